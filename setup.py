@@ -16,7 +16,7 @@ setup(
     package_data={
         "fairdash": [
             "py.typed",
-            *(f"**/*.{kind}" for kind in ("css", "html", "js", "mako", "svg")),
+            *(f"**/*.{kind}" for kind in ("css", "html", "js", "mako", "svg", "toml")),
         ],
         "fairdash.app": [".streamlit/config.toml"],
         "fairdash.app.sample_data": ["*.csv.gz", "*.md", "*.zip"],

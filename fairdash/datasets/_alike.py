@@ -1,50 +1,12 @@
-"""Columns that say the same, found without comparing each one with each other."""
+"""Digests of columns that say the same: by their values, or by how they split rows."""
 
-from collections.abc import Callable
-from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairdash.datasets._columns import PROBED_ROWS, label_codes
-
-Mark = Callable[["pd.Series[Any]"], bytes]
-
-
-class Alike:
-    """Columns kept so far, which can be asked for one with the same mark.
-
-    A mark is a digest that two columns share if they say the same. Columns are told
-    apart by the marks of their first rows; where these are equal all rows are looked
-    at, once for each column.
-    """
-
-    def __init__(self, frame: pd.DataFrame, mark: Mark) -> None:
-        def start(name: str) -> bytes:
-            return mark(pd.Series(frame[name].iloc[:PROBED_ROWS]))
-
-        def whole(name: str) -> bytes:
-            return mark(frame[name]) if len(frame) > PROBED_ROWS else self._start(name)
-
-        self._start, self._whole = cache(start), cache(whole)
-        self._kept: dict[bytes, list[str]] = {}  # by first rows
-        self._first: dict[bytes, str] = {}  # by all rows, where first rows came twice
-
-    def keep(self, name: str) -> None:
-        """Keep a column; of several with one mark the first is found."""
-        self._kept.setdefault(self._start(name), []).append(name)
-
-    def first(self, name: str) -> str | None:
-        """Return the first column kept that has the mark of a column, None if none."""
-        kept = self._kept.get(self._start(name))
-        if kept is None:
-            return None
-        for other in kept:
-            self._first.setdefault(self._whole(other), other)
-        kept.clear()
-        return self._first.get(self._whole(name))
+from fairdash.datasets._columns import label_codes
 
 
 def mark_values(column: "pd.Series[Any]") -> bytes:

@@ -10,8 +10,8 @@ from crafted.case import LIMIT, Case
 from crafted.workbooks import packed
 
 AB = b"a,b\n1,2\n3,4\n"
-TIMES = "unpacks to more than 250 times its size"
-DAMAGED = "is a damaged ZIP file"
+TIMES = "to 250 times its size"
+DAMAGED = "is a damaged or locked ZIP file"
 LOCAL = struct.Struct("<4s5H3L2H")
 CENTRAL = struct.Struct("<4s6H3L5H2L")
 END = struct.Struct("<4s4H2LH")
@@ -142,7 +142,7 @@ ZIPS = {
     "lzma_dictionary.zip": Case(
         "a dictionary of 4 GiB to unpack 12 bytes",
         lzma_dictionary,
-        f"{READ}|{LIMIT}|{DAMAGED}|cannot be unpacked",
+        f"{READ}|{LIMIT}|{DAMAGED}",
     ),
     "nested.zip": Case(
         "60 archives in one another", lambda: nested_zip(60), "more than 8 others"
@@ -189,12 +189,12 @@ ZIPS = {
     "unknown_method.zip": Case(
         "a method that nobody has",
         lambda: archive(Entry(b"t.csv", method=99)),
-        "cannot be unpacked; compress it with Deflate",
+        DAMAGED,
     ),
     "locked.zip": Case(
         "a table behind a password",
         lambda: archive(Entry(b"t.csv", flags=1)),
-        "is locked",
+        DAMAGED,
     ),
     "two_tables_one_file.zip": Case(
         "rows of a table, and an archive behind them",

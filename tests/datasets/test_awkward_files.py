@@ -97,7 +97,7 @@ READ = {
     ),
     "years as header": (b"land,2019,2020\nKenya,1,2\nPeru,3,4\n", {"2019": [1, 3]}),
     "unnamed column": (b",b\n1,2\n3,4\n", {"Unnamed: 0": [1, 3], "b": [2, 4]}),
-    "copied column": (b"a,a\n1,1\n3,3\n", {"a": [1, 3], "a.1": [1, 3]}),
+    "two columns of one name": (b"a,a\n1,2\n3,4\n", {"a": [1, 3], "a.1": [2, 4]}),
     "copies beside a taken name": (b"a,a,a.1\n1,1,5\n", {"a": [1], "a.2": [1]}),
     "spaces around names": (b" a ,b \n1,2\n3,4\n", AB),
     "zip with a folder and notes": (
@@ -132,13 +132,15 @@ REFUSED = {
         "row 2 (line 4) has 1 cells",
     ),
     "an open quote": (b'a,b\n1,2\n3,"4\n', "quote is never closed"),
-    "two columns of one name": (b"a,a\n1,2\n", "two different columns named 'a'"),
     "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
     "a web page": (b"<!DOCTYPE html><table></table>", "is a web page"),
     "a pdf": (b"%PDF-1.7 ...", "is a PDF"),
     "old excel": (b"\xd0\xcf\x11\xe0\xa1\xb1", "save it as .xlsx"),
     "bzip2": (bz2.compress(b"a,b\n1,2\n"), "compress it with gzip"),
-    "half a zip": (packed({"t.csv": b"a,b\n1,2\n"})[:-30], "is a damaged ZIP file"),
+    "half a zip": (
+        packed({"t.csv": b"a,b\n1,2\n"})[:-30],
+        "is a damaged or locked ZIP file",
+    ),
     "two tables in a zip": (
         packed({"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n1,2\n"}),
         "choose one with `sheet`: 'one.csv', 'two.csv'",

@@ -1,10 +1,9 @@
 """Findings about features and their cells.
 
-Constant, giving something away, rare levels, gaps; values that look missing,
+Constant, giving something away, gaps; values that look missing,
 spellings, numbers as text, names.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,18 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._alike import Alike, mark_values
+from fairdash.datasets._alike import mark_values
 from fairdash.datasets._columns import (
-    UNNAMED,
     are_numbers,
     count_codes,
     count_labels,
     count_values,
     is_number,
     label_codes,
-    words,
+    some_rows,
 )
-from fairdash.datasets._encode import OTHER
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
@@ -39,49 +36,18 @@ CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
 MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
-NUMBERED = re.compile(r"column \d+")  # of a file without a header
 MANY_MISSING = 0.2
 MANY_VALUES = 0.2
-NEARLY_UNIQUE = 0.95
 
 
 def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
     """Yield what is doubtful about the cells of the columns that have a role."""
-    yield from _no_header(used.table, roles)
     for name in roles.columns():
         column = used.table[name]
-        if UNNAMED.fullmatch(name.strip().lower()) and name in roles.features:
-            yield Problem(
-                "warning",
-                "unnamed column",
-                name,
-                len(column),
-                (),
-                f"The feature {name!r} has no name in the file.",
-                "Remove it, often it numbers the rows; or name it in the file.",
-                Remedy(kind="leave_out", column=name, reason="has no name"),
-            )
         if is_number(column):
             yield from _number_codes(column, used)
         elif not pd.api.types.is_datetime64_any_dtype(column):
             yield from _text(column, roles, used)
-
-
-def _no_header(table: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Yield that no name says which column is sensitive or the outcome."""
-    name = roles.sensitive_feature
-    if NUMBERED.fullmatch(name) and NUMBERED.fullmatch(roles.target):
-        yield Problem(
-            "warning",
-            "no header",
-            name,
-            len(table),
-            (),
-            f"The file names no columns: that {name!r} is the sensitive one and "
-            f"{roles.target!r} the outcome is known from values alone.",
-            "Compare both with the description of the data; a first row of names makes "
-            "the results readable.",
-        )
 
 
 def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
@@ -247,7 +213,7 @@ def feature_findings(
             yield constant
             continue
         yield from _gives_away(column, used, roles)
-        yield from _levels(column, used, roles)
+        yield from _levels(column)
         yield from _missing(column, used)
 
 
@@ -255,7 +221,9 @@ def _gives_away(
     column: "pd.Series[Any]", used: UsedRows, roles: Roles
 ) -> Iterator[Problem]:
     name = str(column.name)
-    reason = outcome_leak(column, used.y)
+    rows = some_rows(len(column))
+    sample = column.iloc[rows]
+    reason = outcome_leak(sample, used.y[rows])
     if reason:
         yield _about(
             "leak",
@@ -273,7 +241,7 @@ def _gives_away(
             "Remove it unless the new model is meant to build on the old one.",
             _leave_out(name, "output of another model"),
         )
-    if encodes_group(column, used.group):
+    if encodes_group(sample, used.group[rows]):
         yield _about(
             "proxy",
             column,
@@ -302,11 +270,11 @@ def _constant(column: "pd.Series[Any]") -> Problem | None:
 
 def _copies(table: pd.DataFrame, names: list[str]) -> Iterator[Problem]:
     """Yield features that equal an earlier one."""
-    alike = Alike(table, mark_values)
+    sample = table.iloc[some_rows(len(table))]
+    marks: dict[bytes, str] = {}
     for name in names:
-        same = alike.first(name)
-        alike.keep(name)
-        if same is not None and table[same].equals(table[name]):
+        same = marks.setdefault(mark_values(sample[name]), name)
+        if same != name and table[same].equals(table[name]):
             yield Problem(
                 "note",
                 "copied column",
@@ -319,12 +287,9 @@ def _copies(table: pd.DataFrame, names: list[str]) -> Iterator[Problem]:
             )
 
 
-def _levels(
-    column: "pd.Series[Any]", used: UsedRows, roles: Roles
-) -> Iterator[Problem]:
+def _levels(column: "pd.Series[Any]") -> Iterator[Problem]:
     name = str(column.name)
     if is_number(column):
-        yield from _nearly_unique(column)
         return
     codes, labels = label_codes(column)
     counts = count_codes(codes, len(labels))
@@ -336,38 +301,6 @@ def _levels(
             f"{counts.sum():,} rows: free text or an identifier.",
             "Remove it or put its values together.",
             _leave_out(name, "free text"),
-        )
-        return
-    rare = np.append(counts < roles.min_level_rows, False)
-    if rare.any():
-        flags = rare[codes]
-        merged = dict.fromkeys([labels[i] for i in np.flatnonzero(rare)], OTHER)
-        yield Problem(
-            "note",
-            "rare levels",
-            name,
-            *used.flagged(flags),
-            f"{rare.sum():,} of {len(labels):,} values of {name!r} come in fewer than "
-            f"{roles.min_level_rows} rows.",
-            "Nothing needs doing: they share the column (other). Merge them to see "
-            "them so everywhere.",
-            Remedy(kind="recode", column=name, changes=merged),
-        )
-
-
-def _nearly_unique(column: "pd.Series[Any]") -> Iterator[Problem]:
-    name = str(column.name)
-    if not words(name) & {"id", "key", "index", "number", "nr", "no"}:
-        return
-    different, present = column.nunique(), int(column.count())
-    if present >= 20 and different >= NEARLY_UNIQUE * present:
-        yield _about(
-            "nearly unique",
-            column,
-            f"The feature {name!r} has {different:,} different values in {present:,} "
-            "rows, and its name says that it numbers rows.",
-            "Remove it.",
-            _leave_out(name, "numbers rows"),
         )
 
 

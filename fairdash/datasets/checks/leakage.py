@@ -14,7 +14,6 @@ from fairdash.datasets._columns import (
     count_values,
     is_number,
     label_codes,
-    some_rows,
     words,
 )
 from fairdash.datasets._problems import Problem
@@ -26,11 +25,8 @@ FILLED_LIMIT = 0.9
 FILLED_LIFT = 0.2
 FEWEST_FILLED = 0.02
 LEVEL_ROWS = 10
-FEWEST_SCREENED = 500
-SCREEN_MARGIN = 0.1
 MOST_CODES = 20
 CODING_LIMIT = 0.99
-CODING_MARGIN = 0.02  # of a sample: 16 standard errors below the limit
 USUAL_LIMIT = 0.95
 SCORE_WORDS = (
     {"decile", "score"},
@@ -71,7 +67,7 @@ def outcome_leak(column: "pd.Series[Any]", y: NDArray[np.int8]) -> str:
     filled = column.notna().to_numpy()
     if not filled.mean() >= FEWEST_FILLED:
         return ""
-    area = _area(column[filled], y[filled]) if _may_separate(column, y, filled) else 0.5
+    area = _area(column[filled], y[filled])
     if area >= AUC_LIMIT:
         return f"it alone separates the outcomes (AUC {area:.3f})"
     if filled.mean() <= 1 - FEWEST_FILLED:
@@ -89,7 +85,7 @@ def encodes_group(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
     It is when the commonest group of each value is right for 99 % of the rows, and one
     group alone for at most 95 %.
     """
-    table = coding_table(column, group, by_value=True)
+    table = coding_table(column, group)
     if table is None:
         return False
     right = table.max(axis=1).sum() / table.sum()
@@ -98,40 +94,20 @@ def encodes_group(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
 
 
 def coding_table(
-    column: "pd.Series[Any]", group: NDArray[np.int64], *, by_value: bool
-) -> NDArray[np.int64] | None:
-    """Count the rows of each value and group where one may tell the other.
-
-    ``by_value`` says whether values are to tell groups, else groups values; ``group``
-    is -1 for none. Returns counts of all rows, (n_values, n_groups).
-    None for a column of one value or of more than 20, and where a random sample of the
-    rows shows that too few are told right.
-    """
-    sample = some_rows(len(column))
-    if len(sample) < len(column):
-        seen = _crossed(column.iloc[sample], group[sample])
-        if seen is None:
-            return None
-        right = seen.max(axis=1 if by_value else 0).sum()
-        if right < (CODING_LIMIT - CODING_MARGIN) * seen.sum():
-            return None
-    table = _crossed(column, group)
-    return table if table is not None and len(table) > 1 and table.any() else None
-
-
-def _crossed(
     column: "pd.Series[Any]", group: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
-    """Return the number of rows of each value and group, None of many values."""
-    if count_values(column, MOST_CODES) > MOST_CODES:
+    """Count the rows of each value and group, of shape (n_values, n_groups).
+
+    ``group`` is -1 for none. None for a column of one value, or of more than 20.
+    """
+    if not 1 < count_values(column, MOST_CODES) <= MOST_CODES:
         return None
     codes, labels = label_codes(column)
     known = (codes >= 0) & (group >= 0)
-    if not known.all():
-        codes, group = codes[known], group[known]
+    codes, group = codes[known], group[known]
     n_groups = int(group.max(initial=0)) + 1
     counts = np.bincount(codes * n_groups + group, minlength=len(labels) * n_groups)
-    return counts.reshape(len(labels), n_groups)
+    return counts.reshape(len(labels), n_groups) if counts.any() else None
 
 
 def is_score(name: str, beside: Iterable[str] = ()) -> bool:
@@ -147,19 +123,6 @@ def is_score(name: str, beside: Iterable[str] = ()) -> bool:
     if not bare or not bare <= OUTPUT_WORDS:
         return False
     return bare <= PROBABILITY_WORDS or any(TRUTH_WORDS & words(n) for n in beside)
-
-
-def _may_separate(
-    column: "pd.Series[Any]", y: NDArray[np.int8], filled: NDArray[np.bool_]
-) -> bool:
-    """Tell from a random sample whether ranking all rows is worth its time."""
-    rows = some_rows(len(y))
-    if len(rows) == len(y):
-        return True
-    rows = rows[filled[rows]]
-    if min(y[rows].sum(), len(rows) - y[rows].sum()) < FEWEST_SCREENED:
-        return True
-    return _area(column.iloc[rows], y[rows]) >= AUC_LIMIT - SCREEN_MARGIN
 
 
 def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:

@@ -50,9 +50,8 @@ def check_table(
 
     Notes
     -----
-    Counts are over all rows. Only the ranking of proxies looks at a sample, and says
-    so. Of large tables a random sample decides which columns may give the outcome or
-    the group away; whether they do is found on all rows.
+    Counts are over all rows. Of more than 20,000 rows a random sample decides which
+    columns give the outcome or the group away, and how proxies rank.
     """
     if subgroups is None:
         subgroups = Subgroups(columns=roles.subgroup_columns)
@@ -301,12 +300,8 @@ def _merge(
 def _small(used: UsedRows, subgroups: Subgroups) -> Iterator[Problem]:
     label = subgroups.label(used.table)
     code = label.cat.codes.to_numpy().astype(np.int64)
-    names, n_groups = list(label.cat.categories), len(used.group_names)
-    cell = (code * n_groups + used.group) * 2 + used.y
-    cell[code < 0] = -1
-    cells = count_codes(cell, len(names) * n_groups * 2)
-    cells = cells.reshape(len(names), n_groups, 2)
-    sizes = cells.sum(axis=(1, 2))
+    names = list(label.cat.categories)
+    sizes = count_codes(code, len(names))
     columns = ", ".join(subgroups.columns)
     action = (
         Remedy(kind="not_a_subgroup", column=subgroups.columns[-1])
@@ -314,7 +309,6 @@ def _small(used: UsedRows, subgroups: Subgroups) -> Iterator[Problem]:
         else None
     )
     small = sizes < subgroups.min_size
-    thin = ~small & (cells.min(axis=(1, 2)) < FEW_IN_CELL)
     if small.any():
         yield Problem(
             "note",
@@ -325,20 +319,6 @@ def _small(used: UsedRows, subgroups: Subgroups) -> Iterator[Problem]:
             f"{small.sum():,} of {len(names):,} subgroups have fewer than "
             f"{subgroups.min_size} rows: {_some_sizes(names, sizes, small)}.",
             "Widen the bins or cross fewer columns; these are not estimated.",
-            action,
-        )
-    if thin.any():
-        fewest = cells.min(axis=(1, 2))
-        yield Problem(
-            "note",
-            "small cells",
-            columns,
-            int(sizes[thin].sum()),
-            used.examples(np.append(thin, False)[code]),
-            f"In {thin.sum():,} of {len(names):,} subgroups a group has fewer than "
-            f"{FEW_IN_CELL} rows of one outcome: {_some_sizes(names, fewest, thin)}.",
-            "Rates within an outcome are not estimable there; widen the bins or cross "
-            "fewer columns.",
             action,
         )
 

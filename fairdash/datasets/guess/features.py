@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._alike import Alike, mark_split, mark_values
+from fairdash.datasets._alike import mark_split, mark_values
 from fairdash.datasets._columns import (
     count_values,
     infer_kind,
@@ -56,14 +56,18 @@ def guess_features(
     positive: str | tuple[str, ...] | Cut,
     sensitive: str,
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the columns to predict from, and why each other column is not used."""
+    """Return the columns to predict from, and why each other column is not used.
+
+    Of more than 20,000 rows a random sample decides, but for what numbers the rows.
+    """
+    whole, frame = frame, frame.iloc[some_rows(len(frame))]
     known = frame[target].notna().to_numpy()
     y = outcomes(frame.loc[known, target], positive)
     group, _ = label_codes(frame[sensitive])
     about = concept(frame[sensitive])
-    features: list[str] = []
+    features: set[str] = set()
     left_out: dict[str, str] = {}
-    same, coded = Alike(frame, mark_values), Alike(frame, mark_split)
+    same: dict[bytes, str] = {}
     names = [str(name) for name in frame.columns]
     text = [name for name in names if not is_number(frame[name])]
     # words before codes: of two codings of one fact the readable one stays
@@ -71,29 +75,33 @@ def guess_features(
         if name in (target, sensitive):
             continue
         column = frame[name]
-        reason = "" if is_nested(column) else _by_name(column, target)
-        reason = reason or _by_kind(column)
+        reason = _by_name(whole[name], target) or _by_kind(column, whole[name])
         if not reason and about is not None and concept(column) == about:
             reason = f"the same as {sensitive}"
         if not reason and (
             encodes_group(column, group) or _is_function_of(column, group)
         ):
             reason = f"another coding of {sensitive}"
+        marks = {} if reason else _marks(column)
         if not reason:
-            reason = _by_copy(column, frame, same, coded)
-        present = column if known.all() else column[known]
-        if not reason and len(y) and (gives := outcome_leak(present, y)):
+            reason = next((f"{marks[m]} {same[m]}" for m in marks if m in same), "")
+        if not reason and len(y) and (gives := outcome_leak(column[known], y)):
             reason = f"may give the outcome away: {gives}"
         if reason:
             left_out[name] = reason
         else:
-            features.append(name)
-            same.keep(name)
-            mixed = pd.api.types.is_object_dtype(column)  # 1 and "1" have one label
-            if mixed or count_values(column, MOST_RENAMED) <= MOST_RENAMED:
-                coded.keep(name)
-    kept = set(features)
-    return [name for name in names if name in kept], left_out
+            features.add(name)
+            same |= dict.fromkeys(marks, name)
+    return [name for name in names if name in features], left_out
+
+
+def _marks(column: "pd.Series[Any]") -> dict[bytes, str]:
+    """Return the digests by which another column may turn out to say the same."""
+    marks = {mark_values(column): "copy of"}
+    mixed = pd.api.types.is_object_dtype(column)  # 1 and "1" have one label
+    if mixed or count_values(column, MOST_RENAMED) <= MOST_RENAMED:
+        marks[mark_split(column)] = "another coding of"
+    return marks
 
 
 def features_after(
@@ -156,7 +164,7 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
     plain = {word for word in named if not word.isdigit()}
     if (plain and plain <= BOOKKEEPING) or "filter" in plain:
         return "about the file, not the case"
-    if _names_parts(column.iloc[some_rows(len(column))]) and _names_parts(column):
+    if _names_parts(column):
         return "about the file, not the case: parts of the data"
     sizes = [int(word) for word in named - plain if int(word) >= FEWEST_NAMED]
     if sizes and count_values(column, 2) == 2:
@@ -176,6 +184,8 @@ def _names_parts(column: "pd.Series[Any]") -> bool:
 
 
 def _by_name(column: "pd.Series[Any]", target: str) -> str:
+    if is_nested(column):
+        return "holds lists or records"
     name = str(column.name)
     named = words(name)
     outcome = {word for word in words(target) if not word.isdigit()} - VAGUE_WORDS
@@ -190,32 +200,19 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
     return "a date" if named & DATE_WORDS and not is_number(column) else ""
 
 
-def _by_kind(column: "pd.Series[Any]") -> str:
-    if is_nested(column):
-        return "holds lists or records"
+def _by_kind(column: "pd.Series[Any]", whole: "pd.Series[Any]") -> str:
     if count_values(column, 1) <= 1:
         return "one value in all rows" if column.notna().any() else "no values"
-    kind, why = infer_kind(column)
+    # whether no value comes twice is known from all rows
+    kind, why = infer_kind(whole if column.is_unique else column)
     if is_number(column) and "id" in words(str(column.name)):
         return "identifies rows"
     return f"{KINDS[kind]}: {why}" if kind in KINDS else ""
 
 
-def _by_copy(
-    column: "pd.Series[Any]", frame: pd.DataFrame, same: Alike, coded: Alike
-) -> str:
-    """Return why a column says nothing new beside the features so far."""
-    name = str(column.name)
-    if (first := same.first(name)) and column.equals(frame[first]):
-        return f"copy of {first}"
-    few = count_values(column, MOST_RENAMED) <= MOST_RENAMED
-    first = coded.first(name) if few else None
-    return f"another coding of {first}" if first else ""
-
-
 def _is_function_of(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
     """Tell whether the groups tell which rows have no common value of a column."""
-    counts = coding_table(column, group, by_value=False)
+    counts = coding_table(column, group)
     if counts is None:
         return False
     table = counts.T

@@ -12,7 +12,7 @@ from fairdash.datasets.reading.csv_text import CsvText, Sink, read_cells
 from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.parquet import ParquetRows, ParquetSink
 from fairdash.datasets.reading.records import ExcelSheet, JsonRecords, Records
-from fairdash.datasets.reading.rows import Copies, unique_names
+from fairdash.datasets.reading.rows import unique_names
 from fairdash.datasets.reading.source import (
     MOST_CELLS,
     MOST_RECORD_CELLS,
@@ -75,14 +75,13 @@ def _read(
     check_columns(original.name, rows.header)
     most = MOST_RECORD_CELLS if isinstance(rows, Records) else MOST_CELLS
     names = unique_names(rows.header)
-    copies = Copies(rows.header, original.name)
 
     def batches() -> Iterator[Any]:
         n_rows = 0
         for batch in rows.batches():
             n_rows += len(batch)
-            check_rows(original.name, n_rows, len(names), most)
-            yield copies.compare(batch)
+            check_rows(original, n_rows, len(names), most)
+            yield batch
 
     if isinstance(rows, ParquetRows):
         n_rows = _copy(batches, names, sink)
@@ -91,7 +90,6 @@ def _read(
     if not n_rows:
         message = f"{original.name} has a header but no rows; add rows of data."
         raise ValueError(message)
-    copies.check()
     return TableFile(form, n_rows, len(names))
 
 

@@ -9,20 +9,16 @@ import pyarrow as pa
 from pyarrow import compute, parquet
 
 from fairdash.datasets.reading.source import (
-    MOST_TEXT,
-    MOST_TEXT_TIMES,
-    MOST_UNPACKED,
-    UNSUSPECTED,
     Source,
     check_cell,
     check_columns,
     check_rows,
+    check_text,
 )
 
 BATCH_ROWS = 65_536
 GROUP_ROWS = 100_000  # that are written at once
 GROUP_BYTES = 128 << 20  # the same, of long texts
-CELL_BYTES, MOST_CELL_TIMES = 8, 1_000  # in memory; a yes or no of chance is a bit
 LOADED = 64  # columns that are loaded at once
 LARGE = 1_000_000  # rows of a table whose memory counts
 MOST_LEVELS = 10_000  # of text, in the first rows, that is kept as codes
@@ -41,10 +37,8 @@ class ParquetRows:
         self.source = source
         try:
             with source.open() as file:
-                about = parquet.ParquetFile(file)
-                schema, n_rows = about.schema_arrow, about.metadata.num_rows
-                groups = range(about.metadata.num_row_groups)
-                sizes = [about.metadata.row_group(g).total_byte_size for g in groups]
+                content = parquet.ParquetFile(file)
+                schema, n_rows = content.schema_arrow, content.metadata.num_rows
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
         try:
@@ -54,69 +48,33 @@ class ParquetRows:
             raise self._damaged(error) from error
         self._positions = [i for i, n in enumerate(schema.names) if n not in index]
         self.header = [schema.names[i] for i in self._positions]
-        self._texts = [field.name for field in schema if _is_text(field.type)]
         check_columns(source.name, self.header)
-        check_rows(source.name, n_rows, len(self.header))
-        if sum(sizes) > MOST_UNPACKED:
-            raise self._too_much_text()
-        n_bytes = CELL_BYTES * n_rows * len(self.header)
-        if n_bytes > max(UNSUSPECTED, MOST_CELL_TIMES * source.size):
-            raise ValueError(
-                f"{source.name} holds {n_rows:,} rows of {len(self.header)} columns in "
-                f"{source.size:,} bytes, as no table of people does; keep the columns "
-                "that are needed."
-            )
+        check_rows(source, n_rows, len(self.header))
 
     def batches(self) -> Iterator[Any]:
         """Yield the rows from the first on: dates as moments, decimals as floats."""
         names = [str(position) for position in range(len(self.header))]
-        n_bytes = 0
-        most = min(MOST_TEXT, max(UNSUSPECTED, MOST_TEXT_TIMES * self.source.size))
         with self.source.open() as file:
             try:
-                # a text that comes often is kept once until its length is known
-                content = parquet.ParquetFile(file, read_dictionary=self._texts)
-                for batch in content.iter_batches(BATCH_ROWS):
-                    here = self._text_bytes(batch)
-                    n_bytes += here
-                    if n_bytes > most:
-                        raise self._too_much_text()
-                    step = max(1, len(batch) * GROUP_BYTES // max(here, GROUP_BYTES))
-                    for start in range(0, len(batch), step):
-                        part = batch.slice(start, step)
-                        columns = [
-                            self._plain(part.column(position), name)
-                            for position, name in zip(
-                                self._positions, self.header, strict=True
-                            )
-                        ]
-                        yield pa.RecordBatch.from_arrays(columns, names)
+                for batch in parquet.ParquetFile(file).iter_batches(BATCH_ROWS):
+                    columns = [
+                        self._plain(batch.column(position), name)
+                        for position, name in zip(
+                            self._positions, self.header, strict=True
+                        )
+                    ]
+                    yield pa.RecordBatch.from_arrays(columns, names)
             except (OSError, pa.ArrowException) as error:
                 raise self._damaged(error) from error
-
-    def _text_bytes(self, batch: Any) -> int:
-        """Return how many bytes the texts of a batch have, each cell counted."""
-        n_bytes = 0
-        for position, name in zip(self._positions, self.header, strict=True):
-            column = batch.column(position)
-            if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
-                lengths = compute.binary_length(column.dictionary)
-                check_cell(name, compute.max(lengths).as_py())
-                n_bytes += compute.sum(lengths.take(column.indices)).as_py() or 0
-        return n_bytes
-
-    def _too_much_text(self) -> ValueError:
-        return ValueError(
-            f"{self.source.name} unpacks to more than {MOST_TEXT >> 30} GiB of texts, "
-            f"or to {MOST_TEXT_TIMES:,} times its size; keep the columns that are "
-            "needed."
-        )
 
     def _plain(self, column: Any, name: str) -> Any:
         kind = column.type
         if pa.types.is_dictionary(kind):
             # as values: pandas keeps categories that no row has
-            return compute.cast(column, kind.value_type)
+            return self._plain(compute.cast(column, kind.value_type), name)
+        if _is_text(kind):
+            check_cell(name, compute.max(compute.utf8_length(column)).as_py())
+            return column
         short = pa.types.is_null(kind) or pa.types.is_float16(kind)
         if short or pa.types.is_decimal(kind):
             return compute.cast(column, pa.float64())
@@ -222,7 +180,7 @@ class ParquetSink:
         self._file = file
         self._writer: Any = None
         self._batches: list[Any] = []
-        self._n_rows = self._n_bytes = 0
+        self._n_rows = self._n_bytes = self._n_text = 0
 
     def begin(self, schema: Any) -> None:
         """Begin a file with these columns; what was written before is void."""
@@ -230,9 +188,13 @@ class ParquetSink:
         self._file.seek(0)
         self._file.truncate()
         self._writer = parquet.ParquetWriter(self._file, schema)
+        self._n_text = 0
 
     def write(self, batch: Any) -> None:
         """Take the next rows."""
+        texts = (column for column in batch.columns if _is_text(column.type))
+        self._n_text += sum(column.nbytes for column in texts)
+        check_text("The table", self._n_text)
         self._batches.append(batch)
         self._n_rows += len(batch)
         self._n_bytes += batch.nbytes

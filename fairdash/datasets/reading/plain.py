@@ -55,20 +55,10 @@ def read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFrame
     if not cells:
         message = f"{source.name} has a header but no rows; add rows of data."
         raise ValueError(message)
-    check_rows(source.name, len(cells), len(header))
+    check_rows(source, len(cells), len(header))
     names = unique_names(header)
-    columns = {
-        name: _typed(column, form, name)
-        for name, column in zip(names, zip(*cells, strict=True), strict=True)
-    }
-    for place, name in enumerate(header):
-        first = header.index(name)
-        if name and not columns[names[place]].equals(columns[names[first]]):
-            raise ValueError(
-                f"{source.name} has two different columns named {name!r}, at positions "
-                f"{first + 1} and {place + 1}; rename one of them."
-            )
-    return pd.DataFrame(columns)
+    columns = zip(names, zip(*cells, strict=True), strict=True)
+    return pd.DataFrame({name: _typed(column, form, name) for name, column in columns})
 
 
 def _typed(cells: tuple[str, ...], form: TableFormat, name: str) -> "pd.Series[Any]":

@@ -112,15 +112,15 @@ def read_table(
     Returns
     -------
     DataFrame
-        With a RangeIndex and text as column names. A column that comes twice with the
-        same values keeps both, the second named like ``"age.1"``.
+        With a RangeIndex and text as column names. Of two columns of one name the
+        second is named like ``"age.1"``.
 
     Raises
     ------
     ValueError
-        If the file is empty, has no columns or no rows, or more of either than
-        `limits` allow, cannot be read, has a row with too many or too few cells, or two
-        different columns of one name; or if it is not the table of ``digest``.
+        If the file is empty, has no columns or no rows, or too many of either, cannot
+        be read, has a row with too many or too few cells, or is not the table of
+        ``digest``.
     """
     if digest is not None:
         called = as_source(source, name, None).name

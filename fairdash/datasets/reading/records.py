@@ -1,7 +1,6 @@
 """Excel sheets and JSON records as batches of text, as CSV files are read."""
 
 import datetime
-import io
 import json
 import re
 import warnings
@@ -19,7 +18,6 @@ from fairdash.datasets.reading.rows import MISSING
 from fairdash.datasets.reading.source import (
     MOST_CELLS,
     MOST_RECORD_CELLS,
-    MOST_SHEET_ROWS,
     ZIP_ERRORS,
     SeveralTablesError,
     Source,
@@ -28,14 +26,14 @@ from fairdash.datasets.reading.source import (
 )
 
 MOST_BATCH, LEAST_BATCH, BATCH_CELLS = 50_000, 256, 1_000_000
-CHARACTERS = 1 << 20
-LONGEST_RECORD = 1 << 24  # characters; more is a record that never ends
+MOST_SHEET_ROWS = 1 << 20  # of Excel: a row is numbered, so a gap may have no end
 LONGEST_WHOLE = 19  # digits; longer ones are names, see `cells`
 # what openpyxl raises on a workbook whose parts do not fit together
 WORKBOOK_ERRORS = (
     ArithmeticError, AttributeError, LookupError, SyntaxError, TypeError, ValueError,
 )  # fmt: skip
 SPACES = re.compile(r"\s*")
+MARK = "\ufeff"  # of the order of bytes
 
 
 class Records(ABC):
@@ -155,67 +153,57 @@ class JsonRecords(Records):
             n_rows += 1
         self.header = list(keys)
         check_columns(source.name, keys)
-        check_rows(source.name, n_rows, len(keys), MOST_RECORD_CELLS)
+        check_rows(source, n_rows, len(keys), MOST_RECORD_CELLS)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         for record in self._records():
             yield tuple(record.get(key) for key in self.header)
 
     def _records(self) -> Iterator[dict[str, Any]]:
-        with self.source.open() as file:
-            text = io.TextIOWrapper(file, self.encoding, newline="")
-            for number, record in enumerate(self._values(text), start=1):
-                if not isinstance(record, dict):
+        for number, record in enumerate(self._values(), start=1):
+            if not isinstance(record, dict):
+                raise ValueError(
+                    f"{self.source.name}: row {number} is no record such as "
+                    '{"age": 31} but a ' + f"{type(record).__name__}; fix it."
+                )
+            for key, cell in record.items():
+                if isinstance(cell, list | dict):
                     raise ValueError(
-                        f"{self.source.name}: row {number} is no record such as "
-                        '{"age": 31} but a ' + f"{type(record).__name__}; fix it."
+                        f"{self.source.name}: row {number} holds a list or record "
+                        f"in {key!r}; give each of its values a column of its own."
                     )
-                for key, cell in record.items():
-                    if isinstance(cell, list | dict):
-                        raise ValueError(
-                            f"{self.source.name}: row {number} holds a list or record "
-                            f"in {key!r}; give each of its values a column of its own."
-                        )
-                yield record
+            yield record
 
-    def _values(self, text: io.TextIOWrapper) -> Iterator[Any]:
+    def _values(self) -> Iterator[Any]:
         """Yield the values of a text, with or without an array around them."""
+        with self.source.open() as file:
+            text = file.read().decode(self.encoding).removeprefix(MARK)
         decoder = json.JSONDecoder(object_pairs_hook=_record, parse_int=_whole)
-        rest, at, number = text.read(CHARACTERS).lstrip(), 0, 0
-        closing = ""
-        if rest.startswith("["):
-            closing, at = "]", 1
-        reason = "it ends too early"
+        at, number = _skip(text, 0), 0
+        in_array = text.startswith("[", at)
+        at += in_array
         while True:
-            at = _skip(rest, at, "," if closing and number else "")
-            if closing and rest.startswith(closing, at):
-                if rest[at + 1 :].strip() or text.read(CHARACTERS).strip():
+            at = _skip(text, at, "," if in_array and number else "")
+            if in_array and text.startswith("]", at):
+                if text[at + 1 :].strip():
                     raise ValueError(
                         f"{self.source.name} goes on after its array, which ends with "
                         f"row {number}; put all records in one array."
                     )
                 return
+            if at == len(text) and not in_array:
+                return
             try:
-                value, end = decoder.raw_decode(rest, at)
-                # a number may go on beyond what was read so far
-                if end < len(rest) or isinstance(value, dict):
-                    at, number = end, number + 1
-                    yield value
-                    continue
-            except json.JSONDecodeError as error:
-                reason = f"{error.msg} at character {error.pos - at + 1}"
-            except RecursionError:
-                reason = "lists in lists without end"
-                break
-            more = text.read(CHARACTERS) if len(rest) - at < LONGEST_RECORD else ""
-            if not more:
-                break
-            rest, at = rest[at:] + more, 0
-        if closing or rest[at:].strip():
-            raise ValueError(
-                f"{self.source.name} is no valid JSON after row {number} ({reason}); "
-                "write one record a line."
-            )
+                value, at = decoder.raw_decode(text, at)
+            except (json.JSONDecodeError, RecursionError) as error:
+                nested = isinstance(error, RecursionError)
+                reason = "lists in lists without end" if nested else str(error)
+                raise ValueError(
+                    f"{self.source.name} is no valid JSON after row {number} "
+                    f"({reason}); write one record a line."
+                ) from error
+            number += 1
+            yield value
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -227,7 +215,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _skip(text: str, at: int, mark: str) -> int:
+def _skip(text: str, at: int, mark: str = "") -> int:
     """Return the position after spaces and, once, a mark."""
     at = _after_spaces(text, at)
     if mark and text.startswith(mark, at):

@@ -3,7 +3,6 @@
 import io
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from fairdash.datasets.reading.format import TableFormat, parse
 from fairdash.datasets.reading.source import Source
@@ -72,34 +71,3 @@ def unique_names(header: list[str]) -> list[str]:
             unique = f"{name}.{copies[name]}"
         names[unique] = None
     return list(names)
-
-
-class Copies:
-    """Columns of one name, which must hold the same values."""
-
-    def __init__(self, header: list[str], file: str) -> None:
-        self._header, self._file = header, file
-        first: dict[str, int] = {}
-        for position, name in enumerate(header):
-            first.setdefault(name, position)
-        self._pairs = [
-            (first[name], position)
-            for position, name in enumerate(header)
-            if name and first[name] < position
-        ]
-        self._different: set[tuple[int, int]] = set()
-
-    def compare(self, batch: Any) -> Any:
-        """Look at the next rows and return them."""
-        for one, two in self._pairs:
-            if not batch.column(one).equals(batch.column(two)):
-                self._different.add((one, two))
-        return batch
-
-    def check(self) -> None:
-        """Raise ValueError when two columns of one name were different."""
-        for one, two in sorted(self._different):
-            raise ValueError(
-                f"{self._file} has two different columns named {self._header[one]!r}, "
-                f"at positions {one + 1} and {two + 1}; rename one of them."
-            )

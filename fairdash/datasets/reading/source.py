@@ -1,22 +1,20 @@
-"""The bytes of a table, out of gzip or ZIP, and bounds that are kept while it is read.
+"""The bytes of a table, out of gzip or ZIP, and the bounds of a table.
 
-The bounds lie far above any table of people. A file of a kilobyte can name a billion
-cells, so nothing is believed that a file says of itself, and nothing is read to the end
-before it is counted.
+A small file can name a billion cells. Reading it may cost the box its memory and time;
+the bounds here are for the table that leaves the box.
 """
 
 import gzip
 import io
-import lzma
 import os
-import re
-import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
+from struct import error as StructError
 from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO
 
@@ -24,33 +22,23 @@ MOST_COLUMNS = 2_000  # each takes a page milliseconds from all sessions
 MOST_ROWS = 50_000_000
 MOST_CELLS = 200_000_000  # rows times columns, empty ones too
 MOST_RECORD_CELLS = 20_000_000  # the same of workbooks and JSON, read cell by cell
-MOST_SHEET_ROWS = 1 << 20  # of Excel: a row is numbered, so a gap may have no end
 LONGEST_NAME = 1_000  # characters of a column's name
 LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
 MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
-MOST_TEXT = 1 << 30  # bytes of the texts of a Parquet file, each cell counted
-MOST_BESIDE = 128 << 20  # bytes of what of a workbook is kept in memory
-MOST_SHOWN, SHOWN_LETTERS = 8, 60  # of them that a message names
+MOST_TEXT = 1 << 30  # bytes of the texts of a table
+MOST_SHOWN, SHOWN_LETTERS = 8, 60  # of the tables that a message names
 MOST_CHOICES = 100  # tables of an archive or sheets of a workbook that are offered
 MOST_NESTED = 8  # archives in one another; one that holds itself has no end
-MOST_TIMES = 250  # as many bytes as in the archive; tables reach twenty
-MOST_TEXT_TIMES = 1_000  # the same of the texts of a Parquet file
-UNSUSPECTED = 64 << 20  # bytes that any archive may unpack to
+MOST_TIMES = 250  # bytes unpacked for one packed; tables reach twenty
+CELL_BYTES, MOST_CELL_TIMES = 8, 1_000  # in memory, for a byte of the file
+UNSUSPECTED = 64 << 20  # bytes that any file may unpack to
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 WORKBOOK = "xl/workbook.xml"
-SHEETS = "xl/worksheets/"  # read row by row; all else of a workbook is kept in memory
-CELL, ROW, TAG = re.compile(rb"<c[ >/]"), re.compile(rb"<row[ >/]"), b"<"
 # what zipfile raises on a damaged archive, a method it lacks or a password it needs
 ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    RuntimeError,
-    EOFError,
-    OSError,
-    UnicodeDecodeError,
-    struct.error,
-    zlib.error,
-    lzma.LZMAError,
-)
+    zipfile.BadZipFile, RuntimeError, EOFError, OSError, UnicodeDecodeError,
+    StructError, zlib.error, LZMAError,
+)  # fmt: skip
 HEAD_BYTES = 1024
 BLOCK = 1 << 20
 TABLES = {
@@ -59,7 +47,7 @@ TABLES = {
 }  # fmt: skip
 NOT_TABLES = {
     b"\xd0\xcf\x11\xe0": "an old Excel file (.xls); save it as .xlsx",
-    b"SQLite format 3": "a database; export the table as CSV",
+    b"SQLite format 3": "a database; name it by its address, sqlite:///file?table=name",
     b"%PDF": "a PDF; export the table as CSV",
     b"ARROW1": "an Arrow file; save the table as Parquet",
     b"BZh": "compressed with bzip2; compress it with gzip",
@@ -91,31 +79,32 @@ def check_columns(name: str, header: Collection[str]) -> None:
 
 
 def check_rows(
-    name: str, n_rows: int, n_columns: int, most_cells: int = MOST_CELLS
+    source: "Source", n_rows: int, n_columns: int, most_cells: int = MOST_CELLS
 ) -> None:
-    """Raise ValueError when a file has too many rows for its columns."""
+    """Raise ValueError when a file has too many rows for its columns or its bytes."""
+    way = "keep the columns and rows that are needed"
     most = min(MOST_ROWS, most_cells // n_columns)
     if n_rows > most:
-        way = "keep the columns and rows that are needed"
         if most_cells < MOST_CELLS:
             way += ", or save the table as CSV"
         raise ValueError(
-            f"{name} has more than {most:,} rows of {n_columns:,} columns, the most "
-            f"that are read; {way}."
+            f"{source.name} has more than {most:,} rows of {n_columns:,} columns, the "
+            f"most that are read; {way}."
+        )
+    n_bytes = CELL_BYTES * n_rows * n_columns
+    if n_bytes > max(UNSUSPECTED, MOST_CELL_TIMES * source.size):
+        raise ValueError(
+            f"{source.name} holds {n_rows:,} rows of {n_columns:,} columns in "
+            f"{source.size:,} bytes, as no table of people does; {way}."
         )
 
 
-def check_unpacked(name: str, unpacked: int, packed: int) -> None:
-    """Raise ValueError when an archive unpacks to more than a table can be."""
-    if unpacked > MOST_UNPACKED:
+def check_text(name: str, n_bytes: int) -> None:
+    """Raise ValueError when the texts of a table take more memory than a page has."""
+    if n_bytes > MOST_TEXT:
         raise ValueError(
-            f"{name} unpacks to more than {MOST_UNPACKED >> 30} GiB; keep the columns "
-            "and rows that are needed."
-        )
-    if unpacked > UNSUSPECTED and unpacked > MOST_TIMES * packed:
-        raise ValueError(
-            f"{name} unpacks to more than {MOST_TIMES} times its size, as no table "
-            "does; save the table anew, unpacked."
+            f"{name} holds more than {MOST_TEXT >> 30} GiB of texts; keep the columns "
+            "that are needed."
         )
 
 
@@ -237,42 +226,9 @@ def _is_workbook(source: Source, head: bytes) -> bool:
         return False
     with source.open() as file:
         try:
-            sizes = {i.filename: i.file_size for i in zipfile.ZipFile(file).infolist()}
+            return WORKBOOK in zipfile.ZipFile(file).namelist()
         except ZIP_ERRORS:
             return False
-    if WORKBOOK not in sizes:
-        return False
-    beside = sum(n for name, n in sizes.items() if not name.startswith(SHEETS))
-    if beside > MOST_BESIDE:
-        raise ValueError(
-            f"{source.name} unpacks to more than {MOST_BESIDE >> 20} MiB of texts; "
-            "save the table as CSV."
-        )
-    check_unpacked(source.name, sum(sizes.values()), source.size)
-    with source.open() as file, zipfile.ZipFile(file) as archive:
-        for name in sizes:
-            if name.startswith(SHEETS):
-                _check_sheet(archive, name, source.name)
-    return True
-
-
-def _check_sheet(archive: zipfile.ZipFile, sheet: str, name: str) -> None:
-    """Raise ValueError when a sheet has more cells, rows or text than one can have."""
-    n_cells = n_rows = 0
-    try:
-        with archive.open(sheet) as file:
-            while block := file.read(BLOCK):
-                n_cells += len(CELL.findall(block))
-                n_rows += len(ROW.findall(block))
-                endless = len(block) == BLOCK and TAG not in block
-                if n_cells > MOST_RECORD_CELLS or n_rows > MOST_SHEET_ROWS or endless:
-                    raise ValueError(
-                        f"{name} has a sheet of more than {MOST_SHEET_ROWS:,} rows or "
-                        f"{MOST_RECORD_CELLS:,} cells, or a cell of more than "
-                        f"{BLOCK:,} characters; save the table as CSV."
-                    )
-    except ZIP_ERRORS:
-        return  # reading says so, if it is the sheet that is asked for
 
 
 def _gunzip(source: Source, out: BinaryIO) -> Source:
@@ -288,18 +244,15 @@ def _gunzip(source: Source, out: BinaryIO) -> Source:
 def _unzip(source: Source, out: BinaryIO) -> Source:
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
-            known = [info.filename for info in archive.infolist() if _is_file(info)]
-            member, sheet = _choose(known, source)
+            members = [info.filename for info in archive.infolist() if _is_file(info)]
+            member, sheet = _choose(members, source)
             with archive.open(member) as packed:
                 _copy(packed, out, source)
-    except NotImplementedError as error:
-        message = f"{source.name} cannot be unpacked; compress it with Deflate."
-        raise ValueError(message) from error
-    except (KeyError, *ZIP_ERRORS) as error:
-        what = "a damaged ZIP file; compress it again."
-        if "password" in str(error):
-            what = "locked; make a ZIP without a password."
-        raise ValueError(f"{source.name} is {what}") from error
+    except (KeyError, NotImplementedError, *ZIP_ERRORS) as error:
+        raise ValueError(
+            f"{source.name} is a damaged or locked ZIP file; compress it again with "
+            "Deflate and without a password."
+        ) from error
     return Source(out, f"{source.name}/{member}", sheet, member)
 
 
@@ -325,9 +278,14 @@ def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
 
 def _copy(file: IO[bytes] | gzip.GzipFile, out: BinaryIO, source: Source) -> None:
     written = 0
+    most = min(MOST_UNPACKED, max(UNSUSPECTED, MOST_TIMES * source.size))
     while block := file.read(BLOCK):
         written += len(block)
-        check_unpacked(source.name, written, source.size)
+        if written > most:
+            raise ValueError(
+                f"{source.name} unpacks to more than {MOST_UNPACKED >> 30} GiB or to "
+                f"{MOST_TIMES} times its size; save the table anew, unpacked."
+            )
         out.write(block)
     out.flush()
 
