@@ -40,6 +40,7 @@ from fairdash.ui.widgets.pick_models import (
     pick_seed,
     subgroup_form,
 )
+from fairdash.ui.widgets.results import Evidence, ResultPage, result_page
 from fairdash.ui.widgets.runs import (
     LARGE,
     audit_note,
