@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         opened_on,
         own_points,
         shown_settings,
-        sweep_verdict,
+        sweep_answer,
         with_gaps,
     )
     from fairdash.audits.counterparts import (
@@ -109,6 +109,7 @@ if TYPE_CHECKING:
         counterparts_caption,
         counterparts_headline,
         flip_values,
+        individual_brief,
         individual_kpis,
         individual_verdict,
         nobody_alike,

@@ -71,8 +71,9 @@ class Answer:
 
     Attributes
     ----------
-    finding : str
-        The sentence that stands first.
+    verdict : str
+        What stands first: two short sentences, at most 20 words, nothing that no
+        procedure holds. See `fairdash.audits.brief`.
     cards : sequence of Kpi
         Numbers with what makes them honest.
     figure : Drawing or None
@@ -81,11 +82,11 @@ class Answer:
     caption : str
         Rows, seeds and intervals of the figure.
     difference : Finding or None
-        The finding that the sentence writes, where it writes one.
+        The finding that the verdict writes, where it writes one.
     facts : tuple of str
         The context line: data set, rows, seeds.
     details : str
-        Said below the cards.
+        Behind "how sure?": the verdict with its intervals, rows and seeds.
     how : str
         How to read the figure, as Markdown.
     changes : Listing or None
@@ -96,7 +97,7 @@ class Answer:
         All numbers behind the answer, for a file.
     """
 
-    finding: str
+    verdict: str
     cards: Sequence[Kpi] = ()
     figure: Drawing | None = None
     table: Listing | None = None

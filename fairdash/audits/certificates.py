@@ -224,6 +224,22 @@ class Certificate:
             f"allowed.{some}"
         )
 
+    def brief(self, radius: float, tolerated: float | None = None) -> str:
+        """Say how many groups may be recorded wrongly, in at most 20 words."""
+        if self.status:
+            return f"{self.label} decides alike for nearly everyone."
+        if tolerated is None:
+            kept = self.kept("ball") == len(self.largest)
+            share = percent(self.covered(radius))
+            verb = "holds" if kept else "breaks"
+            return f"The promise {verb} with up to {share} of a group recorded wrongly."
+        if np.isnan(tolerated):
+            return "The promise is broken even if every group is recorded correctly."
+        if tolerated < _NONE_WRONG:
+            return "The promise holds only if nearly every group is recorded correctly."
+        share = percent(tolerated)
+        return f"The promise holds if at most {share} of a group are recorded wrongly."
+
     def _worst_of(self, label: Callable[[str], str]) -> str:
         """Name the rate and the group that can be furthest off, and on which splits."""
         ball, n = self.groups[self.groups["kind"] == "ball"], len(self.largest)
@@ -416,17 +432,19 @@ def certificates_answer(
     words: str,
     beside: Iterable[Certificate],
     rows: str,
+    tolerated: float | None = None,
 ) -> Answer:
     """Return what is certain of a model, with the figure of models beside it.
 
-    ``words`` are of `Certificate.words`, ``rows`` those that certificates are of.
+    ``words`` are of `Certificate.words`, ``rows`` those that certificates are of, and
+    ``tolerated`` is the model's `RadiusCurve.tolerated`.
     """
     return Answer(
-        words,
+        certificate.brief(radius, tolerated),
         certificate.kpis(radius),
         Drawing("plot_certificates", certificate_table(list(beside))),
         caption=f"{rows}.",
-        details=certificate.details(radius),
+        details=f"{words} {certificate.details(radius)}".rstrip(),
         how=_HOW_CERTAIN,
     )
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import alike_words, listing, moved_words, number, plural
+from fairdash.audits.answer import Answer
+from fairdash.audits.brief import brief, gap_brief, remedy_brief
 from fairdash.audits.groups.evaluation import (
     MOST_SEEDS,
     metrics_by_setting,
@@ -262,17 +264,17 @@ def own_points(
     return found[["label", "colour_role", "x", "y"]]
 
 
-def sweep_verdict(sweep: StoredSweep, limit: float) -> str:
-    """Say what the most accurate setting within a limit on DI costs and leaves.
+def sweep_answer(sweep: StoredSweep, limit: float) -> Answer:
+    """Return what the most accurate setting within a limit on DI costs and leaves.
 
     It is chosen on validation rows, where none keeps the limit the one with the
     least DI; numbers are of test rows.
     """
     said = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
-    return sweep.once(lambda: _limit_verdict(sweep, limit), "verdict", limit, said)
+    return sweep.once(lambda: _limit_answer(sweep, limit), "verdict", limit, said)
 
 
-def _limit_verdict(sweep: StoredSweep, limit: float) -> str:
+def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
     asked = f"With DI of at most {limit:g} on validation rows"
     place = sweep.result.best({PARITY: limit})
     words = f"{asked} the most accurate setting is"
@@ -280,13 +282,16 @@ def _limit_verdict(sweep: StoredSweep, limit: float) -> str:
         place = sweep.result.fairest()
         words = f"{asked} there is no setting; the least DI there has"
     if place is None:
-        return f"{asked} there is no setting: none decides on these rows."
-    found = _setting_verdict(sweep, place)
-    return f"{words} {sweep.result.labels[place]}. {found}"
+        words = f"{asked} there is no setting: none decides on these rows."
+        return Answer("No setting decides on these rows.", details=words)
+    kept = sweep.result.best({PARITY: limit}) is not None
+    short, found = _setting_words(sweep, place)
+    short = short if kept else brief(f"No setting keeps a gap of {limit:g}.", short)
+    return Answer(short, details=f"{words} {sweep.result.labels[place]}. {found}")
 
 
-def _setting_verdict(sweep: StoredSweep, place: int) -> str:
-    """Return `verdict_words` of a setting on the seeds shared with the plain model."""
+def _setting_words(sweep: StoredSweep, place: int) -> tuple[str, str]:
+    """Return the words on a setting, on the seeds shared with the plain model."""
     asked: Any = {"dataset_id": sweep.run.dataset_id, "subgroups": sweep.subgroups}
     *plain, model = sweep.compared(place)
     changes = None
@@ -296,7 +301,8 @@ def _setting_verdict(sweep: StoredSweep, place: int) -> str:
     (row,) = metrics_by_setting(sweep.store, [model], **asked).to_dict("records")
     dataset = sweep.run.dataset_id
     gap = widest_gap(sweep.store, model, dataset)
-    return verdict_words(row, changes, gap, speech_of(sweep.store, dataset))
+    said = row, changes, gap, speech_of(sweep.store, dataset)
+    return model_brief(*said), verdict_words(*said)
 
 
 def verdict_words(
@@ -335,6 +341,21 @@ def verdict_words(
         f"{moved_words(accuracy, 'loses', 'gains', 'accuracy')}. "
         f"With it {gap_clause(gap, speech)}; {rows}."
     )
+
+
+def model_brief(
+    row: Mapping[Any, Any],
+    changes: pd.DataFrame | None,
+    gap: Finding,
+    speech: Speech,
+) -> str:
+    """Return `verdict_words` in at most 20 words, without intervals."""
+    if row.get("constant", 0) > MOST_SEEDS:
+        return f"{row['label']} decides alike for nearly everyone."
+    if changes is None:
+        return gap_brief(gap, speech)
+    paired = changes.set_index("metric").to_dict("index")
+    return remedy_brief(row["label"], paired, gap, speech)
 
 
 def gap_clause(gap: Finding, speech: Speech) -> str:

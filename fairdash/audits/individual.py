@@ -287,6 +287,18 @@ def individual_kpis(audit: "pd.Series[float]") -> list[Kpi]:
     ]
 
 
+def individual_brief(audit: "pd.Series[Any]", columns: Sequence[str]) -> str:
+    """Return `individual_verdict` in at most 20 words, without intervals."""
+    if audit["constant"] > 0.5:
+        return f"{audit['label']} decides alike for nearly everyone."
+    share = percent(1 - audit["consistency"], 0 if audit["consistency"] < 0.9 else 1)
+    if not columns:
+        return f"For {share} of people, a similar person would get another decision."
+    return (
+        f"Changing only {listing(columns)} changes the decision for {share} of people."
+    )
+
+
 def individual_verdict(audit: "pd.Series[Any]", columns: Sequence[str]) -> str:
     """Say for how many people a model decides otherwise when it should not.
 

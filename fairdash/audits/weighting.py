@@ -18,6 +18,7 @@ from fairdash._wording import (
     plural,
 )
 from fairdash.audits.answer import Answer, Drawing
+from fairdash.audits.brief import brief
 from fairdash.audits.groups.measured import constant
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, rows_trained_on
@@ -37,6 +38,7 @@ from fairdash.store import Store, TrialRecord
 EVERYBODY = "All"
 _LISTED = 10
 _EQUAL = 1e-3
+_NEARLY_EQUAL = 0.99  # effective rows over rows: a design effect of 1.01
 _HOW_RELATED = """
 Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
 other model treats its groups more differently. Up: this model gave its rows more
@@ -122,10 +124,11 @@ class Weighted:
             "reference": self.reference_name,
         }
         return Answer(
-            weights_verdict(self, related, top),
+            weights_brief(self, related, top, ratio),
             weight_kpis(self, ratio, related),
             Drawing("plot_ratio_against_di", table, arguments),
             facts=self.facts(dataset.name),
+            details=weights_verdict(self, related, top),
             how=_HOW_RELATED,
         )
 
@@ -222,6 +225,34 @@ def weight_kpis(
             "in every group" if equal else interval(means.min(), means.max(), _short),
         ),
     ]
+
+
+def weights_brief(
+    weighted: Weighted,
+    correlation: Correlation,
+    top: TopRows,
+    ratio: NDArray[np.float64],
+) -> str:
+    """Say where the weights went, in at most 20 words.
+
+    Weights that leave nearly as many effective rows as there are say nothing, whatever
+    they correlate with.
+    """
+    if weighted.constant:
+        return f"{weighted.model.label} decides alike for nearly everyone."
+    effective = effective_rows(ratio) / len(ratio)
+    if effective > _NEARLY_EQUAL:
+        share = percent(effective)
+        return f"The weights are practically equal: {share} effective rows."
+    first = top.traits[top.traits["ci_low"] > top.traits["share_all"]].head(1)
+    rows = ""
+    for row in first.to_dict("records"):
+        shares = percent(row["share_top"], 0), percent(row["share_all"], 0)
+        rows = f"The heaviest rows: {shares[0]} {row['trait']}, of all {shares[1]}."
+    if correlation.low > 0 or correlation.high < 0:
+        size = "more" if correlation.value > 0 else "less"
+        return brief(f"Subgroups with larger gaps got {size} weight.", rows)
+    return brief("Weights are not clearly related to gaps.", rows)
 
 
 def weights_verdict(weighted: Weighted, correlation: Correlation, top: TopRows) -> str:

@@ -98,7 +98,7 @@ def say(answer: Answer, out: Path | None = None) -> None:
     """Print the words and the table of an answer; write all its numbers."""
     if answer.data is not None:
         write(answer.data, out)
-    for words in filter(None, (answer.finding, answer.details)):
+    for words in filter(None, (answer.verdict, answer.details)):
         typer.echo(words)
     if answer.table is not None:
         typer.echo(f"\n{answer.table.title}")

@@ -8,8 +8,8 @@ from fairdash.reports._blocks import Block, Cards, Figure, Table, Words
 def blocks_of(answer: Answer) -> list[Block]:
     """Return an answer as blocks: finding, cards, figure with its table, changes."""
     blocks: list[Block] = []
-    if answer.finding:
-        blocks.append(Words(answer.finding, finding=True))
+    if answer.verdict:
+        blocks.append(Words(answer.verdict, finding=True))
     if answer.cards:
         blocks.append(Cards(answer.cards))
     if answer.details:

@@ -143,7 +143,7 @@ def summary(found: Found) -> Sequence[Block]:
     """Return the verdict, the model's numbers and what it changed."""
     result = found.shown[0]
     answer = result.answer(found.dataset, found.subgroups)
-    finding = answer.finding
+    finding = answer.verdict
     if found.local.own["estimable"].any() and not result.own["estimable"].any():
         finding = found.suppressed()
     compared = {"label": result.label, "changes": result.changes}
@@ -161,7 +161,7 @@ def summary(found: Found) -> Sequence[Block]:
     return blocks_of(
         replace(
             answer,
-            finding=finding,
+            verdict=finding,
             cards=found.local.kpis(1),
             figure=comparison,
             table=_by_measure(found.metrics),
@@ -207,7 +207,7 @@ def local(found: Found) -> Sequence[Block]:
     if len(hidden) == len(result.own):
         return [Words(words)]
     answer = result.answer(found.dataset, found.subgroups)
-    return blocks_of(replace(answer, finding="", cards=(), changes=None, details=words))
+    return blocks_of(replace(answer, verdict="", cards=(), changes=None, details=words))
 
 
 def tried(found: Found) -> Sequence[Block]:

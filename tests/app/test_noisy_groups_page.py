@@ -69,7 +69,7 @@ def test_the_first_screen_has_the_exact_certificate_of_the_model(visit, run_id):
     assert figures(page) == 2
     holds = table["worst_violation"].max() <= 0
     verdict = "guaranteed" if holds else "not guaranteed"
-    said = re.search(rf"\*\*Unconstrained: {verdict}(.*?)\. With", words(page))
+    said = re.search(rf"Unconstrained: {verdict}(.*?)\. With", words(page))
     # the answer to the question of the page: how much of the weakest may be wrong
     rates = table.set_index("group")
     share = pd.Series(y == 1).groupby(noisy).mean()

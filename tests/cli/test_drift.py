@@ -47,7 +47,7 @@ def test_it_says_and_writes_what_the_function_finds(run, file, tmp_path):
     other = "later", people(500, seed=4)
     found = drift(store, models, data, main=models[0], subgroups=BRANCH, other=other)
     store.close()
-    assert done.stdout.splitlines()[0] == found.verdict()
+    assert done.stdout.splitlines()[:2] == [found.brief(), found.verdict()]
     rows = pd.read_csv(tmp_path / "points.csv")
     assert rows["accuracy"].tolist() == pytest.approx(found.points["accuracy"].tolist())
     assert found.shift_headline() in done.stdout

@@ -1,5 +1,6 @@
 """What a comparison of tables says: verdict, numbers, captions."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from fairdash._wording import (
     points,
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
+from fairdash.audits.brief import brief
 from fairdash.audits.certificates import STATUS_WORDS
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.audits.groups.local import not_estimable
@@ -203,7 +205,7 @@ class DriftResult:
         }
         points_drawn = self.points if over_seeds is None else over_seeds
         return Answer(
-            self.verdict(),
+            self.brief(),
             self.kpis(),
             Drawing("plot_drift", points_drawn, arguments),
             self._listing(gap),
@@ -211,6 +213,7 @@ class DriftResult:
                 [*self.excluded, *(f"{one} lacks some of the seeds" for one in without)]
             ),
             facts=self.facts(),
+            details=self.verdict(),
             how=_HOW,
             file="fairdash-drift.csv",
             data=self.points,
@@ -234,6 +237,40 @@ class DriftResult:
         }
         return Answer(
             "", figure=Drawing("plot_gap_changes", self.changes, arguments), how=GAPS
+        )
+
+    def brief(self) -> str:
+        """Say where a gap changed and whether accuracy did, in at most 20 words."""
+        whole, accuracy = self.whole.iloc[0], self._accuracy_brief()
+        if self.idle:
+            return f"{self.label} decides alike for nearly everyone on these tables."
+        if not whole["estimable"]:
+            return brief("The gaps of these tables cannot be compared.", accuracy)
+        if len(self.clear):
+            row = self.clear.iloc[0]
+            place = f"In {row['subgroup']}"
+        elif whole["ci_low"] > 0 or whole["ci_high"] < 0:
+            row, place = whole, "Over all rows"
+        else:
+            return brief("No gap changes by more than chance would show.", accuracy)
+        old, new = row["gap_before"], row["gap_after"]
+        how = "changes sides" if old * new < 0 else "widens"
+        how = "narrows" if how == "widens" and abs(new) < abs(old) else how
+        size = self._size(row["change"])
+        return brief(
+            f"{place}, the gap {how} by {size} on {self.table.name}.", accuracy
+        )
+
+    def _accuracy_brief(self) -> str:
+        changed = self.accuracy_change()
+        low, high = float(changed.low), float(changed.high)
+        if not self.has_outcome or math.isnan(low):
+            return ""
+        if low <= 0 <= high:
+            return "Accuracy did not change clearly."
+        verb = "rises" if low > 0 else "falls"
+        return (
+            f"Accuracy {verb} by {number(100 * abs(float(changed.value)), 1)} points."
         )
 
     def verdict(self) -> str:

@@ -243,22 +243,24 @@ class LocalResult:
         feature, outcome = roles.sensitive_feature, roles.spoken_outcome()
         favourable, ratio = roles.positive_is != "unfavourable", gap == "ratio"
 
-        def slow() -> tuple[str, Drawing, Listing]:
-            words = self.verdict(outcome, favourable=favourable, feature=feature)
+        def slow() -> tuple[str, str, Drawing, Listing]:
+            said = Verdict(self, Speech.of(outcome, feature), favourable)
             figure = self.drawing(dataset)
             title = f"Subgroups of {self.label} by gap"
             listing = Listing(title, self.ranked(feature), self.below())
-            return words, self._ratios(feature) if ratio else figure, listing
+            drawn = self._ratios(feature) if ratio else figure
+            return said.brief(), said.text(), drawn, listing
 
         said = outcome, favourable, feature
-        words, figure, listing = self.once(slow, "answer", *said, ratio)
+        short, words, figure, listing = self.once(slow, "answer", *said, ratio)
         return Answer(
-            words,
+            short,
             self.once(lambda: self.kpis(k), "kpis", k),
             figure,
             listing,
             _RATIO_CAPTION.format(self.label) if ratio else self.caption(),
             facts=self.facts(dataset.name, subgroups),
+            details=words,
             how=_RATIO_HOW if ratio else _HOW,
             changes=self._listed_changes(),
             file="fairdash-local-di.csv",

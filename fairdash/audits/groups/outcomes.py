@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairdash._wording import Kpi, change, interval, number, percent, plural, points
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.choices import shown_settings, verdict_words
+from fairdash.audits.choices import model_brief, shown_settings, verdict_words
 from fairdash.audits.groups.evaluation import (
     DI_HELP,
     MOST_SEEDS,
@@ -81,11 +81,12 @@ class Outcome:
             "chance": self.chance,
         }
         return Answer(
-            self.verdict(),
+            self.brief(),
             self.kpis(),
             Drawing("plot_comparison", self.models, arguments, readable(self.models)),
             caption=self.caption(),
             difference=self.gap,
+            details=self.verdict(),
             how=_HOW,
         )
 
@@ -111,6 +112,10 @@ class Outcome:
             about = DI_HELP if label == "DI" else None
             items.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*items, chance_kpi(self.chance)]
+
+    def brief(self) -> str:
+        """Return what the method changes and what remains, in at most 20 words."""
+        return model_brief(self.row, self.changes, self.gap, self.speech)
 
     def verdict(self) -> str:
         """Return what the method changes and who is worse off by it."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import copysign, isclose, isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairdash._wording import NO_SUBGROUPS, alike_words, number
+from fairdash.audits.brief import brief, moved_brief, place_brief
 from fairdash.audits.groups.evaluation import MOST_SEEDS
 from fairdash.metrics import (
     Finding,
@@ -19,6 +20,8 @@ from fairdash.metrics import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairdash.audits.groups.local import LocalResult
 
 
@@ -76,6 +79,43 @@ class Verdict:
             )
         return f"{self._inside(pair)}{whole}"
 
+    def brief(self) -> str:
+        """Say who is worse off where, and what a remedy does, in at most 20 words."""
+        found = self.result
+        if found.row["constant"] > MOST_SEEDS:
+            return f"{found.label} decides alike for nearly everyone."
+        known = found.own[found.own["estimable"]]
+        if known.empty:
+            return "No subgroup is estimable. Choose wider ones or a smaller size."
+        remedy = self._remedy()
+        pair = self._pair_beyond_chance(known.nlargest(1, "gap").iloc[0])
+        if pair is not None:
+            return brief(place_brief(self._finding(pair), self.speech), remedy)
+        if isnan(found.chance):
+            return brief("What chance alone would show is not known here.", remedy)
+        reach = f"A fair model can reach {self._size(found.chance)}."
+        return brief("No gap here is larger than chance would show.", remedy, reach)
+
+    def _pair_beyond_chance(self, worst: "pd.Series[Any]") -> Pair | None:
+        """Return the groups of the gap to name: the largest, else the surest."""
+        found = self.result
+        if found.beyond_chance:
+            pair = found.furthest_inside(worst)
+            if pair.apart >= worst["ci_low"] and pair.low > 0:
+                return pair
+        return found.surest
+
+    def _remedy(self) -> str:
+        """Say what the model changes beside the first one, where it is paired."""
+        changes = self.result.changes
+        if changes is None:
+            return ""
+        paired = changes.set_index("metric").to_dict("index").get("worst_1_di")
+        if paired is None:
+            return ""
+        label = self.result.label
+        return moved_brief(paired, label, "narrows", "widens", "the largest gap")
+
     def _within_chance(self, largest: float, whole: str, *, alone: bool) -> str:
         """Say that the largest gap is within the reach of chance, and what is sure."""
         found = self.result
@@ -96,13 +136,18 @@ class Verdict:
 
     def _inside(self, pair: Pair) -> str:
         """Say who is worse off than whom in a subgroup, and by how much."""
+        inside = self._finding(pair)
+        model = self.result.label
+        return sentence(inside, self.speech, model=model, rows=self._rows())
+
+    def _finding(self, pair: Pair) -> Finding:
+        """Return the gap of a subgroup, said of the group that is worse off."""
         found = self.result
         where = None if pair.place == NO_SUBGROUPS else pair.place
         ends = pair.apart, pair.low, pair.high
         inside = Finding(found.measure, where, pair.higher, pair.lower, *ends)
-        if better_when(found.measure, favourable=self.favourable) == "high":
-            inside = inside.turned()
-        return sentence(inside, self.speech, model=found.label, rows=self._rows())
+        better = better_when(found.measure, favourable=self.favourable)
+        return inside.turned() if better == "high" else inside
 
     def _overall(self) -> str:
         """Say how far which groups are apart over all rows, where that is sure."""

@@ -33,6 +33,7 @@ from fairdash.audits import (
     encoding_of,
     fair_radius_yardstick,
     flip_values,
+    individual_brief,
     individual_kpis,
     individual_verdict,
     is_own,
@@ -230,9 +231,10 @@ def answer_of(audits: Audits, question: Question, name: str) -> Answer:
     """Return what the audit of the chosen model says; ``name`` is of the data set."""
     row = audits.table.iloc[0]
     return Answer(
-        individual_verdict(row, question.spec.columns),
+        individual_brief(row, question.spec.columns),
         individual_kpis(row),
         facts=(name, *audit_facts(audits), question.model.label),
+        details=individual_verdict(row, question.spec.columns),
     )
 
 

@@ -130,7 +130,9 @@ def show_certificates(
     words = found[model.id].words(question, radius, model.rows, curve.tolerated, label)
     with numbers:
         show_answer(
-            certificates_answer(found[model.id], radius, words, found.values(), rows),
+            certificates_answer(
+                found[model.id], radius, words, found.values(), rows, curve.tolerated
+            ),
             "certificates",
             top=answer,
             beside=right,

@@ -15,7 +15,7 @@ from fairdash.audits import (
     models_in_training,
     runtime,
     seconds_left,
-    sweep_verdict,
+    sweep_answer,
     why_failed,
     with_gaps,
 )
@@ -32,7 +32,8 @@ from fairdash.ui.sweep.figures import (
 )
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
-from fairdash.ui.widgets.blocks import figure, problem, verdict
+from fairdash.ui.widgets.answers import show_answer
+from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.pick_measure import (
     compare_measure,
@@ -130,7 +131,7 @@ def _explore(sweep: StoredSweep) -> None:
     state, corner = sweep_controls(sweep)
     sweep = with_gaps(sweep, gaps_on(state.axes))
     with top:
-        verdict(sweep_verdict(sweep, state.limit))
+        show_answer(sweep_answer(sweep, state.limit), "sweep verdict")
     with corner:
         find_model(sweep, state)
     submitted = f"{sweep.run.id} submitted"

@@ -32,7 +32,9 @@ def show_answer(
     control: Callable[[], None] | None = None,
     table_control: Callable[[], None] | None = None,
 ) -> None:
-    """Draw an answer: context line, finding, cards, figure, table, download.
+    """Draw an answer: context line, verdict, cards, figure, table, download.
+
+    The long form of the verdict stands behind "How sure?".
 
     What a method changed stands on the cards.
 
@@ -41,7 +43,7 @@ def show_answer(
     key : str
         Identity of the figure between reruns.
     top, beside, below : container, optional
-        Where context line and finding, the figure, and the table stand; by default
+        Where context line and verdict, the figure, and the table stand; by default
         below each other.
     control, table_control : callable, optional
         Draw a control of the figure, and of the table, under its headline.
@@ -49,12 +51,13 @@ def show_answer(
     with top or nullcontext():
         if answer.facts:
             context(*answer.facts)
-        if answer.finding:
-            verdict(answer.finding)
+        if answer.verdict:
+            verdict(answer.verdict)
+        if answer.details:
+            with st.popover("How sure?", type="tertiary"):
+                st.markdown(plain(answer.details))
     if answer.cards:
         kpi_row(answer.cards)
-    if answer.details:
-        st.caption(plain(answer.details))
     if answer.figure is not None:
         with beside or nullcontext():
             figure(

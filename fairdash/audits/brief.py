@@ -1,0 +1,92 @@
+"""Verdicts that a manager can repeat: two short sentences, at most 20 words.
+
+Intervals, rows and seeds stand behind "how sure?", in `Answer.details`.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fairdash._wording import in_points
+from fairdash.metrics import Finding, Speech, clause
+
+MOST_WORDS = 20
+NO_GAP = "No gap here is larger than chance would show."
+UNDEFINED_GAP = "The gap between groups is undefined on these rows."
+
+
+def brief(first: str, *more: str) -> str:
+    """Return the first sentence, and the first of the others that still fits.
+
+    Examples
+    --------
+    >>> brief("No clear gap remains.", "", "Accuracy did not change clearly.")
+    'No clear gap remains. Accuracy did not change clearly.'
+    """
+    room = MOST_WORDS - len(first.split())
+    second = next((one for one in more if 0 < len(one.split()) <= room), "")
+    return f"{first} {second}".rstrip()
+
+
+def gap_brief(gap: Finding, speech: Speech) -> str:
+    """Return who differs from whom, where and by how much, or that no gap is clear."""
+    if not math.isfinite(gap.value):
+        return UNDEFINED_GAP
+    if not (gap.sure and gap.clear):
+        return NO_GAP
+    return place_brief(gap, speech)
+
+
+def place_brief(gap: Finding, speech: Speech) -> str:
+    """Return a difference as one sentence without its interval, the place first."""
+    place = "" if gap.subgroup is None else f"In {gap.subgroup}, "
+    return f"{place}{clause(gap, speech)}."
+
+
+def moved_brief(
+    paired: Mapping[Any, Any], label: str, less: str, more: str, what: str
+) -> str:
+    """Say a paired change of a share, as a change only if its interval excludes 0.
+
+    ``paired`` has ``difference``, ``low`` and ``high``; ``less``, ``more`` are verbs.
+    """
+    difference, low, high = (paired[name] for name in ("difference", "low", "high"))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    if low <= 0 <= high:
+        return f"{label} does not clearly change {what}."
+    verb = less if difference < 0 else more
+    return f"{label} {verb} {what} by {in_points(abs(difference))} points."
+
+
+def accuracy_brief(paired: Mapping[Any, Any]) -> str:
+    """Say what a remedy does to accuracy, by a paired interval."""
+    difference, low, high = (paired[name] for name in ("difference", "low", "high"))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    if low <= 0 <= high:
+        return "Accuracy did not change clearly."
+    verb = "costs" if difference < 0 else "gains"
+    return f"It {verb} {in_points(abs(difference))} points of accuracy."
+
+
+def remedy_brief(
+    label: str, changes: Mapping[Any, Mapping[Any, Any]], gap: Finding, speech: Speech
+) -> str:
+    """Say what a remedy changes beside the plain model, and which gap remains.
+
+    Parameters
+    ----------
+    changes : mapping of str to mapping
+        By metric, of `fairdash.audits.groups.evaluation.paired_changes`.
+    gap : Finding
+        The widest gap of the corrected model.
+    """
+    paired = changes["demographic_parity_difference"]
+    first = moved_brief(paired, label, "narrows", "widens", "the gap")
+    left = "" if gap.clear else "No clear gap remains."
+    if first and paired["low"] <= 0 <= paired["high"]:
+        left = ""  # nothing was taken away, so nothing is said to remain
+    accuracy = accuracy_brief(changes["accuracy"])
+    both = [left, accuracy] if left else [accuracy]
+    return brief(first or gap_brief(gap, speech), *both)
