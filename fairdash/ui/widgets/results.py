@@ -118,7 +118,7 @@ def result_page(name: str) -> ResultPage:
 
 def say(answer: Answer) -> None:
     """Write the verdict and, behind "how sure?", its intervals, rows and seeds."""
-    st.header(plain(answer.finding), anchor=False, width="content")
+    st.header(plain(answer.verdict), anchor=False, width="content")
     sure = " ".join(filter(None, [answer.details, " · ".join(answer.facts)]))
     if sure:
         with st.popover("how sure?", type="tertiary"), st.container(width=360):
