@@ -1,4 +1,4 @@
-"""ROAD's ablations (its Figures 6 and 7) on Law School: the tables of docs/road.md.
+"""ROAD's ablations (its Figures 6 and 7) on Law School: the tables of docs/measured/road.md.
 
 One choice of ROAD varied over several seeds: quick schedule, λ .1, .25, .5, 1 by
 τ .1, .5 (beyond, most models of Law do not decide), min-max scaling, subgroups of 20

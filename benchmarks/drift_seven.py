@@ -85,7 +85,7 @@ def area(rows, judge):
 
 
 def report(found):
-    """Print the tables of docs/drift.md."""
+    """Print the tables of docs/measured/drift.md."""
     for name, of_table in found.groupby("table", sort=False):
         parts = {
             (method, seed): rows

@@ -1,4 +1,4 @@
-"""Models of Adult 1994 on later census rows: the tables of docs/drift.md.
+"""Models of Adult 1994 on later census rows: the tables of docs/measured/drift.md.
 
 Everybody in all four tables works full time and is 20 to 50 years old, since the rows
 of 2016 are restricted to them. Models train on 60% of the rows of 1994; the encoding is

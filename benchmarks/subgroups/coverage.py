@@ -1,6 +1,6 @@
 """How often 95% intervals hold the truth, simulated for every measure.
 
-    python benchmarks/subgroups/coverage.py            # the tables of docs/audit.md
+    python benchmarks/subgroups/coverage.py            # docs/measured/audit.md
     python benchmarks/subgroups/coverage.py --draws 200
 
 Two groups have different features and outcomes. *Held out*: rows of one fixed model,

@@ -8,7 +8,7 @@ An estimator states its parameters in its class body::
 
 and inherits those of its bases. From them `Declared` makes the constructor that
 scikit-learn reads, `_check_params` and the docstring's list of parameters; `Method.of`
-makes the catalog entry, and from it come form, command line, sweeps and README table.
+makes the catalog entry, and from it come form, command line, sweeps and docs table.
 """
 
 from __future__ import annotations

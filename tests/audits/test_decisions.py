@@ -356,7 +356,7 @@ class Recorded(LogisticRegression):
 
 
 def test_cross_validated_intervals_hold_the_mean_of_their_models():
-    """95% of them, here of 60 tables of 250 rows; docs/audit.md has the full table."""
+    """95% of them, here of 60 tables of 250 rows; docs/measured/audit.md has more."""
     rng = np.random.default_rng(1)
     group = (rng.random(4000) < 0.4).astype(int)
     X = rng.normal(size=(4000, 2)) - 0.5 * group[:, None]
