@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import as_written
-from fairdash.datasets._columns import example_rows, is_nested
+from fairdash.datasets._columns import example_rows, is_nested, label_codes
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Roles
@@ -78,6 +78,20 @@ class Dataset:
             return None
         return read_weights(self.frame[name], self.row_number)
 
+    @cached_property
+    def unit(self) -> NDArray[np.int64] | None:
+        """The unit of each row as a code from 0, None without such a column.
+
+        A row without a value is a unit of its own.
+        """
+        name = self.roles.unit
+        if name is None:
+            return None
+        codes, labels = label_codes(self.frame[name])
+        alone = codes < 0
+        codes[alone] = len(labels) + np.arange(alone.sum())
+        return codes
+
     def weight_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return the sampling weights of some rows, None without."""
         return None if self.sample_weight is None else self.sample_weight[rows]
@@ -102,7 +116,11 @@ class Dataset:
             self.group * 2 + self.y, minlength=2 * len(self.group_names)
         )
         large = counts.reshape(-1, 2) >= 5
-        if large.any(axis=1).sum() > 1 and large.any(axis=0).all():
+        if (
+            self.unit is None
+            and large.any(axis=1).sum() > 1
+            and large.any(axis=0).all()
+        ):
             return True
         parts = split(self)  # every seed deals as many rows of a cell to each
         n_groups = [len(np.unique(self.group[rows])) for rows in parts]
@@ -241,6 +259,10 @@ def split(
     ``fractions``. So a cell of five rows or more gives rows to all three parts, a
     smaller one to as many as it can, and the totals are exact to one row.
 
+    With ``roles.unit`` whole units are dealt: those of a group with a positive row and
+    those without, the small before the large. Rows of one unit are in one part, and
+    the parts are as large as units allow.
+
     ``fractions`` are the shares of training, validation and test rows, above 0 and
     adding up to 1. The same data, seed and fractions give the same rows, whatever the
     method.
@@ -261,14 +283,31 @@ def split(
             f"`fractions` must be three numbers > 0 that add up to 1, got {fractions}."
         )
         raise ValueError(message)
-    shuffled = np.random.default_rng(seed).permutation(dataset.n_rows)
-    cell = dataset.group * 2 + dataset.y
-    dealt = shuffled[np.argsort(cell[shuffled], kind="stable")]
-    part = _sequence(dataset.n_rows, fractions)
+    cell, size, unit = _units(dataset)
+    shuffled = np.random.default_rng(seed).permutation(len(cell))
+    dealt = shuffled[np.lexsort((size[shuffled], cell[shuffled]))]
+    part = _sequence(len(cell), fractions)
     if fold:
-        rotated = (_fold_sequence(dataset.n_rows) - fold) % FOLDS
+        rotated = (_fold_sequence(len(cell)) - fold) % FOLDS
         part = np.where(rotated > 1, 0, 2 - rotated)
-    return Split(*(np.sort(dealt[part == i]) for i in range(3)))
+    if unit is None:
+        return Split(*(np.sort(dealt[part == i]) for i in range(3)))
+    part_of = np.empty(len(cell), dtype=np.int64)
+    part_of[dealt] = part
+    return Split(*(np.flatnonzero(part_of[unit] == i) for i in range(3)))
+
+
+def _units(
+    dataset: Dataset,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
+    """Return cell (outcome x group) and size of what is dealt: rows or units."""
+    unit = dataset.unit
+    if unit is None:
+        cell = dataset.group * 2 + dataset.y
+        return cell, np.ones(len(cell), dtype=np.int64), None
+    _, first = np.unique(unit, return_index=True)
+    positive = np.bincount(unit, weights=dataset.y) > 0
+    return dataset.group[first] * 2 + positive, np.bincount(unit), unit
 
 
 def training_rows(

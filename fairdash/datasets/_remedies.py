@@ -369,6 +369,8 @@ def _added(roles: Roles, name: str, kind: ColumnKind) -> Roles:
     taken |= {score.column: "score of a model" for score in roles.scores}
     if roles.sample_weight is not None:
         taken[roles.sample_weight] = "sampling weight"
+    if roles.unit is not None:
+        taken[roles.unit] = "unit"
     if name in taken:
         raise ValueError(f"{name!r} is the {taken[name]}, so it cannot be a feature.")
     if any(r.kind == "date_parts" and r.column == name for r in roles.preparation):
@@ -390,6 +392,7 @@ def _role(name: str, roles: Roles, features: Collection[str]) -> str:
         "subgroup": name in roles.subgroup_columns,
         "score of a model": name in [score.column for score in roles.scores],
         "sampling weight": name == roles.sample_weight,
+        "unit": name == roles.unit,
         "row filter": name in roles.keep,
     }
     return ", ".join(part for part, is_so in parts.items() if is_so) or "not used"

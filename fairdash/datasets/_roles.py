@@ -51,6 +51,7 @@ _LATER = (
     "max_levels",
     "types",
     "preparation",
+    "unit",
 )
 
 
@@ -207,6 +208,10 @@ class Roles(Record):
         features.
     sample_weight : str, optional
         Column of sampling weights, which measures of models use; no feature.
+    unit : str, optional
+        Column that says whose a row is where rows are not independent: a person with
+        several visits, a household, a branch. A split keeps a unit in one part. No
+        feature.
     keep : dict of str to tuple of str
         Only rows with these values are used, for example
         ``{"propublica_filter": ("1",)}``.
@@ -246,6 +251,7 @@ class Roles(Record):
     subgroup_columns: tuple[str, ...] = ()
     scores: tuple[ScoreColumn, ...] = ()
     sample_weight: str | None = None
+    unit: str | None = None
     keep: dict[str, Labels] = field(default_factory=dict)
     missing: Literal["impute", "exclude"] = "impute"
     min_level_rows: Count = 10
@@ -271,11 +277,11 @@ class Roles(Record):
             message = f"{name!r} is the {taken[name]}, so it cannot be a model's score"
             raise ValueError(f"{message}; remove it from `scores`.")
         taken |= dict.fromkeys(scored, "score of a model")
-        if self.sample_weight in taken:
-            message = f"{self.sample_weight!r} is the {taken[self.sample_weight]}"
-            raise ValueError(f"{message}, so it cannot be `sample_weight`.")
-        if self.sample_weight is not None:
-            taken[self.sample_weight] = "sampling weight"
+        for role, column in self._counted().items():
+            if column in taken:
+                message = f"{column!r} is the {taken[column]}"
+                raise ValueError(f"{message}, so it cannot be `{role}`.")
+            taken[column] = role.replace("_", " ").replace("sample", "sampling")
         for name in (name for name in taken if name in self.features):
             message = f"{name!r} is the {taken[name]}, so it cannot be a feature"
             raise ValueError(f"{message}; remove it from `features`.")
@@ -319,6 +325,11 @@ class Roles(Record):
         """Return the columns that make the groups."""
         return (self.sensitive_feature, *self.crossed_with)
 
+    def _counted(self) -> dict[str, str]:
+        """Return the columns that say how a row counts, by their role."""
+        roles = {"sample_weight": self.sample_weight, "unit": self.unit}
+        return {role: column for role, column in roles.items() if column is not None}
+
     def columns(self) -> tuple[str, ...]:
         """Return every column the roles name, without repeats."""
         return tuple(
@@ -330,7 +341,7 @@ class Roles(Record):
                     *self.subgroup_columns,
                     *self.keep,
                     *(score.column for score in self.scores),
-                    *([] if self.sample_weight is None else [self.sample_weight]),
+                    *self._counted().values(),
                 )
             )
         )

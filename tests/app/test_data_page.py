@@ -253,3 +253,17 @@ def test_many_groups_are_put_together_or_refused(visit):
     refusal = "'points' makes 60 groups; at most 20 can be compared"
     assert refusal in page.error[0].value
     assert button(page, "Audit a plain model").disabled
+
+
+def test_the_rows_of_one_person_are_said_and_kept_with_the_roles(visit):
+    table = people()
+    table["case_id"] = np.arange(len(table)) // 3
+    page = upload(visit("Data"), table.to_csv(index=False).encode())
+    unit = widget(page, "selectbox", "Rows of one person or household share")
+    assert unit.value == "case_id"  # an identifier that repeats is offered
+    (record,) = ui.store().datasets()
+    assert record.roles.unit == "case_id"
+    unit.set_value(None).run()
+    assert not page.exception
+    button(page, "Use these roles").click().run()
+    assert None in [record.roles.unit for record in ui.store().datasets()]

@@ -92,6 +92,15 @@ def test_a_sampling_weight_is_no_feature_and_what_people_weigh_is_one(clinic):
     assert "weight" in guess.roles.features
 
 
+def test_an_identifier_that_repeats_is_the_unit(clinic):
+    assert guess_roles(clinic).unit is None
+    visits = pd.concat([clinic, clinic.head(150)], ignore_index=True)
+    roles = guess_roles(visits)
+    assert roles.unit == "patient_id"
+    assert "patient_id" not in roles.features
+    assert len(np.unique(make_dataset(visits, roles, name="x").unit)) < len(visits)
+
+
 def test_rare_groups_are_put_together(clinic):
     rng = np.random.default_rng(1)
     values = rng.choice(["a", "b", "c", "d"], 3000, p=[0.5, 0.46, 0.02, 0.02])

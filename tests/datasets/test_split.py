@@ -137,3 +137,58 @@ def test_training_rows_are_those_of_the_split_or_some_of_them():
     assert np.isin(some, train).all()
     assert cell_counts(dataset, some).tolist() == [6, 12, 18, 24]
     np.testing.assert_array_equal(some, training_rows(dataset, 3, 60))
+
+
+def visits(n_units=400, seed=0):
+    """Return a data set of people with one to six rows each, some without a name."""
+    rng = np.random.default_rng(seed)
+    n_visits = rng.integers(1, 7, n_units)
+    person = np.repeat(np.arange(n_units), n_visits).astype(float)
+    s = np.repeat(rng.integers(0, 2, n_units), n_visits)
+    y = (rng.random(len(person)) < 0.3).astype(int)
+    person[rng.random(len(person)) < 0.02] = np.nan
+    frame = pd.DataFrame({"x": rng.normal(size=len(y)), "s": s, "y": y, "who": person})
+    frame = frame.sample(frac=1, random_state=seed).reset_index(drop=True)
+    roles = ROLES.model_copy(update={"unit": "who"})
+    return make_dataset(frame, roles, name="visits")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_split_keeps_the_rows_of_a_unit_together(seed):
+    dataset = visits(seed=seed)
+    tested = []
+    for fold in range(FOLDS):
+        parts = split(dataset, seed, fold=fold)
+        everybody = np.sort(np.concatenate(parts))
+        np.testing.assert_array_equal(everybody, range(dataset.n_rows))
+        units = [set(dataset.unit[rows]) for rows in parts]
+        assert not units[0] & units[1] | units[0] & units[2] | units[1] & units[2]
+        for rows, share in zip(parts, (0.6, 0.2, 0.2), strict=True):
+            assert abs(len(rows) / dataset.n_rows - share) < 0.02
+            away = cell_counts(dataset, rows) / cell_counts(dataset, everybody) - share
+            assert np.abs(away).max() < 0.08
+        tested.append(parts.test)
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), everybody)
+
+
+def test_units_of_one_row_each_are_split_as_rows_without_units_are():
+    dataset = dataset_of([50, 40, 30, 20])
+    roles = ROLES.model_copy(update={"unit": "x"})
+    apart = make_dataset(dataset.frame, roles, name="cells")
+    assert apart.key != dataset.key
+    rows = np.argsort(np.argsort(dataset.frame["x"]))  # units are numbered by value
+    assert (apart.unit == rows).all()
+    for part, share in zip(split(apart, 3), (84, 28, 28), strict=True):
+        assert len(part) == share
+
+
+def test_a_split_without_units_is_what_it_always_was():
+    test = split(dataset_of([50, 40, 30, 20]), 3).test
+    assert test[:8].tolist() == [1, 2, 4, 6, 20, 26, 28, 40]
+
+
+def test_a_row_without_a_unit_is_one_of_its_own():
+    unit = visits().unit
+    missing = visits().frame["who"].isna().to_numpy()
+    assert len(np.unique(unit[missing])) == missing.sum()
+    assert not np.isin(unit[missing], unit[~missing]).any()

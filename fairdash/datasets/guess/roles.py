@@ -1,7 +1,7 @@
 """A first guess of what columns mean, for the analyst to correct."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,11 @@ MOST_GROUPS = 5
 MANY_VALUES = 20
 _OTHERS = "All others"
 FEWEST_GROUP_ROWS = 100
+UNIT_WORDS = {
+    "id", "pid", "uid", "hhid", "ssn", "person", "patient", "household", "customer",
+    "client", "applicant", "student", "pupil", "subject", "borrower", "employee",
+}  # fmt: skip
+FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
 MOVED = 0.01  # share of rows that a rounded median may put on its other side
 _MOST_GUESSED = 3
 
@@ -74,7 +79,8 @@ def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
     from the features: identifiers, dates, free text, constants, copies of other
     columns, book-keeping such as a train/test flag, other models' scores, other codings
     of the outcome or of the sensitive feature, and columns that give the outcome away.
-    A column of True and False whose name says filter becomes a row filter.
+    A column of True and False whose name says filter becomes a row filter, and an
+    identifier that repeats the unit.
 
     Returns
     -------
@@ -108,6 +114,7 @@ def _rest(
     ]
     name, meaning = guess_meaning(target, positive)
     scores = guess_scores(frame, (target, sensitive, *features))
+    scored = {score.column for score in scores}
     groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
     roles = Roles(
         target=target,
@@ -118,6 +125,7 @@ def _rest(
         features=tuple(features),
         subgroup_columns=_guess_subgroup_columns(frame, features),
         scores=scores,
+        unit=guess_unit(frame, [n for n in left_out if n not in scored]),
         keep=dict.fromkeys(filters, ("1",)),
         positive_name=name,
         positive_is=meaning,
@@ -264,6 +272,17 @@ def _guess_subgroup_columns(
     others = [name for name in few if not is_number(frame[name])]
     found = (*ages[:1], *people.values())
     return found or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
+
+
+def guess_unit(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
+    """Return the first of some columns whose name is an identifier and repeats."""
+    for name in names:
+        if not words(name) & UNIT_WORDS or is_nested(frame[name]):
+            continue
+        n_rows, n_units = int(frame[name].count()), int(frame[name].nunique())
+        if n_units >= FEWEST_UNITS and n_units * (1 + REPEATED) <= n_rows:
+            return name
+    return None
 
 
 def guess_score(column: "pd.Series[Any]") -> ScoreColumn | None:

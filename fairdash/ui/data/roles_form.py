@@ -329,17 +329,16 @@ def roles_form(
                 key=f"{key} {target} {taken} weight",
             )
         scored = tuple(score.column for score in scores)
-        with st.popover("Features", width="stretch"):
-            free = [c for c in free if c not in scored and c != weight]
-            offered = set(free)
-            proposed = proposed_features(digest, roles, target, positive, taken)
-            features = st.multiselect(
-                "Columns the model sees",
-                free,
-                default=[c for c in proposed if c in offered],
-                key=f"{key} {target} {taken} {scored} {weight} features",
-            )
+        free = [c for c in free if c not in scored and c != weight]
         with st.popover("Rows", width="stretch"):
+            unit: str | None = st.selectbox(
+                "Rows of one person or household share",
+                free,
+                index=free.index(roles.unit) if roles.unit in free else None,
+                placeholder="nothing: each row is another case",
+                help="An identifier that repeats. A split keeps its rows together.",
+                key=f"{key} {target} {taken} {scored} {weight} unit",
+            )
             keep = _keep(frame, roles.keep, key)
             missing = st.segmented_control(
                 "Rows with a missing feature",
@@ -367,6 +366,16 @@ def roles_form(
                     help="Beyond the commonest, levels share one column, (other).",
                     key=f"{key} levels",
                 )
+        with st.popover("Features", width="stretch"):
+            free = [c for c in free if c != unit]
+            offered = set(free)
+            proposed = proposed_features(digest, roles, target, positive, taken)
+            features = st.multiselect(
+                "Columns the model sees",
+                free,
+                default=[c for c in proposed if c in offered],
+                key=f"{key} {target} {taken} {scored} {weight} {unit} features",
+            )
     chosen = _changed(
         roles,
         target=target,
@@ -382,6 +391,7 @@ def roles_form(
         subgroup_columns=tuple(described),
         scores=scores,
         sample_weight=weight,
+        unit=unit,
         keep=keep,
         missing=missing,
         min_level_rows=min_level_rows,
