@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash import audits, plots, ui
+from fairdash import audits, ui
 from fairdash.ui import local, train
 
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
@@ -24,46 +24,59 @@ start = ui.store().dataset_record(view.data).subgroups
 @st.fragment
 def local_fairness():
     """Draw everything that follows the controls."""
-    facts = st.container()
-    chosen = audits.beside_trained(
-        ui.pick_models(models, plots.MOST_MODELS, run_id=view.run)
-    )
-    with ui.controls(4 + (len(dataset.group_names) > 2)):
+    screen = ui.result_page()
+    with screen.tray:
+        chosen = audits.beside_trained(ui.pick_models(models, view.run))
+    with screen.bar:
         measure = ui.pick_measure()
-        reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
-        band = st.container()
-        options = ui.more("Subgroups")
+        subgroups = ui.subgroup_form(dataset, start)
         with ui.more(), st.container(width=420):
+            reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
             trained = not all(map(audits.is_own, chosen))  # others are on all rows
             everywhere = trained and local.pick_rows()
             compared = ui.pick_seed(chosen)
             k = ui.pick_k()
-    subgroups = ui.subgroup_form(dataset, start, bar=(band, options), options=options)
-    held_out = compared
-    if everywhere:
-        compared = local.on_all_rows(compared, view.data)
-        if not compared:
-            return
-    try:
-        result = audits.local_by_measure(
-            ui.store(), compared, view.data, subgroups, measure, reference
-        )
-    except ValueError as error:
-        ui.problem("These subgroups cannot be looked at", error)
-        return
+            ui.pick_gap(labelled=True)
     gap = ui.chosen_gap()
-    answer = result.answer(dataset, subgroups, k=k, gap=gap)
-    shown, further, below = st.container(), st.container(), st.container()
-    with shown:
-        ui.show_answer(
-            answer, f"local {gap}", top=facts, below=below, control=ui.pick_gap
+    shown = screen.before_after(compared) if gap == "difference" else compared
+    with screen.figure:
+        ui.offer_missing_seeds(compared, view.data)
+        if everywhere and not (compared := local.on_all_rows(compared, view.data)):
+            return
+
+    def answer_of(some):
+        result = audits.local_by_measure(
+            ui.store(), some, view.data, subgroups, measure, reference
         )
-    with further:
-        ui.offer_missing_seeds(held_out, view.data)
-        local.by_measure(compared, dataset, view.data, measure, reference)
-        local.find_section(
-            compared, dataset, view.data, measure=measure, subgroups=subgroups
-        )
+        return result.answer(dataset, subgroups, k=k, gap=gap)
+
+    try:
+        answer = answer_of(compared)
+        ids = {model.id for model in shown}
+        part = [model for model in compared if model.id in ids]
+        drawn = answer if len(part) == len(compared) else answer_of(part)
+    except ValueError as error:
+        with screen.figure:
+            ui.problem("These subgroups cannot be looked at", error)
+        return
+    screen.show(answer, f"local {gap}", shown=drawn)
+    screen.evidence(
+        answer,
+        {
+            "measures": (
+                "Every measure",
+                lambda: local.by_measure(
+                    compared, dataset, view.data, measure, reference
+                ),
+            ),
+            "find": (
+                "Subgroups nobody named",
+                lambda: local.find_section(
+                    compared, dataset, view.data, measure=measure, subgroups=subgroups
+                ),
+            ),
+        },
+    )
 
 
 local.follow_folds(view.data)

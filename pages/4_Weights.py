@@ -25,48 +25,37 @@ start = ui.store().dataset_record(view.data).subgroups
 @st.fragment
 def show_weights():
     """Draw everything that follows the controls."""
-    facts = st.container()
-    with ui.controls(4):
-        first, second = st.container(), st.container()
-        options = ui.more("Subgroups")
-        with ui.more("Model and group"):
-            chosen = weights.pick_weighted(weighted, models, view.data, view.run)
+    screen = ui.result_page()
+    with screen.tray:
+        model = ui.pick_model(weighted, view.run)
+    with screen.bar:
+        subgroups = ui.subgroup_form(dataset, start)
+        with ui.more("Epoch, rows"), st.container(width=340):
+            chosen = weights.pick_weighted(model, models, view.data)
+            epoch = weights.pick_epoch(chosen)
+            share = weights.pick_share()
             group = weights.pick_group(dataset.group_names)
-    with first:
-        epoch = weights.pick_epoch(chosen)
-    with second:
-        share = weights.pick_share()
-    subgroups = ui.subgroup_form(
-        dataset, start, bar=(options, options), options=options
-    )
     top = audits.find_top_rows(chosen, chosen.ratio(epoch), share, group)
     try:
         answer = chosen.answer(dataset, epoch, subgroups, top)
     except ValueError as error:
-        ui.problem("These subgroups cannot be made", error)
+        with screen.figure:
+            ui.problem("These subgroups cannot be made", error)
         return
-    numbers = st.container()
-    left, right = st.columns(2, gap="medium")
-    details = weights.whose(models, chosen.model)
-    with numbers:
-        ui.show_answer(
-            replace(answer, details=details), "related", top=facts, beside=left
-        )
-    rows = st.container()
+    whose = weights.whose(models, chosen.model)
+    answer = replace(answer, details=f"{answer.details} {whose}".strip())
+    screen.show(answer, "related")
+    sections = {
+        "traits": ("Who they are", lambda: ui.show_answer(top.answer(), "traits")),
+        "rows": ("The rows", lambda: weights.show_rows(top)),
+    }
     if len(chosen.epochs()) > 1:
-        with right:
-            ui.show_answer(chosen.epochs_answer(dataset), "epochs")
-        right, rows = rows.columns(2, gap="medium")
-    with right:
-        ui.show_answer(top.answer(), "traits")
-    with rows:
-        ui.heading("The rows with the largest r")
-        st.dataframe(
-            top.listed,
-            hide_index=True,
-            placeholder="–",
-            column_config=ui.decimals(top.listed[["r", "P(ŷ = 1)"]]),
+        over_time = chosen.epochs_answer(dataset)
+        sections["epochs"] = (
+            "Over the epochs",
+            lambda: ui.show_answer(over_time, "epochs"),
         )
+    screen.evidence(answer, sections)
 
 
 show_weights()

@@ -204,6 +204,7 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.weighting import (
         EVERYBODY,
+        TopRows,
         Weighted,
         find_top_rows,
         instead_words,

@@ -43,6 +43,7 @@ from fairdash.plots._theme import (
     figure_json,
     group_colours_of,
     method_colour_of,
+    model_chips,
     palette,
     plotly_script,
     resolve,

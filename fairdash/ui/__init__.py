@@ -35,7 +35,6 @@ from fairdash.ui.widgets.pick_models import (
     known_models,
     offer_missing_seeds,
     pick_k,
-    pick_models,
     pick_reference,
     pick_seed,
     subgroup_form,
@@ -58,4 +57,6 @@ from fairdash.ui.widgets.scores import (
     uploads,
     what_margins_are,
 )
+from fairdash.ui.widgets.screen import Screen, result_page
 from fairdash.ui.widgets.state import freeze_imports, store
+from fairdash.ui.widgets.tray import pick_model, pick_models, pin

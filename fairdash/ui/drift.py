@@ -42,11 +42,11 @@ from fairdash.ui.widgets.blocks import (
 )
 from fairdash.ui.widgets.pick_measure import chosen_gap, gaps_on, pick_gap
 from fairdash.ui.widgets.pick_models import (
-    pick_model,
     pick_seed_of,
     subgroup_form,
 )
 from fairdash.ui.widgets.state import BY_KEY, store
+from fairdash.ui.widgets.tray import pick_model
 
 _ROLE = "drift"
 _WHOLE = ""
@@ -104,11 +104,7 @@ def pick_drift(
     """Draw the controls and return what they ask."""
     start = store().dataset_record(dataset_id).subgroups
     with controls(4):
-        model = pick_model(
-            models,
-            run_id,
-            help="Gaps are shown of this one; all are in the first figure.",
-        )
+        model = pick_model(models, run_id)
         measure = st.selectbox(
             "Measure",
             help="DI: demographic parity difference, the largest difference of "
@@ -128,11 +124,7 @@ def pick_drift(
         ):
             table = _pick_table(dataset_id)
             parts = _pick_parts(dataset, table)
-        options = more("Subgroups")
-    with options:
-        bar = st.container(), st.container()
-    subgroups = subgroup_form(dataset, start, bar=bar, options=options)
-    with options:
+        subgroups = subgroup_form(dataset, start)
         words = "Each seed has models and test rows of its own."
         seed = pick_seed_of(model, help=words).seed
     return Question(model, measure, subgroups, seed, table, parts)

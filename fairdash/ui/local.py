@@ -1,7 +1,6 @@
 """The Local fairness page: every measure by group, and a search for subgroups."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -19,7 +18,7 @@ from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_SYMBOLS
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import Fields, address, bound, choose, selection
+from fairdash.ui.selection import address, bound, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
 from fairdash.ui.widgets.runs import follow, progress_box, progress_text
 from fairdash.ui.widgets.state import store
@@ -39,14 +38,6 @@ and each gap is compared with the **largest of all** when groups are shuffled.
 The list starts with the gap that is largest for sure: its interval begins farthest
 from 0. A subgroup whose gap a listed one explains is not listed.
 """
-
-
-@dataclass(frozen=True)
-class LocalFields(Fields):
-    """What the address says beside what every page knows."""
-
-    # "yes" once subgroups with gaps beyond chance are searched.
-    searched: str | None = None
 
 
 def pick_rows() -> bool:
@@ -105,17 +96,8 @@ def find_section(
     measure: str,
     subgroups: Subgroups,
 ) -> None:
-    """Draw the button, and once it was pressed what the search finds."""
-    heading("Find subgroups", _HOW)
-    if LocalFields.here().searched is None:
-        once = " Every row counts once." if dataset.roles.sample_weight else ""
-        st.caption(f"Search all features for people nobody named; takes seconds.{once}")
-        st.button(
-            "Find subgroups",
-            icon=":material/search:",
-            on_click=_ask,
-        )
-        return
+    """Search all features for subgroups with a gap, and draw what is listed."""
+    heading("Subgroups nobody named", _HOW)
     model = beside_trained(models)[-1]
     try:
         with st.spinner("Searching, then shuffling groups 199 times…"):
@@ -169,10 +151,6 @@ def _use(
                 links["Where weights went"] = ("4_Weights", here)
             for label, (path, there) in links.items():
                 st.page_link(f"pages/{path}.py", label=label, query_params=there)
-
-
-def _ask() -> None:
-    choose(searched="yes")
 
 
 def _look_at(subgroups: Subgroups) -> None:

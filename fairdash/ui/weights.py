@@ -10,13 +10,15 @@ from fairdash._wording import percent
 from fairdash.audits import (
     EVERYBODY,
     Setting,
+    TopRows,
     Weighted,
     instead_words,
     one_of_seeds,
     reference_of,
 )
 from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound, selection
-from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
+from fairdash.ui.widgets.blocks import decimals, heading
+from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -35,13 +37,9 @@ class WeightsFields(Fields):
 
 
 def pick_weighted(
-    weighted: Sequence[Setting],
-    models: Sequence[Setting],
-    dataset_id: str,
-    run_id: str | None,
+    chosen: Setting, models: Sequence[Setting], dataset_id: str
 ) -> Weighted:
-    """Draw the choice of a model and of one of its seeds."""
-    chosen = pick_model(weighted, run_id)
+    """Draw the choice of one of the seeds of a model."""
     trial = pick_seed_of(chosen)
     plain = reference_of(chosen, models)
     others = {other.seed: other for other in plain.trials} if plain else {}
@@ -91,3 +89,14 @@ def pick_group(groups: Sequence[str]) -> str:
             "Group", options, required=True, help=words, format_func=plain, **tied
         )
     return group
+
+
+def show_rows(top: TopRows) -> None:
+    """Draw the training rows with the largest weights."""
+    heading("The rows with the largest r")
+    st.dataframe(
+        top.listed,
+        hide_index=True,
+        placeholder="–",
+        column_config=decimals(top.listed[["r", "P(ŷ = 1)"]]),
+    )

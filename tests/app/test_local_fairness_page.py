@@ -35,7 +35,7 @@ def test_first_visit_without_a_model_leads_to_training(visit, dataset_id):
 
 
 def test_a_larger_smallest_size_leaves_no_estimate_and_says_so(visit, run_id):
-    page = visit("Local fairness", run=run_id)
+    page = visit("Local fairness", run=run_id, opened="table")
     widget(page, "select_slider", "Smallest subgroup").set_value(500).run()
     assert not page.exception
     assert numbers(page)["Subgroups estimable"] == "0 of 2"
@@ -49,18 +49,23 @@ def test_models_of_other_runs_are_offered_and_told_apart(visit, run_id, dataset_
     other = start_training(dataset_id, MethodGrid(method="road", params=longer), 1)
     page = visit("Local fairness", run=other)
     assert not page.exception
-    models = widget(page, "button_group", "Models")
+    models = widget(page, "multiselect", "Models")
     assert len(models.options) == 4
     assert len(set(models.options)) == 4
     assert "epochs 5" in " ".join(models.value)
     assert "epochs 4" not in " ".join(models.value)
+    models.set_value(models.options).run()
+    assert not page.exception
+    assert len(widget(page, "button_group", "Model").options) == 4
+    elsewhere = visit("Weights", **page.query_params)  # the tray is on every page
+    assert widget(elsewhere, "multiselect", "Models").value == models.options[2:]
 
 
 def test_a_reload_and_a_link_show_the_same_page(visit, run_id):
-    page = visit("Local fairness", run=run_id)
+    page = visit("Local fairness", run=run_id, opened="table")
     widget(page, "selectbox", "Seed").set_value(1).run()
     widget(page, "button_group", "Worst k").set_value(2).run()
-    widget(page, "button_group", "Models").set_value(["Unconstrained"]).run()
+    widget(page, "multiselect", "Models").set_value(["Unconstrained"]).run()
     widget(page, "multiselect", "Columns").set_value(["branch", "age"]).run()
     widget(page, "select_slider", "Age band").set_value(20.0).run()
     widget(page, "select_slider", "Smallest subgroup").set_value(10).run()
@@ -77,7 +82,7 @@ def test_a_reload_and_a_link_show_the_same_page(visit, run_id):
 
 
 def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
-    page = visit("Local fairness", run=run_id)
+    page = visit("Local fairness", run=run_id, opened=["measures", "table"])
     default = numbers(page)
     widget(page, "selectbox", "Measure").set_value("false_positive_rate").run()
     assert not page.exception
@@ -113,14 +118,14 @@ def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
     assert figures(again) == 2
 
 
-def test_a_search_waits_for_its_button_and_a_found_subgroup_is_looked_at(
+def test_a_search_waits_until_it_is_opened_and_a_found_subgroup_is_looked_at(
     visit, run_id, dataset_id
 ):
     page = visit("Local fairness", run=run_id)
     before = figures(page)
-    button(page, "Find subgroups").click().run()
+    widget(page, "button_group", "Evidence").set_value(["find"]).run()
     assert not page.exception
-    assert "yes" in page.query_params["searched"]
+    assert "find" in page.query_params["opened"]
     assert figures(page) == before + 1
     model = next(m for m in ui.known_models(dataset_id, run_id) if m.method == "road")
     found = search_model(ui.store(), model, dataset_id, "selection_rate", min_size=20)
@@ -165,7 +170,9 @@ def test_all_rows_are_audited_once_their_models_are_trained(visit, run_id, datas
 
 
 def test_the_reader_weighs_what_errors_cost(visit, run_id, dataset_id):
-    page = visit("Local fairness", run=run_id, measure="error_cost")
+    page = visit(
+        "Local fairness", run=run_id, measure="error_cost", opened="measures"
+    )
     widget(page, "number_input", "Wrong 0s a wrong 1 is worth").set_value(4.0).run()
     assert not page.exception
     assert "Gap in error cost 4 : 1 by subgroup on 120 test rows" in words(page)

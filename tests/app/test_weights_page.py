@@ -43,7 +43,7 @@ def test_without_a_method_that_weighs_rows_the_page_says_so(visit, dataset_id):
 
 
 def test_numbers_are_those_of_the_stored_weights(visit, run_id):
-    page = visit("Weights", run=run_id)
+    page = visit("Weights", run=run_id, opened=["traits", "epochs"])
     assert not page.exception
     ratio, _, rows = stored(run_id)
     shown = numbers(page)
@@ -65,7 +65,7 @@ def test_a_page_of_one_seed_says_how_far_seeds_differ(visit, run_id):
 
 
 def test_the_listed_rows_have_the_largest_weights_in_order(visit, run_id):
-    page = visit("Weights", run=run_id)
+    page = visit("Weights", run=run_id, opened="rows")
     ratio, dataset, rows = stored(run_id)
     top = page.dataframe[-1].value
     largest = rows[np.argsort(-ratio, kind="stable")[: len(top)]]
@@ -83,7 +83,7 @@ def test_columns_named_like_those_of_the_list_are_told_from_them(visit):
     digest = ui.store().add_table(content, "people.csv")
     data = ui.store().add_dataset(digest, roles, "People", Subgroups(min_size=20))
     run = start_training(data, MethodGrid(method="road", params=QUICK), 1)
-    page = visit("Weights", run=run)
+    page = visit("Weights", run=run, opened="rows")
     assert not page.exception
     ratio, dataset, rows = stored(run)
     top = page.dataframe[-1].value
@@ -105,7 +105,7 @@ def test_the_page_says_whose_weights_stand_for_a_model_without(visit, run_id):
 
 
 def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):
-    page = visit("Weights", run=run_id)
+    page = visit("Weights", run=run_id, opened="rows")
     epoch = widget(page, "select_slider", "Epoch")
     epoch.set_value(int(epoch.options[0])).run()
     assert not page.exception
@@ -117,7 +117,7 @@ def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):
 
 
 def test_other_subgroups_are_measured(visit, run_id):
-    page = visit("Weights", run=run_id)
+    page = visit("Weights", run=run_id, opened="table")
     widget(page, "multiselect", "Columns").set_value(["branch", "age"]).run()
     widget(page, "select_slider", "Age band").set_value(20.0)
     widget(page, "select_slider", "Smallest subgroup").set_value(50).run()
@@ -143,7 +143,7 @@ def test_weights_of_a_subsample_belong_to_its_rows(visit):
         }
     )
     run = submit(ui.store(), spec)
-    page = visit("Weights", run=run)
+    page = visit("Weights", run=run, opened="rows")
     assert not page.exception
     ratio, dataset, rows = stored(run, train_rows=1500)
     assert ratio.shape == rows.shape == (1500,)

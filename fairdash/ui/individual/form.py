@@ -24,8 +24,9 @@ from fairdash.ui.selection import (
     bound_entry,
 )
 from fairdash.ui.widgets.blocks import controls, kept_upload, more, problem
-from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
+from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.tray import pick_model
 
 SOURCES = ("None", "Two aligned tables", "Pair id column")
 _LABELLED = "Label pairs"  # a source of earlier versions

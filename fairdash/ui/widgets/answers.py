@@ -69,10 +69,11 @@ def show_answer(
                 control=control,
             )
     with below or nullcontext():
-        _show_numbers(answer, table_control)
+        show_numbers(answer, table_control)
 
 
-def _show_numbers(answer: Answer, control: Callable[[], None] | None) -> None:
+def show_numbers(answer: Answer, control: Callable[[], None] | None = None) -> None:
+    """Draw the table of an answer, and the download of all its numbers."""
     if answer.table is not None:
         heading(answer.table.title, answer.table.how)
         if control is not None:

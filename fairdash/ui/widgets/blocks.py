@@ -75,7 +75,7 @@ def kpi_row(items: Sequence[Kpi]) -> None:
     """Draw the KPI row: bordered cards of one height, two by two on a phone."""
     with st.grid(columns=len(items), min_column_width=150, gap=10):
         for item in items:
-            _card(item)
+            card(item)
 
 
 def figure(
@@ -107,22 +107,29 @@ def figure(
         Draws a control that belongs to this figure alone, under its headline.
     """
     caption = " ".join(filter(None, [picture.caption, caption]))
-    # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    drawing = picture.finished().figure.with_meta(st.context.theme.type)
-    selecting: dict[str, Any] = {}
-    if on_select is not None:
-        selecting = {"on_select": on_select, "selection_mode": "points"}
     with st.container(gap="xsmall"):
         heading(picture.headline, how)
         if control is not None:
             control()
-        st.plotly_chart(drawing, config=CONFIG, alt=picture.alt, key=key, **selecting)
+        draw_picture(picture, key=key, on_select=on_select)
         if caption:
             st.caption(plain(caption))
         if table is None:
             table_below(picture.table, picture.sent)
         else:
             table_below(table)
+
+
+def draw_picture(
+    picture: Picture, *, key: str, on_select: Callable[[], None] | None = None
+) -> None:
+    """Draw a picture and nothing beside it; see `figure`."""
+    # colour tokens are swapped when a figure mounts: a new theme is a new figure
+    drawing = picture.finished().figure.with_meta(st.context.theme.type)
+    selecting: dict[str, Any] = {}
+    if on_select is not None:
+        selecting = {"on_select": on_select, "selection_mode": "points"}
+    st.plotly_chart(drawing, config=CONFIG, alt=picture.alt, key=key, **selecting)
 
 
 def table_below(table: pd.DataFrame, sent: Any = None) -> None:
@@ -240,7 +247,8 @@ def _remedies(
         action()
 
 
-def _card(item: Kpi) -> None:
+def card(item: Kpi) -> None:
+    """Draw a number with what makes it honest, in a box."""
     chip: dict[str, Any] = {}
     if item.delta:
         colours: dict[bool | None, str] = {True: "green", False: "red", None: "gray"}

@@ -14,6 +14,9 @@ from fairdash.ui.widgets.blocks import controls, heading, show_table
 from fairdash.ui.widgets.state import store
 
 
+_WIDTH = 200  # pixels
+
+
 def pick_measure() -> str:
     """Draw the choice of what is compared between groups."""
     measure: str = st.selectbox(
@@ -22,6 +25,8 @@ def pick_measure() -> str:
         "predicted to have it. False negative rate: of those with it, how many are "
         "not. Precision: of those predicted, how many have it. Calibration: the mean "
         "score less the share with the outcome. Error cost: wrong decisions, weighed.",
+        label_visibility="collapsed",
+        width=_WIDTH,
         **bound("measure", "selection_rate", named=MEASURE_NAMES),
     )
     if measure != COST:

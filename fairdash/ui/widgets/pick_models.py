@@ -6,21 +6,20 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import audits
 from fairdash._escaping import plain
-from fairdash._wording import group_label, plural
+from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups, bin_widths
 from fairdash.jobs import submit
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import Fields, bound, selection
+from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
 _MEAN = -1  # instead of a seed
-_MOST_PILLS = 8
 Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
 MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
@@ -44,75 +43,6 @@ def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
 def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     """Return `fairdash.audits.by_interest` of this server's store."""
     return audits.by_interest(store(), models, run_id)
-
-
-def pick_model(
-    models: Sequence[Setting], run_id: str | None, *, help: str | None = None
-) -> Setting:
-    """Draw the choice of one model: at first the one that a sweep opens on."""
-    labels = {model.label: model for model in models}
-    named = {model.id: model.label for model in models}
-    first = models[audits.model_in_question(store(), models, run_id)].label
-    chosen = st.selectbox(
-        "Model",
-        list(labels),
-        help=help,
-        **bound(
-            "model",
-            first,
-            among=labels,
-            shown=lambda model: named.get(model, first),
-            meant=lambda label: labels[label].id,
-        ),
-    )
-    return labels[chosen]
-
-
-def pick_models(
-    models: Sequence[Setting], most: int, *, run_id: str | None
-) -> list[Setting]:
-    """Draw the choice of up to ``most`` models and return them in fixed order.
-
-    At first those of ``run_id``; of a sweep the plain model and the one it opens on. A
-    model that another page chose stands beside the plain one.
-    """
-    labels = {model.label: model for model in models}
-    named = {model.id: model.label for model in models}
-    first = audits.models_of(store(), models, run_id) or list(models[:1])
-    known = any(one in named for one in selection().models)
-    chosen_before = selection().model
-    looked_at = [model for model in models if model.id == chosen_before]
-    if looked_at:
-        first = audits.beside_plain(looked_at[0], models)
-    room = most if len(models) > _MOST_PILLS else None  # a list refuses more, pills not
-    usual = [model.label for model in first][:most]
-    tied = bound(
-        "models",
-        usual,
-        shown=lambda ids: (
-            [named[one] for one in ids if one in named][:room] if known else usual
-        ),
-        meant=lambda chosen: tuple(labels[label].id for label in chosen),
-    )
-    words = f"At most {most}. Numbers are of the last, changes against the first."
-    if len(models) <= _MOST_PILLS:
-        chosen = st.pills(
-            "Models",
-            list(labels),
-            selection_mode="multi",
-            format_func=plain,
-            wrap=True,
-            help=words,
-            **tied,
-        )
-    else:
-        chosen = st.multiselect(
-            "Models", list(labels), max_selections=most, help=words, **tied
-        )
-    picked = [model for model in models if model.label in chosen]
-    if len(picked) > most:
-        st.caption(f"Only {most} fit in a figure: the first {most} are shown.")
-    return picked[:most] or list(models[:1])
 
 
 def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
@@ -223,17 +153,15 @@ def _columns(dataset: Dataset) -> list[str]:
     return [str(name) for name in dataset.frame if name != dataset.roles.target]
 
 
-def subgroup_form(
-    dataset: Dataset,
-    start: Subgroups,
-    *,
-    bar: tuple[DeltaGenerator, DeltaGenerator],
-    options: DeltaGenerator,
-) -> Subgroups:
-    """Draw the choice of subgroups, ``start`` filled in, and return it.
+def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
+    """Draw the choice of subgroups behind a click, ``start`` filled in; return it."""
+    columns = chosen_subgroups(dataset, start).columns
+    label = plain(" × ".join(columns) or "all rows")
+    with more(f"Subgroups: {shortened({'': label})['']}"):
+        return _subgroup_fields(dataset, start)
 
-    Bin width and smallest size go to the ``bar``, columns to a popover.
-    """
+
+def _subgroup_fields(dataset: Dataset, start: Subgroups) -> Subgroups:
     frame = dataset.frame
     names = _columns(dataset)
     current = chosen_subgroups(dataset, start)
@@ -246,37 +174,35 @@ def subgroup_form(
 
         return bound("subgroups", value, shown=lambda _: value, meant=changed, key=name)
 
-    with options:
-        st.multiselect(
-            "Columns",
-            names,
-            max_selections=max(MOST_CROSSED, len(current.columns)),
-            help="Crossed with one another. None: all rows are one subgroup.",
-            **part("columns", list(current.columns), partial(_with_columns, start)),
-        )
-    binned = [name for name in current.columns if name in dataset.binned]
-    for place, name in zip([bar[0], *[options] * 4], binned, strict=False):
-        with place:
-            as_chosen = name in start.cuts or name in start.quantiles
-            without = "as chosen" if as_chosen else "auto"
-            width = current.widths.get(name)
-            st.select_slider(
-                plain(f"{name.capitalize()} band"),
-                [None, *sorted({*bin_widths(frame[name]), width or 0.0} - {0.0})],
-                format_func=partial(_width_name, without),
-                **part(f"width {name}", width, partial(_with_width, start, name)),
-            )
-    with bar[1]:
+    st.multiselect(
+        "Columns",
+        names,
+        max_selections=max(MOST_CROSSED, len(current.columns)),
+        help="Crossed with one another. None: all rows are one subgroup.",
+        **part("columns", list(current.columns), partial(_with_columns, start)),
+    )
+    for name in current.columns:
+        if name not in dataset.binned:
+            continue
+        as_chosen = name in start.cuts or name in start.quantiles
+        without = "as chosen" if as_chosen else "auto"
+        width = current.widths.get(name)
         st.select_slider(
-            "Smallest subgroup",
-            sorted({*_SIZES, start.min_size, current.min_size}),
-            help="Gaps of subgroups with fewer rows are not estimated.",
-            **part(
-                "smallest",
-                current.min_size,
-                lambda now, size: now.model_copy(update={"min_size": size}),
-            ),
+            plain(f"{name.capitalize()} band"),
+            [None, *sorted({*bin_widths(frame[name]), width or 0.0} - {0.0})],
+            format_func=partial(_width_name, without),
+            **part(f"width {name}", width, partial(_with_width, start, name)),
         )
+    st.select_slider(
+        "Smallest subgroup",
+        sorted({*_SIZES, start.min_size, current.min_size}),
+        help="Gaps of subgroups with fewer rows are not estimated.",
+        **part(
+            "smallest",
+            current.min_size,
+            lambda now, size: now.model_copy(update={"min_size": size}),
+        ),
+    )
     return current
 
 

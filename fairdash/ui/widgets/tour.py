@@ -56,7 +56,7 @@ _LAST_ACT = (
         "3_Local_fairness",
         "**Find.** All subgroups are searched below, and what chance explains is left "
         "out. Click the first one: its columns are the subgroups of every page.",
-        {"searched": "yes"},
+        {"opened": ("find",)},
         plain=True,
     ),
     _Stop(
