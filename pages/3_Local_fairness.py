@@ -24,10 +24,10 @@ start = ui.store().dataset_record(view.data).subgroups
 @st.fragment
 def local_fairness():
     """Draw everything that follows the controls."""
-    screen = ui.result_page()
-    with screen.tray:
+    page = ui.result_page("local")
+    with page.tray:
         chosen = audits.beside_trained(ui.pick_models(models, view.run))
-    with screen.bar:
+    with page.controls:
         measure = ui.pick_measure()
         subgroups = ui.subgroup_form(dataset, start)
         with ui.more(), st.container(width=420):
@@ -38,8 +38,8 @@ def local_fairness():
             k = ui.pick_k()
             ui.pick_gap(labelled=True)
     gap = ui.chosen_gap()
-    shown = screen.before_after(compared) if gap == "difference" else compared
-    with screen.figure:
+    shown = page.before_after(compared) if gap == "difference" else compared
+    with page.figure:
         ui.offer_missing_seeds(compared, view.data)
         if everywhere and not (compared := local.on_all_rows(compared, view.data)):
             return
@@ -56,26 +56,23 @@ def local_fairness():
         part = [model for model in compared if model.id in ids]
         drawn = answer if len(part) == len(compared) else answer_of(part)
     except ValueError as error:
-        with screen.figure:
+        with page.figure:
             ui.problem("These subgroups cannot be looked at", error)
         return
-    screen.show(answer, f"local {gap}", shown=drawn)
-    screen.evidence(
-        answer,
-        {
-            "measures": (
-                "Every measure",
-                lambda: local.by_measure(
-                    compared, dataset, view.data, measure, reference
-                ),
+    page.show(answer, shown=drawn)
+    page.evidence(
+        ui.Evidence(
+            "measures",
+            "Every measure",
+            lambda: local.by_measure(compared, dataset, view.data, measure, reference),
+        ),
+        ui.Evidence(
+            "find",
+            "Subgroups nobody named",
+            lambda: local.find_section(
+                compared, dataset, view.data, measure=measure, subgroups=subgroups
             ),
-            "find": (
-                "Subgroups nobody named",
-                lambda: local.find_section(
-                    compared, dataset, view.data, measure=measure, subgroups=subgroups
-                ),
-            ),
-        },
+        ),
     )
 
 

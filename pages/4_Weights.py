@@ -25,10 +25,10 @@ start = ui.store().dataset_record(view.data).subgroups
 @st.fragment
 def show_weights():
     """Draw everything that follows the controls."""
-    screen = ui.result_page()
-    with screen.tray:
+    page = ui.result_page("weights")
+    with page.tray:
         model = ui.pick_model(weighted, view.run)
-    with screen.bar:
+    with page.controls:
         subgroups = ui.subgroup_form(dataset, start)
         with ui.more("Epoch, rows"), st.container(width=340):
             chosen = weights.pick_weighted(model, models, view.data)
@@ -39,23 +39,28 @@ def show_weights():
     try:
         answer = chosen.answer(dataset, epoch, subgroups, top)
     except ValueError as error:
-        with screen.figure:
+        with page.figure:
             ui.problem("These subgroups cannot be made", error)
         return
     whose = weights.whose(models, chosen.model)
     answer = replace(answer, details=f"{answer.details} {whose}".strip())
-    screen.show(answer, "related")
-    sections = {
-        "traits": ("Who they are", lambda: ui.show_answer(top.answer(), "traits")),
-        "rows": ("The rows", lambda: weights.show_rows(top)),
-    }
+    page.show(answer)
+    openers = [
+        ui.Evidence(
+            "traits", "Who they are", lambda: ui.show_answer(top.answer(), "traits")
+        ),
+        ui.Evidence("rows", "The rows", lambda: weights.show_rows(top)),
+    ]
     if len(chosen.epochs()) > 1:
         over_time = chosen.epochs_answer(dataset)
-        sections["epochs"] = (
-            "Over the epochs",
-            lambda: ui.show_answer(over_time, "epochs"),
+        openers.append(
+            ui.Evidence(
+                "epochs",
+                "Over the epochs",
+                lambda: ui.show_answer(over_time, "epochs"),
+            )
         )
-    screen.evidence(answer, sections)
+    page.evidence(*openers)
 
 
 show_weights()

@@ -57,6 +57,5 @@ from fairdash.ui.widgets.scores import (
     uploads,
     what_margins_are,
 )
-from fairdash.ui.widgets.screen import Screen, result_page
 from fairdash.ui.widgets.state import freeze_imports, store
 from fairdash.ui.widgets.tray import pick_model, pick_models, pin

@@ -48,7 +48,7 @@ def test_an_uploaded_table_is_compared_and_kept_over_a_reload(
     page = send(visit("Drift", run=run_id), frame)
     assert not page.exception
     models = ui.known_models(dataset_id, run_id)
-    chosen = widget(page, "selectbox", "Model").value
+    chosen = widget(page, "button_group", "Model").value
     shown = next(model for model in models if model.label == chosen)
     found = drift(
         ui.store(),

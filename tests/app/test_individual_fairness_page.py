@@ -74,7 +74,7 @@ def test_the_first_screen_audits_a_model(visit, run_id):
 
 def test_an_edited_person_is_scored_and_measured_anew(visit, dataset_id, run_id):
     page = visit("Individual fairness", run=run_id)
-    label = widget(page, "selectbox", "Model").value
+    label = widget(page, "button_group", "Model").value
     models = ui.known_models(dataset_id, run_id)
     trial = next(m for m in models if m.label == label).trials[0]
     rows = model_of(dataset_id, trial).rows
@@ -116,7 +116,7 @@ def test_consistency_is_that_of_flipped_rows_scored_by_the_stored_network(
     store = ui.store()
     record = store.run(run_id)
     dataset = store.dataset(record.dataset_id)
-    label = widget(page, "selectbox", "Model").value
+    label = widget(page, "button_group", "Model").value
     models = ui.known_models(record.dataset_id, run_id)
     trial = next(m for m in models if m.label == label).trials[0]
     rows = split(dataset, trial.seed)
@@ -140,7 +140,7 @@ def test_the_page_opens_with_the_metric_its_model_was_trained_with(visit, datase
         for method in ("sensei", "unconstrained")
     )
     page = visit("Individual fairness", run=run, model=sensei.id)
-    assert widget(page, "selectbox", "Model").value == sensei.label
+    assert widget(page, "button_group", "Model").value == sensei.label
     assert widget(page, "multiselect", "Columns").value == ["branch"]
     assert widget(page, "toggle", "What predicts origin").value is False
     page = visit("Individual fairness", run=run, model=plain.id)

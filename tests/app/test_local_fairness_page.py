@@ -170,9 +170,7 @@ def test_all_rows_are_audited_once_their_models_are_trained(visit, run_id, datas
 
 
 def test_the_reader_weighs_what_errors_cost(visit, run_id, dataset_id):
-    page = visit(
-        "Local fairness", run=run_id, measure="error_cost", opened="measures"
-    )
+    page = visit("Local fairness", run=run_id, measure="error_cost", opened="measures")
     widget(page, "number_input", "Wrong 0s a wrong 1 is worth").set_value(4.0).run()
     assert not page.exception
     assert "Gap in error cost 4 : 1 by subgroup on 120 test rows" in words(page)

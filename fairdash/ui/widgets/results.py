@@ -1,16 +1,19 @@
 """The frame of a page with a result: one screen, one answer.
 
-From top to bottom: verdict, one row of at most four controls, one figure with cards
-beside it, and a row of openers for the evidence. What is open stands in the address.
+From top to bottom: verdict with "how sure?", tray of models, one row of at most four
+controls, one figure with at most four cards beside it, and a row of openers for the
+evidence. What is open stands in the address. On a phone the order is the same.
 
     page = ui.result_page("weights")
+    with page.tray:
+        model = ui.pick_model(models, view.run)
     with page.controls:
         ...  # at most four, such as ``measure = ui.pick_measure()``
     page.show(answer)
     page.evidence(ui.Evidence("epochs", "By epoch", draw_epochs))
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +22,23 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.audits import Answer
-from fairdash.plots import CONFIG, Picture
-from fairdash.ui.selection import bound, selection
-from fairdash.ui.widgets.blocks import kpi_row, show_table
+from fairdash.audits import Answer, Setting
+from fairdash.plots import Picture
+from fairdash.ui.selection import Fields, bound, selection
+from fairdash.ui.widgets.answers import show_numbers
+from fairdash.ui.widgets.blocks import card, draw_picture, heading, show_table
 
-_CARDS = [3, 1]  # widths of figure and cards
+_WIDTHS = [3, 1]  # of figure and cards
+_MOST_CARDS = 4
+_SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
+
+
+@dataclass(frozen=True)
+class ResultFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Which models the figure shows: see `ResultPage.before_after`.
+    shown: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,26 +56,53 @@ class ResultPage:
 
     name: str
     verdict: DeltaGenerator
+    tray: DeltaGenerator
     controls: DeltaGenerator
+    switch: DeltaGenerator
     figure: DeltaGenerator
     cards: DeltaGenerator
     below: DeltaGenerator
     _own: list[Evidence] = field(default_factory=list)
 
+    def before_after(self, models: Sequence[Setting]) -> list[Setting]:
+        """Draw the switch beside the controls; return the models the figure shows.
+
+        The first is before, the last after; with one there is nothing to switch.
+        """
+        if len(models) < 2:
+            return list(models)
+        with self.switch:
+            chosen = st.segmented_control(
+                "Models in the figure",
+                required=True,
+                label_visibility="collapsed",
+                **bound("shown", "both", named=_SHOWN),
+            )
+        kept = {"before": models[:1], "after": models[-1:]}
+        return list(kept.get(str(chosen), models))
+
     def show(
-        self, answer: Answer, *, on_select: Callable[[], None] | None = None
+        self,
+        answer: Answer,
+        *,
+        shown: Answer | None = None,
+        on_select: Callable[[], None] | None = None,
     ) -> None:
-        """Draw verdict, figure and cards of an answer; the rest becomes evidence."""
+        """Draw verdict, cards and figure of an answer; the rest becomes evidence.
+
+        The figure is that of ``shown``, if given.
+        """
         with self.verdict:
             say(answer)
-        if answer.figure is not None:
-            picture = answer.figure.finished(plots)
+        with self.cards, st.grid(columns=2, min_column_width=140, gap=10):
+            for item in answer.cards[:_MOST_CARDS]:
+                card(item)
+        drawing = (shown or answer).figure
+        if drawing is not None:
+            picture = drawing.finished(plots)
             with self.figure:
-                bare_figure(picture, key=self.name, on_select=on_select)
+                draw_picture(picture, key=self.name, on_select=on_select)
             self._note(picture, answer)
-        if answer.cards:
-            with self.cards:
-                kpi_row(answer.cards)
 
     def evidence(self, *openers: Evidence) -> None:
         """Draw the openers, and below them what is open."""
@@ -84,24 +125,26 @@ class ResultPage:
                 format_func=lambda name: every[name].label,
                 **bound("opened", [], shown=shown, meant=meant, key=self.name),
             )
-            for name in now or []:
-                every[name].draw()
+            for name in every:
+                if name in (now or []):
+                    every[name].draw()
 
     def _note(self, picture: Picture, answer: Answer) -> None:
-        """Keep the numbers of the figure, and how to read it, for the evidence."""
+        """Keep the numbers, and how they are computed, for the evidence."""
         assert answer.figure is not None, "only answers with a figure come here"
         numbers = answer.figure.numbers
-        caption = " ".join(filter(None, [picture.caption, answer.caption]))
 
         def table() -> None:
-            if numbers is None:
+            if answer.table is not None or answer.data is not None:
+                show_numbers(answer)
+            elif numbers is None:
                 show_table(picture.table, picture.sent)
             else:
                 show_table(numbers)
 
         def how() -> None:
+            heading("How this is computed")
             st.markdown(answer.how)
-            st.caption(plain(f"{picture.headline}. {caption}"))
 
         self._own.append(Evidence("table", "Table", table))
         self._own.append(Evidence("how", "How this is computed", how))
@@ -109,29 +152,32 @@ class ResultPage:
 
 def result_page(name: str) -> ResultPage:
     """Return the places of a page; ``name`` is the identity of its figure."""
-    verdict = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    controls = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    figure, cards = st.columns(_CARDS, gap="medium")
+    verdict = st.container(
+        horizontal=True, vertical_alignment="center", gap="small", wrap=False
+    )
+    tray = st.container()
+    with st.container(
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="bottom",
+        gap="small",
+    ):
+        controls = st.container(
+            horizontal=True, vertical_alignment="bottom", gap="small"
+        )
+        switch = st.container(width="content")
+    figure, cards = st.columns(_WIDTHS, gap="medium")
     below = st.container()
-    return ResultPage(name, verdict, controls, figure, cards, below)
+    return ResultPage(name, verdict, tray, controls, switch, figure, cards, below)
 
 
 def say(answer: Answer) -> None:
     """Write the verdict and, behind "how sure?", its intervals, rows and seeds."""
-    st.header(plain(answer.verdict), anchor=False, width="content")
-    sure = " ".join(filter(None, [answer.details, " · ".join(answer.facts)]))
-    if sure:
-        with st.popover("how sure?", type="tertiary"), st.container(width=360):
-            st.markdown(plain(sure))
-
-
-def bare_figure(
-    picture: Picture, *, key: str, on_select: Callable[[], None] | None = None
-) -> None:
-    """Draw a picture without headline and caption, which the page says elsewhere."""
-    # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    drawing = picture.finished().figure.with_meta(st.context.theme.type)
-    selecting: dict[str, Any] = {}
-    if on_select is not None:
-        selecting = {"on_select": on_select, "selection_mode": "points"}
-    st.plotly_chart(drawing, config=CONFIG, alt=picture.alt, key=key, **selecting)
+    st.header(plain(answer.verdict), anchor=False, width="stretch")
+    drawn: Any = answer.figure and answer.figure.finished(plots)
+    headline = [f"{drawn.headline}.", drawn.caption] if drawn else []
+    parts = [answer.details, *headline, answer.caption]
+    with st.popover("how sure?", type="tertiary"), st.container(width=380):
+        for words in filter(None, parts):
+            st.markdown(plain(words))
+        st.caption(plain(" · ".join(filter(None, answer.facts))))

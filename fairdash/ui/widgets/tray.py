@@ -11,7 +11,7 @@ import streamlit as st
 from fairdash import audits
 from fairdash._escaping import plain
 from fairdash.audits import Setting
-from fairdash.plots import MOST_MODELS, model_chips
+from fairdash.plots import MOST_MODELS, Theme, model_chips
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.state import store
 
@@ -70,7 +70,7 @@ def _draw(
 ) -> Setting:
     labels = {model.label: model for model in shown}
     named = {model.id: model.label for model in shown}
-    theme = "dark" if st.context.theme.type == "dark" else "light"
+    theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
     chips = model_chips([model.colour_role for model in shown], theme)
     glyphs = {m.label: glyph for m, (_, glyph) in zip(shown, chips, strict=True)}
     rules = "".join(
@@ -113,7 +113,7 @@ def _pin_others(models: Sequence[Setting], shown: Sequence[Setting]) -> None:
             "Models",
             list(labels),
             max_selections=MOST_MODELS,
-            help=f"At most {MOST_MODELS}, on every page. Changes are against the first.",
+            help=f"At most {MOST_MODELS} on every page. Changes are against the first.",
             **bound(
                 "models",
                 now,
