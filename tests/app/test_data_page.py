@@ -265,5 +265,5 @@ def test_the_rows_of_one_person_are_said_and_kept_with_the_roles(visit):
     assert record.roles.unit == "case_id"
     unit.set_value(None).run()
     assert not page.exception
-    button(page, "Looks right").click().run()
+    button(page, "Use these roles").click().run()
     assert None in [record.roles.unit for record in ui.store().datasets()]

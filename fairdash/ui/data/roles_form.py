@@ -317,12 +317,10 @@ def roles_form(
         with st.popover("Scores", width="stretch"), st.container(width=400):
             scores = pick_scores(frame, roles, free, f"{key} {target} {taken}")
             numbers = [name for name in free if is_numeric_dtype(frame[name])]
-            weight: str | None = st.selectbox(
+            weight = _pick_optional(
                 "Sampling weight",
                 numbers,
-                index=numbers.index(roles.sample_weight)
-                if roles.sample_weight in numbers
-                else None,
+                roles.sample_weight,
                 placeholder="every row counts once",
                 help="How many people a row stands for. Base rates, measures of models "
                 "and thresholds use it; each page says what counts every row once.",
@@ -331,10 +329,10 @@ def roles_form(
         scored = tuple(score.column for score in scores)
         free = [c for c in free if c not in scored and c != weight]
         with st.popover("Rows", width="stretch"):
-            unit: str | None = st.selectbox(
+            unit = _pick_optional(
                 "Rows of one person or household share",
                 free,
-                index=free.index(roles.unit) if roles.unit in free else None,
+                roles.unit,
                 placeholder="nothing: each row is another case",
                 help="An identifier that repeats. A split keeps its rows together.",
                 key=f"{key} {target} {taken} {scored} {weight} unit",
@@ -400,6 +398,24 @@ def roles_form(
     if roles.guessed and chosen == roles.model_copy(update={"guessed": False}):
         chosen = roles  # nothing was changed, so it is still a guess
     return Choice(chosen, chosen_subgroups, sizes)
+
+
+def _pick_optional(
+    label: str,
+    columns: list[str],
+    current: str | None,
+    *,
+    placeholder: str,
+    help: str,
+    key: str,
+) -> str | None:
+    """Draw the choice of a column that can be taken back, and return it."""
+    # only a choice that begins with nothing can be emptied again
+    st.session_state.setdefault(key, current if current in columns else None)
+    chosen: str | None = st.selectbox(
+        label, columns, index=None, placeholder=placeholder, help=help, key=key
+    )
+    return chosen
 
 
 def _choose(widget: str, value: list[str]) -> None:
