@@ -159,6 +159,8 @@ if TYPE_CHECKING:
         joining_runs,
         models_in_training,
     )
+    from fairdash.audits.tables.audit import Source, TableAudit, audit_table
+    from fairdash.audits.tables.counting import TableQuestion
     from fairdash.audits.training import (
         ExpectedCost,
         curves,

@@ -24,7 +24,7 @@ COMMANDS = {
     "app": Command("_serve", "serve", "Serve the app; Ctrl-C stops it."),
     "run": Command("_run", "run", "Train what a configuration asks for."),
     "data": Command("_data", "data", "Add, check, fetch and list tables and scores."),
-    "audit": Command("_audit", "audit_table", "Audit decisions or scores of a table."),
+    "audit": Command("_audit", "audit", "Audit decisions or scores of a table."),
     "thresholds": Command(
         "_thresholds", "learn_thresholds", "Learn thresholds by group from scores."
     ),

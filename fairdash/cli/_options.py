@@ -29,6 +29,10 @@ Run = Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")]
 Model = Annotated[
     str | None, typer.Option(help="Id or label of the model, if not the main one.")
 ]
+Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
+Unit = Annotated[
+    str | None, typer.Option(help="Column of whom a row belongs to, if of several.")
+]
 Seed = Annotated[int | None, typer.Option(help="Default: the first.")]
 Auxiliary = Annotated[
     Path | None,

@@ -75,7 +75,7 @@ def show(
         sections = [Section("answer", "Answer", blocks_of(found))]
         return Shown(to_html("fairdash", [*found.facts, *facts], sections, ""))
     if isinstance(found, Audit):
-        sections = [Section("audit", "Every measure by group", _blocks(found))]
+        sections = [Section("audit", "Every measure by group", audit_blocks(found))]
         return Shown(to_html("Audit", [found.rows, *facts], sections, ""))
     sections = [one for one in found.sections if section in (None, one.name)]
     if not sections:
@@ -83,7 +83,7 @@ def show(
     return Shown(to_html(found.title, found.facts, sections, found.note))
 
 
-def _blocks(found: Audit) -> list[Block]:
+def audit_blocks(found: Audit) -> list[Block]:
     """Return the verdict of an audit, its table, and its figures."""
     table = found.table.rename(index=MEASURE_NAMES)
     shown = table.rename_axis("Measure").reset_index()

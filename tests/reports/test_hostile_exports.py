@@ -234,7 +234,7 @@ def test_what_the_shell_writes_of_a_file_is_text(file, tmp_path):
     numbers = tmp_path / "audit.json"
     kinds = ["--out", numbers, "--report", page, "--subgroup", COLUMNS["branch"]]
     shell("audit", file, *asked, "--outcome", "paid=yes", *kinds)
-    groups = {one["group"] for one in json.loads(numbers.read_text())["by_group"]}
+    groups = {one["group"] for one in json.loads(numbers.read_text())["counts"]}
     assert any(EVIL in group for group in groups)
     assert_page_is_text(page.read_text())
     counts = tmp_path / "counts.tsv"

@@ -1,7 +1,10 @@
 """`fairdash audit`: a table with decisions or scores on the command line."""
 
 import json
+from hashlib import sha256
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +14,8 @@ from toys import people, pipeline, pipeline_as_onnx
 from typer.testing import CliRunner
 
 from fairdash.cli import app
+
+SCHEMA = Path(__file__).parents[2] / "docs/schemas/audit.json"
 
 
 @pytest.fixture
@@ -36,7 +41,11 @@ def call(file, *arguments):
 
 
 def gaps_of(out):
-    return pd.DataFrame(json.loads(out.read_text())["gaps"]).set_index("measure")
+    """Return the gaps over all rows of the JSON file, by measure."""
+    table = pd.DataFrame(json.loads(out.read_text())["estimates"])
+    table = table[table["subgroup"].isna() & table["measure"].str.startswith("gap in")]
+    table["measure"] = table["measure"].str.removeprefix("gap in ")
+    return table.set_index("measure")
 
 
 def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
@@ -55,7 +64,7 @@ def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
     picked = frame["decile"] >= 6
     rates = picked.groupby(frame["group"]).mean()
     gap = gaps_of(out).loc["selection_rate"]
-    assert gap["difference"] == pytest.approx(-abs(rates["g0"] - rates["g2"]))
+    assert gap["value"] == pytest.approx(-abs(rates["g0"] - rates["g2"]))
     assert gap["group"] == rates.idxmin()
     assert f"group: {rates.idxmin()} is predicted repaid=yes" in done.output
     assert "north" in done.output
@@ -82,7 +91,7 @@ def test_what_cannot_be_audited_says_the_way_out(file, arguments, words):
     [
         (["--group", "group=g0,g1,G2"], "`--group group` must be one of ['g0', 'g1',"),
         (["--group", "group"], "Column 'p' must hold finite numbers; 1 rows do not, "),
-        (["--group", "group"], "first row 10 with nan"),
+        (["--group", "group"], "first row 10 with 'much'"),
         (["--group", "group=g0,g1", "--weight", "v"], "first row 12 with 'much'"),
     ],
 )
@@ -91,7 +100,8 @@ def test_nothing_is_dropped_unsaid_and_rows_are_those_of_the_file(file, asked, w
     frame["group"] = "g0"
     frame.loc[1::3, "group"], frame.loc[2::3, "group"] = "g1", "g2"
     frame.loc[[3, 6], "repaid"] = None
-    frame.loc[9, "p"] = np.nan if "--weight" not in asked else 0.5
+    frame["p"] = frame["p"].astype(object)
+    frame.loc[9, "p"] = "much" if "--weight" not in asked else 0.5
     frame.loc[12, "v"] = frame.loc[11, "v"] = "much"
     frame.loc[11, "group"] = "g1"
     frame.to_csv(file, index=False)
@@ -109,6 +119,7 @@ def test_decisions_need_no_outcome_and_excluded_rows_have_reasons(file, tmp_path
     left = left[left["group"] != "g1"]
     other = (frame.dropna(subset=["repaid", "group"])["group"] == "g1").sum()
     reasons = {"no value in repaid": 2, "no value in group": 2, "another group": other}
+    n_rows = len(frame)
     out, page = tmp_path / "audit.json", tmp_path / "audit.html"
     done = call(
         file, "--decision", "repaid=yes", "--group", "group=g0,g2", "--weight", "w",
@@ -118,11 +129,17 @@ def test_decisions_need_no_outcome_and_excluded_rows_have_reasons(file, tmp_path
     written = json.loads(out.read_text())
     assert written["rows"] == len(left)
     assert {e["reason"]: e["rows"] for e in written["excluded"]} == reasons
+    assert [e["column"] for e in written["excluded"]] == ["repaid", "group", "group"]
+    assert written["source"]["rows"] == n_rows == len(left) + sum(reasons.values())
+    assert written["source"]["digest"] == sha256(file.read_bytes()).hexdigest()
+    assert written["source"]["digest"] in page.read_text()
+    assert written["source"]["date"] in page.read_text()
+    jsonschema.validate(written, json.loads(SCHEMA.read_text()))
     rates = {
         g: np.average(part["repaid"] == "yes", weights=part["w"])
         for g, part in left.groupby("group")
     }
-    gap = gaps_of(out).loc["selection_rate", "difference"]
+    gap = gaps_of(out).loc["selection_rate", "value"]
     assert abs(gap) == pytest.approx(abs(rates["g0"] - rates["g2"]))
     for text in (done.output, page.read_text()):
         for reason, n in reasons.items():
@@ -130,6 +147,52 @@ def test_decisions_need_no_outcome_and_excluded_rows_have_reasons(file, tmp_path
     refused = call(file, "--group", "group")
     assert refused.exit_code == 2
     assert "--decision" in refused.stderr
+
+
+def test_several_groups_are_audited_each_and_crossed(file, tmp_path):
+    """Counts, rates and ratios are those of a hand count; so is the page."""
+    frame = pd.read_csv(file)
+    frame.loc[:4, "region"] = None
+    frame.to_csv(file, index=False)
+    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    done = call(
+        file, "--score", "decile", "--threshold", "6", "--group", "group",
+        "--group", "region", "--out", str(out), "--report", str(page),
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    written = json.loads(out.read_text())
+    left = frame.dropna(subset=["region"])
+    assert written["excluded"] == [
+        {"reason": "no value in region", "column": "region", "rows": 5}
+    ]
+    picked = left["decile"] >= 6
+    crossed = left["group"] + " × " + left["region"]
+    table = pd.DataFrame(written["estimates"])
+    shown = ReportPage(page.read_text()).table("Rows and positive decisions by group")
+    for name, groups in {
+        "group": left["group"],
+        "region": left["region"],
+        "group × region": crossed,
+    }.items():
+        own = table[table["feature"] == name]
+        rates = own[own["measure"] == "selection_rate"].set_index("group")
+        wanted = picked.groupby(groups).agg(["mean", "size", "sum"])
+        assert rates["value"].to_dict() == pytest.approx(wanted["mean"].to_dict())
+        assert rates["n"].to_dict() == wanted["size"].to_dict()
+        counts = [row for row in written["counts"] if row["feature"] == name]
+        assert {r["group"]: r["positive"] for r in counts} == wanted["sum"].to_dict()
+        ratio = own[own["measure"] == "ratio of selection_rate"].set_index("group")
+        best = wanted["mean"].max()
+        for group, value in ratio["value"].items():
+            assert value == pytest.approx(wanted["mean"][group] / best)
+    assert len(shown) == 3 + 2 + 6
+
+
+def test_a_column_may_have_an_equals_sign_in_its_name(file, tmp_path):
+    frame = pd.read_csv(file).rename(columns={"repaid": "paid=back"})
+    frame.to_csv(file, index=False)
+    done = call(file, "--decision", "paid=back=yes", "--group", "group")
+    assert done.exit_code == 0, done.output
 
 
 def test_a_model_file_scores_the_rows(tmp_path):
@@ -149,7 +212,7 @@ def test_a_model_file_scores_the_rows(tmp_path):
         assert done.exit_code == 0, done.output
         rates = pd.Series(p[:, of_class] > 0.5).groupby(frame["origin"]).mean()
         gap = gaps_of(out).loc["selection_rate"]
-        assert abs(gap["difference"]) == pytest.approx(rates.max() - rates.min())
+        assert abs(gap["value"]) == pytest.approx(rates.max() - rates.min())
     model.write_bytes(b"nothing")
     for refused, why in (
         (["--model", str(model)], "hire.onnx cannot be used"),

@@ -1,0 +1,1 @@
+"""What a table of decisions or scores says, every row counted."""

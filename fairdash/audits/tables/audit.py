@@ -1,0 +1,269 @@
+"""Audit a table by each column of groups and by all of them crossed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from fairdash._validation import check_one_of
+from fairdash.audits.decisions import Audit, audit
+from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+from fairdash.brought import TableModel, positive_scores
+from fairdash.datasets import guess_score, read_weights
+from fairdash.metrics import Finding, gap_of, ratio_of_measure
+
+if TYPE_CHECKING:
+    from fairdash.audits.tables.schema import AuditFile
+
+VERSION = 1  # of the form of `TableAudit.to_dict`
+CROSSED = " × "
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    digest : str
+        Its SHA-256.
+    rows : int
+        All rows of the table.
+    date : str
+        When it was audited, in UTC: "2026-03-01T12:00:00Z".
+    """
+
+    name: str
+    digest: str
+    rows: int
+    date: str
+
+    @classmethod
+    def of(cls, file: Path, rows: int) -> "Source":
+        """Return the source of a file that was read just now."""
+        with open(file, "rb") as content:
+            digest = sha256(content.read()).hexdigest()
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return cls(file.name, digest, rows, now)
+
+
+@dataclass(frozen=True, eq=False)
+class TableAudit:
+    """What a table says, by each column of groups, then by all of them crossed.
+
+    Attributes
+    ----------
+    audits : mapping of str to Audit
+        By column; several that are crossed are joined by " × ".
+    positive : DataFrame
+        feature, group, n and positive: rows and positive decisions.
+    """
+
+    question: TableQuestion
+    rows: CountedRows
+    source: Source
+    audits: Mapping[str, Audit]
+    positive: pd.DataFrame
+
+    @property
+    def findings(self) -> list[tuple[str, Finding]]:
+        """Every finding with the column of its groups."""
+        return [(name, f) for name, one in self.audits.items() for f in one.findings]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of each column of groups."""
+        return " ".join(one.verdict for one in self.audits.values())
+
+    def estimates(self) -> pd.DataFrame:
+        """Return everything measured as one long table.
+
+        Columns: feature (columns of the groups), measure, subgroup (None: all rows),
+        group, reference (of a gap or a ratio; else None), value, low, high, n, reason
+        ("" where it is estimable). Gaps are "gap in" a measure, the value of the group
+        minus that of the reference, and ratios "ratio of" one; inside a subgroup the
+        gap is the largest of two groups, without names.
+        """
+        blocks = []
+        for name, one in self.audits.items():
+            blocks += [b.assign(feature=name) for b in _blocks(one)]
+        columns = ["feature", "measure", "subgroup", "group", "reference"]
+        columns += ["value", "low", "high", "n", "reason"]
+        table = pd.concat(blocks, ignore_index=True)[columns]
+        undefined = table["value"].isna() & (table["reason"] == "")
+        return table.assign(reason=table["reason"].mask(undefined, "undefined"))
+
+    def to_dict(self) -> "AuditFile":
+        """Return everything as JSON has it, NaN and infinity as None."""
+        file: dict[str, Any] = {
+            "version": VERSION,
+            "verdict": self.verdict,
+            "rows": len(self.rows.frame),
+            "confidence": next(iter(self.audits.values())).confidence,
+            "source": asdict(self.source),
+            "question": asdict(self.question),
+            "excluded": [part._asdict() for part in self.rows.excluded],
+            "counts": plain_rows(self.positive),
+            "estimates": plain_rows(self.estimates()),
+            "findings": [
+                {"feature": name, **plain(asdict(f))} for name, f in self.findings
+            ],
+        }
+        return cast("AuditFile", file)
+
+
+def audit_table(
+    frame: pd.DataFrame,
+    question: TableQuestion,
+    source: Source,
+    *,
+    model: TableModel | None = None,
+    confidence: float = 0.95,
+) -> TableAudit:
+    """Audit the decisions or scores of a table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    question : TableQuestion
+        With a decision or a score, unless a ``model`` scores the rows.
+    source : Source
+        Of the table, for whoever repeats it.
+
+    Raises
+    ------
+    ValueError
+        As `count_rows` and `fairdash.audit`; when nothing or more than one thing says
+        who is decided positive; or when scores need a threshold.
+    """
+    given = [question.decision, question.score, model]
+    if sum(way is not None for way in given) != 1:
+        raise ValueError(
+            "Give one of `--decision`, `--score` and the `--model` that scores the "
+            "rows."
+        )
+    rows = count_rows(frame, question)
+    decided, scores = _decided(rows, question, model)
+    if question.weight is not None:
+        read_weights(rows.frame[question.weight], rows.number)
+    options: dict[str, Any] = {}
+    if question.unit is not None:
+        options["cluster"] = question.unit
+    features: list[tuple[str, ...]] = [(name,) for name in rows.features]
+    if len(features) > 1:
+        features.append(rows.features)
+    audits = {
+        CROSSED.join(columns): audit(
+            None if rows.actual is None else rows.actual.astype(int),
+            decided.astype(int),
+            scores=scores,
+            sensitive_features=list(columns),
+            frame=rows.frame,
+            subgroups=list(question.subgroups) or None,
+            measures=list(question.measures) or None,
+            sample_weight=question.weight,
+            reference=question.reference,
+            favourable=question.favourable,
+            decided=question.decided,
+            outcome=question.outcome or "outcome 1",
+            confidence=confidence,
+            **options,
+        )
+        for columns in features
+    }
+    counts = [_counts(rows.frame, columns, decided) for columns in features]
+    return TableAudit(
+        question, rows, source, audits, pd.concat(counts, ignore_index=True)
+    )
+
+
+def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that JSON has: numbers that are not finite as None."""
+    return {str(name): _plain(value) for name, value in row.items()}
+
+
+def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them."""
+    rows: list[dict[Any, Any]] = table.to_dict("records")
+    return [plain(row) for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return None if value is pd.NA else value
+
+
+def _decided(
+    rows: CountedRows, question: TableQuestion, model: TableModel | None
+) -> tuple[Any, Any]:
+    """Return decisions, and scores where there are any."""
+    if rows.decided is not None:
+        return rows.decided, None
+    if model is not None:
+        positive = (question.outcome or "").rpartition("=")[2] or "1"
+        scores = positive_scores(model, rows.frame, positive)
+    else:
+        assert question.score is not None
+        check_one_of("--score", question.score, list(map(str, rows.frame)))
+        scores = rows.scores(question.score)
+    kind = guess_score(pd.Series(scores, name="score"))
+    if kind is not None and kind.kind == "decision" and question.threshold is None:
+        return scores == 1, None
+    if question.threshold is not None:
+        return scores >= question.threshold, scores
+    if kind is not None and kind.kind in ("score", "margin"):
+        raise ValueError(
+            f"`--score` {question.score!r} is no probability; say from where on a "
+            "decision is positive: --threshold."
+        )
+    return scores > 0.5, scores
+
+
+def _counts(
+    frame: pd.DataFrame, columns: tuple[str, ...], decided: Any
+) -> pd.DataFrame:
+    from fairdash.audits.given import Given
+
+    groups = pd.Series(Given(frame).groups(list(columns))).astype(str)
+    positive = pd.Series(decided, dtype=bool).groupby(groups)
+    table = pd.DataFrame({"n": positive.size(), "positive": positive.sum()})
+    table = table.rename_axis("group").reset_index()
+    table.insert(0, "feature", CROSSED.join(columns))
+    return table
+
+
+def _blocks(found: Audit) -> list[pd.DataFrame]:
+    """Return what an audit measured, as long tables of one form."""
+    whole = {"subgroup": None, "reason": ""}
+    ends = {"ci_low": "low", "ci_high": "high"}
+    rates = found.by_group.rename(columns=ends).assign(**whole, reference=None)
+    gaps = found.gaps.drop(columns="value")
+    differences = gaps.rename(columns={**ends, "difference": "value"})
+    ratios = gaps.rename(
+        columns={"ratio": "value", "ratio_low": "low", "ratio_high": "high"}
+    )
+    blocks = [
+        rates,
+        differences.assign(measure=differences["measure"].map(gap_of), **whole),
+        ratios.assign(measure=ratios["measure"].map(ratio_of_measure), **whole),
+    ]
+    if found.local is not None:
+        local = found.local.rename(columns={**ends, "gap": "value"})
+        blocks.append(
+            local.assign(
+                measure=local["measure"].map(gap_of), group=None, reference=None
+            )
+        )
+    names = ["measure", "subgroup", "group", "reference", "value", "low", "high"]
+    return [block[[*names, "n", "reason"]] for block in blocks]

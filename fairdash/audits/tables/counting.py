@@ -1,0 +1,219 @@
+"""Which rows of a table count in an audit, and which do not, by reason."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash._validation import as_written, check_one_of, value_labels
+from fairdash._wording import plural
+
+
+@dataclass(frozen=True)
+class TableQuestion:
+    """What is asked of a table.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        Columns of the groups, all values or some: "race=White,Black".
+    decision, outcome : str, optional
+        Column and value of a positive decision, and of the positive outcome: "hired=1".
+    score : str, optional
+        Column of scores, instead of a decision; neither where a model scores the rows.
+    threshold : float, optional
+        Scores from it on are positive decisions.
+    unit, weight : str, optional
+        Columns of whom a row belongs to, and of sampling weights.
+    subgroups : tuple of str
+        Columns that describe subgroups, crossed.
+    measures : tuple of str
+        By default all that can be computed.
+    reference : str, optional
+        Group that others are compared with.
+    favourable : bool
+        Whether a positive decision is good for the person.
+    """
+
+    groups: tuple[str, ...]
+    decision: str | None = None
+    score: str | None = None
+    threshold: float | None = None
+    outcome: str | None = None
+    unit: str | None = None
+    weight: str | None = None
+    subgroups: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    reference: str | None = None
+    favourable: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            raise ValueError("Give a column of groups: `--group COLUMN`.")
+        if len(set(self.groups)) < len(self.groups):
+            raise ValueError("A column of `--group` is named twice; name each once.")
+        if self.decision is not None and self.score is not None:
+            raise ValueError("Give one of `--decision` and `--score`.")
+
+    @property
+    def decided(self) -> str:
+        """What a positive decision is, in sentences."""
+        if self.decision:
+            return f"decided {self.decision}"
+        return f"predicted {self.outcome or 'positive'}"
+
+
+class Excluded(NamedTuple):
+    """Rows that do not count, under the first reason that excludes them."""
+
+    reason: str
+    column: str
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """The rows that count, and how many do not.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        All columns of the rows that count.
+    number : array of int
+        Their rows in the table, from 0.
+    features : tuple of str
+        Columns of the groups.
+    decided, actual : array of bool or None
+    """
+
+    frame: pd.DataFrame
+    number: NDArray[np.int64]
+    features: tuple[str, ...]
+    decided: NDArray[np.bool_] | None
+    actual: NDArray[np.bool_] | None
+    excluded: tuple[Excluded, ...]
+
+    @property
+    def words(self) -> str:
+        """How many rows are excluded, and why."""
+        return excluded_words(self.excluded)
+
+    def scores(self, name: str) -> NDArray[np.float64]:
+        """Return a column of finite scores; ValueError names the first other row."""
+        column = self.frame[name]
+        scores = pd.to_numeric(column, errors="coerce").to_numpy(float, na_value=np.nan)
+        wrong = np.flatnonzero(~np.isfinite(scores))
+        if len(wrong):
+            raise ValueError(
+                f"Column {name!r} must hold finite numbers; {len(wrong):,} rows do "
+                f"not, first row {self.number[wrong[0]] + 1} with "
+                f"{as_written(column.iloc[wrong[0]])}. Choose another column, or "
+                "exclude these rows."
+            )
+        return scores
+
+
+def excluded_words(excluded: Sequence[Excluded]) -> str:
+    """Return "3 rows excluded: 1 with no value in race, 2 with another sex"."""
+    text = f"{plural(sum(part.rows for part in excluded), 'row')} excluded"
+    reasons = [f"{part.rows:,} with {part.reason}" for part in excluded]
+    return f"{text}: {', '.join(reasons)}" if reasons else text
+
+
+def count_rows(frame: pd.DataFrame, question: TableQuestion) -> CountedRows:
+    """Return the rows that have all that a question needs, and count the others.
+
+    A row without a value in the outcome, the decision, the score, a column of groups,
+    the unit or the weight does not count, nor one whose group was not chosen. The same
+    rows count for every column of groups, so that their numbers can be compared.
+
+    Raises
+    ------
+    ValueError
+        When there is no such column or value, or no row is left.
+    """
+    names = [str(column) for column in frame]
+    counter = _Counter(len(frame))
+    flags = {
+        option: None if text is None else _flags(option, text, frame, counter)
+        for option, text in (
+            ("--outcome", question.outcome),
+            ("--decision", question.decision),
+        )
+    }
+    for option, name in (
+        ("--score", question.score),
+        ("--unit", question.unit),
+        ("--weight", question.weight),
+    ):
+        if name is not None:
+            check_one_of(option, name, names)
+            counter.exclude(f"no value in {name}", name, frame[name].notna())
+    features = [_group(text, frame, counter) for text in question.groups]
+    kept = counter.kept
+    if not kept.any():
+        raise ValueError(f"No row is left: {excluded_words(counter.excluded)}.")
+    decided, actual = (
+        None if (flag := flags[option]) is None else flag[kept]
+        for option in ("--decision", "--outcome")
+    )
+    return CountedRows(
+        frame[kept].reset_index(drop=True),
+        np.flatnonzero(kept),
+        tuple(features),
+        decided,
+        actual,
+        tuple(counter.excluded),
+    )
+
+
+def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:
+    """Return column and value of "column=value"; either may hold a "=" of its own."""
+    names = [str(column) for column in frame]
+    parts = text.split("=")
+    for n in range(1, len(parts) + 1):
+        if (name := "=".join(parts[:n])) in names:
+            return name, "=".join(parts[n:])
+    check_one_of(option, parts[0], names)
+    raise AssertionError("a name that is no column is refused")
+
+
+class _Counter:
+    def __init__(self, n_rows: int) -> None:
+        self.kept = np.ones(n_rows, dtype=bool)
+        self.excluded: list[Excluded] = []
+
+    def exclude(self, reason: str, column: str, fits: "pd.Series[bool]") -> None:
+        gone = self.kept & ~fits.to_numpy(bool)
+        if gone.any():
+            self.excluded.append(Excluded(reason, column, int(gone.sum())))
+            self.kept &= ~gone
+
+
+def _flags(option: str, text: str, frame: pd.DataFrame, counter: _Counter) -> Any:
+    """Return which rows have the value of "column=value"."""
+    name, value = named_value(option, text, frame)
+    labels = value_labels(frame[name])
+    if not (labels == value).any():
+        examples = ", ".join(map(str, labels.dropna().unique()[:5]))
+        raise ValueError(
+            f"`{option}` must name a value of {name!r}, such as {examples}: "
+            f"{option} {name}=VALUE."
+        )
+    counter.exclude(f"no value in {name}", name, labels.notna())
+    return (labels == value).to_numpy(bool)
+
+
+def _group(text: str, frame: pd.DataFrame, counter: _Counter) -> str:
+    name, listed = named_value("--group", text, frame)
+    values = value_labels(frame[name])
+    counter.exclude(f"no value in {name}", name, values.notna())
+    if listed:
+        chosen = [value.strip() for value in listed.split(",")]
+        for value in chosen:
+            check_one_of(f"--group {name}", value, set(values.dropna()))
+        counter.exclude(f"another {name}", name, values.isin(chosen))
+    return name
