@@ -18,16 +18,6 @@ if TYPE_CHECKING:
         audited,
         rule_table,
     )
-    from fairdash.audits.certificates import (
-        Certificate,
-        Decisions,
-        Question,
-        RadiusCurve,
-        certificate_table,
-        certificates_answer,
-        certify_decisions,
-        radius_curve,
-    )
     from fairdash.audits.choices import (
         by_interest,
         certified_words,
@@ -115,7 +105,17 @@ if TYPE_CHECKING:
         nobody_alike,
         yardstick_caption,
     )
-    from fairdash.audits.noise import (
+    from fairdash.audits.noisy_groups.certificates import (
+        Certificate,
+        Decisions,
+        Question,
+        RadiusCurve,
+        certificate_table,
+        certificates_answer,
+        certify_decisions,
+        radius_curve,
+    )
+    from fairdash.audits.noisy_groups.noise import (
         Noise,
         NoisyRows,
         columns_of_groups,
@@ -123,7 +123,7 @@ if TYPE_CHECKING:
         from_levels,
         from_sample,
     )
-    from fairdash.audits.noise_training import newest_run, noise_spec, told_words
+    from fairdash.audits.noisy_groups.training import newest_run, noise_spec, told_words
     from fairdash.audits.portable import (
         PortableModel,
         exported,

@@ -177,7 +177,7 @@ def test_a_link_to_a_source_that_is_gone_opens_with_a_sentence(visit, run_id):
 def test_a_table_with_both_columns_trains_every_approach(
     visit, run_id, dataset_id, monkeypatch
 ):
-    from fairdash.audits import noise_training
+    from fairdash.audits.noisy_groups import training as noise_training
 
     monkeypatch.setattr(noise_training, "SEEDS", 1)
     page = visit("Noisy groups", run=run_id)

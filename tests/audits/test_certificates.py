@@ -23,7 +23,7 @@ from fairdash.audits import (
     noise_spec,
     radius_curve,
 )
-from fairdash.audits.certificates import KINDS
+from fairdash.audits.noisy_groups.certificates import KINDS
 from fairdash.datasets import Subgroups, load_sample
 from fairdash.methods.noisy_groups import (
     estimate_from_counts,

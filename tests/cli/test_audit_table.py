@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from fairdash.cli import app
 
-SCHEMA = Path(__file__).parents[2] / "docs/schemas/audit.json"
+SCHEMA = Path(__file__).parents[2] / "docs/deploy/schemas/audit.json"
 
 
 @pytest.fixture

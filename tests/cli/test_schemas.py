@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-SCHEMAS = runpy.run_path(str(DOCS / "schemas/write.py"))["schemas"]()
+SCHEMAS = runpy.run_path(str(DOCS / "deploy/schemas/write.py"))["schemas"]()
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_is_what_its_script_writes(name):
-    assert (DOCS / "schemas" / f"{name}.json").read_text() == SCHEMAS[name]
+    assert (DOCS / "deploy/schemas" / f"{name}.json").read_text() == SCHEMAS[name]

@@ -25,9 +25,9 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.brief import brief
-from fairdash.audits.certificates import STATUS_WORDS
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.audits.groups.local import not_estimable
+from fairdash.audits.noisy_groups.certificates import STATUS_WORDS
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,

@@ -1,4 +1,4 @@
-"""The form of an audit as JSON; docs/schemas/audit.json is written from these types."""
+"""The form of an audit as JSON; `docs/deploy/schemas` is written from these types."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Write docs/schemas from the types that the command line writes and reads.
+"""Write docs/deploy/schemas from the types that the command line writes and reads.
 
-python docs/schemas/write.py
+python docs/deploy/schemas/write.py
 """
 
 import json

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._wording import Kpi, alike_words, change, in_points, number, percent
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.noise import Known, Noise, Places, Radius
+from fairdash.audits.noisy_groups.noise import Known, Noise, Places, Radius
 from fairdash.datasets import Dataset, split
 from fairdash.methods.noisy_groups import (
     RATE_NAMES,

@@ -3,8 +3,8 @@
 from typing import Any
 
 from fairdash._wording import number
-from fairdash.audits.certificates import Question
-from fairdash.audits.noise import Noise
+from fairdash.audits.noisy_groups.certificates import Question
+from fairdash.audits.noisy_groups.noise import Noise
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Store
