@@ -104,7 +104,6 @@ if TYPE_CHECKING:
         read_table,
         table_digest,
     )
-    from fairdash.datasets.reading.rows import MISSING as MISSING_MARKS
     from fairdash.datasets.reading.source import SeveralTablesError
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

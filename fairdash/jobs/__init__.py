@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Any
 from fairdash.jobs._engine import (
     Lease,
     attach,
-    engine_lives,
     ensure_engine,
     use_scheduler,
     watching,
 )
 from fairdash.jobs._logs import log_to_stderr
-from fairdash.jobs._waits import FOR_DATABASE, Wait, engine_waits_for, why_waits
+from fairdash.jobs._waits import FOR_DATABASE, Wait, why_waits
 from fairdash.jobs._work import (
     cancel,
-    keep_data,
     keep_table,
     queue,
     run_open,

@@ -6,7 +6,7 @@ load("jinja2")
 
 
 from fairdash.reports._answers import blocks_of
-from fairdash.reports._audit_page import audit_page, count_table
+from fairdash.reports._audit_page import audit_page
 from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
 from fairdash.reports._report import (

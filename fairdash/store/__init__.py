@@ -22,7 +22,6 @@ from fairdash.store._tables import ID_LENGTH
 from fairdash.store._trouble import StoreError, Unreachable, trouble
 from fairdash.store.server.expiry import expire, keep_days
 from fairdash.store.server.users import (
-    Act,
     User,
     UserStore,
     read_trail,

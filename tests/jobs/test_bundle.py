@@ -16,14 +16,8 @@ from typer.testing import CliRunner
 from fairdash.audits import exported
 from fairdash.cli import app
 from fairdash.datasets import SAMPLES, Subgroups, split
-from fairdash.jobs import (
-    engine_lives,
-    finished_file,
-    pack_runs,
-    queue,
-    run_open,
-    unpack_runs,
-)
+from fairdash.jobs import finished_file, pack_runs, queue, run_open, unpack_runs
+from fairdash.jobs._engine import engine_lives
 from fairdash.reports import report
 from fairdash.store import open_store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand

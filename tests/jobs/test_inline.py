@@ -6,15 +6,8 @@ import pytest
 import sqlalchemy as sa
 from toys import people_csv, specification
 
-from fairdash.jobs import (
-    _work,
-    attach,
-    engine_lives,
-    queue,
-    run_open,
-    submit,
-)
-from fairdash.jobs._engine import CARD, take
+from fairdash.jobs import _work, attach, queue, run_open, submit
+from fairdash.jobs._engine import CARD, engine_lives, take
 from fairdash.jobs._work import begin
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep
