@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
+CROSS = " × "  # between the values of crossed columns
 MOST_TEXT = 500_000  # characters of a configuration
 Count = Annotated[int, Whole(1, 10**12, strict=True)]  # of rows or of values
 
@@ -127,8 +128,13 @@ def parsed(text: str | bytes, form: Literal["YAML", "JSON"]) -> Any:
         raise ValueError(f"Not valid {form}{where}.") from error
 
 
-def encode_binary_target(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the two classes of ``y`` and the index of each sample's class."""
+def encode_binary_target(
+    y: ArrayLike, *, pos_label: object = None
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the two classes of ``y`` and the index of each sample's class.
+
+    The second class is the positive one: ``pos_label``, by default the larger.
+    """
     from sklearn.utils.multiclass import type_of_target
 
     kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -138,7 +144,12 @@ def encode_binary_target(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) == 1:
         raise ValueError(f"y has 1 class, {as_written(classes[0])}; two are needed.")
-    return classes, codes
+    if pos_label is None or classes[1] == pos_label:
+        return classes, codes
+    if classes[0] != pos_label:
+        message = f"`pos_label` must be one of {', '.join(map(as_written, classes))}"
+        raise ValueError(f"{message}, the labels of `y`; got {brief(pos_label)}.")
+    return classes[::-1], 1 - codes
 
 
 def encode_groups(
@@ -148,7 +159,10 @@ def encode_groups(
 
     ``like`` is any array with one entry per sample, to compare lengths with. Fewer
     groups than ``at_least`` are an error: two to learn from, one to predict for.
+    Several columns, of an array or a frame, are crossed: "Female × Black".
     """
+    if len(getattr(sensitive_features, "shape", ())) == 2:
+        sensitive_features = crossed(sensitive_features)
     if isinstance(getattr(sensitive_features, "dtype", None), pd.CategoricalDtype):
         # the names of millions of rows are not looked at one by one
         known: Any = pd.Series(sensitive_features).array
@@ -170,6 +184,33 @@ def encode_groups(
         message = f"`sensitive_features` needs at least two groups, got {list(groups)}."
         raise ValueError(message)
     return groups, codes
+
+
+def crossed(columns: Any, name: str = "sensitive_features") -> Any:
+    """Return the rows of a table as groups such as "Female × Black"; one column as is.
+
+    Raises ValueError if two combinations would have the same name: "a × b" with "c" and
+    "a" with "b × c".
+    """
+    frame = pd.DataFrame(columns)
+    if not frame.shape[1]:
+        raise ValueError(f"`{name}` needs at least one column.")
+    parts = [frame.iloc[:, i] for i in range(frame.shape[1])]
+    if len(parts) == 1:
+        return parts[0]
+    labels = [part.map(value_label, "ignore").astype(object) for part in parts]
+    joined = labels[0]
+    for label in labels[1:]:
+        joined = joined + CROSS + label
+    levels = pd.concat([*labels, joined], axis=1).dropna().drop_duplicates()
+    last = levels.iloc[:, -1]
+    if last.duplicated().any():
+        twice = last[last.duplicated()].iloc[0]
+        raise ValueError(
+            f"`{name}` has different values with the same name {twice!r}: crossed "
+            "names that hold a '×'; rename one of them."
+        )
+    return joined.to_numpy(dtype=object)
 
 
 def explain_invalid(error: "ValidationError") -> str:

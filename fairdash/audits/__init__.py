@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         Flips,
         Scaling,
         audited,
-        rule_table,
     )
     from fairdash.audits.choices import (
         by_interest,
@@ -135,7 +134,6 @@ if TYPE_CHECKING:
         audit_rows_of,
         audited_scores,
         encoding_of,
-        first_rule_list,
         read_model,
     )
     from fairdash.audits.subgroups import (

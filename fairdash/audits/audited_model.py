@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from fairdash.audits.table_search import TableColumn, in_table, table_columns
 from fairdash.brought import TableModel, model_columns, positive_scores
 from fairdash.datasets import (
-    MISSING,
-    OTHER,
     Dataset,
     Encoder,
-    NumberEncoding,
     encode,
     split,
     training_rows,
 )
-from fairdash.methods import CATALOG, Network, RuleList, Scorer, Smoothed
+from fairdash.methods import CATALOG, Network, Scorer
 from fairdash.metrics import FairMetric, FreeRange, decision_status, flip_columns
 
 Float = NDArray[np.float64]
@@ -181,11 +178,6 @@ class AuditedModel:
         if self.network is not None:
             return ""
         label = CATALOG[self.method].label
-        if isinstance(self.scorer, Smoothed):
-            return (
-                f"{label} is not a network alone: it draws outputs to those of rows it "
-                "was trained on, so that slopes of the network are not its own."
-            )
         return (
             f"{label} is not a network: its probability jumps or is cut off, so there "
             "is no slope to follow, and log-odds, which the certificate and the loss "
@@ -282,64 +274,3 @@ def audited(
     )
     rows = AuditRows.of(replace(dataset, roles=roles), seed)
     return _Brought(key, "own scores", model, rows)
-
-
-def rule_table(model: AuditedModel) -> pd.DataFrame:
-    """Return the rules of a list in order, with the test rows that each decides.
-
-    Parameters
-    ----------
-    model : AuditedModel
-        Whose ``scorer`` is a rule list.
-
-    Returns
-    -------
-    DataFrame
-        One row per rule and a last one for all other rows: ``rule`` as "if age is above
-        45", ``decision`` 1 or 0, ``rows`` that it decides, and of these ``right``, the
-        share whose outcome is the decision, and the share of each group, "of Female";
-        NaN where it decides none.
-    """
-    rules: RuleList = model.scorer  # type: ignore[assignment]
-    rows = model.rows
-    which = rules.first(rows.test.X)
-    words = rule_words(rules, rows.encoder)
-    table = pd.DataFrame({"rule": words, "decision": rules.decisions.astype(int)})
-    table["rows"] = np.bincount(which, minlength=len(words))
-    right = rules.decisions[which] == rows.y
-    by_rule = pd.Series(right).groupby(which).mean()
-    table["right"] = by_rule.reindex(table.index)
-    names = np.unique(rows.dataset.sensitive_features)
-    for code, name in enumerate(names):
-        here = rows.test.group == code
-        share = np.bincount(which[here], minlength=len(words)) / max(here.sum(), 1)
-        table[f"of {name}"] = share if here.any() else np.nan
-    return table
-
-
-def rule_words(rules: RuleList, encoder: Encoder) -> list[str]:
-    """Return the rules as text, in the units and levels of the table.
-
-    A missing number was taken as the training median: where that meets a rule, the
-    rule says so.
-    """
-    places = [(one, i) for one in encoder.columns for i in range(len(one.names()))]
-    dropped = set(encoder.dropped)
-    kept = [i for i, (one, k) in enumerate(places) if one.names()[k] not in dropped]
-    words: list[str] = []
-    for feature, threshold, above in zip(
-        rules.features, rules.rule_thresholds, rules.above, strict=True
-    ):
-        place = kept[feature]
-        column, k = places[place]
-        if isinstance(column, NumberEncoding) and k == 0:
-            value = threshold * encoder.scale[place] + encoder.shift[place]
-            filled = column.indicator and (column.fill > value) == bool(above)
-            side = "above" if above else "at most"
-            what = f"is {side} {value:,.6g}{' or missing' if filled else ''}"
-        else:
-            level = column.names()[k].removeprefix(f"{column.column}=")
-            named = {OTHER: "other", MISSING: "missing"}.get(level, level)
-            what = f"{'is' if above else 'is not'} {named}"
-        words.append(f"{'else if' if words else 'if'} {column.column} {what}")
-    return [*words, "else" if words else "always"]

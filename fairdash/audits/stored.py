@@ -4,7 +4,7 @@ from fairdash.audits.audited_model import AuditedModel, AuditRows, Scaling, audi
 from fairdash.audits.trials.rows import score_of_key
 from fairdash.datasets import Dataset
 from fairdash.methods import scorer_of
-from fairdash.store import Snapshot, Store, TrialRecord
+from fairdash.store import Store, TrialRecord
 from fairdash.sweep import ENCODED_ALIKE, SweepSpec, trial_key
 
 
@@ -63,16 +63,3 @@ def encoding_of(
             "encoded as they were; train it again."
         )
     return spec.scaling, spec.train_rows
-
-
-def first_rule_list(store: Store, snapshot: Snapshot) -> AuditedModel | None:
-    """Return the first finished rule list of a run, or None.
-
-    Raises ValueError when an earlier version trained it and encoded otherwise.
-    """
-    for trial in snapshot.trials:
-        if trial.method == "rule_list" and trial.status == "finished":
-            dataset = store.dataset(snapshot.run.dataset_id)
-            spec = SweepSpec.of_run(snapshot.run.spec)
-            return read_model(store, trial, audit_rows_of(dataset, trial, spec))
-    return None

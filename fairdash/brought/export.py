@@ -13,7 +13,6 @@ from fairdash.methods import (
     Forest,
     LinearMixture,
     Network,
-    RuleList,
     Scorer,
 )
 
@@ -22,7 +21,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 def can_be_onnx(method: str) -> bool:
     """Tell whether models of a method can be written here as ONNX files."""
-    apart = CATALOG[method].needs_groups or method in ("neighbours", "glif")
+    apart = CATALOG[method].needs_groups or method == "neighbours"
     return not apart and find_spec("onnx") is not None
 
 
@@ -37,7 +36,7 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
     Parameters
     ----------
     encoder, scorer
-        Of a stored network, linear mixture, forest or rule list.
+        Of a stored network, linear mixture or forest.
     facts : object, optional
         Plain data that goes along as metadata.
 
@@ -58,8 +57,6 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
         p = _linear(graph, scorer, X)
     elif isinstance(scorer, Forest):
         p = _forest(graph, scorer, X)
-    elif isinstance(scorer, RuleList):
-        p = _rules(graph, scorer, X)
     else:
         raise ValueError(
             "This model cannot be written as ONNX: it looks at the group, or at rows "
@@ -229,20 +226,3 @@ def _forest(graph: _Graph, model: Forest, X: str) -> str:
         target_weights_as_tensor=doubles(model.values[leaf]),
     )
     return graph.cast(p, DOUBLE)
-
-
-def _rules(graph: _Graph, model: RuleList, X: str) -> str:
-    columns = graph.array(model.features.astype(np.int64))
-    values = graph.add("Gather", [X, columns], axis=1)
-    sides = np.where(model.above == 1, 1.0, -1.0)
-    limit = graph.array(model.rule_thresholds.astype(np.float64))
-    over = graph.cast(graph.add("Greater", [values, limit]), DOUBLE)
-    # applies where (value > threshold) is what the rule asks for; the last always does
-    signed = graph.add("Mul", [over, graph.array(sides)])
-    applies = graph.add("Add", [signed, graph.array((sides < 0).astype(np.float64))])
-    one = graph.add("ReduceMax", [graph.add("Abs", [over])], axes=[1], keepdims=1)
-    ones = graph.add("Add", [graph.add("Sub", [one, one]), graph.array(np.array(1.0))])
-    every = graph.add("Concat", [applies, ones], axis=1)
-    which = graph.add("ArgMax", [every], axis=1, keepdims=1)
-    decisions = graph.array(model.decisions.astype(np.float64))
-    return graph.add("Gather", [decisions, which], axis=0)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
         family_of,
         family_title,
     )
-    from fairdash.methods.declare import Device, Effort, Param
-    from fairdash.methods.individual.glif import GLIF
+    from fairdash.methods.declare import Device, Effort, Method, Param, param
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
     from fairdash.methods.log_loss.cross_validated import FairLogLossCV
     from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
@@ -36,14 +35,14 @@ if TYPE_CHECKING:
     from fairdash.methods.noisy_groups.estimators import NoisyGroupsNaive
     from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
     from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
+    from fairdash.methods.own import FairClassifier
     from fairdash.methods.scorers import (
+        Boosted,
         Forest,
         GroupThresholds,
         LinearMixture,
         Network,
-        RuleList,
         Scorer,
-        Smoothed,
         scorer_of,
     )
 else:

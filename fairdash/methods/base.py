@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -10,18 +10,62 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
-from fairdash._validation import encode_groups, value_label
-from fairdash.methods.declare import Declared
+from fairdash._validation import (
+    check_lengths,
+    encode_binary_target,
+    encode_groups,
+    value_label,
+)
+from fairdash.methods.declare import Declared, param
 from fairdash.methods.scorers import Float32, Network
 
 Float = NDArray[np.float64]
 
 
+class TrainingRows(NamedTuple):
+    """Checked training rows.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features), or what the base model takes
+    target : ndarray of int, (n_rows,)
+        1 for the positive outcome, 0 for the other.
+    codes : ndarray of int, (n_rows,)
+        Index of each row's group in ``groups_``.
+    weight : ndarray of float64, (n_rows,), optional
+        None where every row counts once.
+    """
+
+    X: Any
+    target: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    weight: Float | None
+
+
 class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared):
-    """Classifier of two classes with declared parameters and a history of its fit."""
+    """Classifier of two classes with declared parameters and a history of its fit.
+
+    With metadata routing enabled, ``fit`` asks for ``sensitive_features`` by itself.
+    """
+
+    __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012 of scikit-learn
+    _ignores_groups: ClassVar[bool] = False  # so that fit takes rows without them
+    _no_weights: ClassVar[str] = "it counts every row once"  # why, of those that refuse
+
+    pos_label: Any = param(
+        None,
+        doc="Label that counts as the positive outcome; by default the larger of two.",
+        accepts="object",
+    )
 
     classes_: NDArray[Any]
     groups_: NDArray[Any]
@@ -34,6 +78,43 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared):
         tags.classifier_tags.multi_class = False
         return tags
 
+    def _training_rows(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        **checks: Any,
+    ) -> TrainingRows:
+        """Check rows by ``checks`` of scikit-learn; keep their classes and groups."""
+        rows, y = validate_data(self, X, y, **checks)
+        self.classes_, target = encode_binary_target(y, pos_label=self.pos_label)
+        if sensitive_features is None and self._ignores_groups:
+            sensitive_features = np.zeros(len(target), dtype=int)
+        if sensitive_features is None:
+            raise ValueError(
+                f"{type(self).__name__} needs `sensitive_features`, the group of every "
+                "row: without groups there is nothing to make fair."
+            )
+        self.groups_, codes = encode_groups(
+            sensitive_features, target, at_least=2 - self._ignores_groups
+        )
+        check_lengths(rows, target)  # of rows that no check has looked at
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(
+                sample_weight, target, dtype=np.float64, ensure_non_negative=True
+            )
+        return TrainingRows(rows, target, codes, weight)
+
+    def _refuse(self, unknown: Mapping[str, object]) -> None:
+        """Raise TypeError for arguments that ``fit`` does not take."""
+        name = type(self).__name__
+        if "sample_weight" in unknown:
+            raise TypeError(f"{name} takes no `sample_weight`: {self._no_weights}.")
+        if unknown:
+            raise TypeError(f"{name}.fit takes no argument `{next(iter(unknown))}`.")
+
 
 class ManyClassifier(BinaryClassifier, ABC):
     """Binary classifier of which many settings train at once, in ``_fit_models``."""
@@ -42,16 +123,26 @@ class ManyClassifier(BinaryClassifier, ABC):
     feature_names_in_: NDArray[Any]
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | None = None,
+        **unknown: object,
+    ) -> Self:
         """Fit the model; ``sensitive_features`` holds the group of each sample.
 
         Raises
         ------
         ValueError
-            When a parameter is out of range, or a group has no rows that the
-            constraint compares.
+            When a parameter is out of range, groups are missing, or a group has no rows
+            that the constraint compares.
+        TypeError
+            For ``sample_weight``, which this method cannot count.
         """
-        self._fit_models([self], X, y, sensitive_features)
+        self._refuse(unknown)
+        self._fit_models([self], X, y, sensitive_features, None)
         return self
 
     @with_callbacks
@@ -61,7 +152,8 @@ class ManyClassifier(BinaryClassifier, ABC):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> list[Self]:
         """Fit one clone per point, those that can train together at once.
 
@@ -70,7 +162,9 @@ class ManyClassifier(BinaryClassifier, ABC):
         optimum is unique to the solver's residual.
         """
         models = [clone(self).set_params(**point) for point in points]
-        self._fit_models(models, X, y, sensitive_features)
+        if sample_weight is not None and not has_fit_parameter(self, "sample_weight"):
+            self._refuse({"sample_weight": sample_weight})
+        self._fit_models(models, X, y, sensitive_features, sample_weight)
         return models
 
     @abstractmethod
@@ -79,18 +173,17 @@ class ManyClassifier(BinaryClassifier, ABC):
         models: Sequence[Self],
         X: ArrayLike,
         y: ArrayLike,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> None: ...
 
-    def _share(
-        self, models: Iterable[Self], classes: NDArray[Any], groups: NDArray[Any]
-    ) -> None:
+    def _share(self, models: Iterable[Self]) -> None:
         """Give the models what the training rows told."""
         for model in models:
             model.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 model.feature_names_in_ = self.feature_names_in_
-            model.classes_, model.groups_ = classes, groups
+            model.classes_, model.groups_ = self.classes_, self.groups_
 
 
 def alike(models: Sequence[Any], free: Sequence[str]) -> list[list[int]]:
@@ -107,12 +200,12 @@ class NetworkClassifier(BinaryClassifier):
     """Binary classifier that predicts with ``network_``, by NumPy alone."""
 
     network_: Network
+    _dtype: ClassVar[type[np.floating]] = np.float32  # of the rows it was trained on
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the logit of each sample; above 0 predicts ``classes_[1]``."""
         check_is_fitted(self, "network_")
-        rows: Float32 = validate_data(self, X, dtype=np.float32, reset=False)
-        return self.network_.logits(rows)
+        return self.network_.logits(self._rows(X))
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of each class, one column per class."""
@@ -124,18 +217,20 @@ class NetworkClassifier(BinaryClassifier):
         positive = self.decision_function(X) > 0  # first, since it checks the fit
         return self.classes_[positive.astype(int)]
 
+    def _rows(self, X: ArrayLike) -> Any:
+        return validate_data(self, X, dtype=self._dtype, reset=False)
+
 
 class MixtureClassifier(NetworkClassifier):
     """Binary classifier that decides by one of many linear models, drawn at random."""
 
     network_: Any
-    _dtype: ClassVar[type[np.floating]] = np.float64  # of the rows it was trained on
+    _dtype: ClassVar[type[np.floating]] = np.float64
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """Return the probability of deciding for each class."""
         check_is_fitted(self, "network_")
-        rows = validate_data(self, X, dtype=self._dtype, reset=False)
-        positive = self.network_.positive(rows)
+        positive = self.network_.positive(self._rows(X))
         return np.column_stack([1 - positive, positive])
 
     def decision_function(self, X: ArrayLike) -> Float:
@@ -148,6 +243,23 @@ class GroupedClassifier(BinaryClassifier, ABC):
 
     A subclass returns P(1) of rows and the index of their groups from ``_positive``.
     """
+
+    __metadata_request__predict = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__predict_proba = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__decision_function = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__score = {"sensitive_features": True}  # noqa: RUF012
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        sensitive_features: ArrayLike,
+    ) -> float:
+        """Return the accuracy of ``predict``."""
+        decided = self.predict(X, sensitive_features=sensitive_features)
+        return float(accuracy_score(y, decided, sample_weight=sample_weight))
 
     def predict_proba(self, X: ArrayLike, *, sensitive_features: ArrayLike) -> Float:
         """Return the probability of each class, one column per class."""
@@ -180,10 +292,13 @@ class GroupedClassifier(BinaryClassifier, ABC):
 
     def _check_rows(
         self, X: ArrayLike, sensitive_features: ArrayLike
-    ) -> tuple[Float, NDArray[np.int64]]:
+    ) -> tuple[Any, NDArray[np.int64]]:
         check_is_fitted(self)
-        rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = self._rows(X)
         return rows, known_groups(sensitive_features, self.groups_, rows)
+
+    def _rows(self, X: ArrayLike) -> Any:
+        return validate_data(self, X, dtype=np.float64, reset=False)
 
     @abstractmethod
     def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float: ...

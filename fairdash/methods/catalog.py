@@ -7,16 +7,18 @@ made from these entries. A new method is one file, with its entry, and one line 
 from collections.abc import Iterable
 
 from fairdash.methods.adversarial import fad, road, zhang
-from fairdash.methods.classical import linear, plain, reductions, rule_list
-from fairdash.methods.individual import glif, sensei
+from fairdash.methods.classical import linear, plain, reductions
+from fairdash.methods.individual import sensei
 from fairdash.methods.log_loss import cross_validated, fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
+from fairdash.methods.own import plugged
 
 #: By when a method acts; of a method that is not named here see `family_of`.
 FAMILIES = {
     "No correction": (
         zhang.UNCONSTRAINED,
         linear.LOGISTIC,
+        plain.GRADIENT_BOOSTING,
         plain.FOREST,
         plain.NEIGHBOURS,
         zhang.WIDE_NETWORK,
@@ -35,7 +37,6 @@ FAMILIES = {
         reductions.GRID,
         linear.REWEIGHING,
         linear.COVARIANCE,
-        rule_list.METHOD,
     ),
     "After training": (reductions.HARDT,),
     "Certified for wrong groups": (
@@ -48,7 +49,6 @@ FAMILIES = {
         sensei.SENSEI,
         sensei.SENSR,
         sensei.CLP_METHOD,
-        glif.METHOD,
     ),
 }
 #: What each family does, in a sentence.
@@ -61,6 +61,7 @@ FAMILY_WORDS = {
 }
 _FIRST = "In training"
 CATALOG = {method.key: method for methods in FAMILIES.values() for method in methods}
+CATALOG |= plugged(CATALOG)
 
 
 def family_of(key: str) -> str:

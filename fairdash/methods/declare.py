@@ -65,6 +65,9 @@ class Param:
         One sentence for a form: what changes when it grows.
     unless : str
         Name of a text that takes its place when it is given.
+    added : bool
+        Whether results were stored before it was: at its default it is no part of a
+        trial's identity.
     doc, accepts : str
         Description and type in the docstring, where they are not `help` and the type of
         the default.
@@ -87,6 +90,7 @@ class Param:
     check: Check | None = None
     help: str = ""
     unless: str = ""
+    added: bool = False
     doc: str = ""
     accepts: str = ""
 

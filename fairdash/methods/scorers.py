@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from sklearn.neighbors import KNeighborsClassifier
 
 from fairdash.methods.log_loss.truncation import TruncatedLogistic
 
@@ -92,6 +92,7 @@ Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[np.generic]]
 _LEAF = -1  # instead of a feature
+_BASE = "base/"  # before the names of a base model's arrays
 
 
 class Scorer(Protocol):
@@ -143,13 +144,58 @@ class LinearMixture(_Stored):
 
 
 @dataclass(frozen=True, eq=False)
-class GroupThresholds(_Stored):
-    """A logistic regression under a mixture of two thresholds in each group.
+class Linear(_Stored):
+    """A logistic regression.
 
     Parameters
     ----------
     coefficients : ndarray of shape (n_features,)
     intercept : ndarray of shape (1,)
+    """
+
+    coefficients: Float
+    intercept: Float
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return P(1) of every row."""
+        margin = np.asarray(X, np.float64) @ self.coefficients + self.intercept
+        return expit(margin)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(_Stored):
+    """The same probability for every row: ``constant``, of shape (1,)."""
+
+    constant: Float
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return P(1) of every row."""
+        return np.full(len(X), float(self.constant[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Unkept:
+    """A fitted classifier that has no form as arrays: only its scores are kept."""
+
+    model: Any
+
+    def positive(self, X: Any, group: Codes | None = None) -> Float:
+        """Return P(1) of every row."""
+        return np.asarray(self.model.predict_proba(X), np.float64)[:, 1]
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return nothing: a program is never written to a file, nor read from one."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class GroupThresholds:
+    """Scores of a base model under a mixture of two thresholds in each group.
+
+    Parameters
+    ----------
+    base : Scorer
+        In a file its arrays stand beside the other ones.
     thresholds, signs, shares : ndarray of shape (n_groups, 2)
         A score s is decided 1 where ``sign * s > sign * threshold``, with the
         probability ``share`` of this threshold.
@@ -157,8 +203,7 @@ class GroupThresholds(_Stored):
         Probability of 1 whatever the score, beside the thresholds'.
     """
 
-    coefficients: Float
-    intercept: Float
+    base: Scorer
     thresholds: Float
     signs: Float
     shares: Float
@@ -166,19 +211,80 @@ class GroupThresholds(_Stored):
 
     def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
         """Return the probability of a positive decision."""
-        margin = np.asarray(X, np.float64) @ self.coefficients + self.intercept
-        return self.corrected(expit(margin), group)
+        return self.corrected(self.base.positive(X, group), group)
 
     def corrected(self, scores: Float, group: Codes) -> Float:
-        """Return what the thresholds make of scores of the regression."""
+        """Return what the thresholds make of scores of the base model."""
         signs = self.signs[group]
         above = signs * scores[:, None] > signs * self.thresholds[group]
         positive: Float = self.constants[group] + (self.shares[group] * above).sum(1)
         return positive.clip(0, 1)
 
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the parameters by name; none where the base model has none."""
+        base = self.base.arrays()
+        if not isinstance(self.base, Linear):  # whose names are older than the prefix
+            base = {_BASE + name: values for name, values in base.items()}
+        own = {one.name: getattr(self, one.name) for one in fields(self)[1:]}
+        return base | own if base else {}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose ``arrays()`` these are."""
+        own = {one.name: arrays[one.name] for one in fields(cls)[1:]}
+        rest = {
+            name.removeprefix(_BASE): values
+            for name, values in arrays.items()
+            if name not in own
+        }
+        return cls(scorer_of(rest), **own)  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True, eq=False)
-class Forest(_Stored):
+class Mixture:
+    """A random choice among the decisions of models.
+
+    Parameters
+    ----------
+    members : sequence of Scorer
+    member_shares : ndarray of shape (n_models,)
+        Probability with which each model decides.
+    """
+
+    members: Sequence[Scorer]
+    member_shares: Float
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the probability of a positive decision."""
+        total, none = np.zeros(len(X)), np.zeros(len(X), np.int64)
+        for share, member in zip(self.member_shares, self.members, strict=True):
+            total += share * (member.positive(X, none) > 0.5)
+        return total.clip(0, 1)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the parameters by name; none where a member has none."""
+        named: dict[str, NDArray[np.generic]] = {"member_shares": self.member_shares}
+        for i, member in enumerate(self.members):
+            arrays = member.arrays()
+            if not arrays:
+                return {}
+            named |= {f"{i}/{name}": values for name, values in arrays.items()}
+        return named
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose ``arrays()`` these are."""
+        shares: Any = arrays["member_shares"]
+        parts: list[dict[str, Any]] = [{} for _ in shares]
+        for name, values in arrays.items():
+            number, _, own = name.partition("/")
+            if own:
+                parts[int(number)][own] = values
+        return cls([scorer_of(part) for part in parts], shares)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trees(_Stored):
     """Trees, one after the other in flat arrays.
 
     Parameters
@@ -187,7 +293,7 @@ class Forest(_Stored):
     features : ndarray of int32 of shape (n_nodes,)
         Column compared with ``thresholds``; -1 at a leaf.
     thresholds, values : ndarray of shape (n_nodes,)
-        ``values`` are P(1) of leaves.
+        ``values`` are of leaves.
     left, right : ndarray of int32 of shape (n_nodes,)
         Where a row goes that is at most, or above, the threshold.
     """
@@ -199,24 +305,60 @@ class Forest(_Stored):
     left: NDArray[np.int32]
     right: NDArray[np.int32]
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
-        """Return the mean over trees of P(1) at the leaf."""
-        rows = np.asarray(X, np.float32)  # what the trees were grown on
+    def _total(self, rows: NDArray[np.floating]) -> Float:
+        """Return the sum over trees of the values at the leaves of every row."""
         total = np.zeros(len(rows))
         for root in self.roots:
             at = np.full(len(rows), root)
             moving = np.flatnonzero(self.features[at] != _LEAF)
             for _ in self.features:  # no path is longer
-                node = at[moving]
-                low = rows[moving, self.features[node]] <= self.thresholds[node]
-                at[moving] = np.where(low, self.left[node], self.right[node])
-                moving = moving[self.features[at[moving]] != _LEAF]
                 if not len(moving):
                     break
-            else:
+                node = at[moving]
+                low = self._is_low(node, rows[moving, self.features[node]])
+                at[moving] = np.where(low, self.left[node], self.right[node])
+                moving = moving[self.features[at[moving]] != _LEAF]
+            if len(moving):
                 raise ValueError("A tree of this model has no end; train it again.")
             total += self.values[at]
-        return total / len(self.roots)
+        return total
+
+    def _is_low(self, node: Codes, value: NDArray[np.floating]) -> NDArray[np.bool_]:
+        low: NDArray[np.bool_] = value <= self.thresholds[node]
+        return low
+
+
+class Forest(_Trees):
+    """Trees whose leaves are P(1)."""
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the mean over trees of P(1) at the leaf."""
+        rows = np.asarray(X, np.float32)  # what the trees were grown on
+        return self._total(rows) / len(self.roots)
+
+
+@dataclass(frozen=True, eq=False)
+class Boosted(_Trees):
+    """Trees whose leaves add up to the log odds.
+
+    Parameters
+    ----------
+    missing_left : ndarray of int8 of shape (n_nodes,)
+        1 where a missing value goes left.
+    baseline : ndarray of shape (1,)
+        Log odds before the first tree.
+    """
+
+    missing_left: NDArray[np.int8]
+    baseline: Float
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return P(1) of every row."""
+        return expit(self.baseline[0] + self._total(np.asarray(X, np.float64)))
+
+    def _is_low(self, node: Codes, value: NDArray[np.floating]) -> NDArray[np.bool_]:
+        low = super()._is_low(node, value)
+        return np.where(np.isnan(value), self.missing_left[node] == 1, low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,128 +386,30 @@ class Neighbours(_Stored):
         return KNeighborsClassifier(int(self.n_neighbours[0])).fit(rows, self.outcomes)
 
 
-@dataclass(frozen=True, eq=False)
-class Smoothed:
-    r"""A network drawn towards the training rows that are alike, see `GLIF`.
-
-    Parameters
-    ----------
-    network : Network
-    root : ndarray of shape (n_features, r)
-        Of the fair metric.
-    anchors : ndarray of float32 of shape (n_train, r)
-        The training rows times ``root``.
-    outputs_there : ndarray of shape (n_train, n_outputs)
-        Smoothed outputs of the training rows.
-    settings : ndarray of shape (2,)
-        The weight :math:`\lambda` and the number of neighbours k.
-    """
-
-    network: Network
-    root: Float
-    anchors: Float32
-    outputs_there: Float
-    settings: Float
-
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
-        """Return P(1) of every row; the group is not told."""
-        return expit(self.logits(X))
-
-    def logits(self, X: NDArray[np.floating]) -> Float:
-        """Return the first output of every row; shape (n_samples,)."""
-        return self.outputs(X)[:, 0]
-
-    def outputs(self, X: NDArray[np.floating]) -> Float:
-        """Return all outputs of every row; shape (n_samples, n_outputs)."""
-        rows = np.asarray(X, np.float64)
-        own, weight = self.network.outputs(rows), self.settings[0]
-        place, w = self.nearest(rows @ self.root)
-        pull = (w[..., None] * self.outputs_there[place]).sum(1)
-        return (own + weight * pull) / (1 + weight * w.sum(1, keepdims=True))
-
-    def nearest(self, points: Float, *, itself: bool = False) -> tuple[Codes, Float]:
-        """Return the k nearest anchors of points and their weights, each (n, k).
-
-        ``points`` are rows times ``root``; with ``itself`` they are the anchors, and
-        none is its own neighbour.
-        """
-        k, most = int(self.settings[1]), len(self.anchors) - itself
-        given = None if itself else points
-        apart, place = self._index.kneighbors(given, min(k + 1, most))
-        squared = apart**2
-        last = squared[:, -1:]
-        share = np.divide(squared, last, out=np.zeros_like(squared), where=last > 0)
-        return place[:, :k], (1 - share[:, :k]) / k
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return the parameters by name, ready for a safetensors file."""
-        own = {one.name: getattr(self, one.name) for one in fields(self)[1:]}
-        return own | self.network.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the model whose ``arrays()`` these are."""
-        own = {one.name: arrays[one.name] for one in fields(cls)[1:]}
-        rest: Any = {name: arrays[name] for name in arrays if name not in own}
-        return cls(Network.from_arrays(rest), **own)  # type: ignore[arg-type]
-
-    @cached_property
-    def _index(self) -> NearestNeighbors:
-        return NearestNeighbors().fit(np.asarray(self.anchors, np.float64))
-
-
-@dataclass(frozen=True, eq=False)
-class RuleList(_Stored):
-    """Rules in order, the first that applies decides.
-
-    Parameters
-    ----------
-    features : ndarray of int32 of shape (n_rules,)
-    rule_thresholds : ndarray of shape (n_rules,)
-    above : ndarray of int8 of shape (n_rules,)
-        1: the rule applies above its threshold; 0: at most at it.
-    decisions : ndarray of int8 of shape (n_rules + 1,)
-        Of each rule, and where none applies.
-    """
-
-    features: NDArray[np.int32]
-    rule_thresholds: Float
-    above: NDArray[np.int8]
-    decisions: NDArray[np.int8]
-
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
-        """Return the decision, 0 or 1."""
-        return self.decisions[self.first(X)].astype(np.float64)
-
-    def first(self, X: NDArray[np.floating]) -> Codes:
-        """Return which rule decides each row; where none applies, their number."""
-        values = np.asarray(X, np.float64)[:, self.features]
-        applies = (values > self.rule_thresholds) == (self.above == 1)
-        last = np.ones((len(applies), 1), bool)
-        return np.hstack([applies, last]).argmax(1)
-
-
 def scorer_of(arrays: Arrays) -> Scorer:
     """Return the model that a trial keeps, known by the names of its arrays.
 
-    Raises ValueError when nothing was kept: an earlier version stored scores alone.
+    Raises ValueError when only its scores were kept.
     """
     for name, kind in _KINDS.items():
         if name in arrays:
             return kind.from_arrays(arrays)
     raise ValueError(
-        "Only the scores of this model were kept, by an earlier version, so changed "
-        "people cannot be scored. Delete its runs and train it again."
+        "Only the scores of this model are kept, so changed people cannot be scored. "
+        "Train it with logistic regression, gradient boosting or a random forest as "
+        "base model; if an earlier version trained it, delete its runs and train again."
     )
 
 
 _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
-    "anchors": Smoothed,
     "weight_0": Network,
     "pulls": TruncatedLogistic,
     "signs": GroupThresholds,
+    "member_shares": Mixture,
     "shares": LinearMixture,
+    "baseline": Boosted,
     "roots": Forest,
     "n_neighbours": Neighbours,
-    "decisions": RuleList,
+    "coefficients": Linear,
+    "constant": Constant,
 }

@@ -40,7 +40,6 @@ METHODS = {
     "reweighing": ("#000009", "triangle-right"),
     "covariance": ("#000009", "bowtie"),
     "hardt": ("#000009", "star-diamond"),
-    "rule_list": ("#000009", "triangle-ne"),
     "chosen": ("#000037", "cross"),  # the setting under sliders, in ink
     # the study of noisy groups has its own page: plain, naive, robust, soft
     "noisy_unconstrained": ("#000005", "hourglass"),
@@ -50,6 +49,7 @@ METHODS = {
     "noisy_ideal": ("#000010", "star"),
     # and other plain models that of the unconstrained network
     "forest": ("#000005", "triangle-up"),
+    "gradient_boosting": ("#000005", "circle"),
     "neighbours": ("#000005", "diamond"),
     "wide_network": ("#000005", "square-dot"),
     "logistic_cv": ("#000005", "pentagon"),
@@ -64,7 +64,6 @@ METHODS = {
     "sensei": ("#000010", "star-square"),
     "sensr": ("#000010", "hourglass"),
     "clp": ("#000010", "diamond-wide"),
-    "glif": ("#000010", "star-diamond"),
 }
 OTHER_METHOD = ("#000010", "hexagon2")
 # a second model of the same method keeps the colour and takes the next symbol

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     )
     from fairdash.postprocessing.covariance import NO_SUBGROUP, CovarianceRamp
     from fairdash.postprocessing.inputs import (
-        CROSS,
         ScoreType,
         as_margins,
         cross,

@@ -14,6 +14,7 @@ from fairdash._validation import (
     check_lengths,
     check_non_negative,
     check_one_of,
+    crossed,
     encode_groups,
     value_label,
 )
@@ -28,7 +29,6 @@ SCORE_TYPES = {
     "probability": (0.0, 1.0),
     "decision": (0.0, 1.0),  # 0 or 1, of a model that gives nothing else
 }
-CROSS = " × "
 _MISSING = "Missing"  # as `fairdash.datasets` names it
 
 
@@ -221,18 +221,10 @@ def cross(*columns: ArrayLike) -> NDArray[Any]:
     Raises ValueError if two combinations would have the same name: "a × b" with "c" and
     "a" with "b × c".
     """
-    if not columns:
-        raise ValueError("`cross` needs at least one column.")
     check_lengths(*columns)
     parts = [
         pd.Series(as_column(column)).map(value_label, na_action="ignore")
         for column in columns
     ]
-    levels = pd.DataFrame(dict(enumerate(parts))).dropna().drop_duplicates()
-    if len(parts) > 1:
-        names = [CROSS.join(values) for values in levels.itertuples(index=False)]
-        check_distinct("cross", names)
-    crossed = parts[0].astype(object)
-    for part in parts[1:]:
-        crossed = crossed + CROSS + part.astype(object)
-    return crossed.to_numpy(dtype=object)
+    table = pd.DataFrame(dict(enumerate(parts)))
+    return np.asarray(crossed(table, "cross"), dtype=object)

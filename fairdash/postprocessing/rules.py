@@ -15,9 +15,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._record import InvalidError, Record
-from fairdash._validation import parsed, value_label
+from fairdash._validation import CROSS, parsed, value_label
 from fairdash.postprocessing.inputs import (
-    CROSS,
     Array,
     ScoreType,
     as_margins,

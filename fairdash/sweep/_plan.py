@@ -97,17 +97,28 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
 
 def trial_key(
     *,
+    method: str,
+    params: Mapping[str, Scalar],
     train_rows: int | None = None,
     version: int | None = None,
     **question: Any,
 ) -> str:
     """Return the identity of a trial: a hash of canonical JSON, never of an object.
 
-    Training on all rows is no part of the question: keys are older than the choice.
+    Training on all rows is no part of the question, nor is a parameter that came later
+    at its default: keys are older than the choice.
     ``version`` is that of results, by default today's.
     """
     if train_rows is not None:
         question["train_rows"] = train_rows
+    known = CATALOG[method].params if method in CATALOG else ()
+    added = {p.name: p.default for p in known if p.added}
+    question["params"] = {
+        name: value
+        for name, value in params.items()
+        if name not in added or value != added[name]
+    }
+    question["method"] = method
     question["version"] = RESULTS_VERSION if version is None else version
     return _hash_of(question)
 

@@ -104,7 +104,7 @@ def test_a_model_kept_by_an_earlier_version_is_left_out_with_the_reason(
     st.cache_data.clear()
     page.run()
     assert not page.exception
-    assert "Only the scores of this model were kept" in words(page)
+    assert "Only the scores of this model are kept" in words(page)
 
 
 def test_consistency_is_that_of_flipped_rows_scored_by_the_stored_network(

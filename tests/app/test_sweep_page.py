@@ -326,23 +326,25 @@ def test_the_form_asks_for_a_criterion_networks_scaling_and_starts(visit, datase
 
 def test_a_sweep_of_methods_without_a_fairness_weight_has_its_front(visit, dataset_id):
     record = ui.store().dataset_record(dataset_id)
-    lists = {"tolerance": [0.05, 0.3], "n_samples": 0, "max_prefixes": 60}
     spec = SweepSpec.model_validate(
         {
             "data": {"table": record.table_sha256, "roles": record.roles, "name": "P"},
             "methods": [
                 {"method": "logistic"},
-                {"method": "rule_list", "params": lists},
+                {
+                    "method": "grid_reductions",
+                    "params": {"grid_size": 4, "constraint_weight": [0.1, 0.9]},
+                },
                 {"method": "covariance", "params": {"covariance_bound": [0.01, 0.2]}},
             ],
         }
     )
-    run = submit(ui.store(), spec, name="Lists")
+    run = submit(ui.store(), spec, name="Fronts")
     page = visit("Sweep", run=run)
     assert not page.exception
     found = [drawn(page, place)["data"] for place in range(figures(page))]
     names = {trace.get("name") for traces in found for trace in traces}
-    assert {"Rule list", "Covariance"} <= names
+    assert {"Grid search", "Covariance"} <= names
     live = sent(page, "live_setting")
     assert len(live["settings"]) >= 2
     assert numbers(page)

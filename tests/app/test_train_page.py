@@ -168,21 +168,6 @@ def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_co
     store.close()
 
 
-def test_a_rule_list_is_written_with_what_its_rules_do(visit, dataset_id):
-    params = {"tolerance": 0.2, "n_samples": 3, "max_prefixes": 100}
-    run = start_training(dataset_id, MethodGrid(method="rule_list", params=params), 1)
-    page = visit("Train", run=run)
-    assert not page.exception
-    assert "The rules" in [one.value for one in page.subheader]
-    (table,) = [one.value for one in page.dataframe if "rule" in one.value]
-    assert table["rule"].iloc[0].startswith("if ")
-    assert table["rule"].iloc[-1] == "else"
-    assert table["rows"].sum() == 120
-    model = ui.store().snapshot(run).table().set_index("method").loc["rule_list"]
-    right = (table["right"].fillna(0) * table["rows"]).sum() / 120
-    assert right == pytest.approx(model["test_accuracy"])
-
-
 def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
     page = visit("Train", run=run_id)
     widget(page, "selectbox", "Measure").set_value("false_negative_rate").run()

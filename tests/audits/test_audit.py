@@ -28,7 +28,6 @@ KINDS = {
     "hardt": {},
     "forest": {"n_estimators": 8, "max_depth": 4},
     "neighbours": {},
-    "glif": {"n_epochs": 2},
 }
 NETWORKS = {"unconstrained", "logistic", "hinge"}
 ALL = np.arange(120)

@@ -30,7 +30,6 @@ KINDS = {
     "hardt": {},
     "forest": {"n_estimators": 8, "max_depth": 4},
     "neighbours": {},
-    "glif": {"n_epochs": 2},
 }
 ALL = np.arange(120)
 

@@ -21,7 +21,6 @@ KINDS = {
     "noisy_ideal": {"n_rounds": 3},
     "forest": {"n_estimators": 3},
     "neighbours": {},
-    "glif": {"n_epochs": 2},
 }
 
 
@@ -44,7 +43,7 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
 
 
 @pytest.mark.parametrize(
-    "method", ["unconstrained", "forest", "reductions", "rule_list", "logistic"]
+    "method", ["unconstrained", "forest", "reductions", "logistic"]
 )
 def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, method):
     onnxruntime = pytest.importorskip("onnxruntime")

@@ -28,7 +28,6 @@ SHORT = {
     "n_rounds": 3,
     "n_responses": 2,
     "grid_size": 5,
-    "n_samples": 0,
 }
 SHORTER = {"road": {"n_epochs": 1}}  # its opponents soon carry a last bit to the front
 ROWS = 160
@@ -69,7 +68,7 @@ def test_a_method_finds_what_it_found_at_this_version(key):
 
 
 def test_scores_alone_are_refused_with_the_way_out():
-    with pytest.raises(ValueError, match="Delete its runs and train it again"):
+    with pytest.raises(ValueError, match="Train it with logistic regression"):
         scorer_of({})
 
 

@@ -59,6 +59,7 @@ class Unconstrained(StackedClassifier):
     """
 
     _trainer_class = PlainTrainer
+    _ignores_groups = True
 
 
 class WideNetwork(Unconstrained):

@@ -1,18 +1,19 @@
 """Logistic regression: plain, cross-validated, on weighted rows, constrained."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegressionCV
 
 from fairdash._validation import check_positive
-from fairdash.methods.base import Float
+from fairdash.methods.base import Float, TrainingRows
+from fairdash.methods.classical.bases import ITERATIONS, fit_base, ridge_logistic
 from fairdash.methods.classical.plain import (
-    ITERATIONS,
+    CarriesBase,
     Codes,
     LinearBaseline,
-    ridge_logistic,
+    OneModel,
+    Weighted,
 )
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.params import CLASSIC_CONSTRAINT, RIDGE, at_least_two
@@ -25,7 +26,13 @@ ROUNDS, ROUGH = 50, 1e-7  # of sign patterns, and the last weight of the barrier
 PENALTY, ENOUGH_GAIN = 1.0, 1e-9  # of a bound exceeded by itself; least fall of a round
 
 
-class Logistic(LinearBaseline):
+class PlainLinear(LinearBaseline):
+    """Linear classifier that knows nothing of groups."""
+
+    _ignores_groups = True
+
+
+class Logistic(PlainLinear):
     r"""Logistic regression, solved exactly by scikit-learn's L-BFGS.
 
     Minimises :math:`E[L_Y] + \frac{\alpha}{2} \lVert w \rVert^2` over linear
@@ -40,14 +47,15 @@ class Logistic(LinearBaseline):
     alpha: float = vary(RIDGE, default=1e-4, low=1e-4, high=1.0, step=1e-4)
     max_iter: int = param(ITERATIONS, doc="Most iterations.")
 
-    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
-        solver = ridge_logistic(self.alpha, len(X)).set_params(max_iter=self.max_iter)
-        solver.fit(X, target)
+    def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
+        solver = ridge_logistic(self.alpha, n_rows(rows))
+        solver.set_params(max_iter=self.max_iter)
+        solver.fit(rows.X, rows.target, sample_weight=rows.weight)
         self.n_iter_ = int(solver.n_iter_[0])
         return solver.coef_[0], float(solver.intercept_[0])
 
 
-class LogisticCV(LinearBaseline):
+class LogisticCV(PlainLinear):
     """Logistic regression with its penalty chosen by cross-validated log loss.
 
     C is one of 1e-4, 1e-2, 1, 1e2, 1e4; folds are of training rows alone.
@@ -69,8 +77,8 @@ class LogisticCV(LinearBaseline):
         doc="Number of folds; fewer if an outcome has fewer rows.",
     )
 
-    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
-        rare = int(np.bincount(target).min())
+    def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
+        rare = int(np.bincount(rows.target).min())
         if rare < 2:
             raise ValueError(
                 "`y` has one row of an outcome only; cross-validation needs two."
@@ -82,12 +90,12 @@ class LogisticCV(LinearBaseline):
             scoring="neg_log_loss",
             l1_ratios=(0,),
             use_legacy_attributes=False,
-        ).fit(X, target)
+        ).fit(rows.X, rows.target, sample_weight=rows.weight)
         self.C_ = float(solver.C_)
         return solver.coef_[0], float(solver.intercept_[0])
 
 
-class Reweighing(LinearBaseline):
+class Reweighing(Weighted, CarriesBase, OneModel):
     r"""Reweighing: every row counts :math:`P(a)\,P(y) / P(a, y)` times.
 
     References
@@ -96,13 +104,10 @@ class Reweighing(LinearBaseline):
     discrimination (2012), section 5.2.
     """
 
-    alpha: float = RIDGE
-
-    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
-        weights = independence_weights(target, codes)
-        solver = ridge_logistic(self.alpha, len(X))
-        solver.fit(X, target, sample_weight=weights)
-        return solver.coef_[0], float(solver.intercept_[0])
+    def _learn(self, rows: TrainingRows) -> Float:
+        weights = independence_weights(rows.target, rows.codes, rows.weight)
+        model = self._base(n_rows(rows))
+        return self._keep(fit_base(model, rows.X, rows.target, weights), rows)
 
 
 class CovarianceConstraint(LinearBaseline):
@@ -149,7 +154,10 @@ class CovarianceConstraint(LinearBaseline):
     )
     alpha: float = RIDGE
 
-    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
+    def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
+        X, target, codes, _ = rows
+        weight = np.ones(len(X)) if rows.weight is None else rows.weight
+        share = weight / weight.sum()
         design = np.column_stack([X, np.ones(len(X))])
         ridge = np.append(np.full(X.shape[1], self.alpha), 0.0)
         indicator = np.eye(codes.max() + 1)[codes]
@@ -159,13 +167,13 @@ class CovarianceConstraint(LinearBaseline):
             "true_positive_rate_parity": [target == 1],
         }[self.constraints]
         # the covariances are sums of these over rows of g, as shares of the bound
-        pulls = np.concatenate([_centred(indicator, part) for part in parts])
+        pulls = np.concatenate([_centred(indicator, part * share) for part in parts])
         pulls /= self.covariance_bound
 
         def optimum(directions: Float, last: float) -> Float:
             theta, weight = np.zeros(design.shape[1]), FIRST
             while weight >= last:
-                theta = _centre(theta, design, target, ridge, directions, weight)
+                theta = _centre(theta, design, target, share, ridge, directions, weight)
                 weight /= FACTOR
             return theta
 
@@ -180,7 +188,7 @@ class CovarianceConstraint(LinearBaseline):
         def penalty(theta: Float) -> float:
             over = np.abs(directions(theta) @ theta) - 1
             exceeded = float(over.clip(0).sum())
-            return _loss(theta, design, target, ridge) + PENALTY * exceeded
+            return _loss(theta, design, target, share, ridge) + PENALTY * exceeded
 
         theta = optimum(np.zeros((0, design.shape[1])), LAST)
         for _ in range(ROUNDS):
@@ -196,10 +204,10 @@ class CovarianceConstraint(LinearBaseline):
         return theta[:-1], float(theta[-1])
 
 
-def _centred(indicator: Float, part: NDArray[np.bool_]) -> Float:
-    """Return by group how rows of ``part`` weigh in a covariance with the group."""
-    apart = (indicator - indicator[part].mean(0)) * part[:, None]
-    return apart.T / part.sum()
+def _centred(indicator: Float, weight: Float) -> Float:
+    """Return by group how rows of a ``weight`` weigh in a covariance with the group."""
+    share = weight / weight.sum()
+    return ((indicator - share @ indicator) * share[:, None]).T
 
 
 LOGISTIC = Method.of(
@@ -224,8 +232,7 @@ REWEIGHING = Method.of(
     key="reweighing",
     label="Reweighing",
     title="Reweighing",
-    summary="Logistic regression on rows weighted so that outcome and group look "
-    "independent.",
+    summary="A base model on rows weighted so that outcome and group look independent.",
     source="Kamiran and Calders (2012), section 5.2",
 )
 COVARIANCE = Method.of(
@@ -239,19 +246,28 @@ COVARIANCE = Method.of(
 )
 
 
-def independence_weights(target: Codes, codes: Codes) -> Float:
+def independence_weights(
+    target: Codes, codes: Codes, weight: Float | None = None
+) -> Float:
     """Return the weight of each row; they average to one if no cell is empty."""
-    n = len(target)
-    cells = np.bincount(2 * codes + target, minlength=2 * codes.max() + 2)
+    each = np.ones(len(target)) if weight is None else weight
+    cells = np.bincount(2 * codes + target, each, minlength=2 * codes.max() + 2)
     cells = cells.reshape(-1, 2)
-    expected = np.outer(cells.sum(1), cells.sum(0)) / n
-    return (expected / np.maximum(cells, 1))[codes, target]
+    expected = np.outer(cells.sum(1), cells.sum(0)) / cells.sum()
+    return (expected / np.where(cells > 0, cells, 1))[codes, target] * each
 
 
-def _loss(theta: Float, design: Float, target: Codes, ridge: Float) -> float:
+def n_rows(rows: TrainingRows) -> float:
+    """Return how many rows training rows stand for."""
+    return len(rows.target) if rows.weight is None else float(rows.weight.sum())
+
+
+def _loss(
+    theta: Float, design: Float, target: Codes, share: Float, ridge: Float
+) -> float:
     """Return the mean log loss with its penalty."""
     margin = design @ theta
-    loss = np.mean(np.logaddexp(0, margin) - target * margin)
+    loss = share @ (np.logaddexp(0, margin) - target * margin)
     return float(loss + ridge @ theta**2 / 2)
 
 
@@ -259,6 +275,7 @@ def _centre(
     theta: Float,
     design: Float,
     target: Codes,
+    share: Float,
     ridge: Float,
     directions: Float,
     weight: float,
@@ -269,17 +286,17 @@ def _centre(
         room = 1 - (directions @ theta) ** 2
         if (room <= 0).any():
             return np.inf
-        loss = _loss(theta, design, target, ridge)
+        loss = _loss(theta, design, target, share, ridge)
         return loss - weight * float(np.log(room).sum())
 
     for _ in range(STEPS):
         p = expit(design @ theta)
-        share = directions @ theta
-        room = 1 - share**2
-        slope = (p - target) @ design / len(p) + ridge * theta
-        slope += weight * (2 * share / room) @ directions
-        rows = np.sqrt(p * (1 - p) / len(p))[:, None] * design
-        bend = weight * (2 / room + (2 * share / room) ** 2)
+        used = directions @ theta
+        room = 1 - used**2
+        slope = (share * (p - target)) @ design + ridge * theta
+        slope += weight * (2 * used / room) @ directions
+        rows = np.sqrt(p * (1 - p) * share)[:, None] * design
+        bend = weight * (2 / room + (2 * used / room) ** 2)
         hessian = rows.T @ rows + (directions.T * bend) @ directions
         hessian[np.diag_indices_from(hessian)] += ridge + 1e-12
         step = -cho_solve(cho_factor(hessian), slope)

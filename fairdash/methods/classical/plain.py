@@ -1,9 +1,7 @@
-"""Classical baselines: one fit at a time; forests and neighbours to post-process."""
+"""Methods fitted one at a time: what they share, and classifiers of scikit-learn."""
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,126 +10,204 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.callback import with_callbacks
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairdash._validation import encode_binary_target, encode_groups
-from fairdash.methods.base import BinaryClassifier, Float, NetworkClassifier
+from fairdash._validation import check_positive
+from fairdash.methods.base import (
+    BinaryClassifier,
+    Float,
+    NetworkClassifier,
+    TrainingRows,
+)
+from fairdash.methods.classical.bases import (
+    ESTIMATOR,
+    base_model,
+    fit_base,
+    row_checks,
+    stored,
+)
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.lazy import ensemble
-from fairdash.methods.params import NO_RANDOM_STATE, RANDOM_STATE
-from fairdash.methods.scorers import Forest, Neighbours, Network, Scorer
+from fairdash.methods.params import NO_RANDOM_STATE, RANDOM_STATE, RIDGE, at_least_two
+from fairdash.methods.scorers import Linear, Neighbours, Network
 
 Codes = NDArray[np.int64]
-ITERATIONS = 1000  # most of L-BFGS
-
-
-def ridge_logistic(alpha: float, n_rows: int) -> LogisticRegression:
-    """Return scikit-learn's logistic regression at penalty ``alpha`` of a mean loss."""
-    return LogisticRegression(C=1 / (alpha * n_rows), max_iter=ITERATIONS, tol=1e-6)
-
-
-@contextmanager
-def old_pandas_calls() -> Iterator[None]:
-    """Allow fairlearn what pandas 4 will not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
 
 
 class OneByOne(BinaryClassifier, ABC):
     """Classifier whose points are fitted one after the other.
 
-    A subclass fits itself to float64 rows, targets and codes of groups in ``_learn``,
-    and returns P(1) of the training rows.
+    A subclass fits itself in ``_learn`` and returns P(1) of the training rows; what
+    `validate_data` looks for in X is what ``_row_checks`` returns.
     """
 
     random_state: Any = NO_RANDOM_STATE
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | None = None,
+        **unknown: object,
+    ) -> Self:
         """Fit the model; ``sensitive_features`` holds the group of each sample."""
-        self._check_params()
-        rows, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, target = encode_binary_target(y)
-        self.groups_, codes = encode_groups(sensitive_features, rows)
-        context = self._init_callback_context()
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        positive = self._learn(rows, target, codes)
-        loss = log_loss(target, np.clip(positive, 1e-7, 1 - 1e-7), labels=[0, 1])
-        self.history_ = pd.DataFrame({"epoch": [1], "loss": [loss]})
-        self.ratio_, self.ratio_history_ = None, None
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        return self
+        self._refuse(unknown)
+        return self._fit(X, y, sensitive_features, None)
 
     def fit_many(
         self,
         points: Iterable[Mapping[str, Any]],
         X: ArrayLike,
         y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike,
+        **rows: Any,
     ) -> list[Self]:
-        """Fit one clone per point, one after the other."""
-        return [
-            clone(self)
-            .set_params(**point)
-            .fit(X, y, sensitive_features=sensitive_features)
-            for point in points
-        ]
+        """Fit one clone per point, one after the other; ``rows`` as in ``fit``."""
+        return [clone(self).set_params(**point).fit(X, y, **rows) for point in points]
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> Self:
+        self._check_params()
+        rows = self._training_rows(
+            X, y, sensitive_features, sample_weight, **self._row_checks()
+        )
+        context = self._init_callback_context()
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        positive = np.clip(self._learn(rows), 1e-7, 1 - 1e-7)
+        loss = log_loss(rows.target, positive, sample_weight=rows.weight, labels=[0, 1])
+        self.history_ = pd.DataFrame({"epoch": [1], "loss": [loss]})
+        self.ratio_, self.ratio_history_ = None, None
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        return self
+
+    def _row_checks(self) -> dict[str, Any]:
+        return {"dtype": np.float64}
 
     @abstractmethod
-    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float: ...
+    def _learn(self, rows: TrainingRows) -> Float: ...
 
 
-class LinearBaseline(OneByOne, NetworkClassifier):
+class Weighted(OneByOne):
+    """Classifier whose ``fit`` takes ``sample_weight``."""
+
+    @with_callbacks
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **unknown: object,
+    ) -> Self:
+        """Fit the model; ``sensitive_features`` holds the group of each sample.
+
+        ``sample_weight`` says how many rows each stands for.
+        """
+        self._refuse(unknown)
+        return self._fit(X, y, sensitive_features, sample_weight)
+
+
+class CarriesBase(OneByOne):
+    """Classifier that trains base models: see `fairdash.methods.classical.bases`."""
+
+    estimator: Any = ESTIMATOR
+    alpha: float = vary(RIDGE, help="Of logistic regression. Larger: smaller numbers.")
+    random_state: Any = vary(RANDOM_STATE, doc="Of the base model, if it draws.")
+
+    def _base(self, n_rows: float) -> Any:
+        """Return an unfitted base model."""
+        return base_model(
+            self.estimator,
+            alpha=self.alpha,
+            n_rows=n_rows,
+            random_state=self.random_state,
+        )
+
+    def _row_checks(self) -> dict[str, Any]:
+        return row_checks(self.estimator)
+
+    def _rows(self, X: ArrayLike) -> Any:
+        return validate_data(self, X, reset=False, **self._row_checks())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = "ensure_all_finite" in self._row_checks()
+        return tags
+
+
+class LinearBaseline(Weighted, NetworkClassifier):
     """Linear classifier that a subclass's ``_solve`` finds."""
 
-    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
-        coefficients, intercept = self._solve(X, target, codes)
-        self.network_ = Network(
-            [coefficients.reshape(-1, 1).astype(np.float32)],
-            [np.array([intercept], np.float32)],
-        )
-        return self.predict_proba(X)[:, 1]
+    def _learn(self, rows: TrainingRows) -> Float:
+        self.network_ = as_network(*self._solve(rows))
+        return self.predict_proba(rows.X)[:, 1]
 
     @abstractmethod
-    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]: ...
+    def _solve(self, rows: TrainingRows) -> tuple[Float, float]: ...
 
 
-class PlainClassifier(OneByOne, NetworkClassifier):
-    """A classifier of scikit-learn that knows nothing of groups.
+def as_network(coefficients: Float, intercept: float) -> Network:
+    """Return a linear model as a network without a hidden layer."""
+    return Network(
+        [coefficients.reshape(-1, 1).astype(np.float32)],
+        [np.array([intercept], np.float32)],
+    )
 
-    A subclass makes it in ``_model``, and returns it as arrays from ``_stored``.
 
-    ``network_`` is the same as plain arrays.
+class OneModel(NetworkClassifier):
+    """Classifier that predicts with one fitted classifier, ``model_``.
+
+    ``network_`` is the same as plain arrays, where its kind has these.
     """
 
     network_: Any
-    model_: BaseEstimator
+    model_: Any
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """Return the probability of each class, one column per class."""
-        check_is_fitted(self, "model_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        check_is_fitted(self, "network_")
+        rows = self._rows(X)
+        if isinstance(self.network_, Network):
+            positive = self.network_.positive(rows)
+            return np.column_stack([1 - positive, positive])
         return self.model_.predict_proba(rows)
 
     def decision_function(self, X: ArrayLike) -> Float:
         """Return the logit of the probability of ``classes_[1]``."""
         return logit(self.predict_proba(X)[:, 1])
 
-    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
-        self.model_ = self._model(len(X)).fit(X, target)
-        self.network_ = self._stored(X, target)
-        return self.model_.predict_proba(X)[:, 1]
+    def _keep(self, model: Any, rows: TrainingRows) -> Float:
+        """Keep a fitted model; return P(1) of the training rows."""
+        kept = stored(model)
+        if isinstance(kept, Linear):
+            kept = as_network(kept.coefficients, float(kept.intercept[0]))
+        self.model_, self.network_ = model, kept
+        return self.predict_proba(rows.X)[:, 1]
+
+
+class PlainClassifier(Weighted, OneModel):
+    """A classifier of scikit-learn that knows nothing of groups; made in ``_model``."""
+
+    _ignores_groups = True
+    _dtype = np.float64
+
+    def _learn(self, rows: TrainingRows) -> Float:
+        model = fit_base(
+            self._model(len(rows.target)), rows.X, rows.target, rows.weight
+        )
+        return self._keep(model, rows)
 
     @abstractmethod
     def _model(self, n_rows: int) -> BaseEstimator: ...
-
-    @abstractmethod
-    def _stored(self, X: Float, target: Codes) -> Scorer: ...
 
 
 class RandomForest(PlainClassifier):
@@ -162,26 +238,71 @@ class RandomForest(PlainClassifier):
             random_state=self.random_state,
         )
 
-    def _stored(self, X: Float, target: Codes) -> Forest:
-        trees = [grown.tree_ for grown in self.model_.estimators_]
-        starts = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
-        numbered = list(zip(trees, starts, strict=True))
-        left = np.concatenate([tree.children_left + n for tree, n in numbered])
-        right = np.concatenate([tree.children_right + n for tree, n in numbered])
-        # scikit-learn marks a leaf by a negative feature
-        features = np.concatenate([tree.feature for tree in trees]).clip(-1)
-        return Forest(
-            roots=starts.astype(np.int32),
-            features=features.astype(np.int32),
-            thresholds=np.concatenate([tree.threshold for tree in trees]),
-            values=np.concatenate([tree.value[:, 0, 1] for tree in trees]),
-            left=left.astype(np.int32),
-            right=right.astype(np.int32),
+
+class GradientBoosting(PlainClassifier):
+    """Histogram gradient boosting, by scikit-learn; missing values stay missing."""
+
+    max_iter: int = param(
+        100,
+        "Trees",
+        low=10,
+        high=500,
+        step=10,
+        help="More follow finer patterns.",
+        doc="Most trees; on more than 10,000 rows a tenth of them ends the fit early.",
+    )
+    learning_rate: float = param(
+        0.1,
+        "Learning rate",
+        low=0.01,
+        high=1.0,
+        step=0.01,
+        axis="log",
+        check=check_positive,
+        help="Share of each tree that counts; smaller needs more trees.",
+    )
+    max_leaf_nodes: int = param(
+        31,
+        "Leaves",
+        low=2,
+        high=127,
+        advanced=True,
+        check=at_least_two,
+        help="Most leaves of a tree.",
+    )
+    random_state: Any = vary(RANDOM_STATE, doc="Of the rows that end the fit early.")
+
+    @property
+    def n_iter_(self) -> int:
+        """Trees grown."""
+        return int(self.model_.n_iter_)
+
+    def _model(self, n_rows: int) -> BaseEstimator:
+        return ensemble.HistGradientBoostingClassifier(
+            max_iter=self.max_iter,
+            learning_rate=self.learning_rate,
+            max_leaf_nodes=self.max_leaf_nodes,
+            random_state=self.random_state,
         )
 
+    def _row_checks(self) -> dict[str, Any]:
+        return row_checks("gradient_boosting")
 
-class NearestNeighbours(PlainClassifier):
+    def _rows(self, X: ArrayLike) -> Any:
+        return validate_data(self, X, reset=False, **self._row_checks())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class NearestNeighbours(OneByOne, OneModel):
     """Share of positive outcomes among the nearest rows, by scikit-learn."""
+
+    _ignores_groups = True
+    _no_weights = "every neighbour has one vote"
+    _dtype = np.float64
 
     n_neighbors: int = param(
         10,
@@ -191,14 +312,24 @@ class NearestNeighbours(PlainClassifier):
         doc="Of fewer training rows all are neighbours.",
     )
 
-    def _model(self, n_rows: int) -> BaseEstimator:
-        return KNeighborsClassifier(min(self.n_neighbors, n_rows))
+    def _learn(self, rows: TrainingRows) -> Float:
+        k = min(self.n_neighbors, len(rows.target))
+        self.model_ = KNeighborsClassifier(k).fit(rows.X, rows.target)
+        self.network_ = Neighbours(
+            rows.X.astype(np.float32), rows.target.astype(np.int8), np.array([k])
+        )
+        return self.predict_proba(rows.X)[:, 1]
 
-    def _stored(self, X: Float, target: Codes) -> Neighbours:
-        n_neighbours = np.array([min(self.n_neighbors, len(X))])
-        return Neighbours(X.astype(np.float32), target.astype(np.int8), n_neighbours)
 
-
+GRADIENT_BOOSTING = Method.of(
+    GradientBoosting,
+    key="gradient_boosting",
+    label="Gradient boosting",
+    title="Histogram gradient boosting",
+    summary="Trees that each mend the errors of the last ones: on most tables the "
+    "strongest model without a fairness term.",
+    source="Ke et al., LightGBM (NeurIPS 2017), by scikit-learn",
+)
 FOREST = Method.of(
     RandomForest,
     key="forest",

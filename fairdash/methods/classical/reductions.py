@@ -1,25 +1,36 @@
 """Fairness by fairlearn: weighted classification problems, thresholds by group."""
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
 
 from fairdash._validation import value_label
-from fairdash.methods.base import Float, GroupedClassifier, MixtureClassifier
-from fairdash.methods.classical.plain import (
-    Codes,
-    LinearBaseline,
-    OneByOne,
-    old_pandas_calls,
-    ridge_logistic,
+from fairdash.methods.base import (
+    Float,
+    GroupedClassifier,
+    MixtureClassifier,
+    TrainingRows,
 )
+from fairdash.methods.classical.bases import fit_base, stored
+from fairdash.methods.classical.plain import CarriesBase, Codes, OneModel
 from fairdash.methods.declare import Method, param
 from fairdash.methods.lazy import reductions, thresholds
 from fairdash.methods.noisy_groups.inputs import check_share
-from fairdash.methods.params import CLASSIC_CONSTRAINT, RIDGE, TOLERANCE, at_least_two
-from fairdash.methods.scorers import GroupThresholds, LinearMixture
+from fairdash.methods.params import CLASSIC_CONSTRAINT, TOLERANCE, at_least_two
+from fairdash.methods.scorers import (
+    Constant,
+    GroupThresholds,
+    Linear,
+    LinearMixture,
+    Mixture,
+)
 
+_NO_WEIGHTS = "fairlearn's constraints count every row once"
 AGARWAL = "Agarwal et al., A reductions approach to fair classification (ICML 2018)"
 MOMENTS = {
     "demographic_parity": "DemographicParity",
@@ -28,19 +39,19 @@ MOMENTS = {
 }
 
 
-class Reductions(OneByOne, MixtureClassifier):
-    r"""Exponentiated gradient: a random choice among logistic regressions.
+class Reductions(CarriesBase, MixtureClassifier):
+    r"""Exponentiated gradient: a random choice among base models.
 
     Attributes
     ----------
     n_iter_ : int
         Rounds.
-    coefs_ : ndarray of shape (n_models, n_features)
-    intercepts_ : ndarray of shape (n_models,)
+    models_ : list
+        Base models that decide; a number is a constant probability.
     weights_ : ndarray of shape (n_models,)
         Probability with which each model decides; ``predict_proba`` is the probability
         of a positive decision.
-    network_ : LinearMixture
+    network_ : LinearMixture or Mixture
         The same as plain arrays.
 
     References
@@ -49,38 +60,38 @@ class Reductions(OneByOne, MixtureClassifier):
     Algorithm 1.
     """
 
+    _no_weights = _NO_WEIGHTS
+
     constraints: str = CLASSIC_CONSTRAINT
     tolerance: float = TOLERANCE
-    alpha: float = RIDGE
-    max_iter: int = param(50, doc="Most rounds, each a logistic regression or more.")
+    max_iter: int = param(50, doc="Most rounds, each with a base model or more.")
 
-    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
+    def _learn(self, rows: TrainingRows) -> Float:
         search = reductions.ExponentiatedGradient(
-            ridge_logistic(self.alpha, len(X)),
+            OnAllRows(self._base(len(rows.target)), rows.X),
             _moment(self.constraints, difference_bound=self.tolerance),
             eps=self.tolerance,
             max_iter=self.max_iter,
         )
-        with old_pandas_calls():
-            search.fit(X, target, sensitive_features=codes)
+        _search(search, rows)
         self.n_iter_ = search.last_iter_ + 1
         used = [i for i in search.weights_.index if search.weights_[i] > 0]
         self.weights_ = search.weights_[used].to_numpy()
-        found = [_linear(search.predictors_[i], X.shape[1]) for i in used]
-        self.coefs_ = np.stack([coefficients for coefficients, _ in found])
-        self.intercepts_ = np.array([intercept for _, intercept in found])
-        self.network_ = LinearMixture(self.coefs_, self.intercepts_, self.weights_)
-        return self.predict_proba(X)[:, 1]
+        self.models_ = [_fitted(search.predictors_[i]) for i in used]
+        self.network_ = _mixture(self.models_, self.weights_)
+        return self.predict_proba(rows.X)[:, 1]
 
 
-class GridReductions(LinearBaseline):
-    """Grid search over multipliers: the best of some logistic regressions.
+class GridReductions(CarriesBase, OneModel):
+    """Grid search over multipliers: the best of some base models.
 
     References
     ----------
     Agarwal et al., A reductions approach to fair classification (ICML 2018), section
     3.2.
     """
+
+    _no_weights = _NO_WEIGHTS
 
     constraints: str = CLASSIC_CONSTRAINT
     constraint_weight: float = param(
@@ -99,18 +110,20 @@ class GridReductions(LinearBaseline):
         check=at_least_two,
         help="How many models are fitted.",
     )
-    alpha: float = RIDGE
 
-    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
+    def _learn(self, rows: TrainingRows) -> Float:
         search = reductions.GridSearch(
-            ridge_logistic(self.alpha, len(X)),
+            OnAllRows(self._base(len(rows.target)), rows.X),
             _moment(self.constraints),
             constraint_weight=self.constraint_weight,
             grid_size=self.grid_size,
         )
-        with old_pandas_calls():
-            search.fit(X, target, sensitive_features=codes)
-        return _linear(search.predictors_[search.best_idx_], X.shape[1])
+        _search(search, rows)
+        best = _fitted(search.predictors_[search.best_idx_])
+        if isinstance(best, float):  # a decision for everybody: log odds of -1 or 1
+            n_features = self.n_features_in_
+            best = LogisticRegression().fit(np.zeros((2, n_features)), [0, 1])
+        return self._keep(best, rows)
 
 
 EXPONENTIATED = Method.of(
@@ -118,8 +131,8 @@ EXPONENTIATED = Method.of(
     key="reductions",
     label="Reductions",
     title="Exponentiated gradient reduction",
-    summary="A random choice among logistic regressions, each on rows weighted "
-    "against the last ones' violation.",
+    summary="A random choice among base models, each on rows weighted against the last "
+    "ones' violation.",
     source=f"{AGARWAL}, Algorithm 1, by fairlearn",
 )
 GRID = Method.of(
@@ -127,9 +140,42 @@ GRID = Method.of(
     key="grid_reductions",
     label="Grid search",
     title="Grid search reduction",
-    summary="The best of logistic regressions over a grid of fairness multipliers.",
+    summary="The best of base models over a grid of fairness multipliers.",
     source=f"{AGARWAL}, section 3.2, by fairlearn",
 )
+
+
+class OnAllRows:
+    """A base model as fairlearn fits it: on all training rows, whatever they hold.
+
+    fairlearn sees an index in place of the rows, since it would turn them into an array
+    of numbers; it makes each of its models by `copy.deepcopy` of this one.
+    """
+
+    def __init__(self, base: Any, rows: Any) -> None:
+        self.base, self.rows = base, rows
+        self.fitted: Any = None
+
+    def __deepcopy__(self, memo: object) -> "OnAllRows":
+        return OnAllRows(self.base, self.rows)
+
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike) -> "OnAllRows":
+        """Fit a clone to all rows."""
+        model = clone(self.base, safe=False)
+        weight = np.asarray(sample_weight, np.float64)
+        self.fitted = fit_base(model, self.rows, np.asarray(y), weight)
+        return self
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """Return the decisions of all rows."""
+        return np.asarray(self.fitted.predict(self.rows)).ravel()
+
+
+def _search(search: Any, rows: TrainingRows) -> None:
+    index = np.arange(len(rows.target))[:, None]
+    with warnings.catch_warnings():  # fairlearn calls what pandas 4 will not have
+        warnings.simplefilter("ignore", DeprecationWarning)
+        search.fit(index, rows.target, sensitive_features=rows.codes)
 
 
 def _moment(constraints: str, **bounds: float) -> Any:
@@ -137,16 +183,54 @@ def _moment(constraints: str, **bounds: float) -> Any:
     return getattr(reductions, MOMENTS[constraints])(**bounds)
 
 
-def _linear(predictor: Any, n_features: int) -> tuple[Float, float]:
-    """Return the coefficients of a model, which may be a constant decision."""
-    if hasattr(predictor, "coef_"):
-        return predictor.coef_[0], float(predictor.intercept_[0])
-    (decision,) = predictor.predict(np.zeros((1, n_features)))
-    return np.zeros(n_features), 2.0 * float(decision) - 1.0
+def _fitted(predictor: Any) -> Any:
+    """Return a fitted base model, or the constant decision that took its place."""
+    if isinstance(predictor, OnAllRows):
+        return predictor.fitted
+    return float(predictor.predict(np.zeros((1, 1)))[0])
 
 
-class HardtLogistic(OneByOne, GroupedClassifier):
-    """The most accurate thresholds of one logistic regression that meet a constraint.
+def _mixture(models: Sequence[Any], shares: Float) -> LinearMixture | Mixture:
+    """Return a random choice among models as arrays, in the oldest form that fits."""
+    parts = [
+        Constant(np.array([model])) if isinstance(model, float) else stored(model)
+        for model in models
+    ]
+    linear = [part for part in parts if isinstance(part, Linear)]
+    if not linear or len(linear) + sum(isinstance(p, Constant) for p in parts) < len(
+        parts
+    ):
+        return Mixture(parts, shares)
+    nothing = np.zeros_like(linear[0].coefficients)
+    pairs = [
+        (part.coefficients, part.intercept[0])
+        if isinstance(part, Linear)
+        else (nothing, 2.0 * part.constant[0] - 1.0)
+        for part in parts
+        if isinstance(part, Linear | Constant)
+    ]
+    return LinearMixture(
+        np.stack([coefficients for coefficients, _ in pairs]),
+        np.array([intercept for _, intercept in pairs]),
+        shares,
+    )
+
+
+class Scores(BaseEstimator):
+    """Scores as fairlearn takes them: a model whose only feature is P(1)."""
+
+    def fit(self) -> "Scores":
+        """Return itself, which needs no rows."""
+        self.fitted_ = True
+        return self
+
+    def predict_proba(self, X: Float) -> Float:
+        """Return the probability of each class, one column per class."""
+        return np.column_stack([1 - X, X])
+
+
+class HardtLogistic(CarriesBase, GroupedClassifier):
+    """The most accurate thresholds of one base model that meet a constraint.
 
     Each group has a mixture of two thresholds, found on the training rows;
     ``predict_proba`` is the probability of a positive decision.
@@ -156,7 +240,7 @@ class HardtLogistic(OneByOne, GroupedClassifier):
     thresholds_ : dict
         Mixture of thresholds by index of group, as fairlearn gives it.
     network_ : GroupThresholds
-        Regression and thresholds as plain arrays.
+        Base model and thresholds as plain arrays.
 
     References
     ----------
@@ -166,24 +250,28 @@ class HardtLogistic(OneByOne, GroupedClassifier):
 
     network_: Any
 
-    constraints: str = CLASSIC_CONSTRAINT
-    alpha: float = RIDGE
+    _no_weights = "fairlearn finds its thresholds on rows that count once each"
 
-    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
+    constraints: str = CLASSIC_CONSTRAINT
+
+    def _learn(self, rows: TrainingRows) -> Float:
+        target, codes = rows.target, rows.codes
         for code, group in enumerate(self.groups_):
             if len(np.unique(target[codes == code])) < 2:
                 message = f"Group {value_label(group)} has rows of one outcome only"
                 raise ValueError(f"{message}; join it with another, or exclude it.")
-        self.solver_: BaseEstimator = ridge_logistic(self.alpha, len(X))
-        self.solver_.fit(X, target)
+        self.solver_ = fit_base(self._base(len(target)), rows.X, target, None)
+        base = stored(self.solver_)
         optimizer = thresholds.ThresholdOptimizer(
-            estimator=self.solver_,
+            estimator=Scores().fit(),
             constraints=self.constraints,
             prefit=True,
             predict_method="predict_proba",
         )
-        with old_pandas_calls():
-            optimizer.fit(X, target, sensitive_features=codes)
+        scores = base.positive(rows.X, codes)
+        with warnings.catch_warnings():  # fairlearn calls what pandas 4 will not have
+            warnings.simplefilter("ignore", DeprecationWarning)
+            optimizer.fit(scores[:, None], target, sensitive_features=codes)
         self.thresholds_ = optimizer.interpolated_thresholder_.interpolation_dict
         mixtures = [self.thresholds_[code] for code in range(len(self.groups_))]
         used = np.array([1 - m.get("p_ignore", 0.0) for m in mixtures])
@@ -191,16 +279,15 @@ class HardtLogistic(OneByOne, GroupedClassifier):
         rules = [(m.operation0, m.operation1) for m in mixtures]
         above = np.array([[rule.operator == ">" for rule in two] for two in rules])
         self.network_ = GroupThresholds(
-            coefficients=self.solver_.coef_[0],
-            intercept=self.solver_.intercept_,
+            base,
             thresholds=np.array([[rule.threshold for rule in two] for two in rules]),
             signs=np.where(above, 1.0, -1.0),
             shares=used[:, None] * np.array([[m.p0, m.p1] for m in mixtures]),
             constants=(1 - used) * constant,
         )
-        return self._positive(X, codes)
+        return self._positive(rows.X, codes)
 
-    def _positive(self, rows: Float, group: Codes) -> Float:
+    def _positive(self, rows: Any, group: Codes) -> Float:
         known: GroupThresholds = self.network_
         return known.positive(rows, group)
 
@@ -210,8 +297,8 @@ HARDT = Method.of(
     key="hardt",
     label="Hardt",
     title="Random thresholds by group",
-    summary="Logistic regression with a mixture of two thresholds in each group. "
-    "It must know the group to predict.",
+    summary="A base model with a mixture of two thresholds in each group. It must know "
+    "the group to predict.",
     source="Hardt, Price and Srebro (NeurIPS 2016), by fairlearn",
     needs_groups=True,
 )

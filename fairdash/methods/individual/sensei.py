@@ -325,27 +325,30 @@ class CLP(WeightedPairs):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         counterfactuals: ArrayLike | None = None,
+        **unknown: object,
     ) -> Self:
-        """Fit the model.
+        """Fit the model, see `StackedClassifier.fit`.
 
         Parameters
         ----------
         counterfactuals : array-like of shape (n_rows, d) or (n_rows, m, d), optional
             Counterfactuals of each row.
         """
+        self._refuse(unknown)
         self._others = None if counterfactuals is None else _aligned(X, counterfactuals)
         try:
-            self._fit_models([self], X, y, sensitive_features)
+            self._fit_models([self], X, y, sensitive_features, sample_weight)
         finally:
             del self._others
         return self
 
-    def _training_rows(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
+    def _batch(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
         others = getattr(self, "_others", None)
         if others is None:
-            return super()._training_rows(X, y, groups)
+            return super()._batch(X, y, groups)
         return PairedBatch(X, y, groups, torch.as_tensor(others, device=X.device))
 
 

@@ -9,9 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.validation import validate_data
 
-from fairdash._validation import encode_binary_target, encode_groups
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
 from fairdash.methods.log_loss.truncation import Float
@@ -69,18 +67,18 @@ class FairLogLossCV(FairLogLoss):
         models: Sequence[Self],
         X: ArrayLike,
         y: ArrayLike,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> None:
         for model in models:
             model._check_params()
-        rows: Float
-        rows, y = validate_data(self, X, y, dtype=np.float64)
-        _, target = encode_binary_target(y)
-        _, codes = encode_groups(sensitive_features, rows)
+        rows, target, codes, _ = self._training_rows(
+            X, y, sensitive_features, dtype=np.float64
+        )
         for model in models:
             model.losses_ = model._held_out(rows, target, codes)
             model.alpha_ = ALPHAS[int(model.losses_.mean().to_numpy().argmin())]
-        super()._fit_models(models, X, y, sensitive_features)
+        super()._fit_models(models, X, y, sensitive_features, None)
 
     def _held_out(
         self, X: Float, target: NDArray[np.int64], codes: NDArray[np.int64]

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
-from fairdash._validation import check_positive, encode_binary_target, encode_groups
+from fairdash._validation import check_positive
 from fairdash.methods.base import Asked, GroupedClassifier, ManyClassifier
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.log_loss.saddle import Saddle, solve
@@ -76,6 +75,8 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
     ``docs/fair_log_loss.md``.
     """
 
+    _no_weights = "its solver averages over rows that count once each"
+
     constraints: str = CLASSIC_CONSTRAINT
     alpha: float = vary(
         RIDGE,
@@ -106,7 +107,8 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
         models: Sequence[Self],
         X: ArrayLike,
         y: ArrayLike,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> None:
         paths: dict[tuple[str, str], list[Self]] = {}
         for model in models:
@@ -120,15 +122,15 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
         models: Sequence[Self],
         X: ArrayLike,
         y: ArrayLike,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None,
     ) -> None:
         """Fit along ``alpha``, each where the last ended."""
         for model in models:
             model._check_params()
-        rows: Float
-        rows, y = validate_data(self, X, y, dtype=np.float64)
-        classes, target = encode_binary_target(y)
-        groups, codes = encode_groups(sensitive_features, rows)
+        rows, target, codes, _ = self._training_rows(
+            X, y, sensitive_features, dtype=np.float64
+        )
+        groups = self.groups_
         table = scales(target, codes, groups, models[0].constraints)
         scale, labels = table[target, codes], target.astype(np.float64)
         bound = bounds(labels, models[0].constraints, len(groups))
@@ -153,7 +155,7 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
             if ask.answer:
                 break
             theta, multiplier = found.theta, found.multiplier
-            self._share([model], classes, groups)
+            self._share([model])
             model.coef_, model.intercept_ = theta[None, :at].copy(), theta[at : at + 1]
             offsets[1 : 1 + own] = theta[at + 1 :]
             model.group_offsets_ = offsets.copy()

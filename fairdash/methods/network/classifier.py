@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.callback import CallbackContext
+from sklearn.callback import CallbackContext, with_callbacks
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from fairdash._validation import encode_binary_target, encode_groups
 from fairdash.methods.base import ManyClassifier, NetworkClassifier, alike
 from fairdash.methods.declare import Device
 from fairdash.methods.lazy import torch
@@ -144,11 +142,32 @@ class StackedClassifier(ManyClassifier, NetworkClassifier):
     device: str = DEVICE
     random_state: Any = RANDOM_STATE
 
-    def _encode_target(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the classes and the index of each sample's class."""
-        return encode_binary_target(y)
+    @with_callbacks
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **unknown: object,
+    ) -> Self:
+        """Fit the model; ``sensitive_features`` holds the group of each sample.
 
-    def _training_rows(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
+        With ``sample_weight`` every epoch draws as many rows as there are, each with a
+        probability in proportion to its weight, so every mean of the loss is weighted.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, groups are missing, or a group has no rows
+            that the constraint compares.
+        """
+        self._refuse(unknown)
+        self._fit_models([self], X, y, sensitive_features, sample_weight)
+        return self
+
+    def _batch(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
         """Return the training set, with what else a method needs of each row."""
         return Batch(X, y, groups)
 
@@ -157,14 +176,15 @@ class StackedClassifier(ManyClassifier, NetworkClassifier):
         models: Sequence[Self],
         X: ArrayLike,
         y: ArrayLike,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> None:
         for model in models:
             model._check_params()
-        X, y = validate_data(self, X, y, dtype=np.float32, order="C")
-        classes, target = self._encode_target(y)
-        groups, codes = encode_groups(sensitive_features, X)
-        self._share(models, classes, groups)
+        X, target, codes, weight = self._training_rows(
+            X, y, sensitive_features, sample_weight, dtype=np.float32, order="C"
+        )
+        self._share(models)
         stacks = plan_stacks(
             models,
             self._stackable,
@@ -176,13 +196,13 @@ class StackedClassifier(ManyClassifier, NetworkClassifier):
         root.call_on_fit_task_begin(estimator=self, **data)
         for points in stacks:
             device = find_device(models[points[0]].device)
-            rows = self._training_rows(
+            rows = self._batch(
                 torch.as_tensor(X, device=device),
                 torch.as_tensor(target, dtype=torch.float32, device=device),
-                Groups(torch.as_tensor(codes, device=device), len(groups)),
+                Groups(torch.as_tensor(codes, device=device), len(self.groups_)),
             )
             with one_thread():
-                self._fit_stack(models, points, rows, root, data)
+                self._fit_stack(models, points, rows, weight, root, data)
         root.call_on_fit_task_end(estimator=self, **data)
 
     def _fit_stack(
@@ -190,6 +210,7 @@ class StackedClassifier(ManyClassifier, NetworkClassifier):
         models: Sequence[Self],
         points: list[int],
         rows: Batch,
+        weight: NDArray[np.float64] | None,
         root: CallbackContext,
         data: Mapping[str, Any],
     ) -> None:
@@ -222,6 +243,7 @@ class StackedClassifier(ManyClassifier, NetworkClassifier):
                 n_epochs=first.n_epochs,
                 batch_size=first.batch_size,
                 balanced=getattr(first, "batches", "shuffled") == "balanced",
+                weight=weight,
                 seed=order_seed,
                 points=points,
                 after_epoch=after_epoch,

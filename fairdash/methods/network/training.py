@@ -145,13 +145,10 @@ class Trainer(ABC):
     ) -> None:
         self.models, self.first = models, models[0]
         self.seeds, self.device = seeds, device
-        self.predictor = self.new_predictor(rows)
+        self.predictor = self.network(
+            rows.X.shape[1], self.first.predictor_layers, seed=seeds[0], like=rows.X
+        )
         self.prepare(rows)
-
-    def new_predictor(self, rows: Batch) -> StackedNetwork:
-        """Return the networks that predict."""
-        layers = self.first.predictor_layers
-        return self.network(rows.X.shape[1], layers, seed=self.seeds[0], like=rows.X)
 
     def prepare(self, rows: Batch) -> None:  # noqa: B027 some need nothing else
         """Make what trains beside the predictor."""
@@ -231,6 +228,7 @@ def train(
     n_epochs: int,
     batch_size: int,
     balanced: bool = False,
+    weight: NDArray[np.float64] | None = None,
     seed: int,
     points: Sequence[int],
     after_epoch: Callable[[StackView], bool],
@@ -239,7 +237,8 @@ def train(
 
     The order of rows follows from ``seed`` alone, so it is the same for every stack
     and method, unless minibatches are to be ``balanced``: then each class has as many
-    rows as any other, those of small classes more than once an epoch.
+    rows as any other, those of small classes more than once an epoch. With a ``weight``
+    of every row, rows are drawn in proportion to it.
     ``after_epoch`` may return True to stop.
 
     Snapshots are ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_models,
@@ -252,7 +251,7 @@ def train(
     for epoch in range(1, n_epochs + 1):
         totals: dict[str, Tensor] = {}
         seen = 0
-        for batch in _minibatches(rows, batch_size, generator, balanced):
+        for batch in _minibatches(rows, batch_size, generator, balanced, weight):
             seen += len(batch)
             for name, loss in trainer.step(batch).items():
                 totals[name] = totals.get(name, 0) + loss * len(batch)
@@ -272,9 +271,24 @@ def train(
 
 
 def _minibatches(
-    rows: Batch, batch_size: int, generator: torch.Generator, balanced: bool
+    rows: Batch,
+    batch_size: int,
+    generator: torch.Generator,
+    balanced: bool,
+    weight: NDArray[np.float64] | None,
 ) -> Iterator[Batch]:
-    if balanced:
+    if balanced and weight is not None:
+        raise ValueError(
+            "`sample_weight` and balanced minibatches exclude each other; set "
+            "`batches` to 'shuffled'."
+        )
+    if weight is not None:
+        ends = np.cumsum(weight)
+        drawn = torch.rand(len(rows), generator=generator, dtype=torch.float64)
+        order = torch.as_tensor(
+            np.searchsorted(ends, drawn.numpy() * ends[-1], "right")
+        )
+    elif balanced:
         order = _balanced_order(rows.y.cpu(), generator)
     else:
         order = torch.randperm(len(rows), generator=generator)

@@ -15,7 +15,6 @@ from fairdash.methods.noisy_groups.auxiliary import (
 )
 from fairdash.methods.noisy_groups.certificate import (
     best_candidate,
-    choose_model,
     soft_certificate,
     tv_certificate,
     tv_curve,
@@ -30,7 +29,6 @@ from fairdash.methods.noisy_groups.noise import (
     symmetric_limits,
     symmetric_noise,
     tv_bounds,
-    violation_bound,
 )
 from fairdash.methods.noisy_groups.worst_case import (
     cell_probabilities,

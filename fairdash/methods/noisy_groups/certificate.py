@@ -1,15 +1,13 @@
 """What is guaranteed of the true groups for any decisions, and the choice by it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
-from sklearn.utils import check_random_state
 
-from fairdash._validation import check_non_negative, check_one_of, check_whole
+from fairdash._validation import check_non_negative, check_one_of
 from fairdash.methods.noisy_groups.inputs import (
     SIDES,
     Labels,
@@ -26,7 +24,6 @@ from fairdash.methods.noisy_groups.worst_case import (
 )
 
 Float = NDArray[np.float64]
-N_DRAWS = 20  # of the check in the paper's public code
 
 
 def violations(
@@ -74,59 +71,33 @@ def tv_certificate(
     *,
     constraints: str = "true_positive_rate_parity",
     slack: float = 0.0,
-    n_draws: int = N_DRAWS,
-    random_state: object = 0,
 ) -> pd.DataFrame:
     r"""Certify decisions for all groups within total variation of the noisy ones.
 
     If :math:`TV(p_j, \hat p_j) \le \gamma_j`, the true group's rate on these rows is
     not worse than ``worst``, and no smaller claim is possible: some distribution within
-    the radius attains it. Beside it stands the check of the paper's public code, the
-    worst of a few random perturbations
-
-    .. math::
-
-        \tilde p = \max(0, \hat p_j + \gamma_j s \odot d), \quad
-        d \sim \mathrm{Dirichlet}(1), \; s_i = \pm 1
-
-    which average over the rows and so come nowhere near the worst.
+    the radius attains it.
 
     Parameters
     ----------
     radius : float, mapping or sequence
         :math:`\gamma`, for all groups, by name, or in sorted order of groups.
-    n_draws : int, default=20
-        0 skips the random check.
 
     Returns
     -------
     DataFrame
-        The columns of `violations` for the noisy groups, then ``worst``,
-        ``worst_violation`` and ``drawn_violation``.
+        The columns of `violations` for the noisy groups, then ``worst`` and
+        ``worst_violation``.
 
     Raises
     ------
     ValueError
         When a radius is outside [0, 1] or a group lacks an outcome.
     """
-    outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
-    check_whole("n_draws", n_draws, at_least=0)
-    radii = by_group("radius", radius, names)
-    random = check_random_state(random_state)
-    parts = []
-    for side in _sides(constraints, slack):
-        side.check_groups(outcome, codes, names)
-        value, worst = _worst_rates(side, outcome, decision, codes, radii)
-        overall = _overall(side, outcome, decision)
-        drawn = np.full(len(names), np.nan)
-        if n_draws:
-            tilted = _drawn_rates(
-                side, outcome, decision, codes, radii, n_draws, random
-            )
-            drawn = side.sign * (tilted - overall) - slack
-        part = _part(side, names, overall, slack, value=value, worst=worst)
-        parts.append(part.assign(drawn_violation=drawn))
-    return pd.concat(parts, ignore_index=True)
+    curve = tv_curve(
+        y, y_pred, noisy_groups, [radius], constraints=constraints, slack=slack
+    )
+    return curve.drop(columns="step")
 
 
 def tv_curve(
@@ -138,13 +109,9 @@ def tv_curve(
     constraints: str = "true_positive_rate_parity",
     slack: float = 0.0,
 ) -> pd.DataFrame:
-    """Return `tv_certificate` for each of several radii, without random draws.
+    """Return `tv_certificate` for each of several radii.
 
-    Returns
-    -------
-    DataFrame
-        The columns of `tv_certificate` but the last, and ``step``, the place of the
-        radius in ``radii``.
+    ``step`` is the index of the radius in ``radii``.
     """
     outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
     steps = np.stack([by_group("radius", one, names) for one in radii])
@@ -233,23 +200,6 @@ def best_candidate(error: ArrayLike, violation: ArrayLike) -> int:
     return int(np.lexsort((-np.arange(len(errors)), errors, rank))[0])
 
 
-def choose_model(
-    models: Sequence[Any], X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike
-) -> Any:
-    """Return the model that is best on validation rows, without their true groups.
-
-    Each is judged by the constraint it was trained for, on the noisy groups of these
-    rows.
-    """
-    outcome = np.asarray(y)
-    errors = [float(np.mean(model.predict(X) != outcome)) for model in models]
-    worst = [
-        model.violation(X, outcome, sensitive_features=sensitive_features)
-        for model in models
-    ]
-    return models[best_candidate(errors, worst)]
-
-
 def _sides(constraints: str, slack: float) -> tuple[Side, ...]:
     check_one_of("constraints", constraints, SIDES)
     check_non_negative("slack", slack)
@@ -281,27 +231,3 @@ def _part(
         column = "violation" if name == "value" else f"{name}_violation"
         table[column] = side.sign * (values - overall) - slack
     return table
-
-
-def _drawn_rates(
-    side: Side,
-    outcome: Labels,
-    decision: Labels,
-    codes: Labels,
-    radii: Float,
-    n_draws: int,
-    random: np.random.RandomState,
-) -> Float:
-    """Return each group's worst rate over random perturbations of its distribution."""
-    chosen, decided = side.rows(outcome), decision == 1
-    worst = np.empty(len(radii))
-    for j, radius in enumerate(radii):
-        base = (codes == j) / (codes == j).sum()
-        rates = []
-        for _ in range(n_draws):
-            moves = random.exponential(size=len(codes))
-            moves *= random.choice((-1.0, 1.0), size=len(codes)) / moves.sum()
-            p = np.maximum(base + radius * moves, 0.0) * chosen
-            rates.append(p[decided].sum() / p.sum())
-        worst[j] = side.sign * np.max(side.sign * np.array(rates))
-    return worst

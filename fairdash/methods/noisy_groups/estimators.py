@@ -11,17 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.callback import CallbackContext
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from fairdash._validation import (
     check_non_negative,
     check_positive,
-    encode_binary_target,
-    encode_groups,
 )
 from fairdash.methods.base import Asked, ManyClassifier, NetworkClassifier, alike
 from fairdash.methods.declare import Effort, Method, Scalar, param, vary
-from fairdash.methods.noisy_groups.certificate import violations
 from fairdash.methods.noisy_groups.game import (
     Codes,
     Float32,
@@ -56,6 +52,8 @@ EFFORTS: dict[Effort, dict[str, Scalar]] = {
 
 class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
     """Linear classifier under constraints on groups that are known with noise."""
+
+    _no_weights = "its worst cases are over rows that count once each"
 
     constraints: str = vary(
         CONSTRAINT,
@@ -109,36 +107,20 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
         RANDOM_STATE, doc="Of the simulated noise and of random draws."
     )
 
-    def violation(
-        self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> float:
-        """Return the largest violation of this method's own constraint on other rows.
-
-        By it, and never by true groups, are hyperparameters chosen: see
-        `fairdash.methods.noisy_groups.choose_model`.
-        """
-        outcome = np.searchsorted(self.classes_, np.asarray(y))
-        decided = (self.predict_proba(X)[:, 1] > 0.5).astype(int)
-        return self._violation(outcome, decided, sensitive_features)
-
-    def _violation(self, y: Codes, decided: Codes, noisy_groups: ArrayLike) -> float:
-        table = violations(
-            y, decided, noisy_groups, constraints=self.constraints, slack=self.slack
-        )
-        return float(table["violation"].max())
-
     def _fit_models(
         self,
         models: Sequence[Self],
         X: ArrayLike,
         y: ArrayLike,
-        sensitive_features: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> None:
         for model in models:
             model._check_params()
-        features, y = validate_data(self, X, y, dtype=np.float32)
-        classes, target = encode_binary_target(y)
-        groups, known = encode_groups(sensitive_features, features)
+        features, target, known, _ = self._training_rows(
+            X, y, sensitive_features, dtype=np.float32
+        )
+        groups = self.groups_
         given = groups[known]
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -150,7 +132,7 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
                 noisy = simulate_noise(given, level, random_state=seed)
             codes = np.searchsorted(groups, noisy)
             prior = np.bincount(codes, minlength=len(groups)) / len(codes)
-            self._share(stack, classes, groups)
+            self._share(stack)
             for model in stack:
                 model.noisy_prior_ = prior
             self._fit_stack(stack, features, target, codes, root)
@@ -325,9 +307,6 @@ class NoisyGroupsUnconstrained(GameClassifier):
         self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
     ) -> ViolationFunction:
         return lambda decided: np.zeros(len(decided), np.float32)
-
-    def _violation(self, y: Codes, decided: Codes, noisy_groups: ArrayLike) -> float:
-        return 0.0
 
 
 class RobustClassifier(GameClassifier):

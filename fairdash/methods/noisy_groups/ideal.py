@@ -5,14 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from sklearn.callback import CallbackContext
-from sklearn.utils.validation import validate_data
 
 from fairdash._validation import check_non_negative
 from fairdash.methods.base import Asked, MixtureClassifier
 from fairdash.methods.declare import Method, param
-from fairdash.methods.noisy_groups.certificate import soft_certificate
 from fairdash.methods.noisy_groups.estimators import (
     PAPER,
     NoisyGroupsClassifier,
@@ -37,7 +34,6 @@ from fairdash.methods.noisy_groups.soft_method import (
     Cells,
     SoftOpponent,
     WorstSoft,
-    noise_among,
     noises,
     soft_violations,
 )
@@ -111,27 +107,6 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
         help="By how much memberships may miss the known shares.",
         doc="The :math:`\\tau` above, at least 0.",
     )
-
-    def violation(
-        self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> float:
-        """Return ``violation_`` of other rows: the models' exact largest, averaged."""
-        rows = validate_data(self, X, dtype=np.float32, reset=False)
-        outcome = np.searchsorted(self.classes_, np.asarray(y))
-        decided = rows @ self.coefs_.T + self.intercepts_ > 0
-        noise = noise_among(self, sensitive_features)
-        worst = [
-            soft_certificate(
-                outcome,
-                model.astype(int),
-                sensitive_features,
-                noise,
-                constraints=self.constraints,
-                slack=self.slack,
-            )["worst_violation"].max()
-            for model in decided.T
-        ]
-        return float(np.mean(worst))
 
     def _fit_stack(
         self,

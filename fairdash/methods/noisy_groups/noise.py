@@ -239,31 +239,6 @@ def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
     )
 
 
-def violation_bound(
-    violation: ArrayLike, radius: ArrayLike, spread: ArrayLike = 1.0
-) -> Float:
-    r"""Bound a violation on true groups by the one on noisy groups.
-
-    .. math::
-
-        g_j(\theta) \le \hat g_j(\theta)
-        + \gamma_j \left(\max_i h_i - \min_i h_i\right)
-
-    Theorem 1, which has 1 for the range of h. For rates given the outcome, divide the
-    radius by P(Y = y | noisy group j), or use `robust_rates`, which is exact.
-
-    Parameters
-    ----------
-    violation : array-like
-        g of the noisy group.
-    radius : array-like
-        :math:`\gamma`, in [0, 1].
-    spread : array-like, default=1
-        Range of h over the rows.
-    """
-    return np.asarray(violation) + np.asarray(radius) * np.asarray(spread)
-
-
 def _ratio(part: Float, whole: Float) -> Float:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan)
 

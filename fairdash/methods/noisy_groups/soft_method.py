@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairdash._validation import value_label
-from fairdash.methods.base import known_groups
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.auxiliary import (
     check_counts,
     estimate_from_counts,
     read_counts,
 )
-from fairdash.methods.noisy_groups.certificate import soft_certificate
 from fairdash.methods.noisy_groups.estimators import (
     EFFORTS,
     PAPER,
@@ -114,17 +112,6 @@ class NoisyGroupsSoft(RobustClassifier):
     ) -> ViolationFunction:
         return soft_violations(rows, noises(models), column(models, "slack"))
 
-    def _violation(self, y: Codes, decided: Codes, noisy_groups: ArrayLike) -> float:
-        table = soft_certificate(
-            y,
-            decided,
-            noisy_groups,
-            noise_among(self, noisy_groups),
-            constraints=self.constraints,
-            slack=self.slack,
-        )
-        return float(table["worst_violation"].max())
-
 
 METHOD = Method.of(
     NoisyGroupsSoft,
@@ -149,12 +136,6 @@ def noises(models: Sequence[Any]) -> Float32:
             given = known.group_given_noisy.loc[groups]
         model.noise_ = noise_matrix(given, model.noise_level, model.noisy_prior_)
     return np.array([model.noise_ for model in models], dtype=np.float32)
-
-
-def noise_among(model: Any, noisy_groups: ArrayLike) -> NDArray[np.float64]:
-    """Return the rows of a fitted model's matrix whose noisy groups occur here."""
-    codes = known_groups(noisy_groups, model.groups_, noisy_groups)
-    return model.noise_[np.unique(codes)]
 
 
 def noise_matrix(

@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
+from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
 from fairdash.datasets import Subgroups
 from fairdash.plots import Picture, group_colours_of
 from fairdash.postprocessing import (
-    CROSS,
     FittedBaselines,
     LocalCorrections,
     RampChoice,

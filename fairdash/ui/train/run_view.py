@@ -5,19 +5,16 @@ from dataclasses import dataclass
 import streamlit as st
 
 from fairdash import plots
-from fairdash._escaping import plain
 from fairdash._wording import count, duration, plural
 from fairdash.audits import (
     CONSTRAINTS,
     Setting,
     constraint_of,
     expected_cost,
-    first_rule_list,
     is_sweep,
     opened_on,
     outcome,
     part_sizes,
-    rule_table,
     runtime,
     shown_settings,
     truncation,
@@ -118,7 +115,6 @@ def show_run(snapshot: Snapshot) -> None:
         )
     if done:
         _show_result(snapshot)
-        show_rules(snapshot)
         show_truncation(snapshot)
         show_violations(snapshot)
         _next_pages(snapshot)
@@ -207,22 +203,4 @@ def show_violations(snapshot: Snapshot) -> None:
         how=_VIOLATIONS_HOW,
         key=f"{snapshot.run.id} violations",
         control=control,
-    )
-
-
-def show_rules(snapshot: Snapshot) -> None:
-    """Write the first rule list of a run, with the test rows that each rule decides."""
-    model = first_rule_list(store(), snapshot)
-    if model is None:
-        return
-    st.subheader("The rules")
-    share = st.column_config.NumberColumn(format="percent")
-    table = rule_table(model)
-    shares = dict.fromkeys(map(str, table.columns[3:]), share)
-    st.dataframe(table, hide_index=True, column_config=shares)
-    st.caption(
-        plain(
-            f"Seed {model.rows.seed}, {count(model.rows.n)} test rows; the first rule "
-            f"that applies decides. 1 is {model.rows.dataset.roles.outcome()}."
-        )
     )

@@ -79,15 +79,6 @@ def test_the_true_groups_never_exceed_a_certificate_whose_premise_holds(
     np.testing.assert_allclose(ball["violation"], noisy_only["violation"])
 
 
-def test_random_draws_come_nowhere_near_the_worst_case(rows):
-    y, decided, _, noisy = rows
-    table = tv_certificate(y, decided, noisy, 0.1)
-    assert (table["drawn_violation"] < table["worst_violation"] - 0.05).all()
-    assert (
-        tv_certificate(y, decided, noisy, 0.1, n_draws=0)["worst"] == table["worst"]
-    ).all()
-
-
 def test_a_group_without_the_outcome_has_no_violation_and_no_certificate():
     y, decided, groups = [1, 1, 0, 0], [1, 0, 1, 0], ["a", "a", "b", "b"]
     table = violations(y, decided, groups).set_index("group")
@@ -105,7 +96,6 @@ def test_a_group_without_the_outcome_has_no_violation_and_no_certificate():
     [
         ({"radius": 1.5}, r"`radius` must be in \[0, 1\], got 1.5"),
         ({"radius": [0.1, 0.2]}, "one for each of the 3 groups"),
-        ({"n_draws": -1}, "`n_draws` must be a whole number"),
     ],
 )
 def test_bad_input_names_what_to_change(change, message, rows):

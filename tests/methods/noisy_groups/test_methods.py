@@ -13,8 +13,8 @@ from fairdash.methods import (
 )
 from fairdash.methods.noisy_groups import (
     best_candidate,
-    choose_model,
     simulate_noise,
+    soft_certificate,
     tv_certificate,
     violations,
 )
@@ -74,8 +74,10 @@ def test_plain_training_reaches_the_smallest_hinge_loss(data):
         assert hinge_loss(y, X @ w + b) > best - 2e-3
 
 
-@pytest.mark.parametrize("mode", ["paper", "exact"])
-@pytest.mark.parametrize("cls", [NoisyGroupsDRO, NoisyGroupsSoft])
+@pytest.mark.parametrize(
+    "cls, mode",
+    [(NoisyGroupsDRO, "exact"), (NoisyGroupsSoft, "paper"), (NoisyGroupsSoft, "exact")],
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_violation_that_chose_the_iterate_is_the_certificate_of_its_decisions(
     cls, mode, data
@@ -83,10 +85,16 @@ def test_the_violation_that_chose_the_iterate_is_the_certificate_of_its_decision
     X, y, groups = data
     model = cls("equalized_odds", mode=mode, **FEW)
     model.fit(X, y, sensitive_features=groups)
-    again = model.violation(X, y, sensitive_features=groups)
-    # draws are drawn anew; exact certificates are the same number
-    drawn = cls is NoisyGroupsDRO and mode == "paper"
-    assert again == pytest.approx(model.violation_, abs=5e-3 if drawn else 1e-5)
+    decided, odds = model.predict(X), {"constraints": "equalized_odds"}
+    table = (
+        tv_certificate(y, decided, groups, model.radius_, slack=model.slack, **odds)
+        if cls is NoisyGroupsDRO
+        else soft_certificate(
+            y, decided, groups, model.noise_, slack=model.slack, **odds
+        )
+    )
+    worst = table["worst_violation"].max()
+    assert worst == pytest.approx(model.violation_, abs=1e-5)
 
 
 def test_a_mixture_decides_by_the_share_of_its_models(data):
@@ -96,8 +104,6 @@ def test_a_mixture_decides_by_the_share_of_its_models(data):
     decided = X @ model.coefs_.T + model.intercepts_ > 0
     assert decided.shape[1] == 12
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], decided.mean(axis=1))
-    again = model.violation(X, y, sensitive_features=groups)
-    assert again == pytest.approx(model.violation_, abs=1e-5)
     stored = type(model.network_).from_arrays(model.network_.arrays())
     np.testing.assert_allclose(stored.positive(X), decided.mean(axis=1))
 
@@ -132,16 +138,9 @@ def test_simulated_noise_is_training_on_the_simulated_groups(data):
     assert np.abs(simulated.coef_ - clean.coef_).max() > 1e-3
 
 
-def test_models_are_chosen_by_error_among_those_that_keep_the_constraint(data):
+def test_models_are_chosen_by_error_among_those_that_keep_the_constraint():
     assert best_candidate([0.2, 0.1, 0.3], [-0.01, 0.0, -0.5]) == 1
     assert best_candidate([0.1, 0.2, 0.3], [0.5, 0.05, 0.0]) == 1
-    X, y, groups = data
-    rates = [{"learning_rate": rate} for rate in (0.001, 0.05)]
-    models = NoisyGroupsNaive(**FEW).fit_many(rates, X, y, sensitive_features=groups)
-    best = choose_model(models, X, y, sensitive_features=groups)
-    errors = [(model.predict(X) != y).mean() for model in models]
-    worst = [model.violation(X, y, sensitive_features=groups) for model in models]
-    assert best is models[best_candidate(errors, worst)]
 
 
 @pytest.mark.parametrize("cls", [NoisyGroupsNaive, NoisyGroupsSoft])
@@ -186,24 +185,3 @@ def test_a_group_without_positives_is_named(data):
     NoisyGroupsNaive("demographic_parity", **FEW).fit(
         X, y * (groups != "c"), sensitive_features=groups
     )
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        NoisyGroupsDRO(max_iter=25, mode="exact"),
-        NoisyGroupsSoft(max_iter=25),
-        NoisyGroupsIdeal(n_rounds=2, n_responses=2),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_rows_without_one_of_the_groups_have_a_violation(model, data):
-    X, y, groups = data
-    model.fit(X, y, sensitive_features=groups)
-    few = groups != "b"
-    found = model.violation(X[few], y[few], sensitive_features=groups[few])
-    assert np.isfinite(found)
-    if isinstance(model, NoisyGroupsSoft | NoisyGroupsIdeal):
-        with pytest.raises(ValueError, match="has the group d in 1 rows, first row 0"):
-            model.violation(X[:2], y[:2], sensitive_features=["d", "a"])

@@ -1,8 +1,8 @@
 """How often a chosen model breaks its promise on new people: four ways to choose.
 
-    python benchmarks/certified_choice.py planted --splits 1000
-    python benchmarks/certified_choice.py adult --splits 1000 --data FOLDER
-    python benchmarks/certified_choice.py planted --splits 300 --tests
+    python benchmarks/certified/certified_choice.py planted --splits 1000
+    python benchmarks/certified/certified_choice.py adult --splits 1000 --data FOLDER
+    python benchmarks/certified/certified_choice.py planted --splits 300 --tests
 
 A population with known gaps stands behind every split, so that a broken promise can be
 counted. From each split one model is chosen with limits on the demographic parity

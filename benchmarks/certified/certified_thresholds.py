@@ -1,6 +1,6 @@
 """How often a promise is broken where thresholds are a further knob, and what it gains.
 
-    python benchmarks/certified_thresholds.py --data FOLDER --splits 1000
+    python benchmarks/certified/certified_thresholds.py --data FOLDER --splits 1000
 
 Nine networks are trained on 40 % of Adult as in `certified_choice.py`; validation and
 test rows of every split are drawn from the rest, with replacement, and the rest is the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
@@ -15,7 +16,6 @@ from fairdash.methods.base import Float, MixtureClassifier
 from fairdash.methods.classical.plain import Codes, OneByOne
 from fairdash.methods.declare import Method, at_least_one, param, vary
 from fairdash.methods.params import CONSTRAINT, RANDOM_STATE, TOLERANCE
-from fairdash.methods.scorers import RuleList
 
 Bool = NDArray[np.bool_]
 
@@ -42,6 +42,41 @@ class Prefix(NamedTuple):
     rules: tuple[tuple[int, int], ...]
     free: Bool
     positive: Bool
+
+
+@dataclass(frozen=True, eq=False)
+class RuleList:
+    """Rules in order, the first that applies decides.
+
+    Parameters
+    ----------
+    features : ndarray of int32 of shape (n_rules,)
+    rule_thresholds : ndarray of shape (n_rules,)
+    above : ndarray of int8 of shape (n_rules,)
+        1: the rule applies above its threshold; 0: at most at it.
+    decisions : ndarray of int8 of shape (n_rules + 1,)
+        Of each rule, and where none applies.
+    """
+
+    features: NDArray[np.int32]
+    rule_thresholds: Float
+    above: NDArray[np.int8]
+    decisions: NDArray[np.int8]
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the decision, 0 or 1."""
+        return self.decisions[self.first(X)].astype(np.float64)
+
+    def first(self, X: NDArray[np.floating]) -> Codes:
+        """Return which rule decides each row; where none applies, their number."""
+        values = np.asarray(X, np.float64)[:, self.features]
+        applies = (values > self.rule_thresholds) == (self.above == 1)
+        last = np.ones((len(applies), 1), bool)
+        return np.hstack([applies, last]).argmax(1)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the parameters by name."""
+        return dict(vars(self))
 
 
 class RobustFairCORELS(OneByOne, MixtureClassifier):

@@ -1,0 +1,116 @@
+"""Checks for whoever writes a method: the contract that every method here keeps."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from fairdash.methods import Method, scorer_of
+
+__all__ = ["check_method", "with_groups"]
+
+
+class _MadeUpGroups:
+    """An estimator with made-up groups, so that scikit-learn's checks can call it."""
+
+    def fit(self, X: Any, y: Any, **rows: Any) -> Any:
+        groups = np.arange(_num_samples(X)) % 2
+        return super().fit(X, y, sensitive_features=groups, **rows)  # type: ignore[misc]
+
+
+class _OneGroup(_MadeUpGroups):
+    """The same for one that predicts with groups: all rows are of the first."""
+
+    def predict(self, X: Any) -> Any:
+        return super().predict(X, sensitive_features=self._first(X))  # type: ignore[misc]
+
+    def predict_proba(self, X: Any, sensitive_features: Any = None) -> Any:
+        groups = self._first(X)
+        return super().predict_proba(X, sensitive_features=groups)  # type: ignore[misc]
+
+    def decision_function(self, X: Any, sensitive_features: Any = None) -> Any:
+        groups = self._first(X)
+        return super().decision_function(X, sensitive_features=groups)  # type: ignore[misc]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return np.average(self.predict(X) == y, weights=sample_weight)
+
+    def _first(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return np.zeros(_num_samples(X), dtype=int)
+
+
+def with_groups(estimator: Any) -> Any:
+    """Return an estimator whose ``fit`` makes up the groups of its rows.
+
+    scikit-learn's `check_estimator` knows no ``sensitive_features``; this lets it call
+    a method that needs them.
+    """
+    cls = type(estimator)
+    needs = "sensitive_features" in cls.predict.__code__.co_varnames
+    name = f"Plain{cls.__name__}"
+    kind = type(name, (_OneGroup if needs else _MadeUpGroups, cls), {})
+    kind.__module__, kind.__qualname__ = __name__, name
+    globals()[name] = kind  # so that it can be pickled
+    return kind(**estimator.get_params(deep=False))
+
+
+def check_method(method: Any, **params: Any) -> None:
+    """Raise AssertionError unless a method keeps what fairdash promises of its methods.
+
+    Checked are scikit-learn's `check_estimator` with made-up groups, ``fit_many``
+    against ``fit``, the same result for the same ``random_state``, probabilities, what
+    is stored of a model, and, of a catalog entry, the ranges of its form.
+
+    Parameters
+    ----------
+    method : Method or class
+        The catalog entry, or an estimator's class.
+    **params
+        Parameters that make its training short.
+    """
+    cls = method.estimator_class() if isinstance(method, Method) else method
+    estimator = cls(**params)
+    check_estimator(with_groups(estimator), on_fail="raise", on_skip=None)
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=240)
+    X = rng.normal(size=(240, 4))
+    X[:, 0] += group
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=240) > 0.5).astype(int)
+    names = np.array(["a", "b"])[group]
+    seeded = clone(estimator).set_params(random_state=0)
+    needs = "sensitive_features" in cls.predict.__code__.co_varnames
+    told = {"sensitive_features": names} if needs else {}
+
+    def scores(model: Any) -> Any:
+        return model.predict_proba(X, **told)[:, 1]
+
+    model = clone(seeded).fit(X, y, sensitive_features=names)
+    positive = scores(model)
+    assert positive.shape == (240,)
+    assert ((positive >= 0) & (positive <= 1)).all(), "probabilities outside [0, 1]"
+    again = clone(seeded).fit(X, y, sensitive_features=names)
+    assert np.array_equal(scores(again), positive), "`random_state` decides not all"
+    (one,) = seeded.fit_many([{}], X, y, sensitive_features=names)
+    assert np.array_equal(scores(one), positive), "`fit_many` differs from `fit`"
+    assert "epoch" in model.history_, "`history_` has no epochs"
+    if arrays := model.network_.arrays():
+        kept = scorer_of(arrays).positive(X, group)
+        np.testing.assert_allclose(kept, positive, atol=1e-5, err_msg="what is stored")
+    if isinstance(method, Method):
+        _check_entry(method)
+
+
+def _check_entry(method: Method) -> None:
+    """Raise AssertionError where a form could offer what the estimator refuses."""
+    for param in method.params:
+        for value in (param.default, *param.options):
+            assert param.fits(value), f"`{param.name}` refuses {value!r}"
+        if param.kind in ("int", "float"):
+            ends = [type(param.default)(end) for end in (param.low, param.high)]
+            for end in ends:
+                assert param.fits(end), f"`{param.name}` refuses {end!r} of its range"
+    for effort in method.efforts:
+        method.estimator(method.settings({}, effort), 0)

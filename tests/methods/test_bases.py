@@ -1,0 +1,222 @@
+"""Any classifier under every remedy; weights, labels, groups, routing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from fairdash.methods import CATALOG, ROAD, FairLogLoss, scorer_of
+from fairdash.methods.classical.linear import (
+    CovarianceConstraint,
+    Logistic,
+    Reweighing,
+)
+from fairdash.methods.classical.plain import GradientBoosting
+from fairdash.methods.classical.reductions import (
+    GridReductions,
+    HardtLogistic,
+    Reductions,
+)
+
+REMEDIES = {
+    Reductions: {"max_iter": 5},
+    GridReductions: {"grid_size": 5},
+    HardtLogistic: {},
+    Reweighing: {},
+}
+SMALL = HistGradientBoostingClassifier(max_iter=10, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=900)
+    X = rng.normal(size=(900, 4))
+    X[:, 0] += group
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=900) > 0.5).astype(int)
+    return X, y, np.array(["a", "b"])[group]
+
+
+def gap(decided, groups):
+    return abs(decided[groups == "a"].mean() - decided[groups == "b"].mean())
+
+
+def known(cls, groups):
+    return {"sensitive_features": groups} if cls is HardtLogistic else {}
+
+
+@pytest.mark.parametrize("cls", REMEDIES)
+@pytest.mark.parametrize("name", ["logistic", "gradient_boosting", "forest"])
+def test_a_named_base_model_is_stored_as_arrays_that_predict_the_same(cls, name, rows):
+    X, y, groups = rows
+    model = cls(estimator=name, random_state=0, **REMEDIES[cls])
+    model.fit(X, y, sensitive_features=groups)
+    positive = model.predict_proba(X, **known(cls, groups))[:, 1]
+    arrays = {n: np.ascontiguousarray(a) for n, a in model.network_.arrays().items()}
+    assert all(array.dtype.kind in "fi" for array in arrays.values())
+    stored = scorer_of(arrays).positive(X, (groups == "b").astype(int))
+    np.testing.assert_allclose(stored, positive, atol=1e-6)
+    assert np.mean(model.predict(X, **known(cls, groups)) == y) > 0.6
+
+
+@pytest.mark.parametrize("cls", REMEDIES)
+def test_a_pipeline_gets_the_table_as_it_is_with_text_and_missing_values(cls, rows):
+    X, y, groups = rows
+    frame = pd.DataFrame(X, columns=list("abcd")).mask(X > 1.5)
+    frame["words"] = np.where(X[:, 3] > 0, "u", None)
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["words"]), remainder="passthrough"
+    )
+    model = cls(estimator=make_pipeline(encode, SMALL), **REMEDIES[cls])
+    model.fit(frame, y, sensitive_features=groups)
+    told = known(cls, groups)
+    plain = make_pipeline(encode, SMALL).fit(frame, y).predict(frame)
+    decided = model.predict(frame, **told)
+    assert np.mean(decided == y) > 0.65
+    if cls is not GridReductions:  # which weighs the gap against the error
+        assert gap(decided, groups) < gap(plain, groups)
+    assert model.network_.arrays() == {}  # a program is never stored
+
+
+def test_missing_values_pass_to_trees_and_are_refused_by_logistic_regression(rows):
+    X, y, groups = rows
+    X = np.where(X > 1.5, np.nan, X)
+    model = Reductions(estimator="gradient_boosting", max_iter=3)
+    model.fit(X, y, sensitive_features=groups)
+    np.testing.assert_array_equal(
+        model.network_.positive(X), model.predict_proba(X)[:, 1]
+    )
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        Reductions(max_iter=3).fit(X, y, sensitive_features=groups)
+
+
+@pytest.mark.parametrize(
+    "estimator, message",
+    [
+        ("boosting", "`estimator` must be one of .*'gradient_boosting'"),
+        (StandardScaler(), "`estimator` must have `fit` and `predict_proba`"),
+        (KNeighborsClassifier(), "KNeighborsClassifier takes no `sample_weight`"),
+    ],
+)
+def test_what_no_remedy_can_carry_is_named(estimator, message, rows):
+    X, y, groups = rows
+    with pytest.raises(ValueError, match=message):
+        Reweighing(estimator=estimator).fit(X, y, sensitive_features=groups)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Logistic(),
+        Reweighing(),
+        Reweighing(estimator=GaussianNB()),
+        CovarianceConstraint(covariance_bound=0.05),
+        CovarianceConstraint("equalized_odds", covariance_bound=0.05),
+    ],
+    ids=repr,
+)
+def test_a_weight_of_two_is_the_row_twice(model, rows):
+    X, y, groups = rows
+    weight = np.where(np.arange(900) % 3, 1, 2)
+    twice = np.repeat(np.arange(900), weight)
+    weighted = model.fit(X, y, sensitive_features=groups, sample_weight=weight)
+    positive = weighted.predict_proba(X)
+    repeated = model.fit(X[twice], y[twice], sensitive_features=groups[twice])
+    np.testing.assert_allclose(repeated.predict_proba(X), positive, atol=2e-4)
+
+
+def test_a_network_sees_rows_as_often_as_they_weigh(rows):
+    X, y, groups = rows
+    heavy = np.where(y == 1, 9.0, 1.0)
+    short = ROAD(n_epochs=20, batch_size=64, fairness_weight=0.0, random_state=0)
+    light = short.fit(X, y, sensitive_features=groups).predict(X).mean()
+    weighted = short.fit(X, y, sensitive_features=groups, sample_weight=heavy)
+    assert weighted.predict(X).mean() > light + 0.2
+    alone = short.fit(X, y, sensitive_features=groups, sample_weight=(y == 1) * 1.0)
+    assert alone.predict(X).mean() > 0.99  # rows of no weight are not seen
+
+
+@pytest.mark.parametrize("cls", [Reductions, FairLogLoss])
+def test_weights_that_cannot_be_counted_are_refused_with_the_reason(cls, rows):
+    X, y, groups = rows
+    for fit in (cls().fit, lambda *a, **k: cls().fit_many([{}], *a, **k)):
+        with pytest.raises(TypeError, match=r"takes no `sample_weight`: .* once"):
+            fit(X, y, sensitive_features=groups, sample_weight=np.ones(900))
+
+
+def test_labels_of_any_two_values_have_the_positive_one_that_is_named(rows):
+    X, y, groups = rows
+    words = np.where(y == 1, "grant", "refuse")
+    usual = Logistic().fit(X, y, sensitive_features=groups).predict_proba(X)[:, 1]
+    named = Logistic(pos_label="grant").fit(X, words)
+    assert named.classes_.tolist() == ["refuse", "grant"]
+    np.testing.assert_allclose(named.predict_proba(X)[:, 1], usual, atol=1e-6)
+    assert named.score(X, words) == np.mean((usual > 0.5) == y)
+    with pytest.raises(ValueError, match="`pos_label` must be one of 'grant', 'ref"):
+        Logistic(pos_label="yes").fit(X, words)
+
+
+def test_groups_of_several_columns_are_crossed(rows):
+    X, y, groups = rows
+    young = np.where(X[:, 2] > 0, "young", "old")
+    frame = pd.DataFrame({"who": groups, "age": young})
+    crossed = np.char.add(np.char.add(groups, " × "), young)
+    usual = Reweighing().fit(X, y, sensitive_features=crossed)
+    for given in (frame, frame.to_numpy(), frame[["who", "age"]]):
+        model = Reweighing().fit(X, y, sensitive_features=given)
+        assert model.groups_.tolist() == usual.groups_.tolist()
+        np.testing.assert_array_equal(model.predict_proba(X), usual.predict_proba(X))
+    one = Reweighing().fit(X, y, sensitive_features=frame[["who"]])
+    assert one.groups_.tolist() == ["a", "b"]
+
+
+def test_groups_reach_a_search_that_predicts_with_them(rows):
+    X, y, groups = rows
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), FairLogLoss())
+        grid = {"fairlogloss__alpha": [0.001, 0.4]}
+        search = GridSearchCV(pipeline, grid, cv=3, error_score="raise")
+        search.fit(X, y, sensitive_features=groups)
+        scores = cross_validate(
+            HardtLogistic(), X, y, cv=3, params={"sensitive_features": groups}
+        )
+    assert search.best_score_ > 0.6
+    assert (scores["test_score"] > 0.6).all()
+
+
+def test_methods_that_ignore_groups_pass_scikit_learns_checks_as_they_come():
+    for model in (Logistic(), GradientBoosting(max_iter=20)):
+        check_estimator(model, on_fail="raise", on_skip=None)
+    with pytest.raises(ValueError, match="Reductions needs `sensitive_features`"):
+        Reductions().fit([[0.0], [1.0]], [0, 1])
+
+
+def test_gradient_boosting_is_scikit_learns(rows):
+    X, y, _ = rows
+    ours = GradientBoosting(max_iter=20, random_state=0).fit(X, y)
+    theirs = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+
+
+def test_a_logistic_regression_given_is_the_named_one(rows):
+    X, y, groups = rows
+    named = Reductions(alpha=0.01, max_iter=4).fit(X, y, sensitive_features=groups)
+    given = LogisticRegression(C=1 / (0.01 * 900), max_iter=1000, tol=1e-6)
+    other = Reductions(estimator=given, max_iter=4).fit(X, y, sensitive_features=groups)
+    np.testing.assert_array_equal(named.predict_proba(X), other.predict_proba(X))
+
+
+def test_the_base_model_is_a_choice_of_every_form_that_has_one():
+    having = {key for key, m in CATALOG.items() if "estimator" in m.settings({})}
+    assert having == {"reductions", "grid_reductions", "reweighing", "hardt"}
+    (param,) = (p for p in CATALOG["hardt"].params if p.name == "estimator")
+    assert (param.kind, param.title) == ("choice", "Base model")
