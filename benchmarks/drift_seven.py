@@ -69,8 +69,8 @@ def measured(store, run, data, models, seeds):
     for seed in range(seeds):
         first, *others = (m for m in models if seed in m.seeds)
         found = drift(
-            store, [first, *others], data, main=first, subgroups=AGES, measure=GAP,
-            seed=seed, parts="year",
+            store, [first, *others], data, main=first, subgroups=AGES, seed=seed,
+            parts="year",
         )  # fmt: skip
         points = found.points.drop(columns="method").assign(seed=seed)
         tables.append(points.join(known, on=["seed", "label"], validate="m:1"))

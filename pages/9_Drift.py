@@ -52,7 +52,6 @@ def show_drift():
         drift.show_drift(found, means, seeds, top=facts, below=below)
     with changes:
         drift.show_changes(found)
-        drift.show_shifts(found)
 
 
 show_drift()

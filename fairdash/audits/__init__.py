@@ -41,13 +41,11 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.decisions import Audit, audit, cross_validated_scores
     from fairdash.audits.drifts import (
-        DRIFT_MEASURES,
-        MEASURE_LABELS,
         DriftResult,
         columns_of_parts,
         drift,
         drift_over_seeds,
-        gap_changes,
+        gap_column,
     )
     from fairdash.audits.fair_metrics import (
         FairMetricSpec,

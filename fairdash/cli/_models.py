@@ -9,13 +9,13 @@ import typer
 
 from fairdash._validation import value_label
 from fairdash.audits import (
-    DRIFT_MEASURES,
     Flips,
     Setting,
     audit_run,
     drift,
     drift_over_seeds,
     flip_values,
+    gap_column,
     known_models,
     model_asked,
     same_model,
@@ -143,8 +143,8 @@ def drift_of_run(
     ] = None,
     measure: Annotated[
         str,
-        typer.Option(help=f"One of {', '.join(DRIFT_MEASURES)}, or any measure."),
-    ] = DRIFT_MEASURES[0],
+        typer.Option(help="Measure whose gaps are compared."),
+    ] = "selection_rate",
     model: Annotated[
         str | None,
         typer.Option(help="Id or label of the model in detail, if not the first."),
@@ -155,8 +155,8 @@ def drift_of_run(
 ) -> None:
     """Compare the models of a run on its test rows and on a table they never saw.
 
-    Accuracy and fairness per table with intervals, the change of local gaps, what
-    drives it, and how far every column shifted. The file needs the features and the
+    Accuracy and gaps per table with intervals, the change of gaps inside subgroups, and
+    how far every column shifted. The file needs the features and the
     sensitive column, not the outcome. The exit status is 2 when it cannot be used.
     """
     with opened(home) as store:
@@ -176,15 +176,12 @@ def drift_of_run(
         if seed is None and len(asked["main"].seeds) > 1:
             means = drift_over_seeds(store, models, data, **asked)
     say(found.answer(), out)
-    for headline, table in (
-        (found.gap_headline(), found.changes),
-        (found.driver_headline(), found.driver_table()),
-        (found.shift_headline(), found.shift_table()),
-    ):
-        typer.echo(f"\n{headline}")
-        typer.echo(table.to_string(index=False, float_format="%.3f"))
+    typer.echo(f"\n{found.gap_headline()}")
+    typer.echo(found.changes.to_string(index=False, float_format="%.3f"))
+    say(found.shift_answer())
     if means is not None:
-        names = ["accuracy", measure, f"{measure}_change"]
+        gap = gap_column(measure)
+        names = ["accuracy", gap, f"{gap}_change"]
         ends = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
         columns = ["table", "label", "n_seeds", *(n for n in ends if n in means)]
         typer.echo("\nMeans over seeds, 95% intervals over seeds")

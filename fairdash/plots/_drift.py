@@ -30,14 +30,13 @@ from fairdash.plots._theme import (
     value_axis,
 )
 
-_TITLES = {"equalized_odds_difference": "equalized odds gap (← fairer)"}
 _QUALITY = {"accuracy": "accuracy", "selection_rate": "selection rate"}
 _JOINED = 8  # models whose tables are joined by lines and that have whiskers
 
 
 def title_of(measure: str) -> str:
     """Return the title of an axis of a measure."""
-    return _TITLES.get(measure) or METRICS[measure][0]
+    return METRICS[measure][0]
 
 
 def plot_drift(

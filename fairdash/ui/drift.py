@@ -10,8 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import plain
 from fairdash.audits import (
-    DRIFT_MEASURES,
-    MEASURE_LABELS,
     DriftResult,
     Setting,
     by_interest,
@@ -20,7 +18,6 @@ from fairdash.audits import (
     drift_over_seeds,
 )
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.metrics import MEASURE_NAMES
 from fairdash.ui.selection import (
     OF_DATA,
     Fields,
@@ -40,7 +37,7 @@ from fairdash.ui.widgets.blocks import (
     problem,
     show_table,
 )
-from fairdash.ui.widgets.pick_measure import chosen_gap, gaps_on, pick_gap
+from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.pick_models import (
     pick_seed_of,
     subgroup_form,
@@ -53,33 +50,12 @@ _WHOLE = ""
 _TURN = "drift uploads taken away"
 _OTHER = "drift other table"
 _ASKED = "drift other table asked for"
-_DRIVERS = """
-The change of the gap over all rows is exactly the sum of these. **By its gap**: the
-rates inside the subgroup changed. **By its size**: more or fewer of a group are in it,
-and it differs from the group as a whole. Intervals by a bootstrap; they hold at once.
-"""
-_SHIFTS = """
-Of a number the Kolmogorov-Smirnov distance (**KS**), of a category the total variation
-distance (**TV**): 0 is alike, 1 has nothing in common. 95% of tables without any shift
-stay below **by chance**. The adjusted p is of the KS or the chi-square test, by Holm
-over the columns. **Unseen**: rows whose value no training row has; of a number, outside
-the range of training rows.
-"""
-
-
-_OFFERED = MEASURE_LABELS | {
-    f"{measure}_gap": name
-    for measure, name in MEASURE_NAMES.items()
-    if measure != "selection_rate"
-}
 
 
 @dataclass(frozen=True)
 class DriftFields(Fields):
     """What the address says beside what every page knows."""
 
-    # The metric that is compared.
-    across: str | None = None
     # The column that divides the table; the table in detail.
     parts: str | None = field(default=None, metadata=OF_DATA)
     against: str | None = field(default=None, metadata=OF_DATA)
@@ -105,15 +81,7 @@ def pick_drift(
     start = store().dataset_record(dataset_id).subgroups
     with controls(4):
         model = pick_model(models, run_id)
-        measure = st.selectbox(
-            "Measure",
-            help="DI: demographic parity difference, the largest difference of "
-            "selection rates between groups. Worst-1-DI: the largest inside a "
-            "subgroup. Equalized odds: the largest difference of true or false "
-            "positive rates. Of all others the largest difference between groups.",
-            **bound("across", _first_measure(), named=_OFFERED),
-        )
-        measure = gaps_on([measure]).get(measure, measure)
+        measure = pick_measure()
         if st.session_state.pop(_ASKED, False):
             st.session_state[_OTHER] = True  # opens it
         with more(
@@ -128,12 +96,6 @@ def pick_drift(
         words = "Each seed has models and test rows of its own."
         seed = pick_seed_of(model, help=words).seed
     return Question(model, measure, subgroups, seed, table, parts)
-
-
-def _first_measure() -> str:
-    """Return the gap of the measure that the reader chose on another page."""
-    chosen = f"{selection().measure}_gap"
-    return chosen if chosen in _OFFERED else DRIFT_MEASURES[0]
 
 
 def ask_for_table(dataset_id: str) -> None:
@@ -328,37 +290,21 @@ def show_drift(
             )
 
     show_answer(
-        found.answer(over_seeds, chosen_gap()),
+        found.answer(over_seeds),
         "drift",
         top=top,
         below=below,
         control=control,
-        table_control=pick_gap,
     )
 
 
 def show_changes(found: DriftResult) -> None:
-    """Draw the gaps by subgroup before and after, and what drives the whole, if any."""
-    gaps = found.gap_answer()
-    if not found.gaps_comparable:
-        heading(found.gap_headline(), gaps.how)
-        st.caption(plain(found.gap_caption()))
-        return
-    show_answer(gaps, "gap changes")
-    heading(found.driver_headline(), _DRIVERS)
-    table = found.driver_table()
-    if table.empty:
-        return
-    one = st.column_config.NumberColumn(format="%.1f")
-    floats = {str(name): one for name in table.select_dtypes("float")}
-    show_table(table, columns=floats)
-
-
-def show_shifts(found: DriftResult) -> None:
-    """Draw the shift of every column."""
-    heading(found.shift_headline(), _SHIFTS)
-    shifts = found.shift_table()
+    """Draw the gaps by subgroup before and after, and the shift of every column."""
+    show_answer(found.gap_answer(), "gap changes")
+    shifts = found.shift_answer().table
+    assert shifts is not None, "every comparison has columns"
+    heading(shifts.title, shifts.how)
     tenth = st.column_config.NumberColumn(format="%.1f")
-    shares = {str(name): tenth for name in shifts if str(name).endswith("(%)")}
+    shares = {str(name): tenth for name in shifts.frame if str(name).endswith("(%)")}
     bar = st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1)
-    show_table(shifts, columns={**shares, "Shift": bar})
+    show_table(shifts.frame, columns={**shares, "Shift": bar})

@@ -7,66 +7,66 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtri
-from scipy.stats import binom, ks_2samp
+from scipy.stats import ks_2samp
 
-from fairdash.audits import gap_changes
-from fairdash.audits.drifts.gaps import GapCells, gap_drivers
+from fairdash.audits.drifts.gaps import farthest_groups, gap_changes, measured_on
 from fairdash.audits.drifts.points import table_points
 from fairdash.audits.drifts.shifts import column_shifts, unseen_rows
 from fairdash.audits.drifts.tables import DriftTable
-from fairdash.metrics import newcombe_interval
+from fairdash.metrics import measure_by_group, newcombe_interval
 
 SUBGROUPS = ("young", "middle", "old")
 ENDS = ["ci_low", "ci_high"]
 
 
-def table(rng, n, name="t", known=True, none=0.1):
-    groups = pd.Categorical(rng.choice(["a", "b"], n), categories=["a", "b"])
+def table(rng, n, name="t", known=True, none=0.1, groups=("a", "b")):
     codes = rng.choice(3, n)
     codes[rng.random(n) < none] = -1
     subgroups = pd.Categorical.from_codes(codes, list(SUBGROUPS), ordered=True)
     y = rng.integers(0, 2, n).astype(np.int8) if known else None
-    return DriftTable(name, pd.DataFrame(index=range(n)), y, groups, subgroups)
+    who = pd.Categorical(rng.choice(list(groups), n), categories=list(groups))
+    return DriftTable(name, pd.DataFrame(index=range(n)), y, who, subgroups)
 
 
-def cells(rng, n, name="t"):
-    one = table(rng, n, name)
-    decided = (rng.random(n) < 0.3 + 0.3 * (one.groups == "b")).astype(np.int8)
-    return one, decided, GapCells.of(one, decided, "selection_rate")
+def decided_on(rng, rows):
+    return (rng.random(rows.n) < 0.3 + 0.3 * (rows.groups == "b")).astype(np.int8)
 
 
-def rate(one, decided, group, subgroup=None):
-    rows = np.asarray(one.groups == group)
-    if subgroup is not None:
-        rows &= np.asarray(one.subgroups == subgroup)
-    return decided[rows].mean(), int(decided[rows].sum()), int(rows.sum())
+def changed(tables, predicted, pair=("a", "b"), measure="selection_rate", min_size=50):
+    measured = [
+        measured_on(rows, of_rows, measure, min_size)
+        for rows, of_rows in zip(tables, predicted, strict=True)
+    ]
+    return gap_changes(tables, measured, pair)
 
 
-@settings(max_examples=25, deadline=None)
+def counted(rows, decided, group, subgroup):
+    inside = np.asarray((rows.groups == group) & (rows.subgroups == subgroup))
+    return int(decided[inside].sum()), int(inside.sum())
+
+
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.integers(150, 900), st.integers(150, 900))
 def test_changes_are_differences_of_gaps_with_square_and_add_intervals(seed, n, m):
     rng = np.random.default_rng(seed)
-    old, d0, before = cells(rng, n, "old")
-    new, d1, after = cells(rng, m, "new")
-    found = gap_changes(before, after, (0, 1), min_size=60)
+    tables = table(rng, n, "old"), table(rng, m, "new")
+    decided = [decided_on(rng, rows) for rows in tables]
+    changes = changed(tables, decided, min_size=60).iloc[1:]
     sizes = [
         min(
-            rate(t, d, "a", g)[2] + rate(t, d, "b", g)[2]
-            for t, d in ((old, d0), (new, d1))
+            counted(t, d, "a", g)[1] + counted(t, d, "b", g)[1]
+            for t, d in zip(tables, decided, strict=True)
         )
         for g in SUBGROUPS
     ]
-    assert found["estimable"].tolist() == [size >= 60 for size in sizes]
+    assert changes["estimable"].tolist() == [size >= 60 for size in sizes]
     level = 1 - 0.05 / max(sum(size >= 60 for size in sizes), 1)
-    for row in found[found["estimable"]].to_dict("records"):
+    for row in changes[changes["estimable"]].to_dict("records"):
         gaps, lows, highs = [], [], []
-        for t, d in ((old, d0), (new, d1)):
-            (p, k, size), (q, j, other) = (
-                rate(t, d, g, row["subgroup"]) for g in ("b", "a")
-            )
+        for t, d in zip(tables, decided, strict=True):
+            (k, size), (j, other) = (counted(t, d, g, row["subgroup"]) for g in "ba")
             low, high = newcombe_interval(k, size, j, other, confidence=level)
-            gaps.append(p - q)
+            gaps.append(k / size - j / other)
             lows.append(float(low))
             highs.append(float(high))
         change = gaps[1] - gaps[0]
@@ -75,153 +75,72 @@ def test_changes_are_differences_of_gaps_with_square_and_add_intervals(seed, n, 
         up = np.hypot(highs[1] - gaps[1], gaps[0] - lows[0])
         assert row["ci_low"] == pytest.approx(change - down)
         assert row["ci_high"] == pytest.approx(change + up)
-    unknown = found[~found["estimable"]]
+    unknown = changes[~changes["estimable"]]
     assert unknown["change"].isna().all()
     assert (unknown["reason"] != "").all()
 
 
 def test_changes_turn_their_sign_with_the_tables_and_with_the_groups():
     rng = np.random.default_rng(3)
-    before, after = cells(rng, 700)[2], cells(rng, 900)[2]
-    there = gap_changes(before, after, (0, 1))
+    tables = table(rng, 700, "old"), table(rng, 900, "new")
+    decided = [decided_on(rng, rows) for rows in tables]
+    there = changed(tables, decided)
     for turned in (
-        gap_changes(after, before, (0, 1)),
-        gap_changes(before, after, (1, 0)),
+        changed(tables[::-1], decided[::-1]),
+        changed(tables, decided, ("b", "a")),
     ):
         np.testing.assert_allclose(there["change"], -turned["change"])
         np.testing.assert_allclose(there["ci_low"], -turned["ci_high"])
 
 
-def test_the_interval_of_a_change_covers_it_in_about_95_of_100_cases():
-    """By 1,500 draws, whose share has a standard error of .006."""
-    rng = np.random.default_rng(0)
-    p = np.array([[0.3, 0.4], [0.25, 0.6]])
-    n = np.array([[40, 60], [80, 50]], float)
-    covered = 0
-    for _ in range(1_500):
-        k = binom.rvs(n.astype(int), p, random_state=rng)
-        one, two = (
-            GapCells("t", ("g",), ("a", "b"), np.vstack([n[i], [0, 0]]), rows)
-            for i, rows in enumerate(np.stack([k, 0 * k], axis=1).astype(float))
+@pytest.mark.parametrize(("groups", "least"), [("ab", 0.93), ("abcde", 0.93)])
+def test_the_change_of_the_pair_farthest_apart_before_is_covered(groups, least):
+    """Nothing changes; of five groups chance alone made the gap before the widest."""
+    rng, draws, covered = np.random.default_rng(2), 250, 0
+    for _ in range(draws):
+        tables = [table(rng, 80 * len(groups), groups=groups) for _ in range(2)]
+        decided = [(rng.random(rows.n) < 0.4).astype(np.int8) for rows in tables]
+        by_group = measure_by_group(
+            "selection_rate", None, decided[0], sensitive_features=tables[0].groups
         )
-        row = gap_changes(one, two, (0, 1), min_size=1).iloc[0]
-        covered += row["ci_low"] <= 0.25 <= row["ci_high"]
-    assert 0.93 <= covered / 1_500 <= 0.972
+        pair = farthest_groups("t", by_group)
+        row = changed(tables, decided, pair).iloc[0]
+        covered += row["ci_low"] <= 0 <= row["ci_high"]
+    assert covered / draws >= least
 
 
-def test_of_two_rates_the_one_apart_more_claims_no_change_too_often():
-    """By 1,500 draws; without both counted it were nine of 100."""
-    rng = np.random.default_rng(1)
-    n, none, claimed = np.array([300, 300]), np.zeros(2), 0
-    for _ in range(1_500):
-        rates = [
-            [
-                GapCells("t", ("g",), ("a", "b"), np.stack([n, none]), k)
-                for k in (np.stack([rng.binomial(n, 0.5), none]) for _ in range(2))
-            ]
-            for _ in range(2)
-        ]
-        before, after = max(rates, key=lambda tables: np.ptp(tables[1].by_group))
-        asked = {"min_size": 1, "n_rates": 2}
-        row = gap_changes(before, after, before.pair(), **asked).iloc[0]
-        claimed += row["ci_low"] > 0 or row["ci_high"] < 0
-    assert claimed / 1_500 <= 0.065
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10_000))
-def test_contributions_sum_to_the_change_of_the_gap_over_all_rows(seed):
-    rng = np.random.default_rng(seed)
-    old, d0, before = cells(rng, int(rng.integers(30, 400)))
-    new, d1, after = cells(rng, int(rng.integers(30, 400)))
-    found = gap_drivers(before, after, (0, 1))
-    gaps = [rate(t, d, "b")[0] - rate(t, d, "a")[0] for t, d in ((old, d0), (new, d1))]
-    assert found["contribution"].sum() == pytest.approx(gaps[1] - gaps[0])
-    np.testing.assert_allclose(
-        found["contribution"], found["rates"] + found["composition"]
-    )
-    sizes = found["contribution"].abs()
-    assert sizes.is_monotonic_decreasing
-    assert found["share_before"].sum() == pytest.approx(1)
-
-
-def by_hand(rows):
-    """A table from (subgroup, group, rows, positives)."""
-    n, k = np.zeros((4, 2)), np.zeros((4, 2))
-    for subgroup, group, size, positive in rows:
-        n[subgroup, group], k[subgroup, group] = size, positive
-    return GapCells("t", SUBGROUPS, ("a", "b"), n, k)
-
-
-def test_rates_and_composition_are_told_apart():
-    same = [(0, 0, 100, 50), (1, 0, 100, 20), (0, 1, 100, 50), (1, 1, 100, 20)]
-    before = by_hand(same)
-    lower = by_hand([(0, 0, 100, 30), *same[1:]])
-    found = gap_drivers(before, lower, (0, 1)).set_index("subgroup")
-    assert found.loc["young", "contribution"] == pytest.approx(0.5 * 0.2)
-    assert found.loc["middle", "contribution"] == pytest.approx(0)
-    moved = by_hand([(0, 0, 50, 25), (1, 0, 150, 30), *same[2:]])
-    found = gap_drivers(before, moved, (0, 1)).set_index("subgroup")
-    np.testing.assert_allclose(found["rates"], 0, atol=1e-12)
-    # 25 points of a go from rate .5 to .2: the gap grows by .25 * .3
-    assert found["composition"].sum() == pytest.approx(0.075)
-    gone = by_hand([(1, 0, 200, 40), *same[2:]])
-    found = gap_drivers(before, gone, (0, 1))
-    assert found["contribution"].sum() == pytest.approx(0.35 - 0.2)
-
-
-def test_the_interval_of_a_contribution_is_that_of_the_change_when_it_is_all():
-    before = by_hand([(0, 0, 400, 200), (0, 1, 300, 180)])
-    after = by_hand([(0, 0, 500, 150), (0, 1, 200, 140)])
-    row = gap_drivers(before, after, (0, 1)).iloc[0]
-    variance = sum(
-        p * (1 - p) / n for p, n in ((0.5, 400), (0.6, 300), (0.3, 500), (0.7, 200))
-    )
-    half = (row["ci_high"] - row["ci_low"]) / 2
-    assert half == pytest.approx(1.96 * np.sqrt(variance), rel=0.08)
-
-
-def test_intervals_of_contributions_hold_at_once():
-    rows = [(0, 0, 400, 200), (0, 1, 300, 180), (1, 0, 90, 30), (1, 1, 80, 50)]
-    tables = by_hand(rows), by_hand([(*row[:3], row[3] // 2) for row in rows])
-    halves = []
-    for confidence in (0.95, 0.5):
-        found = gap_drivers(*tables, (0, 1), confidence=confidence)
-        halves.append(found["ci_high"] - found["contribution"])
-    # of two subgroups, so each at half the risk
-    wanted = ndtri(1 - 0.05 / 4) / ndtri(1 - 0.5 / 4)
-    np.testing.assert_allclose(halves[0] / halves[1], wanted)
+def test_a_table_with_rows_of_one_group_is_refused_by_its_name():
+    rng = np.random.default_rng(3)
+    old = table(rng, 400, "old")
+    new = replace(old, name="new", groups=pd.Categorical(["a"] * 400, ["a", "b"]))
+    with pytest.raises(ValueError, match="new has rows of one group only"):
+        changed((old, new), [decided_on(rng, old)] * 2)
+    by_group = pd.DataFrame({"group": ["a", "b"], "value": [0.5, np.nan]})
+    with pytest.raises(ValueError, match="old has rows of one group only"):
+        farthest_groups("old", by_group)
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_points_have_odds_with_interval_and_nothing_that_needs_a_missing_outcome(known):
+def test_points_have_nothing_that_needs_a_missing_outcome(known):
     rng = np.random.default_rng(5)
-    one = table(rng, 800, known=known)
+    rows = table(rng, 800, known=known)
     scores = rng.random((2, 800))
-    found = table_points(one, scores)
+    points = table_points(rows, scores)
     decided = scores > 0.5
-    np.testing.assert_allclose(found["selection_rate"], decided.mean(axis=1))
-    assert found["status"].tolist() == (
+    np.testing.assert_allclose(points["selection_rate"], decided.mean(axis=1))
+    assert points["status"].tolist() == (
         ["not told from chance"] * 2 if known else ["", ""]
     )
-    if not known:
-        assert found["accuracy"].isna().all()
-        assert found["equalized_odds_difference_high"].isna().all()
-        assert found["worst_1_di"].notna().all()
-        return
     for i in range(2):
-        apart = [
-            abs(
-                decided[i][(one.y == y) & (one.groups == "a")].mean()
-                - decided[i][(one.y == y) & (one.groups == "b")].mean()
-            )
-            for y in (0, 1)
-        ]
-        row = found.iloc[i]
-        assert row["equalized_odds_difference"] == pytest.approx(max(apart))
-        assert row["equalized_odds_difference_low"] <= max(apart)
-        assert row["equalized_odds_difference_high"] >= max(apart)
-        assert row["accuracy"] == pytest.approx((decided[i] == one.y).mean())
+        by_group = pd.Series(decided[i]).groupby(np.asarray(rows.groups)).mean()
+        row = points.iloc[i]
+        assert row["selection_rate_gap"] == pytest.approx(np.ptp(by_group))
+        ends = row["selection_rate_gap_low"], row["selection_rate_gap_high"]
+        assert ends[0] <= row["selection_rate_gap"] <= ends[1]
+        if known:
+            assert row["accuracy"] == pytest.approx((decided[i] == rows.y).mean())
+    assert points["accuracy"].isna().all() == (not known)
+    assert points["worst_1_di"].notna().all()
 
 
 def frames(rng, n, m):
@@ -295,53 +214,41 @@ def test_holm_adjusts_as_defined(seed):
     np.testing.assert_allclose(np.sort(found["p_adjusted"]), wanted)
 
 
-@pytest.mark.parametrize("rate", ["selection_rate", "false_positive_rate", "brier"])
-def test_a_row_of_weight_k_is_k_rows_to_gaps_and_points(rate):
+@pytest.mark.parametrize("measure", ["selection_rate", "brier"])
+def test_a_row_of_weight_k_is_k_rows_to_gaps_and_points(measure):
     rng = np.random.default_rng(3)
-    weighted, repeated, alike, plain = [], [], [], []
+    weighted, repeated = [], []
     for n in (900, 1100):
-        one = table(rng, n)
-        scores = np.clip(rng.random(n) + 0.2 * (one.groups == "b"), 0, 1)
-        given = scores if rate == "brier" else (scores > 0.5).astype(np.int8)
-        weight = rng.integers(0, 4, n) * (1 + (one.subgroups == "old"))
+        rows = table(rng, n)
+        scores = np.clip(rng.random(n) + 0.2 * (rows.groups == "b"), 0, 1)
+        weight = rng.integers(0, 4, n) * (1 + (rows.subgroups == "old"))
         again = np.repeat(np.arange(n), weight)
         many = replace(
-            one,
-            frame=one.frame.iloc[again],
-            y=one.y[again],
-            groups=one.groups[again],
-            subgroups=one.subgroups[again],
+            rows,
+            frame=rows.frame.iloc[again],
+            y=rows.y[again],
+            groups=rows.groups[again],
+            subgroups=rows.subgroups[again],
         )
-        for found, rows, places, w in (
-            (weighted, one, slice(None), weight.astype(float)),
-            (repeated, many, again, None),
-            (alike, one, slice(None), np.full(n, 3.0)),
-            (plain, one, slice(None), None),
-        ):
-            own = replace(rows, weight=w)
-            cells = GapCells.of(own, given[places], rate)
-            found.append((cells, table_points(own, scores[places][None])))
-    values = ["gap_before", "gap_after", "change"]
-    shares = ["contribution", "rates", "composition", "share_before", "share_after"]
+        weighted.append((replace(rows, weight=weight.astype(float)), scores))
+        repeated.append((many, scores[again]))
 
-    def said(found, drop):
-        (before, first), (after, second) = found
-        tables = [
-            gap_changes(before, after, before.pair())[[*values, *drop]],
-            gap_changes(before.whole(), after.whole(), (0, 1))[[*values, *drop]],
-            pd.concat([first, second])[
-                [c for c in first if drop or not c.endswith(("_low", "_high", "n"))]
-            ].drop(columns="status"),
-        ]
-        if rate != "brier":
-            drivers = gap_drivers(before, after, before.pair())
-            tables.append(drivers.set_index("subgroup")[[*shares, *drop]].sort_index())
-        return tables
+    def values(both):
+        tables, scores = zip(*both, strict=True)
+        given = scores if measure == "brier" else [s > 0.5 for s in scores]
+        changes = changed(
+            tables, [np.asarray(g, float) for g in given], measure=measure
+        )
+        points = pd.concat(
+            table_points(t, s[None], measure)
+            for t, s in zip(tables, scores, strict=True)
+        )
+        return (
+            changes[["gap_before", "gap_after", "change"]],
+            points[["accuracy", "selection_rate", f"{measure}_gap", "worst_1_di"]],
+        )
 
-    for one, other in (
-        *zip(said(weighted, []), said(repeated, []), strict=True),
-        *zip(said(alike, ENDS), said(plain, ENDS), strict=True),
-    ):
+    for one, other in zip(values(weighted), values(repeated), strict=True):
         np.testing.assert_allclose(
             one.to_numpy(float), other.to_numpy(float), atol=1e-9
         )

@@ -9,16 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
-from fairdash.audits.drifts.facts import DriftResult
-from fairdash.audits.drifts.gaps import GapCells, gap_changes, gap_drivers
+from fairdash.audits.drifts.gaps import farthest_groups, gap_changes, measured_on
 from fairdash.audits.drifts.points import (
-    DRIFT_MEASURES,
-    gap_points,
-    points_column,
-    points_columns,
+    gap_column,
     points_on_tables,
     predicted_of,
+    table_points,
 )
+from fairdash.audits.drifts.result import DriftResult
 from fairdash.audits.drifts.shifts import column_shifts, unseen_rows
 from fairdash.audits.drifts.tables import DriftTable, drift_tables
 from fairdash.audits.portable import PortableModel
@@ -29,19 +27,15 @@ from fairdash.metrics import (
     COST,
     MEASURE_NAMES,
     MEASURES,
-    RATES,
-    LocalMeasure,
-    decision_status,
     error_costs,
-    evaluate,
-    ratio_interval,
+    measure_by_group,
     seed_interval,
 )
+from fairdash.metrics.group.catalog import measure_of
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec, pareto_front
 
 MOST_MODELS = 60
-_ODDS = ("true_positive_rate", "false_positive_rate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +54,7 @@ def drift(
     *,
     main: Setting,
     subgroups: Subgroups,
-    measure: str = "demographic_parity_difference",
+    measure: str = "selection_rate",
     seed: int | None = None,
     other: tuple[str, pd.DataFrame] | None = None,
     parts: str | None = None,
@@ -73,12 +67,8 @@ def drift(
 
     Parameters
     ----------
-    measure : {"demographic_parity_difference", "worst_1_di", \
-"equalized_odds_difference"} or str
-        The gaps compared are of selection rates; for equalized odds of true or of
-        false positive rates, of which the gap on the new table is the wider, with
-        intervals that hold for both. Or any measure of
-        `fairdash.metrics.measure_by_group`: its gaps.
+    measure : str
+        Any of `fairdash.metrics.measure_by_group`: its gaps are compared.
     seed : int, optional
         By default the first of ``main``.
     other, parts
@@ -89,8 +79,8 @@ def drift(
     Raises
     ------
     ValueError
-        As `drift_tables`; when a model cannot be read; when equalized odds, or another
-        measure that needs the outcome, are asked of tables without one.
+        As `drift_tables`; when a model cannot be read; when a measure that needs the
+        outcome is asked of tables without one.
     """
     held = _hold(
         store, models, dataset_id, main, subgroups, measure, seed, other, parts
@@ -98,14 +88,23 @@ def drift(
     dataset, tables, scores = held.dataset, held.tables, held.scores
     names = [table.name for table in tables]
     place = names.index(against) if against in names[1:] else len(names) - 1
-    decided = [(of_table[0] > 0.5).astype(np.int8) for of_table in scores]
-    rate = _rate(measure, tables[place], decided[place])
-    before, after = (
-        GapCells.of(tables[i], predicted_of(scores[i][0], rate), rate)
-        for i in (0, place)
+    compared = tables[0], tables[place]
+    predicted = [predicted_of(scores[i][0], measure) for i in (0, place)]
+    pair = farthest_groups(
+        names[0],
+        measure_by_group(
+            measure,
+            tables[0].y,
+            predicted[0],
+            sensitive_features=tables[0].groups,
+            sample_weight=tables[0].weight,
+        ),
     )
-    pair = before.pair()
-    at_once = {"n_rates": len(_ODDS) if measure == DRIFT_MEASURES[2] else 1}
+    measured = [
+        measured_on(table, of_table, measure, subgroups.min_size)
+        for table, of_table in zip(compared, predicted, strict=True)
+    ]
+    changes = gap_changes(compared, measured, pair)
     training = dataset.frame.iloc[split(dataset, held.seed).train]
     features = dataset.roles.features
     # what divides the tables differs between them by design
@@ -113,39 +112,19 @@ def drift(
     frames = tables[0].frame, tables[place].frame
     return DriftResult(
         label=main.label,
-        measure=points_column(measure),
-        rate=rate,
+        measure=measure,
         outcome=dataset.roles.spoken_outcome(),
         feature=dataset.roles.sensitive_feature,
-        low=before.groups[pair[0]],
-        high=before.groups[pair[1]],
+        low=pair[0],
+        high=pair[1],
         seed=held.seed,
         tables=tuple(tables),
         against=place,
         points=held.points,
-        whole=gap_changes(before.whole(), after.whole(), pair, min_size=1, **at_once),
-        changes=gap_changes(
-            before, after, pair, min_size=subgroups.min_size, **at_once
-        ),
-        drivers=gap_drivers(before, after, pair, **at_once)
-        if rate in RATES
-        else pd.DataFrame(),
+        whole=changes.iloc[:1],
+        changes=changes.iloc[1:].reset_index(drop=True),
         shifts=column_shifts(*frames, training, columns=columns),
         unseen=unseen_rows(frames[1], training, columns=columns),
-        chance=tuple(
-            _floor(table, d, subgroups.min_size)
-            for table, d in zip(tables, decided, strict=True)
-        ),
-        ratios=tuple(
-            ratio_interval(
-                rate,
-                table.y,
-                predicted_of(of_table[0], rate),
-                sensitive_features=table.groups,
-                sample_weight=table.weight,
-            )
-            for table, of_table in zip(tables, scores, strict=True)
-        ),
         excluded=held.excluded,
     )
 
@@ -157,7 +136,7 @@ def drift_over_seeds(
     *,
     main: Setting,
     subgroups: Subgroups,
-    measure: str = "demographic_parity_difference",
+    measure: str = "selection_rate",
     other: tuple[str, pd.DataFrame] | None = None,
     parts: str | None = None,
 ) -> pd.DataFrame:
@@ -171,7 +150,7 @@ def drift_over_seeds(
     DataFrame
         As `DriftResult.points`, one row per table that all these seeds have and model
         that has all of them, averaged over those on which it decides there
-        (``n_seeds``; of none, its status is told). Ends, also of changes from the
+        (``n_seeds``; of none, its status is kept). Ends, also of changes from the
         first table, are of Student's intervals over seeds, NaN for one: they say
         nothing of other rows than these. ``front``: on most seeds.
     """
@@ -189,16 +168,15 @@ def drift_over_seeds(
         raise ValueError(
             "No part of the table has test rows on every seed; choose another column."
         )
-    told = ["accuracy", "selection_rate", *points_columns(measure)]
     # test rows differ from seed to seed, and so has their table its own size
     first = rows[rows["table"] == rows["table"].iloc[0]].set_index(["label", "seed"])
-    found = []
-    for _, mine in rows.groupby(["table", "label"], sort=False):
-        able = mine[mine["status"] == ""]
-        row: dict[Any, Any] = mine.iloc[0].to_dict() | {"n_seeds": len(able)}
+    means = []
+    for _, of_model in rows.groupby(["table", "label"], sort=False):
+        able = of_model[of_model["status"] == ""]
+        row: dict[Any, Any] = of_model.iloc[0].to_dict() | {"n_seeds": len(able)}
         row["front"] = bool(len(able)) and bool(able["front"].mean() > 0.5)
         row["status"] = "" if len(able) else row["status"]
-        for name in told:
+        for name in ("accuracy", "selection_rate", gap_column(measure)):
             before = first.loc[pd.MultiIndex.from_frame(able[["label", "seed"]]), name]
             changes = able[name].to_numpy() - before.to_numpy()
             for what, values in ((name, able[name]), (f"{name}_change", changes)):
@@ -206,8 +184,8 @@ def drift_over_seeds(
                 row |= {f"{what}_low": low, f"{what}_high": high}
                 if what != name or len(able):
                     row[what] = mean
-        found.append(row)
-    return pd.DataFrame(found)
+        means.append(row)
+    return pd.DataFrame(means)
 
 
 class _Held(NamedTuple):
@@ -234,7 +212,7 @@ def _hold(
 ) -> _Held:
     """Score the models of a seed on every table."""
     if error_costs(measure) is None:
-        check_one_of("measure", measure, (*DRIFT_MEASURES, *MEASURES, COST))
+        check_one_of("measure", measure, (*MEASURES, COST))
     dataset = store.dataset(dataset_id)
     seed = min(main.seeds) if seed is None else seed
     first = _scored(store, dataset, main, seed)
@@ -247,13 +225,11 @@ def _hold(
         parts=parts,
         whole=_whole(store, dataset, parts),
     )
-    known = measure in (*DRIFT_MEASURES[:2], "selection_rate")
-    if not known and any(table.y is None for table in tables):
-        odds = measure == DRIFT_MEASURES[2]
-        name = "Equalized odds need" if odds else f"{MEASURE_NAMES[measure]} needs"
+    if measure_of(measure).needs_outcome and any(t.y is None for t in tables):
         raise ValueError(
-            f"{name} the outcome, column {dataset.roles.target!r}, in "
-            "every table; add it, or choose DI or Worst-1-DI."
+            f"{MEASURE_NAMES[measure]} needs the outcome, column "
+            f"{dataset.roles.target!r}, in every table; add it, or choose the "
+            "selection rate."
         )
     scored, excluded = [first], []
     for setting in models:
@@ -311,52 +287,22 @@ def _on_front(
     subgroups: Subgroups,
 ) -> NDArray[np.bool_]:
     """Flag the models that no other one of their method beats on validation rows."""
-    rows = split(dataset, seed).validation
-    weight = dataset.weight_of(rows)
-    scores = np.stack([store.artifact(one.key).scores()[rows] for one in scored])
-    found = evaluate(
-        dataset.y[rows],
-        scores,
-        sensitive_features=dataset.groups[rows],
-        subgroups=subgroups.label(dataset.frame).iloc[rows],
-        min_size=subgroups.min_size,
-        sample_weight=weight,
+    where = split(dataset, seed).validation
+    rows = DriftTable(
+        dataset.name,
+        dataset.frame.iloc[where],
+        dataset.y[where],
+        dataset.groups[where],
+        subgroups.label(dataset.frame).iloc[where].array,
+        weight=dataset.weight_of(where),
     )
-    gaps = gap_points(dataset.y[rows], dataset.groups[rows], scores, measure, weight)
-    found = found.join(gaps).add_prefix("validation_")
-    decided = (scores > 0.5).astype(np.int8)
-    status = decision_status(dataset.y[rows], decided, sample_weight=weight)["status"]
-    found["validation_constant"] = (status != "").to_numpy()
-    axes = f"validation_{points_column(measure)}", "validation_accuracy"
+    scores = np.stack([store.artifact(one.key).scores()[where] for one in scored])
+    points = table_points(rows, scores, measure, min_size=subgroups.min_size)
+    points = points.add_prefix("validation_")
+    points["validation_constant"] = points["validation_status"] != ""
+    axes = f"validation_{gap_column(measure)}", "validation_accuracy"
     methods = np.array([one.setting.method for one in scored])
     flags = np.zeros(len(scored), bool)
     for method in set(methods.tolist()):
-        flags[pareto_front(found[methods == method], axes=axes).index] = True
+        flags[pareto_front(points[methods == method], axes=axes).index] = True
     return flags
-
-
-def _rate(measure: str, table: DriftTable, decided: NDArray[np.int8]) -> str:
-    """Return the rate whose gaps are compared; of odds the one apart more."""
-    if measure not in DRIFT_MEASURES:
-        return measure
-    if measure != DRIFT_MEASURES[2]:
-        return "selection_rate"
-    apart = []
-    for rate in _ODDS:
-        by_group = GapCells.of(table, decided, rate).by_group
-        by_group = by_group[np.isfinite(by_group)]
-        apart.append(float(np.ptp(by_group)) if len(by_group) else 0.0)
-    return _ODDS[int(np.argmax(apart))]
-
-
-def _floor(table: DriftTable, decided: NDArray[np.int8], min_size: int) -> float:
-    found = LocalMeasure.of(
-        "selection_rate",
-        None,
-        decided,
-        sensitive_features=table.groups,
-        subgroups=table.subgroups,
-        min_size=min_size,
-        sample_weight=table.weight,
-    )
-    return found.noise_floor().quantile
