@@ -27,11 +27,11 @@ from fairdash.metrics import (
     COST,
     MEASURE_NAMES,
     MEASURES,
+    RATES,
     error_costs,
     measure_by_group,
     seed_interval,
 )
-from fairdash.metrics.group.catalog import measure_of
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec, pareto_front
 
@@ -225,7 +225,9 @@ def _hold(
         parts=parts,
         whole=_whole(store, dataset, parts),
     )
-    if measure_of(measure).needs_outcome and any(t.y is None for t in tables):
+    rate = RATES.get(measure)
+    needs_outcome = rate is None or rate.needs_outcome
+    if needs_outcome and any(table.y is None for table in tables):
         raise ValueError(
             f"{MEASURE_NAMES[measure]} needs the outcome, column "
             f"{dataset.roles.target!r}, in every table; add it, or choose the "
