@@ -157,6 +157,8 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import TableQuestion
+    from fairdash.audits.tables.limits import EXIT_STATUS, check_policy
+    from fairdash.audits.tables.policy import Policy
     from fairdash.audits.training import (
         ExpectedCost,
         curves,

@@ -1,4 +1,4 @@
-"""The ten commands. Each is loaded when it is used, so that --help answers at once."""
+"""The commands. Each is loaded when it is used, so that --help answers at once."""
 
 import errno
 from collections.abc import Callable
@@ -25,6 +25,7 @@ COMMANDS = {
     "run": Command("_run", "run", "Train what a configuration asks for."),
     "data": Command("_data", "data", "Add, check, fetch and list tables and scores."),
     "audit": Command("_audit", "audit", "Audit decisions or scores of a table."),
+    "check": Command("_check", "check", "Hold a table against the limits of a policy."),
     "thresholds": Command(
         "_thresholds", "learn_thresholds", "Learn thresholds by group from scores."
     ),

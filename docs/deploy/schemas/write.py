@@ -8,10 +8,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from fairdash.audits.tables.policy import Policy
 from fairdash.audits.tables.schema import AuditFile
 
 FOLDER = Path(__file__).parent
-FORMS = {"audit": AuditFile}
+FORMS = {"audit": AuditFile, "policy": Policy}
 
 
 def schemas() -> dict[str, str]:

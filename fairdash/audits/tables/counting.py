@@ -36,6 +36,8 @@ class TableQuestion:
         Group that others are compared with.
     favourable : bool
         Whether a positive decision is good for the person.
+    where : tuple of (str, tuple of str)
+        Columns with the values that rows may have; other rows do not count.
     """
 
     groups: tuple[str, ...]
@@ -49,6 +51,7 @@ class TableQuestion:
     measures: tuple[str, ...] = ()
     reference: str | None = None
     favourable: bool = True
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.groups:
@@ -137,6 +140,10 @@ def count_rows(frame: pd.DataFrame, question: TableQuestion) -> CountedRows:
     """
     names = [str(column) for column in frame]
     counter = _Counter(len(frame))
+    for column, values in question.where:
+        check_one_of("rows", column, names)
+        labels = value_labels(frame[column])
+        counter.exclude(f"another {column}", column, labels.isin(values))
     flags = {
         option: None if text is None else _flags(option, text, frame, counter)
         for option, text in (

@@ -1,0 +1,276 @@
+"""Does a table keep the limits of a policy? Each is judged on its interval."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+import pandas as pd
+
+from fairdash._wording import Kpi, interval, listing, number, plural
+from fairdash.audits.answer import Answer, Listing
+from fairdash.audits.brief import brief
+from fairdash.audits.tables.audit import (
+    Source,
+    TableAudit,
+    audit_table,
+    plain,
+    plain_rows,
+)
+from fairdash.audits.tables.policy import EVERY, Limit, Policy
+from fairdash.brought import TableModel
+
+Status = Literal["pass", "fail", "undecided"]
+EXIT_STATUS: dict[Status, int] = {"pass": 0, "fail": 1, "undecided": 2}
+_WORST: tuple[Status, ...] = ("fail", "undecided", "pass")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An estimate held against a limit.
+
+    Attributes
+    ----------
+    limit : int
+        Which one of the policy, from 0.
+    value, low, high : float
+        Of a gap, its size.
+    reason : str
+        Why it is undecided; "" where it is not.
+    """
+
+    limit: int
+    feature: str
+    subgroup: str | None
+    group: str | None
+    value: float
+    low: float
+    high: float
+    n: int
+    status: Status
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """Who, the value with its interval, and the rows."""
+        who = [part for part in (self.subgroup, self.group) if part is not None]
+        where = f"{self.feature}: {', '.join(who)}" if who else self.feature
+        ends = f"{number(self.value)} ({interval(self.low, self.high)})"
+        why = f"; {self.reason}" if self.reason else ""
+        return f"{where}: {ends}, {plural(self.n, 'row')}{why}"
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyCheck:
+    """What became of every limit of a policy."""
+
+    policy: Policy
+    audited: TableAudit
+    judged: tuple[Judged, ...]
+
+    def status_of(self, limit: int) -> Status:
+        """Return the worst status of what a limit was held against."""
+        statuses = {one.status for one in self.judged if one.limit == limit}
+        worst = next(status for status in _WORST if status in statuses)
+        if worst == "undecided" and self.policy.when_undecided == "fail":
+            return "fail"
+        return worst
+
+    @property
+    def statuses(self) -> list[Status]:
+        """The status of every limit, in the policy's order."""
+        return [self.status_of(at) for at in range(len(self.policy.limits))]
+
+    @property
+    def status(self) -> Status:
+        """Fail if one limit does, else undecided if one is, else pass."""
+        return next(status for status in _WORST if status in self.statuses)
+
+    def lines(self) -> list[str]:
+        """Return each limit with its status and what decided it."""
+        lines = []
+        for at, (limit, status) in enumerate(
+            zip(self.policy.limits, self.statuses, strict=True)
+        ):
+            lines.append(f"{status}: {limit.words}")
+            own = [one for one in self.judged if one.limit == at]
+            shown = [one for one in own if one.status != "pass"] or own
+            lines += [f"  {one.words}" for one in shown]
+        return lines
+
+    def answer(self) -> Answer:
+        """Return the check as an answer."""
+        statuses, names = self.statuses, [one.words for one in self.policy.limits]
+        counts = {status: statuses.count(status) for status in _WORST}
+        n = len(statuses)
+        first = {
+            "pass": "The table keeps every limit.",
+            "fail": f"The table breaks {counts['fail']} of {plural(n, 'limit')}.",
+            "undecided": f"{counts['undecided']} of {plural(n, 'limit')} cannot be "
+            "decided.",
+        }[self.status]
+        second = {
+            "pass": "",
+            "fail": "Change the model or its threshold.",
+            "undecided": "Collect more rows.",
+        }[self.status]
+        cards = [Kpi(status.capitalize(), str(counts[status])) for status in _WORST]
+        table = self.table()
+        broken = [
+            name
+            for name, status in zip(names, statuses, strict=True)
+            if status == self.status
+        ]
+        return Answer(
+            verdict=brief(first, second),
+            cards=cards,
+            table=Listing("Every limit", table, self.audited.rows.words),
+            details=f"{self.status.capitalize()}: {listing(broken)}.",
+            file="fairdash-limits.csv",
+            data=table,
+        )
+
+    def table(self) -> pd.DataFrame:
+        """Return every estimate that was judged, with its limit in words."""
+        rows = pd.DataFrame([vars(one) for one in self.judged])
+        names = [self.policy.limits[at].words for at in rows["limit"]]
+        return rows.assign(limit=names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the check as JSON has it."""
+        return {
+            "status": self.status,
+            "limits": [
+                {
+                    "limit": limit.words,
+                    "status": status,
+                    "judged": [
+                        plain(vars(one)) for one in self.judged if one.limit == at
+                    ],
+                }
+                for at, (limit, status) in enumerate(
+                    zip(self.policy.limits, self.statuses, strict=True)
+                )
+            ],
+            "rows": len(self.audited.rows.frame),
+            "excluded": [part._asdict() for part in self.audited.rows.excluded],
+            "source": vars(self.audited.source),
+            "estimates": plain_rows(self.audited.estimates()),
+        }
+
+    def to_junit(self) -> bytes:
+        """Return the check as JUnit XML: a test a limit, undecided as an error."""
+        counts = {status: self.statuses.count(status) for status in _WORST}
+        suite = ElementTree.Element(
+            "testsuite",
+            name="fairdash check",
+            tests=str(len(self.statuses)),
+            failures=str(counts["fail"]),
+            errors=str(counts["undecided"]),
+            timestamp=self.audited.source.date.rstrip("Z"),
+        )
+        for at, (limit, status) in enumerate(
+            zip(self.policy.limits, self.statuses, strict=True)
+        ):
+            case = ElementTree.SubElement(
+                suite, "testcase", classname="fairdash", name=_xml(limit.words)
+            )
+            if status != "pass":
+                kind = "failure" if status == "fail" else "error"
+                own = [one for one in self.judged if one.limit == at]
+                words = [one.words for one in own if one.status != "pass"]
+                outcome = ElementTree.SubElement(case, kind, message=_xml(words[0]))
+                outcome.text = _xml("\n".join(words))
+        return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+
+
+def check_policy(
+    frame: pd.DataFrame,
+    policy: Policy,
+    source: Source,
+    *,
+    model: TableModel | None = None,
+) -> PolicyCheck:
+    """Hold the numbers of a table against the limits of a policy.
+
+    A limit that must be sure passes if the whole interval keeps it, fails if the whole
+    interval breaks it, and is undecided in between. One that need not be sure fails if
+    the whole interval breaks it, and passes otherwise. With fewer rows than asked, or
+    without an interval, a limit is undecided.
+
+    Raises
+    ------
+    ValueError
+        As `fairdash.audits.audit_table`; when a limit names a group, a feature or a
+        subgroup that is not there.
+    """
+    audited = audit_table(
+        frame, policy.question, source, model=model, confidence=policy.confidence
+    )
+    estimates = audited.estimates()
+    judged = []
+    for at, limit in enumerate(policy.limits):
+        rows = _rows_of(limit, estimates)
+        judged += [_judge(at, limit, policy, row) for row in rows.itertuples()]
+    return PolicyCheck(policy, audited, tuple(judged))
+
+
+def _rows_of(limit: Limit, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return the estimates that a limit is about."""
+    rows = estimates[estimates["measure"] == limit.estimate]
+    inside = rows["subgroup"].notna()
+    rows = rows[inside if limit.subgroup else ~inside]
+    for column in ("feature", "subgroup", "group"):
+        wanted = getattr(limit, column)
+        if wanted is None or (column == "subgroup" and wanted == EVERY):
+            continue
+        present = list(dict.fromkeys(rows[column].dropna()))
+        if column == "group":  # the group that others are compared with has no gap
+            present += list(dict.fromkeys(rows["reference"].dropna()))
+        if wanted not in present:
+            raise ValueError(
+                f"The limit {limit.words!r} names {column} {wanted!r}, which the table "
+                f"does not have; it has {listing(map(str, present[:8]))}."
+            )
+        rows = rows[rows[column] == wanted]
+    return rows
+
+
+def _judge(at: int, limit: Limit, policy: Policy, row: Any) -> Judged:
+    value, low, high = float(row.value), float(row.low), float(row.high)
+    if limit.of == "gap":
+        value, low, high = abs(value), max(low, -high, 0.0), max(-low, high)
+    n = int(row.n)
+    fewest = limit.min_rows or policy.min_rows
+    sure = policy.must_be_sure if limit.must_be_sure is None else limit.must_be_sure
+    status, reason = _status(limit, sure, low, high)
+    if row.reason:
+        status, reason = "undecided", str(row.reason)
+    elif n < fewest:
+        status, reason = "undecided", f"fewer than {plural(fewest, 'row')}"
+    subgroup, group = (
+        None if pd.isna(name) else str(name) for name in (row.subgroup, row.group)
+    )
+    return Judged(
+        at, str(row.feature), subgroup, group, value, low, high, n, status, reason
+    )
+
+
+def _status(limit: Limit, sure: bool, low: float, high: float) -> tuple[Status, str]:
+    if math.isnan(low) or math.isnan(high):
+        return "undecided", "no interval"
+    if limit.at_most is not None:
+        keeps, breaks = high <= limit.at_most, low > limit.at_most
+    else:
+        assert limit.at_least is not None, "a limit has one end"
+        keeps, breaks = low >= limit.at_least, high < limit.at_least
+    if breaks:
+        return "fail", ""
+    if keeps or not sure:
+        return "pass", ""
+    return "undecided", "the interval reaches the limit"
+
+
+def _xml(text: str) -> str:
+    """Return text without the characters that XML cannot hold."""
+    return "".join(c if c in "\t\n\r" or c >= " " else "?" for c in text)

@@ -1,0 +1,132 @@
+"""A policy: what is asked of a table, and the limits that its numbers must keep."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from fairdash._validation import check_one_of, explain_invalid, parsed, value_label
+from fairdash.audits.tables.counting import TableQuestion
+from fairdash.metrics import MEASURES, error_costs, gap_of, ratio_of_measure
+
+EVERY = "every"  # subgroup
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limit(_Model):
+    """One line of a policy; without a feature or a group it is of each."""
+
+    measure: str = Field(description="Such as selection_rate, see `fairdash audit`.")
+    of: Literal["gap", "ratio", "value"] = Field(
+        "gap",
+        description="The gap to the group that is best off, its ratio to that group, "
+        "or the measure itself.",
+    )
+    at_most: float | None = None
+    at_least: float | None = None
+    feature: str | None = Field(
+        None, description='A column of groups, or several crossed: "sex × race".'
+    )
+    group: str | None = None
+    subgroup: str | None = Field(
+        None,
+        description='Name of a subgroup, or "every"; without it the limit is on all '
+        "rows. Inside subgroups there are gaps only.",
+    )
+    min_rows: int | None = Field(None, ge=1, description="Default: the policy's.")
+    must_be_sure: bool | None = Field(None, description="Default: the policy's.")
+    name: str = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError("give one of at_most and at_least")
+        if not error_costs(self.measure):
+            check_one_of("measure", self.measure, MEASURES)
+        if self.subgroup is not None and self.of != "gap":
+            raise ValueError("inside subgroups there are gaps only: of: gap")
+        if self.subgroup is not None and self.group is not None:
+            raise ValueError("the gap inside a subgroup is of no one group")
+        return self
+
+    @property
+    def estimate(self) -> str:
+        """The measure as estimates name it."""
+        if self.of == "value":
+            return self.measure
+        name = gap_of if self.of == "gap" else ratio_of_measure
+        return name(self.measure)
+
+    @property
+    def words(self) -> str:
+        """The limit in words, or the name that it was given."""
+        if self.name:
+            return self.name
+        if self.at_most is not None:
+            end = f"at most {self.at_most:g}"
+        else:
+            end = f"at least {self.at_least:g}"
+        where = "".join(f", {part}" for part in (self.feature, self.group) if part)
+        inside = f", inside {self.subgroup}" if self.subgroup else ""
+        return f"{self.estimate.replace('_', ' ')} {end}{where}{inside}"
+
+
+class Policy(_Model):
+    """What `fairdash check --policy` reads."""
+
+    groups: list[str] = Field(min_length=1, description="Columns of the groups.")
+    decision: str | None = Field(None, description="Column=value, such as hired=yes.")
+    score: str | None = Field(None, description="Column of scores, instead.")
+    threshold: float | None = None
+    outcome: str | None = Field(None, description="Column=value, such as repaid=yes.")
+    unit: str | None = Field(None, description="Column of whom a row belongs to.")
+    weight: str | None = Field(None, description="Column of sampling weights.")
+    subgroups: list[str] = Field([], description="Columns that describe subgroups.")
+    reference: str | None = Field(None, description="Group that others compare with.")
+    favourable: bool = Field(True, description="A positive decision is good.")
+    rows: dict[str, list[str | int | float | bool]] = Field(
+        {}, description="Rows that count: a column and the values it may have."
+    )
+    confidence: float = Field(0.95, gt=0, lt=1)
+    min_rows: int = Field(50, ge=1, description="With fewer a limit is undecided.")
+    must_be_sure: bool = Field(
+        True,
+        description="A limit passes only if the whole interval keeps it. Without, it "
+        "fails only if the whole interval breaks it.",
+    )
+    when_undecided: Literal["undecided", "fail"] = "undecided"
+    limits: list[Limit] = Field(min_length=1)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Return the policy of a YAML file; ValueError says what does not fit."""
+        try:
+            return cls.model_validate(parsed(path.read_bytes(), "YAML"))
+        except ValidationError as error:
+            raise ValueError(f"{path.name}: {explain_invalid(error)}") from error
+        except ValueError as error:
+            raise ValueError(f"{path.name}: {error}") from error
+
+    @property
+    def question(self) -> TableQuestion:
+        """What the table is asked: of every measure that has a limit."""
+        return TableQuestion(
+            groups=tuple(self.groups),
+            decision=self.decision,
+            score=self.score,
+            threshold=self.threshold,
+            outcome=self.outcome,
+            unit=self.unit,
+            weight=self.weight,
+            subgroups=tuple(self.subgroups),
+            measures=tuple(dict.fromkeys(limit.measure for limit in self.limits)),
+            reference=self.reference,
+            favourable=self.favourable,
+            where=tuple(
+                (name, tuple(map(value_label, values)))
+                for name, values in self.rows.items()
+            ),
+        )

@@ -1,0 +1,52 @@
+"""Hold a table against the limits of a policy."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairdash._validation import check_one_of
+from fairdash.audits import EXIT_STATUS, Policy, Source, check_policy, load
+from fairdash.cli._options import File, refusing
+from fairdash.datasets import read_table
+
+
+def check(
+    file: File,
+    policy: Annotated[
+        Path,
+        typer.Option(exists=True, dir_okay=False, help="YAML file of the limits."),
+    ],
+    model: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="File that scores the rows."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="XML file to write.")] = None,
+) -> None:
+    """Say of each limit of a policy whether a table keeps it: pass, fail, undecided.
+
+    Each limit is judged on the interval of its number. The exit status is 0 when all
+    pass, 1 when one fails, 2 when one is undecided or a file cannot be used.
+    """
+    with refusing(file):
+        for option, path, suffix in (
+            ("--out", out, ".json"),
+            ("--junit", junit, ".xml"),
+        ):
+            if path is not None:
+                check_one_of(option, path.suffix, (suffix,))
+        limits = Policy.read(policy)
+        frame = read_table(file)
+        source = Source.of(file, len(frame))
+        scorer = None if model is None else load(model)
+        checked = check_policy(frame, limits, source, model=scorer)
+    if out is not None:
+        out.write_text(json.dumps(checked.to_dict(), ensure_ascii=False, indent=1))
+    if junit is not None:
+        junit.write_bytes(checked.to_junit())
+    for line in checked.lines():
+        typer.echo(line)
+    typer.echo(f"{checked.audited.rows.words}\n{checked.status}")
+    raise typer.Exit(EXIT_STATUS[checked.status])

@@ -1,0 +1,185 @@
+"""`fairdash check`: the limits of a policy, each judged on its interval."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from fairdash.audits import Policy, Source, check_policy
+from fairdash.cli import app
+from fairdash.metrics import measure_gaps
+
+GATE = Path(__file__).parents[2] / "docs/deploy/gate"
+COMMAND = [sys.executable, "-c", "from fairdash.cli import main; main()"]
+ENV = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+SOURCE = Source("t.csv", "0" * 64, 0, "2026-01-01T00:00:00Z")
+
+
+def people(hired, n=400):
+    """Return a table in which so many of 400 in each group are hired."""
+    rows = [
+        {"sex": sex, "race": race, "hired": "yes" if i < k else "no"}
+        for (sex, race), k in hired.items()
+        for i in range(n)
+    ]
+    return pd.DataFrame(rows)
+
+
+FAIR = {("f", "a"): 200, ("f", "b"): 202, ("m", "a"): 201, ("m", "b"): 199}
+UNFAIR = {("f", "a"): 100, ("f", "b"): 102, ("m", "a"): 201, ("m", "b"): 199}
+
+
+def policy(*limits, **fields):
+    fields = {"decision": "hired=yes", "groups": ["sex"], **fields}
+    return Policy.model_validate({**fields, "limits": list(limits)})
+
+
+def statuses(table, *limits, **fields):
+    return check_policy(table, policy(*limits, **fields), SOURCE).statuses
+
+
+def test_a_limit_is_judged_on_the_interval_that_the_measure_has():
+    table = people(UNFAIR)
+    (gap,) = measure_gaps(
+        "selection_rate",
+        None,
+        table["hired"] == "yes",
+        sensitive_features=table["sex"],
+    ).itertuples()
+    low, high = -gap.ci_high, -gap.ci_low
+    assert low < -gap.difference < high
+    line = {"measure": "selection_rate"}
+    for at_most, sure, unsure in (
+        (high + 0.001, "pass", "pass"),
+        (low + 0.001, "undecided", "pass"),
+        (high - 0.001, "undecided", "pass"),
+        (low - 0.001, "fail", "fail"),
+    ):
+        limit = {**line, "at_most": at_most}
+        assert statuses(table, limit) == [sure]
+        assert statuses(table, limit, must_be_sure=False) == [unsure]
+        assert statuses(table, {**limit, "must_be_sure": False}) == [unsure]
+        undecided = statuses(table, limit, when_undecided="fail")
+        assert undecided == ["fail" if sure == "undecided" else sure]
+    few = {**line, "at_most": 1, "min_rows": 801}
+    assert statuses(table, few) == ["undecided"]
+    ratio = {**line, "of": "ratio"}
+    ends = [{**ratio, "at_least": v} for v in (gap.ratio_low - 0.01, gap.ratio_high)]
+    assert statuses(table, ends[0]) == ["pass"]
+    assert statuses(table, {**ends[1], "at_least": gap.ratio_high + 0.01}) == ["fail"]
+
+
+def test_limits_name_features_groups_values_and_subgroups():
+    table = people(UNFAIR)
+    rate = {"measure": "selection_rate"}
+    lines = [
+        {**rate, "of": "value", "group": "f", "at_most": 0.3},
+        {**rate, "of": "value", "group": "m", "at_most": 0.3},
+        {**rate, "feature": "race", "at_most": 0.1},
+        {**rate, "feature": "sex × race", "at_most": 0.1},
+        {**rate, "subgroup": "every", "feature": "sex", "at_most": 0.1},
+    ]
+    found = check_policy(
+        table, policy(*lines, groups=["sex", "race"], subgroups=["race"]), SOURCE
+    )
+    assert found.statuses == ["pass", "fail", "pass", "fail", "fail"]
+    inside = [one.subgroup for one in found.judged if one.limit == 4]
+    assert len(inside) == 2
+    assert found.answer().verdict.startswith("The table breaks 3 of 5 limits.")
+    assert len(found.answer().verdict.split()) <= 20
+    only = policy({**rate, "at_most": 0.1}, rows={"race": ["a"]})
+    checked = check_policy(table, only, SOURCE)
+    assert [part._asdict() for part in checked.audited.rows.excluded] == [
+        {"reason": "another race", "column": "race", "rows": 800}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"limits": []}, "limits"),
+        ({"groups": ["gender"]}, "gender"),
+        ({"bogus": 1}, "bogus"),
+        ({"limits": [{"measure": "selection_rate"}]}, "at_most and at_least"),
+        ({"limits": [{"measure": "magic", "at_most": 1}]}, "magic"),
+        (
+            {"limits": [{"measure": "selection_rate", "at_most": 1, "group": "x"}]},
+            "names group 'x'",
+        ),
+    ],
+)
+def test_what_is_no_policy_says_the_way_out(tmp_path, change, words):
+    text = yaml.safe_load((GATE / "policy.yaml").read_text())
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump({**text, **change}))
+    people(FAIR).to_csv(tmp_path / "t.csv")
+    paths = [str(tmp_path / "t.csv"), "--policy", str(tmp_path / "policy.yaml")]
+    done = CliRunner().invoke(app, ["check", *paths])
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("hired", "n", "status"),
+    [(FAIR, 400, 0), (UNFAIR, 400, 1), (dict.fromkeys(FAIR, 12), 24, 2)],
+    ids=["pass", "fail", "undecided"],
+)
+def test_the_gate_of_the_docs_blocks_what_does_not_pass(tmp_path, hired, n, status):
+    """The command of the GitHub Action and that of the hook, in a repository."""
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    people(hired, n).to_csv(repository / "decisions.csv", index=False)
+    (repository / "policy.yaml").write_text((GATE / "policy.yaml").read_text())
+    action = yaml.safe_load((GATE / "github-action.yaml").read_text())
+    steps = action["jobs"]["fairness"]["steps"]
+    (command,) = [s["run"] for s in steps if s.get("run", "").startswith("fairdash")]
+    hooks = yaml.safe_load((GATE / "pre-commit.yaml").read_text())["repos"][0]["hooks"]
+    done = shell(command, repository)
+    assert done.returncode == status, done.stdout + done.stderr
+    suite = ElementTree.parse(repository / "check.xml").getroot()
+    written = json.loads((repository / "check.json").read_text())
+    kinds = {"fail": "failure", "undecided": "error", "pass": None}
+    for case, limit in zip(suite, written["limits"], strict=True):
+        assert [part.tag for part in case] == list(
+            filter(None, [kinds[limit["status"]]])
+        )
+    hook = repository / ".git/hooks/pre-commit"
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run(["git", "init", "-q"], cwd=repository, check=True)
+    entry = hooks[0]["entry"].replace("fairdash", shlex.join(COMMAND), 1)
+    hook.write_text(f"#!/bin/sh\n{entry}\n")
+    hook.chmod(0o755)
+    subprocess.run(["git", "add", "decisions.csv"], cwd=repository, check=True)
+    commit = [*git, "commit", "-qm", "New decisions"]
+    blocked = subprocess.run(commit, cwd=repository, capture_output=True, env=ENV)
+    assert bool(blocked.returncode) == bool(status)
+
+
+def shell(command, folder):
+    words = shlex.split(command)
+    assert words[0] == "fairdash"
+    return subprocess.run(
+        [*COMMAND, *words[1:]],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=ENV,
+    )
+
+
+def test_names_in_a_check_stay_text(tmp_path):
+    """JUnit is XML: a group may be called anything."""
+    table = people(UNFAIR).replace({"sex": {"f": "<b>&\x01]]>"}})
+    checked = check_policy(
+        table, policy({"measure": "selection_rate", "at_most": 0.1}), SOURCE
+    )
+    (case,) = ElementTree.fromstring(checked.to_junit())
+    assert "<b>&?]]>" in case[0].text
