@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.choices import (
         by_interest,
-        certified_words,
         model_in_question,
         models_of,
         nearest_limits,
@@ -143,7 +142,6 @@ if TYPE_CHECKING:
         guarantee,
         offered,
         refinements,
-        rows_inside,
         search_for_guarantee,
         search_model,
     )
@@ -157,7 +155,7 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import TableQuestion
-    from fairdash.audits.tables.limits import EXIT_STATUS, check_policy
+    from fairdash.audits.tables.limits import check_policy
     from fairdash.audits.tables.policy import Policy
     from fairdash.audits.training import (
         ExpectedCost,
@@ -209,7 +207,6 @@ if TYPE_CHECKING:
         find_top_rows,
         instead_words,
         weighted_models,
-        weights_verdict,
     )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

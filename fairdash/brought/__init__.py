@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from fairdash.brought.export import as_onnx, can_be_onnx
     from fairdash.brought.model import (
         LARGEST_ONNX,
-        OnnxInput,
         OnnxModel,
         TableModel,
         model_columns,

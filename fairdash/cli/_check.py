@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash.audits import EXIT_STATUS, Policy, Source, check_policy, load
+from fairdash.audits import Policy, Source, check_policy, load
 from fairdash.cli._options import File, refusing
 from fairdash.datasets import read_table
 
@@ -49,4 +49,4 @@ def check(
     for line in checked.lines():
         typer.echo(line)
     typer.echo(f"{checked.audited.rows.words}\n{checked.status}")
-    raise typer.Exit(EXIT_STATUS[checked.status])
+    raise typer.Exit(checked.exit_status)

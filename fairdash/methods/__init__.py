@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from fairdash.methods.scorers import (
         Boosted,
         Forest,
-        GroupThresholds,
         LinearMixture,
         Network,
         Scorer,

@@ -64,7 +64,6 @@ if TYPE_CHECKING:
         base_rates,
         local_cells,
         local_di,
-        subgroup_rates,
         worst_k_di,
     )
     from fairdash.metrics.group.local_measures import LocalMeasure, local_measure

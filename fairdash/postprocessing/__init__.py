@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
     from fairdash.postprocessing.outcome import (
-        expected_local_di,
         expected_outcome,
         widest_changes,
     )

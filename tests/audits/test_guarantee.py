@@ -15,11 +15,10 @@ from fairdash.audits import (
     known_models_of,
     load,
     offered,
-    rows_inside,
     search_for_guarantee,
     search_model,
 )
-from fairdash.audits.subgroups import facts
+from fairdash.audits.subgroups import facts, rows_inside
 from fairdash.audits.subgroups.counts import Condition
 from fairdash.audits.trials.rows import Rows
 from fairdash.datasets import split

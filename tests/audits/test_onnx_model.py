@@ -22,7 +22,8 @@ from crafted.models import (  # noqa: E402
 )
 from onnx import helper  # noqa: E402
 
-from fairdash.brought import OnnxInput, OnnxModel  # noqa: E402
+from fairdash.brought import OnnxModel  # noqa: E402
+from fairdash.brought.model import OnnxInput  # noqa: E402
 from fairdash.brought.onnx_file import Runner  # noqa: E402
 
 ONES = pd.DataFrame({"x": np.ones(64)})

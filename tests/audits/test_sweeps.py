@@ -15,7 +15,6 @@ from toys import ROLES, people_csv
 from fairdash.audits import (
     StoredSweep,
     both_parts,
-    certified_words,
     finished_sweep,
     is_sweep,
     joining_runs,
@@ -25,6 +24,7 @@ from fairdash.audits import (
     opened_on,
     run_table,
 )
+from fairdash.audits.choices import certified_words
 from fairdash.audits.sweeps import sweep_grid
 from fairdash.audits.trials.models import trials_of
 from fairdash.datasets import Subgroups, split

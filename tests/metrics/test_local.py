@@ -8,10 +8,10 @@ from fairdash.metrics import (
     demographic_parity_difference,
     gap_interval,
     local_di,
-    subgroup_rates,
     wilson_interval,
     worst_k_di,
 )
+from fairdash.metrics.group.local import subgroup_rates
 
 
 def by_loop(y_pred, group, subgroup):

@@ -14,10 +14,10 @@ from fairdash.postprocessing import (
     ScoredRows,
     SplitScores,
     cross,
-    expected_local_di,
     expected_outcome,
 )
 from fairdash.postprocessing.comparison import BEFORE, CROSSED
+from fairdash.postprocessing.outcome import expected_local_di
 
 N = 3000
 

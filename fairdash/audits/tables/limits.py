@@ -86,6 +86,11 @@ class PolicyCheck:
         """Fail if one limit does, else undecided if one is, else pass."""
         return next(status for status in _WORST if status in self.statuses)
 
+    @property
+    def exit_status(self) -> int:
+        """0 where every limit passes, 1 where one fails, else 2."""
+        return EXIT_STATUS[self.status]
+
     def lines(self) -> list[str]:
         """Return each limit with its status and what decided it."""
         lines = []

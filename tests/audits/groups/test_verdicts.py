@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.audits import weights_verdict
 from fairdash.audits.choices import verdict_words
 from fairdash.audits.groups.outcomes import Outcome
-from fairdash.audits.weighting import TopRows
+from fairdash.audits.weighting import TopRows, weights_verdict
 from fairdash.metrics import Correlation, Finding, Speech, traits
 
 SHARES = st.integers(-400, 400).map(lambda n: n / 1000)
