@@ -1,22 +1,10 @@
 """Data: upload a table, say what its columns mean, see who it describes."""
 
-from dataclasses import replace
-
 import streamlit as st
 
-from fairdash import audits, plots, ui
-from fairdash.datasets import readable_checks, takes_long
+from fairdash import audits, ui
+from fairdash.datasets import readable_checks
 from fairdash.ui import data
-
-HOW = """
-Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
-positive, with its 95% Wilson interval; a dashed line is the share in the whole group.
-A subgroup with fewer rows than the smallest size is *not estimable*.
-
-Base rates are facts of the table, not of a model. A model that repeats them repeats
-their gaps. Other measures compare decisions with outcomes: they need a model, or a
-column of scores.
-"""
 
 view = ui.page("Data", "What is in the table?", pick="data")
 table = data.open_table(view.data)
@@ -28,8 +16,11 @@ if table is None:
     ui.freeze_imports()
     st.stop()
 
-facts, question, numbers = st.container(), st.container(), st.container()
-left, right = st.columns([1, 2], gap="medium")
+question = st.container()
+left, right = ui.form_beside("data", answered=view.data is not None, form=1 / 3)
+with right:
+    page = ui.result_page("base rates", beside=False)
+page.below = st.container()
 dataset, edited = None, False
 roles, subgroups = table.roles, table.subgroups
 with left, st.container(border=True, gap="xsmall"):
@@ -99,42 +90,26 @@ else:
                 ui.problem(f"No model was trained on {table.name}", error)
         else:
             ui.open_page("pages/1_Data.py", data=kept)
-    read, used = len(table.frame), dataset.n_rows
-    with facts:
-        excluded = (
-            f"{ui.count(read - used)} excluded, see Checks" if used < read else ""
-        )
-        rows = f"{ui.plural(read, 'row')} read"
-        ui.context(table.file, rows, excluded, data.how_read(table))
     with question:  # before the form, on a phone as well
         guessed = data.guess_notice(table, roles)
-    with numbers:
-        seeds = ui.audited_seeds(dataset, view.data, view.run)
-        promised, own = data.promised(dataset, subgroups, seeds)
-        ui.kpi_row(
-            audits.base_rate_kpis(
-                rates,
-                used,
-                read,
-                guessed=guessed,
-                promised=promised,
-                where="on test rows" if seeds else "on all rows",
-                own=own,
-            )
-        )
-    with right:
-        picture = data.ratios_of_rates(dataset, subgroups) or plots.plot_base_rates(
-            rates.cells,
-            rates.groups,
-            groups=dataset.group_names,
-            outcome=roles.outcome(),
-            source=data.source_words(dataset),
-            feature=roles.sensitive_feature,
-        )
-        if guessed:
-            picture = replace(picture, headline="Base rates, if the guess is right")
-        how = f"{HOW}\n\n{ui.FOUR_FIFTHS_RULE}"
-        ui.figure(picture, how=how, key="base rates", control=ui.pick_gap)
+    read, used = len(table.frame), dataset.n_rows
+    seeds = ui.audited_seeds(dataset, view.data, view.run)
+    promised, own = data.promised(dataset, subgroups, seeds)
+    cards = audits.base_rate_kpis(
+        rates,
+        used,
+        read,
+        guessed=guessed,
+        promised=promised,
+        where="on test rows" if seeds else "on all rows",
+        own=own,
+    )
+    with page.controls:
+        ui.pick_gap()
+    ratios = data.ratios_of_rates(dataset, subgroups)
+    page.show(
+        audits.base_rates_answer(rates, dataset, cards, guessed=guessed, ratios=ratios)
+    )
 
 with view.export():
     found = readable_checks(checks)
@@ -142,24 +117,28 @@ with view.export():
     if dataset is not None:
         ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")
 
-# every value is looked at to describe columns: of a large table, once somebody asks
-lazy = len(table.frame) > ui.LARGE or takes_long(table.frame)
-first, second, third, scores = st.tabs(
-    [f"Checks ({len(checks)})", "Preview", "Columns", "Scores"],
-    on_change="rerun" if lazy else "ignore",
-    key=f"tabs {table.place}",
-)
-with first:
-    data.check_panel(table, roles, subgroups, checks)
-with second:
-    data.reread(table)
-    if second.open or not lazy:
-        data.preview(table, roles)
-if third.open or not lazy:
-    with third:
-        data.column_editor(table, roles, subgroups)
+openers = [
+    ui.Evidence(
+        "checks",
+        f"Checks ({len(checks)})",
+        lambda: data.check_panel(table, roles, subgroups, checks),
+    ),
+    ui.Evidence("preview", "Preview", lambda: data.preview(table, roles)),
+    ui.Evidence(
+        "columns", "Columns", lambda: data.column_editor(table, roles, subgroups)
+    ),
+]
 if dataset is not None:
-    with scores:
-        data.scores_panel(table, roles, subgroups, dataset)
-data.delete_button(table)
+    openers.append(
+        ui.Evidence(
+            "scores",
+            "Scores",
+            lambda: data.scores_panel(table, roles, subgroups, dataset),
+        )
+    )
+page.evidence(*openers, first="" if dataset is not None else "checks")
+with page.below:
+    ui.context(table.file, f"{ui.plural(len(table.frame), 'row')} read")
+    data.reread(table)
+    data.delete_button(table)
 ui.freeze_imports()

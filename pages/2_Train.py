@@ -15,7 +15,6 @@ if view.data is None:
         data.ways_to_a_table(TRAIN),
     )
 
-ui.context(*train.training_facts(view.data))
 data.stop_without_features(view.data)
 form, result = ui.form_beside("train", answered=view.run is not None)
 with form, st.container(border=True):
@@ -30,14 +29,16 @@ with form, st.container(border=True):
         width="stretch",
     )
     st.caption(train.estimate(view.data, grid, seeds, train_rows))
+    ui.context(*train.training_facts(view.data))
 if pressed:
     try:
         run = ui.start_training(view.data, grid, seeds, train_rows=train_rows)
+        models = train.tray_with(run, view.run)
     except ValueError as error:
         with result:
             ui.problem("Nothing was trained: the settings do not fit", error)
     else:
-        ui.open_page(TRAIN, run=run, data=view.data)
+        ui.open_page(TRAIN, run=run, data=view.data, **models)
 
 with result:
     if view.run is None:

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         base_rate_kpis,
         base_rate_ratios,
         base_rates,
+        base_rates_answer,
         first_measure,
         promised_of_scores,
         promised_subgroups,
@@ -175,6 +176,7 @@ if TYPE_CHECKING:
     from fairdash.audits.trials.models import (
         Setting,
         beside_plain,
+        ids_to_come,
         known_models,
         known_models_of,
         missing_seeds,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reading import button, numbers, widget, words
+from reading import numbers, widget, words
 from toys import people
 
 from fairdash import ui
@@ -48,7 +48,7 @@ def test_a_hostile_name_is_a_value_on_local_fairness_and_post_process(visit, hos
     decided = dataset.frame[score].to_numpy() > 0.5
     groups, branches = dataset.sensitive_features, dataset.frame[subgroup].to_numpy()
     assert {*dataset.group_names} == {here, there}
-    page = visit("Local fairness", data=data)
+    page = visit("Local fairness", data=data, opened=["measures", "table"])
     assert not page.exception
     assert not page.error
     shown = page.dataframe[-1].value.set_index("Subgroup")
@@ -61,10 +61,12 @@ def test_a_hostile_name_is_a_value_on_local_fairness_and_post_process(visit, hos
             rate = decided[(groups == name) & (branches == branch)].mean()
             cell = shown.loc[branch, f"P(ŷ = 1) {feature}: {name}"]
             assert cell == pytest.approx(rate)
-    button(page, "Find subgroups").click().run()
+    page = visit("Local fairness", data=data, opened="find")
     assert not page.exception
     assert not page.error
-    page = visit("Local fairness", data=data, gap="ratio", reference=there)
+    page = visit(
+        "Local fairness", data=data, gap="ratio", reference=there, opened="table"
+    )
     assert not page.exception
     assert not page.error
 

@@ -184,7 +184,7 @@ def test_a_measure_is_one_entry(toy_measure, visit, inline, train_once, tmp_path
 
     data = add_table(2)
     run = train_once(ui.store(), train, data, "sweep")
-    page = visit("Local fairness", run=run, measure=toy_measure.key)
+    page = visit("Local fairness", run=run, measure=toy_measure.key, opened="measures")
     assert not page.exception
     assert "True negative rate" in words(page)
     assert "is spared" in words(page)

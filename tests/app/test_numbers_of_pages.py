@@ -129,7 +129,7 @@ def test_weights_are_those_of_the_training_rows(
 ):
     data = add_table(n_groups)
     run = train_once(ui.store(), train, data, kind)
-    page = visit("Weights", run=run)
+    page = visit("Weights", run=run, opened="table")
     assert not page.exception
     known, _ = models_of(data, run)
     model = known[next(k for k in known if k in words(page) and k != "Unconstrained")]

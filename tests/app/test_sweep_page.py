@@ -3,7 +3,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from reading import button, drawn, figures, labels, sent, words
+from reading import button, drawn, figures, labels, sent, setting_of, words
 from sklearn.metrics import roc_auc_score
 
 from fairdash import ui
@@ -79,7 +79,7 @@ def test_the_address_names_the_model_of_the_setting_or_of_the_nearest(visit, run
         assert page.query_params["model"] == ids[f"ROAD λ {label}"]
         method = next(w for w in page.selectbox if w.label == "Method")
         method.set_value("adversarial").run()
-        near = page.query_params["fairness_weight"]
+        near = setting_of(page)["fairness_weight"]
         assert page.query_params["model"] == ids[f"Zhang λ {near}"]
 
 
@@ -91,8 +91,9 @@ def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
     rows = rows[rows["method"] != "unconstrained"].fillna({"tau": -1})
     means = rows.groupby(["method", "fairness_weight", "tau"]).mean(numeric_only=True)
     kept = means[means["validation_demographic_parity_difference"] <= 0.5]
-    told = page.query_params
-    at = told["method"], float(told["fairness_weight"]), float(told.get("tau", -1))
+    told = setting_of(page)
+    weight, tau = float(told["fairness_weight"]), float(told.get("tau", -1))
+    at = page.query_params["method"], weight, tau
     best = kept["validation_accuracy"].max()
     assert kept.loc[at, "validation_accuracy"] == pytest.approx(best)
 
@@ -109,7 +110,7 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
     gaps = rows["validation_demographic_parity_difference"]
     method, weight, *_ = rows.loc[gaps.idxmin(), ["method", "fairness_weight"]]
     assert page.query_params["method"] == method
-    assert float(page.query_params["fairness_weight"]) == weight
+    assert float(setting_of(page)["fairness_weight"]) == weight
     named = f"{CATALOG[method].label} λ {weight:g}"
     assert f"there is no setting; the least DI there has {named}" in words(page)
 
@@ -158,7 +159,7 @@ def test_a_model_is_found_on_validation_rows_and_shown_on_both(visit, run_id):
     assert f"| Accuracy | {means.mean().max():.1%} ± " in words(page)
     button(page, "Show it").click().run()
     assert not page.exception
-    assert page.query_params["fairness_weight"] == f"{best[1]:g}"
+    assert setting_of(page)["fairness_weight"] == f"{best[1]:g}"
 
 
 def test_a_sweep_with_failing_settings_shows_the_others_and_offers_to_go_on(

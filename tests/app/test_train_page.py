@@ -52,7 +52,7 @@ def test_every_method_trains_from_the_page_and_is_shown(visit, dataset_id):
         run = start_training(dataset_id, MethodGrid(method=method, params=params), 1)
         snapshot = ui.store().snapshot(run)
         assert [trial.reason for trial in snapshot.trials if trial.reason] == []
-        page = visit("Train", run=run)
+        page = visit("Train", run=run, opened="truncation")
         assert not page.exception, method
         accuracy = snapshot.table().set_index("method")["test_accuracy"]
         assert page.metric[0].value == f"{accuracy[method]:.1%}"
@@ -65,7 +65,7 @@ def test_every_method_trains_from_the_page_and_is_shown(visit, dataset_id):
 
 
 def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
-    page = visit("Train", data=dataset_id)
+    page = visit("Train", data=dataset_id, opened=["training", "violations"])
     for field in page.number_input:
         if field.label in ("Epochs", "Batch size"):
             field.set_value(
@@ -80,6 +80,24 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     assert numbers(page)["Worst-1-DI"] == f"{road['test_worst_1_di']:.3f}"
     assert page.metric[0].delta.endswith("pt")
     assert figures(page) == 4  # loss, r, what changed, error against violation
+
+
+def test_a_result_stands_beside_those_of_earlier_runs(visit, run_id, dataset_id):
+    page = visit("Train", run=run_id)
+    before = widget(page, "multiselect", "Models").value
+    page.selectbox(key="selection form method").set_value("broad").run()
+    widget(page, "number_input", "Seeds").set_value(1).run()
+    for label, value in (("Epochs", 4), ("Batch size", 128)):
+        widget(page, "number_input", label).set_value(value)
+    button(page, "Train").click().run()
+    assert not page.exception
+    after = widget(page, "multiselect", "Models").value
+    assert after[:2] == before
+    assert len(after) == 3
+    assert after[-1].startswith("BROAD")
+    assert page.query_params["run"] != run_id
+    everywhere = visit("Local fairness", **page.query_params)
+    assert widget(everywhere, "multiselect", "Models").value == after
 
 
 def test_an_impossible_setting_is_explained_and_starts_nothing(
@@ -169,7 +187,7 @@ def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_co
 
 
 def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
-    page = visit("Train", run=run_id)
+    page = visit("Train", run=run_id, opened="measures")
     widget(page, "selectbox", "Measure").set_value("false_negative_rate").run()
     assert not page.exception
     assert page.query_params["measure"] == "false_negative_rate"
@@ -209,7 +227,8 @@ def test_error_is_held_against_violation_for_the_constraint_asked_for(
     visit, dataset_id
 ):
     grid = MethodGrid(method="fair_log_loss", params={"constraints": "equalized_odds"})
-    page = visit("Train", run=start_training(dataset_id, grid, 2))
+    run = start_training(dataset_id, grid, 2)
+    page = visit("Train", run=run, opened="violations")
     assert "standard deviation over 2 splits. Equalized odds." in words(page)
     choice = [one for one in page.get("button_group") if one.label == "Constraint"][-1]
     choice.set_value("demographic_parity").run()

@@ -51,6 +51,13 @@ def sent(page, component):
     return None
 
 
+def setting_of(page):
+    """Return the setting that the address of a sweep names, by parameter."""
+    entries = page.query_params.get("point", [])
+    entries = [entries] if isinstance(entries, str) else entries
+    return dict(text.split("=") for text in entries)
+
+
 def drawn(page, place=0):
     """Return a figure as Plotly reads it: its ``data`` and ``layout``."""
     return json.loads(page.get("plotly_chart")[place].proto.spec)

@@ -192,24 +192,31 @@ def side_by_side(store: Store, runs: Sequence[str]) -> SideBySide | None:
     return SideBySide(tuple(chosen), table, notes)
 
 
-def outcome(store: Store, snapshot: Snapshot) -> Outcome:
-    """Evaluate a run with finished models under the subgroups of its data set."""
+def outcome(
+    store: Store, snapshot: Snapshot, models: Sequence[Setting] = ()
+) -> Outcome:
+    """Evaluate models under the subgroups of the data set of a run.
+
+    They are those of the run, which has finished ones, or ``models`` of the same data:
+    the last of these is looked at.
+    """
     dataset_id = snapshot.run.dataset_id
     subgroups = store.dataset_record(dataset_id).subgroups
-    shown = shown_settings(store, snapshot, _MOST)
-    main, _ = _pair(shown)
+    shown = list(models) or shown_settings(store, snapshot, _MOST)
+    main = models[-1] if models else _pair(shown)[0]
     others = [model for model in shown if model is not main]
     compared = on_shared_seeds([*others, main])
     *others, main = compared.models
+    reference = _reference(main, others)
     order = {model.id: place for place, model in enumerate(shown)}
     chosen = sorted([*others, main], key=lambda model: order[model.id])
-    main, reference = _pair(chosen)
     changes = None
     if reference is not None:
         changes = paired_changes(store, main, reference, dataset_id, subgroups)
     table = metrics_by_setting(store, chosen, dataset_id, subgroups)
     n_settings = len(settings(snapshot.trials))
     fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
+    fewer = "" if models else fewer
     trained = trained_on(store, dataset_id, snapshot.run.spec.get("train_rows"))
     several = len(store.dataset(dataset_id).group_names) > 2
     pairs = "The pair named has an interval for all pairs at once." if several else ""
@@ -229,8 +236,13 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
 def _pair(chosen: Sequence[Setting]) -> tuple[Setting, Setting | None]:
     """Return the setting the reader asked for and the baseline with a seed of it."""
     main = next((s for s in chosen if s.method != BASELINE), chosen[0])
+    return main, _reference(main, chosen)
+
+
+def _reference(main: Setting, chosen: Sequence[Setting]) -> Setting | None:
+    """Return the baseline with a seed of ``main``, if it is another model."""
     for setting in chosen:
         plain = setting is not main and setting.method == BASELINE
         if plain and share_seed(setting, main):
-            return main, setting
-    return main, None
+            return setting
+    return None

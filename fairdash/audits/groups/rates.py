@@ -1,12 +1,22 @@
 """A table before any model: base rates by group."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 
 from fairdash import metrics
-from fairdash._wording import Kpi, count, interval, number, percent, plural
+from fairdash._wording import (
+    FOUR_FIFTHS_RULE,
+    Kpi,
+    count,
+    group_label,
+    interval,
+    number,
+    percent,
+    plural,
+)
+from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.groups.local import not_estimable, ratios_of
 from fairdash.datasets import Dataset, Roles, Subgroups, split
 from fairdash.metrics import (
@@ -16,6 +26,18 @@ from fairdash.metrics import (
     measure_in_text,
     over_seeds,
 )
+
+_HOW = f"""
+Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
+positive, with its 95% Wilson interval; a dashed line is the share in the whole group.
+A subgroup with fewer rows than the smallest size is *not estimable*.
+
+Base rates are facts of the table, not of a model. A model that repeats them repeats
+their gaps. Other measures compare decisions with outcomes: they need a model, or a
+column of scores.
+
+{FOUR_FIFTHS_RULE}
+"""
 
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
@@ -150,3 +172,50 @@ def base_rate_kpis(
         ),
     ]
     return [kpi for kpi in kpis if not (guessed and kpi.label == "Gap in base rate")]
+
+
+def base_rates_answer(
+    rates: BaseRates,
+    dataset: Dataset,
+    cards: Sequence[Kpi],
+    *,
+    guessed: bool = False,
+    ratios: pd.DataFrame | None = None,
+) -> Answer:
+    """Return how often the outcome is positive, by group and subgroup.
+
+    Of roles that are only ``guessed`` nothing is said as a finding. With ``ratios``, of
+    `base_rate_ratios`, the figure shows these.
+    """
+    roles, weight = dataset.roles, dataset.roles.sample_weight
+    feature, outcome = roles.sensitive_feature, roles.outcome()
+    by = f", weighted by {weight}" if weight else ""
+    if ratios is None:
+        arguments = {
+            "overall": rates.groups,
+            "groups": dataset.group_names,
+            "outcome": outcome,
+            "source": f"{plural(dataset.n_rows, 'row')}{by}.",
+            "feature": feature,
+        }
+        figure = Drawing("plot_base_rates", rates.cells, arguments)
+    else:
+        spoken = f"“{roles.spoken_outcome()}”"
+        labels = {"label": spoken, "measure": "Base rate", "colour_role": ""}
+        figure = Drawing("plot_ratios", ratios, labels)
+    words = "Base rates, if the guess is right."
+    if not guessed:
+        words = base_rates_verdict(rates, outcome, feature)
+    return Answer(words, cards, figure, how=_HOW)
+
+
+def base_rates_verdict(rates: BaseRates, outcome: str, feature: str) -> str:
+    """Say in how many rows of the lowest and of the highest group the outcome is 1."""
+    groups = rates.groups.dropna(subset="rate").sort_values("rate")
+    if not rates.gap_low > 0:
+        return "No clear gap in base rates between groups."
+    lowest, highest = (
+        f"{percent(row['rate'], 0)} of {group_label(feature, row['group'])}"
+        for _, row in groups.iloc[[0, -1]].iterrows()
+    )
+    return f"{outcome} in {lowest} and {highest}."

@@ -162,6 +162,18 @@ def told_apart(models: Sequence[Setting]) -> list[Setting]:
     return [_distinct(model, models) for model in models]
 
 
+def ids_to_come(store: Store, run_id: str) -> dict[str, str]:
+    """Return the ids that the models of a run have once they are finished, by method.
+
+    Of a method with several settings it is the last one's.
+    """
+    trained = trained_as(store, run_id)
+    return {
+        trial.method: Setting(trial.method, "", (trial,), trained).id
+        for trial in trials_of(store, run_id)
+    }
+
+
 def same_model(one: Setting, other: Setting) -> bool:
     """Tell whether two settings have a trial in common, whatever they are called."""
     return not {t.key for t in one.trials}.isdisjoint(t.key for t in other.trials)

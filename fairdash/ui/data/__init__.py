@@ -12,7 +12,6 @@ from fairdash.ui.data.draft import (
     no_guess_notice,
     promised,
     ratios_of_rates,
-    source_words,
 )
 from fairdash.ui.data.groups_form import show_sizes
 from fairdash.ui.data.review import check_panel, column_editor, preview
@@ -34,4 +33,4 @@ from fairdash.ui.data.table import (
     stop_without_features,
     ways_to_a_table,
 )
-from fairdash.ui.data.upload import choose_table, how_read, reread
+from fairdash.ui.data.upload import choose_table, reread

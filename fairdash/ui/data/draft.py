@@ -28,7 +28,6 @@ from fairdash.datasets import (
     undo_remedy,
 )
 from fairdash.metrics import MEASURE_NAMES, BaseRates
-from fairdash.plots import Picture, plot_ratios
 from fairdash.store import Draft
 from fairdash.ui.data.computed import (
     checks_of,
@@ -181,16 +180,9 @@ def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     return base_rates(dataset, subgroups)
 
 
-def ratios_of_rates(dataset: Dataset, subgroups: Subgroups) -> Picture | None:
+def ratios_of_rates(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame | None:
     """Return the ratios of base rates, if the reader asked for ratios."""
-    if selection().gap != "ratio":
-        return None
-    return plot_ratios(
-        _ratios(dataset, subgroups),
-        label=f"“{dataset.roles.spoken_outcome()}”",
-        measure="Base rate",
-        colour_role="",
-    )
+    return _ratios(dataset, subgroups) if selection().gap == "ratio" else None
 
 
 @st.cache_resource(
@@ -226,14 +218,6 @@ def _estimable(
     dataset: Dataset, subgroups: Subgroups, measure: str, seeds: tuple[int, ...]
 ) -> pd.DataFrame:
     return promised_subgroups(dataset, subgroups, measure=measure, seeds=seeds)
-
-
-def source_words(dataset: Dataset) -> str:
-    """Return which rows base rates are of, and by what they are weighted."""
-    weight = dataset.roles.sample_weight
-    return (
-        f"{plural(dataset.n_rows, 'row')}{f', weighted by {weight}' if weight else ''}."
-    )
 
 
 def edited_checks(

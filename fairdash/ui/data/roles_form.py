@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import plain
 from fairdash._validation import value_label
-from fairdash._wording import amount
+from fairdash._wording import amount, listing
 from fairdash.audits import number_step
 from fairdash.datasets import (
     Cut,
@@ -285,16 +285,7 @@ def roles_form(
     if sensitive is None:
         raise Unchosen("Choose the sensitive column.")
     groups, cuts = pick_groups(frame[sensitive], roles, f"{key} {sensitive}")
-    chosen_before = [c for c in subgroups.columns if c in others]
-    described = st.multiselect(
-        "Subgroup columns",
-        others,
-        default=chosen_before,
-        max_selections=max(MOST_CROSSED, len(chosen_before)),
-        help="Crossed, they make the subgroups in which fairness is looked at.",
-        key=f"{key} subgroups",
-    )
-    fix = st.container()
+    described = _pick_described(others, sensitive, roles, subgroups, key)
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
         with st.popover("Groups", width="stretch"):
             few = few_valued(digest, roles, FEW_VALUES)
@@ -304,15 +295,6 @@ def roles_form(
             chosen_subgroups = pick_bins(frame, described, subgroups, key)
             sizes = st.container()
         taken = (sensitive, *crossed)
-        clash = [column for column in described if column in taken]
-        if clash:
-            fix.button(
-                plain(f"Take {', '.join(clash)} out of the subgroups"),
-                icon=":material/build:",
-                width="stretch",
-                on_click=_choose,
-                args=(f"{key} subgroups", [c for c in described if c not in clash]),
-            )
         free = [column for column in others if column not in taken]
         with st.popover("Scores", width="stretch"), st.container(width=400):
             scores = pick_scores(frame, roles, free, f"{key} {target} {taken}")
@@ -418,8 +400,30 @@ def _pick_optional(
     return chosen
 
 
-def _choose(widget: str, value: list[str]) -> None:
-    st.session_state[widget] = value
+def _pick_described(
+    others: Sequence[str], sensitive: str, roles: Roles, known: Subgroups, key: str
+) -> list[str]:
+    """Draw the choice of subgroup columns, without those that make the groups.
+
+    One that is chosen to make the groups leaves the subgroups by itself.
+    """
+    field, note = f"{key} subgroups", f"{key} freed"
+    crossed = st.session_state.get(f"{key} crossed", roles.crossed_with)
+    taken = {sensitive, *crossed}
+    now = st.session_state.get(field, [c for c in known.columns if c in others])
+    if freed := [column for column in now if column in taken]:
+        st.session_state[note] = freed
+    st.session_state[field] = [column for column in now if column not in taken]
+    described = st.multiselect(
+        "Subgroup columns",
+        [column for column in others if column not in taken],
+        max_selections=max(MOST_CROSSED, len(now)),
+        help="Crossed, they make the subgroups in which fairness is looked at.",
+        key=field,
+    )
+    if freed := [c for c in st.session_state.get(note, ()) if c in taken]:
+        st.caption(plain(f"Makes the groups now, no subgroups: {listing(freed)}."))
+    return described
 
 
 def _changed(roles: Roles, **choice: Any) -> Roles:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -218,7 +219,7 @@ def open_scores(dataset_id: str, column: str) -> None:
     dataset, roles = store().dataset(dataset_id), record.roles
     own = audits.own_models(store(), dataset_id)
     (model,) = (one for one in own if audits.score_name(one) == column)
-    more = {"models": model.id}
+    more: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
     asked = selection().measure or "selection_rate"
     if (first := audits.first_measure(roles, asked)) != asked:
         more["measure"] = first

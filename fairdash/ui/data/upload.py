@@ -84,12 +84,6 @@ def choose_table() -> None:
     sample_cards()
 
 
-def how_read(table: OpenTable) -> str:
-    """Return how the file was read, "" where there was nothing to find out."""
-    form = _found(table)
-    return form.words() if form else ""
-
-
 def reread(table: OpenTable) -> None:
     """Say how the file was read and let the reader correct it.
 

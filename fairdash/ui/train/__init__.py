@@ -7,4 +7,5 @@ from fairdash.ui.train.run_view import (
     estimate,
     show_run,
     training_facts,
+    tray_with,
 )

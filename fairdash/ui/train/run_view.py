@@ -1,6 +1,7 @@
 """A run on the Train page: what was asked, how it goes, how it ended, what it found."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from fairdash.audits import (
     Setting,
     constraint_of,
     expected_cost,
+    ids_to_come,
     is_sweep,
     opened_on,
     outcome,
@@ -23,12 +25,11 @@ from fairdash.audits import (
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
-from fairdash.ui.selection import Fields, bound
-from fairdash.ui.widgets.answers import show_answer
+from fairdash.ui.selection import Fields, address, bound, with_run
 from fairdash.ui.widgets.blocks import figure, problem
-from fairdash.ui.widgets.frame import exists, open_page
 from fairdash.ui.widgets.pick_measure import compare_measure
-from fairdash.ui.widgets.pick_models import offer_missing_seeds
+from fairdash.ui.widgets.pick_models import known_models, offer_missing_seeds
+from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
     PROPOSED,
     finish_audit,
@@ -37,6 +38,7 @@ from fairdash.ui.widgets.runs import (
     training_spec,
 )
 from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.tray import pick_models, pinned, with_pinned
 
 _DEFAULT = "road"
 _SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
@@ -85,6 +87,20 @@ def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
     return MethodGrid(method=_DEFAULT), _SEEDS, PROPOSED
 
 
+def tray_with(run_id: str, before: str | None) -> dict[str, Any]:
+    """Return the tray, as fields, with the models that a new run trains.
+
+    ``before`` is the run that the page shows.
+    """
+    ids = ids_to_come(store(), run_id)
+    known = known_models(store().run(run_id).dataset_id, before)
+    tray = [model.id for model in pinned(known, before)] if before else []
+    asked_for = [name for method, name in ids.items() if method != BASELINE]
+    plain = [name for method, name in ids.items() if method == BASELINE]
+    models = with_pinned([*(tray or plain)], asked_for or plain)
+    return {"models": models, "model": models[-1]}
+
+
 def estimate(
     dataset_id: str, grid: MethodGrid, seeds: int, train_rows: int | None
 ) -> str:
@@ -115,18 +131,47 @@ def show_run(snapshot: Snapshot) -> None:
         )
     if done:
         _show_result(snapshot)
-        show_truncation(snapshot)
-        show_violations(snapshot)
-        _next_pages(snapshot)
-        show_curves(snapshot)
 
 
 def _show_result(snapshot: Snapshot) -> None:
-    """Draw the numbers with their paired change, then all models of the run."""
-    result = outcome(store(), snapshot)
-    show_answer(result.answer(), "comparison")
-    offer_missing_seeds(result.settings, snapshot.run.dataset_id)
-    compare_measure(result.settings, snapshot.run.dataset_id)
+    """Draw what changed with the models of the tray, those of earlier runs too."""
+    data, page = snapshot.run.dataset_id, result_page("comparison", beside=False)
+    known = known_models(data, snapshot.run.id)
+    with page.tray:
+        models = pick_models(known, snapshot.run.id)
+    result = outcome(store(), snapshot, models)
+    answer, drawn = result.answer(), result
+    shown = page.before_after(models)
+    if len(shown) < len(models):
+        drawn = outcome(store(), snapshot, shown)
+    with page.controls:
+        _next_pages(snapshot)
+    page.show(answer, shown=drawn.answer())
+    with page.figure:
+        offer_missing_seeds(models, data)
+    page.evidence(
+        Evidence("measures", "Every measure", lambda: compare_measure(models, data)),
+        Evidence("training", "Training", lambda: show_curves(snapshot)),
+        *_of_methods(snapshot),
+    )
+
+
+def _of_methods(snapshot: Snapshot) -> list[Evidence]:
+    """Return what only some runs have something to say of."""
+    openers = []
+    if len(shown_settings(store(), snapshot, _MOST)) > 1:
+        openers.append(
+            Evidence(
+                "violations",
+                "Error against violation",
+                lambda: show_violations(snapshot),
+            )
+        )
+    if truncation(store(), snapshot) is not None:
+        openers.append(
+            Evidence("truncation", "Truncation", lambda: show_truncation(snapshot))
+        )
+    return openers
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
@@ -142,14 +187,15 @@ def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
 
 
 def _next_pages(snapshot: Snapshot) -> None:
+    """Draw where to go on from here, behind one opener."""
     run = snapshot.run
-    links = {path: label for path, label in _UNDERSTAND.items() if exists(path)}
+    links = dict(_UNDERSTAND)
     if is_sweep(store(), run.id):
         links = _ALL | links
-    with st.container(horizontal=True):
+    with st.popover("Go on", icon=":material/arrow_forward:"):
         for path, label in links.items():
-            if st.button(label, icon=":material/arrow_forward:", icon_position="right"):
-                open_page(path, run=run.id, data=run.dataset_id)
+            there = with_run(address(), run.id, run.dataset_id)
+            st.page_link(path, label=label, query_params=there)
 
 
 def show_truncation(snapshot: Snapshot) -> None:

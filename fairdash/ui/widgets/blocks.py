@@ -57,8 +57,10 @@ def more(
     return st.popover(label, icon=icon, width="stretch", **how)
 
 
-def form_beside(key: str, *, answered: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the places of a form and, right of it, of what it leads to.
+def form_beside(
+    key: str, *, answered: bool, form: float = 0.25
+) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the places of a form, a share of the width, and of what it leads to.
 
     On a phone one stands above the other: what is ``answered`` comes first.
     """
@@ -67,8 +69,8 @@ def form_beside(key: str, *, answered: bool) -> tuple[DeltaGenerator, DeltaGener
         style = f"{columns} {{ flex-wrap: wrap-reverse; }}"
         st.html(f"<style>@media (max-width: 640px) {{ {style} }}</style>")
     with st.container(key=key):
-        form, answer = st.columns([1, 3], gap="medium")
-    return form, answer
+        left, right = st.columns([form, 1 - form], gap="medium")
+    return left, right
 
 
 def kpi_row(items: Sequence[Kpi]) -> None:

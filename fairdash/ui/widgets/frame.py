@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import parse_qs
 
 import streamlit as st
@@ -31,6 +31,7 @@ from fairdash.ui.selection import (
     arrive,
     menu_address,
     selection,
+    stated,
     with_run,
     write,
 )
@@ -178,14 +179,14 @@ def _account() -> str:
 
 
 def open_page(
-    path: str, run: str | None = None, data: str | None = None, **more: str
+    path: str, run: str | None = None, data: str | None = None, **more: Any
 ) -> None:
     """Go to the page at ``path`` with a run and a data set in its address.
 
-    What else is chosen goes along as far as it is of them.
+    What else is chosen goes along as far as it is of them; ``more`` are other fields.
     """
     chosen = with_run(address(), run, data) if run or data else {}
-    st.switch_page(path, query_params={**chosen, **more})
+    st.switch_page(path, query_params=chosen | stated(**more))
 
 
 def open_unpacked(found: Unpacked) -> None:

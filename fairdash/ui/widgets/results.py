@@ -94,7 +94,7 @@ class ResultPage:
         """
         with self.verdict:
             say(answer)
-        with self.cards, st.grid(columns=2, min_column_width=140, gap=10):
+        with self.cards:
             for item in answer.cards[:_MOST_CARDS]:
                 card(item)
         drawing = (shown or answer).figure
@@ -104,8 +104,11 @@ class ResultPage:
                 draw_picture(picture, key=self.name, on_select=on_select)
             self._note(picture, answer)
 
-    def evidence(self, *openers: Evidence) -> None:
-        """Draw the openers, and below them what is open."""
+    def evidence(self, *openers: Evidence, first: str = "") -> None:
+        """Draw the openers, and below them what is open.
+
+        ``first`` is open until the reader opens anything.
+        """
         every = {each.name: each for each in (*openers, *self._own)}
         if not every:
             return
@@ -123,7 +126,13 @@ class ResultPage:
                 list(every),
                 selection_mode="multi",
                 format_func=lambda name: every[name].label,
-                **bound("opened", [], shown=shown, meant=meant, key=self.name),
+                **bound(
+                    "opened",
+                    [first] if first in every else [],
+                    shown=shown,
+                    meant=meant,
+                    key=self.name,
+                ),
             )
             for name in every:
                 if name in (now or []):
@@ -150,8 +159,11 @@ class ResultPage:
         self._own.append(Evidence("how", "How this is computed", how))
 
 
-def result_page(name: str) -> ResultPage:
-    """Return the places of a page; ``name`` is the identity of its figure."""
+def result_page(name: str, *, beside: bool = True) -> ResultPage:
+    """Return the places of a page; ``name`` is the identity of its figure.
+
+    Cards stand ``beside`` the figure, or in one row below it.
+    """
     verdict = st.container(
         horizontal=True, vertical_alignment="center", gap="small", wrap=False
     )
@@ -166,7 +178,11 @@ def result_page(name: str) -> ResultPage:
             horizontal=True, vertical_alignment="bottom", gap="small"
         )
         switch = st.container(width="content")
-    figure, cards = st.columns(_WIDTHS, gap="medium")
+    figure, cards = st.container(), st.container()
+    if beside:
+        figure, cards = st.columns(_WIDTHS, gap="medium")
+    across = 2 if beside else _MOST_CARDS
+    cards = cards.grid(columns=across, min_column_width=140, gap=10)
     below = st.container()
     return ResultPage(name, verdict, tray, controls, switch, figure, cards, below)
 

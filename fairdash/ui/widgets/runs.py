@@ -153,8 +153,7 @@ def audit_note(n_rows: int) -> str:
 class TrainRows(Fields):
     """What the address says beside what every page knows."""
 
-
-train_rows: int | None = field(default=None, metadata=OF_RUN)
+    train_rows: int | None = field(default=None, metadata=OF_RUN)
 
 
 def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:

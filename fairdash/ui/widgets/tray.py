@@ -47,8 +47,7 @@ def pinned(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     if not shown and chosen.model in named:
         shown = audits.beside_plain(named[chosen.model], models)
     shown = shown or audits.models_of(store(), models, run_id) or list(models[:1])
-    order = {model.id: place for place, model in enumerate(models)}
-    return sorted(shown[:MOST_MODELS], key=lambda model: order[model.id])
+    return shown[:MOST_MODELS]
 
 
 def pin(*names: str) -> None:
