@@ -36,6 +36,6 @@ else:
     runs.first_look()
 st.header("Start from a sample with a planted, known bias", anchor=False)
 data.sample_cards()
-st.header("Or from a public table, fetched from its publisher", anchor=False)
-data.public_cards()
+with st.expander("Public tables, fetched from their publishers"):
+    data.public_cards()
 ui.freeze_imports()

@@ -1,6 +1,5 @@
 """Home and Runs: what there is, and what can be done with it."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,6 @@ from fairdash import plots
 from fairdash._escaping import plain
 from fairdash._wording import (
     clock_time,
-    floor_words,
     number,
     percent,
     plural,
@@ -24,7 +22,6 @@ from fairdash.audits import (
     is_sweep,
     methods_of,
     outcome,
-    readable,
     run_table,
     seconds_left,
     settings,
@@ -38,6 +35,7 @@ from fairdash.ui.selection import Fields, bound, write
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
+    draw_picture,
     figure,
     heading,
     problem,
@@ -316,16 +314,12 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     if not settings(snapshot.trials):
         return
     found = outcome(store(), snapshot)
-    floor = floor_words(found.row["label"]) if math.isfinite(found.chance) else ""
-    figure(
-        plots.plot_overview(
-            found.models, title=run.name, label=found.row["label"], chance=found.chance
-        ),
-        caption=f"{found.caption()} {floor}",
-        table=readable(found.models),
-        key="latest",
+    heading(found.brief())
+    picture = plots.plot_overview(
+        found.models, title=run.name, label=found.row["label"], chance=found.chance
     )
-    offer_missing_seeds(found.settings, run.dataset_id)
+    draw_picture(picture, key="latest")
+    st.caption(plain(f"The last result: {run.name}."))
 
 
 def first_look() -> None:

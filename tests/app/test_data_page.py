@@ -140,7 +140,7 @@ def choose(monkeypatch):
 def test_remedies_of_findings_are_applied_undone_and_kept_with_the_roles(visit, choose):
     page = upload(visit("Data"), spoiled_csv())
     choose("spellings")
-    page.run()
+    widget(page, "button_group", "Evidence").set_value(["checks"]).run()
     button(page, "Write 'Works' in branch as 'works'").click().run()
     assert not page.exception
     assert "spellings" not in [row["Check"] for row in findings(page)]
@@ -160,6 +160,24 @@ def test_remedies_of_findings_are_applied_undone_and_kept_with_the_roles(visit, 
     frame = ui.store().dataset(newest.id).frame
     assert set(frame["branch"]) == {"office", "works"}
     assert frame["skill"].isna().sum() == 10
+
+
+def test_a_column_that_makes_the_groups_leaves_the_subgroups_by_itself(
+    visit, dataset_id
+):
+    page = visit("Data", data=dataset_id)
+    assert widget(page, "multiselect", "Subgroup columns").value == ["branch"]
+    widget(page, "selectbox", "Sensitive column").set_value("branch").run()
+    assert not page.exception
+    assert not page.error
+    assert widget(page, "multiselect", "Subgroup columns").value == []
+    assert "Makes the groups now, no subgroups: branch." in words(page)
+    assert figures(page) == 1
+    button(page, "Use these roles").click().run()
+    assert not page.exception
+    newest = ui.store().datasets()[0]
+    assert newest.roles.sensitive_feature == "branch"
+    assert newest.subgroups.columns == ()
 
 
 def test_edited_roles_survive_a_refresh_until_discarded_or_kept(visit, dataset_id):
