@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         family_of,
         family_title,
     )
+    from fairdash.methods.classical.plain import Weighted
     from fairdash.methods.declare import Device, Effort, Method, Param, param
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
     from fairdash.methods.log_loss.cross_validated import FairLogLossCV

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         MEASURES,
         RATES,
         SCORE_MEASURES,
+        Measure,
         best_off,
         better_when,
         error_costs,

@@ -6,7 +6,7 @@ from toys import ROLES, Question, people_csv
 from fairdash import ui
 from fairdash._wording import number
 from fairdash.jobs._engine import take
-from fairdash.methods import CATALOG, family_of
+from fairdash.methods import CATALOG, family_of, scorers
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
@@ -234,3 +234,19 @@ def test_error_is_held_against_violation_for_the_constraint_asked_for(
     choice.set_value("demographic_parity").run()
     assert not page.exception
     assert "over 2 splits. Demographic parity." in words(page)
+
+
+def test_a_base_model_of_which_scores_alone_are_kept_opens_on_every_page(
+    visit, dataset_id, monkeypatch, page_names
+):
+    for module in ("plain", "reductions"):
+        name = f"fairdash.methods.classical.{module}.stored"
+        monkeypatch.setattr(name, scorers.Unkept)
+    params = {"estimator": "gradient_boosting"}
+    run = start_training(dataset_id, MethodGrid(method="hardt", params=params), 1)
+    (trial,) = [t for t in ui.store().snapshot(run).trials if t.method == "hardt"]
+    assert trial.params["estimator"] == "gradient_boosting"
+    assert ui.store().artifact(trial.key).network() == {}
+    for name in page_names:
+        page = visit(name, run=run)
+        assert not page.exception, name

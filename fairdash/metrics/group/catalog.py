@@ -1,11 +1,13 @@
 """The measures: what each one is, in numbers and in words.
 
 A new measure is one `add(Measure(...))`: pages, reports, the shell and sweeps read this
-catalog.
+catalog. A package offers one by an entry point of the group ``fairdash.measures``.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -247,6 +249,16 @@ add(
         better="low", in_points=False, interval=_NORMAL,
     )
 )  # fmt: skip
+
+
+for _entry in entry_points(group="fairdash.measures"):
+    try:
+        add(_entry.load())
+    except Exception as error:  # of another package: it must not stop an audit
+        warnings.warn(
+            f"The measure {_entry.name!r} of {_entry.value} is left out: {error}",
+            stacklevel=1,
+        )
 
 
 def better_when(measure: str, *, favourable: bool = True) -> str:
