@@ -1,5 +1,7 @@
 """Individual fairness: whether people who are alike are treated alike."""
 
+from functools import partial
+
 import streamlit as st
 
 from fairdash import audits, ui
@@ -10,14 +12,12 @@ models = ui.known_models(view.data, view.run)
 models += audits.callable_models(ui.store(), view.data, models) if view.data else []
 asked = ui.cannot_be_asked(view.data, "about people who are changed")
 if not models:
-    ui.empty(
+    ui.stop_empty(
         "No model to audit yet",
-        "People are changed in what should not count and scored again, which needs a "
-        "model. A plain one trains in seconds; Data takes an ONNX file. " + asked,
+        "People who are alike are compared by a model. A plain one trains in seconds; "
+        "Data takes an ONNX file. " + asked,
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.freeze_imports()
-    st.stop()
 
 dataset = ui.store().dataset(view.data)
 
@@ -25,39 +25,55 @@ dataset = ui.store().dataset(view.data)
 @st.fragment
 def show_individual():
     """Draw everything that follows the controls."""
-    facts = st.container()
-    question = individual.pick_individual(
-        models, dataset, view.data, view.run, individual.features_of
-    )
+    page = ui.result_page("pairs")
+    with page.tray:
+        chosen = ui.pick_model(models, view.run)
+    with page.controls:
+        question = individual.pick_individual(
+            chosen,
+            dataset,
+            partial(individual.features_of, view.data),
+            partial(individual.differ_by, view.data),
+        )
+    pairs_of = partial(individual.asked_pairs, view.data, question)
     try:
         model = individual.model_of(view.data, question.trial)
-        metric = individual.metric_of(model.rows, question.spec)
-        with st.spinner("Searching people who are alike and scoring them"):
-            own = individual.audits_of([question.model], question, view.data)
-            found = individual.people_of(view.data, question.trial, question)
+        similar = pairs_of("similar")
+        changed = pairs_of("changed") if question.flipped else None
+        with page.figure, st.spinner("Inventing look-alikes and scoring them"):
+            pairs = pairs_of(question.kind)
     except ValueError as error:
         ui.problem("This model was not audited", error)
         return
-    answer = individual.answer_of(own, question, dataset.name)
-    ui.show_answer(answer, "individual", top=facts)
-    left, right = st.columns(2, gap="medium")
-    with right:
-        individual.show_metric(metric, model, question)
-    individual.show_people(found, model)
-    individual.what_if(model, metric, found)
-    individual.show_certificate(view.data, question, model)
-    with left:
-        # other models come last: all that is said of one comes before them
-        picture = st.container()
+    page.show(
+        audits.alike_answer(
+            pairs,
+            similar,
+            changed,
+            question.columns,
+            label=question.model.label,
+            status=model.status,
+        )
+    )
+
+    def edit():
+        metric = individual.metric_of(model.rows, question.spec)
+        individual.edit_person(model, metric, pairs)
+
+    def every_model():
         known = ui.by_interest(models, view.run)
-        compared, others = individual.pick_compared(known, question)
-        with picture, st.spinner(f"Comparing {ui.plural(len(compared), 'model')}"):
-            audits = individual.audits_of(compared, question, view.data)
-            individual.show_consistency(audits, question, model.rows.n, others)
+        with st.spinner(f"Comparing {ui.plural(len(known), 'model')}"):
+            answer = individual.consistency_answer(known, question, view.data)
+        ui.show_answer(answer, "consistency")
+
+    page.evidence(
+        ui.Evidence("edit", "Edit a person", edit),
+        ui.Evidence("models", "Every model", every_model),
+    )
+    if asked:
+        st.caption(ui.plain(asked))
 
 
 show_individual()
-if asked:
-    st.caption(ui.plain(asked))
 train.export_run(view)
 ui.freeze_imports()

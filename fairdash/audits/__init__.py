@@ -48,10 +48,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.fair_metrics import (
         FairMetricSpec,
-        UploadedPairs,
-        Yardstick,
-        fair_radius_yardstick,
-        pair_counts,
     )
     from fairdash.audits.groups.constraints import (
         CONSTRAINTS,
@@ -85,22 +81,20 @@ if TYPE_CHECKING:
         promised_subgroups,
     )
     from fairdash.audits.individual import (
-        Certified,
-        audit_counterparts,
         audit_flips,
         audit_run,
+        audit_similar,
         audits_table,
-        certificate_caption,
-        certificate_kpis,
-        certify,
-        counterparts_caption,
-        counterparts_headline,
         flip_values,
-        individual_brief,
-        individual_kpis,
-        individual_verdict,
-        nobody_alike,
-        yardstick_caption,
+    )
+    from fairdash.audits.look_alikes import (
+        PairKind,
+        Pairs,
+        alike_answer,
+        changed_people,
+        invented_people,
+        own_units,
+        similar_people,
     )
     from fairdash.audits.noisy_groups.certificates import (
         Certificate,
@@ -108,8 +102,8 @@ if TYPE_CHECKING:
         Question,
         RadiusCurve,
         certificate_table,
-        certificates_answer,
         certify_decisions,
+        models_answer,
         radius_curve,
     )
     from fairdash.audits.noisy_groups.noise import (
@@ -119,6 +113,12 @@ if TYPE_CHECKING:
         from_estimate,
         from_levels,
         from_sample,
+    )
+    from fairdash.audits.noisy_groups.promise import (
+        promise_answer,
+        promise_verdict,
+        promise_words,
+        shares_shown,
     )
     from fairdash.audits.noisy_groups.training import newest_run, noise_spec, told_words
     from fairdash.audits.portable import (

@@ -336,10 +336,6 @@ def _table(
 ) -> pd.DataFrame:
     """Return the people as shown; distance and P(1) are computed from that anew."""
     shown = in_table(people.frame, people.columns, people.X, found.X)
-    moved = {
-        c.name: ((found.X[:, c.span] - people.X[:, c.span]) ** 2).sum(1)
-        for c in people.columns
-    }
     Z = people.encoder.transform(shown) if people.encoder else found.X
     everyone = np.arange(len(shown))
     before = people.score(people.X, everyone)
@@ -354,7 +350,9 @@ def _table(
             "after": after,
             "decision_changed": turned,
             "place": people.places,
-            "changes": _changes(people.frame, shown, moved),
+            "changes": changes_between(
+                people.columns, people.frame, shown, people.X, found.X
+            ),
         }
     )
     kept = found.found & (distance <= radius + TOLERANCE)
@@ -362,13 +360,22 @@ def _table(
     return table.iloc[order[kept[order]]].reset_index(drop=True)
 
 
-def _changes(
-    before: pd.DataFrame, after: pd.DataFrame, moved: dict[str, Float]
+def changes_between(
+    columns: Sequence[TableColumn],
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    X: Float,
+    Z: Float,
 ) -> list[list[Change]]:
-    """Return what differs in every row, its largest change of encoded values first."""
+    """Return what differs in every row, its largest change of encoded values first.
+
+    ``before`` and ``after`` hold the words of the table, ``X`` and ``Z`` are encoded.
+    """
     found: list[list[tuple[float, Change]]] = [[] for _ in range(len(before))]
-    for name, squared in moved.items():
-        one, other = before[name].tolist(), after[name].tolist()
+    for column in columns:
+        squared = ((Z[:, column.span] - X[:, column.span]) ** 2).sum(1)
+        one, other = before[column.name].tolist(), after[column.name].tolist()
         for i in np.flatnonzero(squared):
-            found[i].append((-float(squared[i]), Change(name, one[i], other[i])))
+            change = Change(column.name, one[i], other[i])
+            found[i].append((-float(squared[i]), change))
     return [[change for _, change in sorted(row, key=lambda x: x[0])] for row in found]

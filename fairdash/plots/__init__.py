@@ -18,7 +18,7 @@ load("plotly")
 from fairdash.plots._drift import plot_drift, plot_gap_changes
 from fairdash.plots._front import METRICS, drawn_models, plot_front
 from fairdash.plots._grid import plot_grid
-from fairdash.plots._individual import plot_consistency, plot_fair_metric
+from fairdash.plots._individual import plot_consistency, plot_pairs
 from fairdash.plots._local import (
     MOST_MODELS,
     local_finding,
@@ -33,7 +33,7 @@ from fairdash.plots._log_loss import (
 from fairdash.plots._models import plot_comparison, plot_overview
 from fairdash.plots._noisy_groups import (
     plot_certificates,
-    plot_confusion,
+    plot_worst_case,
 )
 from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_cut
 from fairdash.plots._theme import (

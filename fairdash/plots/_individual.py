@@ -1,8 +1,8 @@
-"""Figures of individual fairness: sensitive directions, what consistency costs."""
+"""Figures of individual fairness: pairs of people, what consistency costs."""
 
 import pandas as pd
 
-from fairdash._wording import fitting, percent
+from fairdash._wording import fitting, percent, wrap
 from fairdash.plots._rows import (
     Panel,
     Series,
@@ -25,9 +25,13 @@ from fairdash.plots._theme import (
     value_axis,
 )
 
-_ROW, _LONGEST = 40, 34
-_LEARNED = ("predicts", "pairs", "learned")  # how their names begin
 _MARK = 10.0
+_MOST_CHANGES, _WIDE = 10, 44  # differences under the pointer, letters a line
+_OF_PAIRS = {
+    "similar": ("a person", "the most similar other person"),
+    "changed": ("as they are", "only this changed"),
+    "invented": ("a person", "invented look-alike"),
+}
 
 
 def plot_consistency(table: pd.DataFrame) -> Picture:
@@ -160,54 +164,51 @@ def _most_consistent(table: pd.DataFrame) -> str:
     )
 
 
-def plot_fair_metric(table: pd.DataFrame) -> Picture:
-    """Draw the share of the features' variance along each direction that is free.
+def plot_pairs(table: pd.DataFrame, *, kind: str, share: float, n: int) -> Picture:
+    """Draw pairs of people who are alike, one row a pair, on the scale of P(1).
 
-    ``table`` is of ``fairdash.metrics.FairMetric.table``.
+    Parameters
+    ----------
+    table : DataFrame
+        A row for each pair: ``pair`` in words, ``before`` and ``after`` (P(1) of both),
+        ``decision_changed``, and ``changes``, a list of what differs.
+    kind : {"similar", "changed", "invented"}
+        Who the second of a pair is.
+    share, n : float, int
+        Share of pairs decided otherwise among all people looked at, and how many.
     """
-    learned = table["direction"].astype(str).str.startswith(_LEARNED)
-    marks = pd.concat(
-        [
-            marks_of(table, "variance", None, _direction_hover, series=i, only=only)
-            for i, only in enumerate((learned, ~learned))
-        ],
-        ignore_index=True,
+    first, second = _OF_PAIRS[kind]
+    marks = [
+        marks_of(table, column, None, _pair_hover, series=i)
+        for i, column in enumerate(("before", "after"))
+    ]
+    axis = value_axis("P(1), decided 1 above .5", ".0%", nticks=6, range=[-0.02, 1.02])
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        table["pair"].astype(str).tolist(),
+        [Series(first, INK, "circle", 10), Series(second, GROUPS[1], "diamond", 11)],
+        [Panel(axis | {"showgrid": True}, limit=0.5)],
+        ticks=[wrap(str(pair), _WIDE) for pair in table["pair"]],
+        joined=True,
+        least=38,
+        around=90,
+        lowest=220,
+        legend=True,
     )
-    words = [percent(float(share), 1) for share in marks["value"]]
-    axis = value_axis(
-        "share of the variance of all features",
-        ".1~%",
-        nticks=5,
-        rangemode="tozero",
-        showgrid=True,
-    )
-    drawn = draw_rows(
-        marks.assign(words=words),
-        [_short(str(name)) for name in table["direction"]],
-        [Series("learned", GROUPS[0]), Series("columns", MUTED)],
-        [Panel(axis)],
-        least=_ROW,
-        lowest=190,
-        right=52,
-    )
-    share = percent(float(table["variance"].sum()), 0)
+    whom = {
+        "similar": "have a most similar person who is decided otherwise",
+        "changed": "are decided otherwise when only this changes",
+        "invented": "have an invented look-alike who is decided otherwise",
+    }[kind]
     listed = "; ".join(
-        f"{row['direction']}: {percent(row['variance'], 1)} of the variance, mostly "
-        f"{row['columns']}"
+        f"{row['pair']}, {percent(row['before'], 0)} and {percent(row['after'], 0)}"
         for row in records(table)
     )
-    return Picture(
-        drawn,
-        f"Sensitive directions hold {share} of the features' variance",
-        f"Sensitive directions. {listed}.",
-        table,
-    )
+    headline = f"{percent(share, 1)} of {n:,} people {whom}"
+    return Picture(figure, headline, f"P(1) of pairs. {headline}. {listed}.", table)
 
 
-def _direction_hover(row: Spec) -> str:
-    share = percent(row["variance"], 1)
-    return f"{share} of the variance<br>{row['columns']}"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+def _pair_hover(row: Spec) -> str:
+    differences = [str(change) for change in row["changes"][:_MOST_CHANGES]]
+    ends = f"P(1) {percent(row['before'], 1)} and {percent(row['after'], 1)}"
+    return "<br>".join([ends, *differences])

@@ -1,12 +1,20 @@
-"""Noisy groups: who is mistaken for whom, what is certain of a model."""
+"""Noisy groups: the worst case by the share recorded wrongly, and model by model."""
 
 import math
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import count, fitting, number, percent, wrap
-from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, numbers, records
+from fairdash._wording import in_points, number, percent, wrap
+from fairdash.plots._rows import (
+    Panel,
+    Series,
+    draw_rows,
+    marks_of,
+    records,
+    scatter,
+    upright_line,
+)
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
     INK,
@@ -105,90 +113,80 @@ def _range(values: pd.DataFrame) -> Spec:
     return {"range": [low - room, high + room]}
 
 
-def plot_confusion(counts: pd.DataFrame) -> Picture:
-    """Rows by true group (down) and noisy group (across), as shares of the true group.
+def plot_worst_case(
+    table: pd.DataFrame, *, slack: float, share: float, tolerated: float
+) -> Picture:
+    """Draw how much worse off a group can be, by the share recorded wrongly.
 
-    ``counts`` have true groups in rows, noisy groups in columns; they are rows, or
-    shares that are assumed.
+    Parameters
+    ----------
+    table : DataFrame
+        label, share (from 0, in even steps) and worst, a difference of rates; the first
+        label is the model looked at, and others are grey.
+    slack : float
+        The difference at which the promise breaks.
+    share : float
+        The share looked at.
+    tolerated : float
+        The share up to which the promise holds; NaN where it is broken already.
     """
-    shares = counts.div(counts.sum(axis=1), axis=0)
-    total = float(counts.to_numpy().sum())
-    assumed = total <= 1 + 1e-9
-
-    def size(value: float) -> str:
-        return f"{percent(value, 1)} of all" if assumed else count(int(value))
-
-    notes = [
-        text(
-            f"{percent(float(shares.loc[true, noisy]), 0)}<br>"
-            f"{size(counts.loc[true, noisy])}",
-            colour=INK,
-            x=noisy,
-            y=true,
-        )
-        for true in counts.index
-        for noisy in counts.columns
-    ]
-    data: list[Spec] = [
-        {
-            "type": "heatmap",
-            "x": list(map(str, counts.columns)),
-            "y": list(map(str, counts.index)),
-            "z": [numbers(shares.loc[true]) for true in counts.index],
-            "colorscale": [[0, fade("#000005", 0.05)], [1, fade("#000005", 0.5)]],
-            "zmin": 0,
-            "zmax": 1,
-            "showscale": False,
-            "xgap": 2,
-            "ygap": 2,
-            "hoverinfo": "skip",
-        }
-    ]
-    layout: Spec = {
-        "xaxis": {
-            "title": "recorded as (noisy group Ĝ)",
-            "type": "category",
-            "tickvals": list(map(str, counts.columns)),
-            "ticktext": [
-                wrap(str(name), max(10, 28 // len(counts.columns)))
-                for name in counts.columns
+    first = str(table["label"].iloc[0])
+    data = [
+        scatter(
+            100 * model["share"],
+            100 * model["worst"],
+            name=str(label),
+            line={"color": INK if label == first else MUTED, "width": 2.5},
+            hover=[
+                f"{label}<br>{percent(row['share'])} wrong: {in_points(row['worst'])} "
+                "points worse"
+                for row in records(model)
             ],
-            "tickangle": 0,
-        },
-        "yaxis": {
-            "title": "true group (G)",
-            "type": "category",
-            "tickvals": list(map(str, counts.index)),
-            "ticktext": [wrap(str(name), 12) for name in counts.index],
-            "autorange": "reversed",
-            "showgrid": False,
-        },
+        )
+        for label, model in table.groupby("label", sort=False)
+    ]
+    own = table[table["label"] == first]
+    at = own.iloc[[int((own["share"] - share).abs().argmin())]]
+    ring = {"color": INK, "symbol": "circle-open", "size": 14, "line": {"width": 3}}
+    data.append(
+        scatter(
+            100 * at["share"],
+            100 * at["worst"],
+            mode="markers",
+            marker=ring,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    end = 100 * float(table["share"].max())
+    dash: Spec = {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"}
+    level = {"x0": 0, "x1": 1, "xref": "x domain", "y0": 100 * slack, "y1": 100 * slack}
+    shapes: list[Spec] = [{"type": "line", "line": dash, **level}]
+    words = f"allowed: {in_points(slack)} points"
+    notes = [text(words, x=1, xref="x domain", y=100 * slack, xanchor="right")]
+    notes[0]["yanchor"] = "bottom"
+    if 0 < tolerated < table["share"].max():
+        shapes.append(upright_line(100 * tolerated, **dash))
+        words = f"holds up to {percent(tolerated)}"
+        place: Spec = {"x": 100 * tolerated, "y": 0, "yref": "y domain", "xshift": 4}
+        notes.append(text(words, INK, xanchor="left", yanchor="bottom", **place))
+    ticks: Spec = {"ticksuffix": "%", "range": [0, end], "showgrid": True}
+    layout: Spec = {
+        "xaxis": value_axis("share of a group recorded wrongly (γ)", **ticks),
+        "yaxis": {"title": "worst case, points worse", "rangemode": "tozero"},
+        "shapes": shapes,
         "annotations": notes,
     }
-    rows = [
-        f"{true}: "
-        + ", ".join(
-            f"{percent(float(shares.loc[true, noisy]), 0)} as {noisy}"
-            for noisy in counts.columns
-        )
-        for true in counts.index
-    ]
-    return Picture(
-        finish(data, layout, height=130 + 62 * len(counts)),
-        _confusion_headline(shares),
-        f"How true groups appear among noisy ones. {'; '.join(rows)}.",
-        counts.rename_axis("true group").reset_index(),
-        "Shares implied by the noise assumed."
-        if assumed
-        else f"{count(round(total))} rows with both groups.",
+    (row,) = records(at)
+    headline = (
+        f"With {percent(row['share'])} recorded wrongly a group can be "
+        f"{in_points(row['worst'])} points worse off"
     )
-
-
-def _confusion_headline(shares: pd.DataFrame) -> str:
-    """Whose rows are most often given to another group."""
-    wrong = {str(name): 1 - float(shares.loc[name, name]) for name in shares.index}
-    worst = max(wrong, key=wrong.__getitem__)
-    return fitting(
-        f"{percent(wrong[worst], 1)} of {worst} appear as another group",
-        f"Up to {percent(wrong[worst], 1)} of a group appear as another",
+    several = len(own) < len(table)
+    return Picture(
+        finish(data, layout, height=400, legend=several),
+        headline,
+        f"Worst case against the share recorded wrongly. {headline}; "
+        f"{in_points(slack)} are allowed.",
+        table,
     )

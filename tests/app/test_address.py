@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from reading import figures, numbers, widget, words
-from toys import people, people_csv
+from toys import people_csv
 
 from fairdash import ui
 from fairdash.audits import opened_on
@@ -72,10 +72,11 @@ CHOICES = {
         ("number_input", "Worst-1-DI at most", 0.7),
     ],
     "Individual fairness": [
-        ("multiselect", "Columns", ["branch"]),
-        ("toggle", "What predicts origin", False),
-        ("selectbox", "People searched", 600),
-        ("button_group", "Start from", "worst counterpart"),
+        ("multiselect", "Should not count", ["branch"]),
+        ("button_group", "Compare with", "changed"),
+        ("selectbox", "People", 600),
+        ("button_group", "Evidence", ["edit"]),
+        ("button_group", "Start from", "as the other"),
         ("selectbox", "branch", "works"),
         ("number_input", "age", 33),
     ],
@@ -121,34 +122,6 @@ def test_the_form_of_a_sweep_is_kept(visit, dataset_id):
     again = chosen(same_opened_anew(page, "Sweep", visit))
     for kind, label, value in choices:
         assert again[kind, label] == value != before.get((kind, label))
-
-
-def send(page, label, frame):
-    content = frame.to_csv(index=False).encode()
-    widget(page, "file_uploader", label).upload("sent.csv", content, "text/csv").run()
-
-
-def test_files_of_pairs_are_named_by_what_they_hold(visit, run_id):
-    page = visit("Individual fairness", run=run_id)
-    alone = numbers(page)
-    source = "Pairs of people who are alike"
-    widget(page, "selectbox", source).set_value("Two aligned tables").run()
-    table = people(80, seed=3)
-    send(page, "People", table)
-    send(page, "Their counterparts", table.assign(age=table["age"] + 3))
-    assert numbers(page) != alone
-    again = visit("Individual fairness", **page.query_params)
-    assert not again.exception
-    assert numbers(again) == numbers(page)
-    assert words(again).count("sent.csv is in use") == 2
-    widget(page, "selectbox", source).set_value("Pair id column").run()
-    numbered = table.assign(twin=range(80), pair=[i // 2 for i in range(80)])
-    send(page, "People with a pair id", numbered)
-    widget(page, "selectbox", "Pair id").set_value("pair").run()
-    again = visit("Individual fairness", **page.query_params)
-    assert chosen(again) == chosen(page)
-    assert numbers(again) == numbers(page)
-    assert "40 sets of people" in words(again)
 
 
 def test_a_table_without_roles_stays_open_on_the_way_through_other_pages(visit):

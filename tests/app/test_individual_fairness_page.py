@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 import streamlit as st
@@ -29,56 +31,46 @@ def test_a_visit_without_anything_says_what_it_takes(visit):
     assert "No model to audit yet" in words(page)
 
 
-def test_a_model_without_slopes_is_audited_and_says_what_is_missing(visit, dataset_id):
-    run = start_training(dataset_id, MethodGrid(method="forest"), 1, beside="forest")
-    page = visit("Individual fairness", run=run)
-    assert not page.exception
-    assert numbers(page)["Consistency"].endswith("%")
-    assert "Loss ratio, at least" not in numbers(page)
-    assert "is not a network" in words(page)
-    assert "have someone alike who gets another decision" in words(page)
-
-
-def test_the_first_screen_audits_a_model(visit, run_id):
+def test_the_first_screen_compares_real_people(visit, run_id):
     page = visit("Individual fairness", run=run_id)
     assert not page.exception
-    assert "120 test rows (all of those of a split)" in words(page)
     shown = numbers(page)
-    assert set(shown) == {
-        "Consistency",
-        "Change of P(1)",
-        "CTF score",
-        "Gap RMS",
-        "Loss ratio, at least",
-        "DIF, at least",
-        "First layer",
-        "P(1) as it is",
-        "P(1) as edited",
-        "Fair distance",
-    }
-    assert shown["P(1) as it is"] == shown["P(1) as edited"]
-    assert shown["Fair distance"] == "0.000"
-    assert figures(page) == 2
-    assert "People · 120 test rows · 1 seed" in words(page)
-    people = next(t.value for t in page.dataframe if "changed so" in t.value)
-    changed = people["decision"].str.contains("→")
-    share = changed.sum() / 120
-    assert f"{share:.1%} of people have someone alike" in words(page)
-    assert numbers(page)["Consistency"] == f"{1 - share:.1%}"
-    assert (people["fair distance"] <= 0.1 + 1e-9).all()
-    for part in (people[changed], people[~changed]):
-        moved = np.abs(part["changed so"] - part["P(1)"])
-        assert (np.diff(moved) <= 1e-12).all()
-    assert people["rank"].tolist() == list(range(1, len(people) + 1))
+    assert set(shown) == {"Similar, other result"}  # the model does not read the group
+    assert re.search(
+        r"For \d+% of people the most similar other person is decided otherwise. The "
+        r"model does not read origin",
+        words(page),
+    )
+    assert figures(page) == 1
+    assert "invented" not in words(page).lower()
+    widget(page, "button_group", "Evidence").set_value(["table"]).run()
+    table = page.dataframe[0].value
+    share = table["decision_changed"].mean()
+    assert shown["Similar, other result"] == f"{share:.1%}"
+    assert (table["row"] != table["other"]).all()
+
+
+def test_invented_people_come_only_when_asked_and_within_the_radius(visit, run_id):
+    page = visit("Individual fairness", run=run_id, opened="table")
+    widget(page, "button_group", "Compare with").set_value("invented").run()
+    assert not page.exception
+    assert "A single number may differ by" in words(page)
+    table = page.dataframe[0].value
+    assert (table["other"] == 0).all()
+    assert (table["fair_distance"] <= 0.1 + 1e-9).all()
+    widget(page, "select_slider", "How far they may differ (ε)").set_value(1.0).run()
+    assert page.dataframe[0].value["fair_distance"].max() > 0.1
+    again = visit("Individual fairness", **dict(page.query_params.items()))
+    assert again.dataframe[0].value.equals(page.dataframe[0].value)
 
 
 def test_an_edited_person_is_scored_and_measured_anew(visit, dataset_id, run_id):
-    page = visit("Individual fairness", run=run_id)
+    page = visit("Individual fairness", run=run_id, opened="edit")
     label = widget(page, "button_group", "Model").value
     models = ui.known_models(dataset_id, run_id)
     trial = next(m for m in models if m.label == label).trials[0]
     rows = model_of(dataset_id, trial).rows
-    row = widget(page, "selectbox", "Person, most changed first").value
+    row = widget(page, "selectbox", "Person").value
     place = np.flatnonzero(rows.dataset.row_number[rows.where] + 1 == row)
     person = rows.frame.iloc[place]
     other = {"office": "works", "works": "office"}[person["branch"].iloc[0]]
@@ -107,11 +99,11 @@ def test_a_model_kept_by_an_earlier_version_is_left_out_with_the_reason(
     assert "Only the scores of this model are kept" in words(page)
 
 
-def test_consistency_is_that_of_flipped_rows_scored_by_the_stored_network(
+def test_changed_decisions_are_those_of_flipped_rows_scored_by_the_stored_network(
     visit, run_id
 ):
     page = visit("Individual fairness", run=run_id)
-    widget(page, "multiselect", "Columns").set_value(["branch"]).run()
+    widget(page, "multiselect", "Should not count").set_value(["branch"]).run()
     assert not page.exception
     store = ui.store()
     record = store.run(run_id)
@@ -128,7 +120,11 @@ def test_consistency_is_that_of_flipped_rows_scored_by_the_stored_network(
         for branch in ("office", "works")
     ]
     share = (decided[0] == decided[1]).mean()
-    assert numbers(page)["Consistency"] == f"{share:.1%}"
+    assert numbers(page)["Decisions changed"] == f"{1 - share:.1%}"
+    widget(page, "button_group", "Compare with").set_value("changed").run()
+    widget(page, "button_group", "Evidence").set_value(["models"]).run()
+    assert not page.exception
+    assert figures(page) == 2
 
 
 def test_the_page_opens_with_the_metric_its_model_was_trained_with(visit, dataset_id):
@@ -141,11 +137,9 @@ def test_the_page_opens_with_the_metric_its_model_was_trained_with(visit, datase
     )
     page = visit("Individual fairness", run=run, model=sensei.id)
     assert widget(page, "button_group", "Model").value == sensei.label
-    assert widget(page, "multiselect", "Columns").value == ["branch"]
-    assert widget(page, "toggle", "What predicts origin").value is False
+    assert widget(page, "multiselect", "Should not count").value == ["branch"]
     page = visit("Individual fairness", run=run, model=plain.id)
-    assert widget(page, "multiselect", "Columns").value == []
-    assert widget(page, "toggle", "What predicts origin").value is True
+    assert widget(page, "multiselect", "Should not count").value == []
 
 
 def test_missing_values_in_a_chosen_column_are_a_group(visit, inline):
@@ -159,4 +153,12 @@ def test_missing_values_in_a_chosen_column_are_a_group(visit, inline):
     page = visit("Individual fairness", run=run, metric=metric)
     assert not page.exception
     assert "was not audited" not in words(page)
-    assert numbers(page)["Consistency"].endswith("%")
+    assert numbers(page)["Decisions changed"].endswith("%")
+
+
+def test_a_link_to_pairs_that_were_uploaded_opens_with_a_sentence(visit, run_id):
+    metric = '{"pairs": {"table": "x", "other": "y"}}'
+    where = {"pairs": "Two aligned tables", "metric": metric}
+    page = visit("Individual fairness", run=run_id, **where)
+    assert not page.exception
+    assert "Pairs are no longer uploaded here" in words(page)

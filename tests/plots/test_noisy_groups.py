@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -35,29 +36,24 @@ def test_the_headline_counts_the_models_that_decide_and_keep_the_constraint(mode
         assert words == "No model is safe at this radius"
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.lists(st.integers(0, 50), min_size=2, max_size=2), min_size=2)
-    .filter(lambda rows: all(map(sum, rows)))
-    .map(lambda rows: rows[:2])
-)
-def test_the_headline_names_the_group_that_appears_most_as_another(rows):
-    counts = pd.DataFrame(rows, index=["a", "b"], columns=["a", "b"])
-    wrong = {"a": rows[0][1] / sum(rows[0]), "b": rows[1][0] / sum(rows[1])}
-    share, name = re.match(
-        r"([\d.]+)% of (\w) appear", plots.plot_confusion(counts).headline
-    ).groups()
-    assert float(share) / 100 == pytest.approx(max(wrong.values()), abs=6e-4)
-    assert wrong[name] == max(wrong.values())
-
-
-def test_the_confusion_shows_shares_of_the_true_group():
-    counts = pd.DataFrame([[90, 10], [5, 45]], index=["a", "b"], columns=["a", "b"])
-    picture = plots.plot_confusion(counts)
-    assert picture.figure.data[0].z[0][1] == pytest.approx(0.1)
-    assert picture.headline == "10.0% of a appear as another group"
-    assert "10% as b" in picture.alt
-    assert picture.caption == "150 rows with both groups."
-    assumed = plots.plot_confusion(counts / 150)
-    assert "noise assumed" in assumed.caption
-    assert assumed.figure.layout.annotations[0].text == "90%<br>60.0% of all"
+def test_the_worst_case_stands_where_the_share_looked_at_crosses_the_curve():
+    share = np.arange(0, 0.101, 0.001)
+    plain = pd.DataFrame({"label": "m", "share": share, "worst": 0.01 + 2 * share})
+    other = plain.assign(label="other", worst=0.3)
+    table = pd.concat([plain, other], ignore_index=True)
+    drawn = {"slack": 0.05, "share": 0.04, "tolerated": 0.02}
+    picture = plots.plot_worst_case(table, **drawn)
+    curve, grey, ring = picture.figure.data
+    assert (ring.x[0], ring.y[0]) == (pytest.approx(4), pytest.approx(9))
+    assert curve.y[20] == pytest.approx(
+        100 * drawn["slack"]
+    )  # where the promise breaks
+    assert curve.line.color != grey.line.color
+    assert {s.x0 for s in picture.figure.layout.shapes} == {0, 2}
+    assert (
+        picture.headline
+        == "With 4.0% recorded wrongly a group can be 9.0 points worse off"
+    )
+    assert "5.0 are allowed" in picture.alt
+    broken = plots.plot_worst_case(plain, **drawn | {"tolerated": float("nan")})
+    assert len(broken.figure.layout.shapes) == 1

@@ -1,35 +1,24 @@
-"""Controls of Individual fairness: model, sensitive directions, how much to search."""
+"""Controls of Individual fairness: model, what should not count, who is compared."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import get_args
 
 import streamlit as st
 
-from fairdash._escaping import plain
-from fairdash._wording import count, plural
-from fairdash.audits import (
-    FairMetricSpec,
-    Setting,
-    UploadedPairs,
-    pair_counts,
-)
+from fairdash._wording import count
+from fairdash.audits import FairMetricSpec, PairKind, Setting
 from fairdash.datasets import Dataset
 from fairdash.store import TrialRecord
-from fairdash.ui.selection import (
-    OF_DATA,
-    OF_RUN,
-    Fields,
-    bound,
-    bound_entry,
-)
-from fairdash.ui.widgets.blocks import controls, kept_upload, more, problem
+from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
+from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_models import pick_seed_of
-from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.tray import pick_model
 
-SOURCES = ("None", "Two aligned tables", "Pair id column")
-_LABELLED = "Label pairs"  # a source of earlier versions
+_KINDS: dict[PairKind, str] = {
+    "similar": "Similar people",
+    "changed": "Only this changed",
+    "invented": "Invented",
+}
 _RADII = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 _RADIUS = 0.1
 _PEOPLE = (300, 600, 2_000, 10_000)
@@ -43,15 +32,17 @@ class IndividualFields(Fields):
 
     # The fair metric, as `fairdash.audits.FairMetricSpec.text` writes it.
     metric: str | None = field(default=None, metadata=OF_RUN)
-    # Where pairs of people who are alike come from.
+    # Where pairs came from in links of earlier versions.
     pairs: str | None = field(default=None, metadata=OF_DATA)
-    # Most people for whom a worst counterpart is searched.
+    # Whom people are compared with.
+    compared: str | None = None
+    # Most people who are looked at.
     people: int | None = None
-    # Largest squared fair distance of a counterpart (epsilon).
+    # Largest squared fair distance of an invented counterpart (epsilon).
     fair_radius: float | None = None
     # Row of the table, from 1, of the person who is looked at.
     person: int | None = field(default=None, metadata=OF_RUN)
-    # What edits of a person begin with, "worst" for the worst counterpart, and the
+    # What edits of a person begin with, "worst" for the other of the pair, and the
     # values edited, "row column=value".
     begin: str | None = field(default=None, metadata=OF_RUN)
     edits: tuple[str, ...] = field(default=(), metadata=OF_RUN)
@@ -59,152 +50,105 @@ class IndividualFields(Fields):
 
 @dataclass(frozen=True)
 class Question:
-    """What the reader asks."""
+    """What the reader asks.
+
+    ``columns`` should not count; ``flipped`` are those of them that the model reads, by
+    default the sensitive one.
+    """
 
     model: Setting
     trial: TrialRecord  # of the seed whose people are shown
     spec: FairMetricSpec
-    radius: float  # largest squared fair distance
-    n_people: int  # most test rows of a seed for which worst counterparts are searched
+    columns: tuple[str, ...]
+    flipped: tuple[str, ...]
+    kind: PairKind
+    radius: float  # largest squared fair distance of an invented counterpart
+    n_people: int  # most test rows of a seed that are looked at
 
 
 def pick_individual(
-    models: Sequence[Setting],
+    model: Setting,
     dataset: Dataset,
-    dataset_id: str,
-    run_id: str | None,
-    features_of: Callable[[str, Setting], tuple[str, ...]],
+    features_of: Callable[[Setting], tuple[str, ...]],
+    near: Callable[[TrialRecord, float], str],
 ) -> Question:
-    """Draw the choice of a model, of sensitive directions and of the fair radius.
+    """Draw the controls.
 
-    ``features_of`` returns the columns that a model of the data set reads.
+    ``features_of`` returns the columns that a model reads, ``near`` how far an invented
+    person may differ, in units of the columns.
     """
-    with controls(4):
-        model = pick_model(models, run_id)
-        radius = st.select_slider(
-            "Fair radius (ε)",
-            _RADII,
-            help="Squared distance up to which people count as alike, in units of the "
-            "encoded features, whose standard deviation is 1.",
-            **bound("fair_radius", _RADIUS, among=_RADII),
+    features = features_of(model)
+    spec = _pick_columns(model, features, dataset)
+    sensitive = dataset.roles.sensitive_feature
+    columns = spec.columns or (sensitive,)
+    flipped = tuple(name for name in columns if name in features)
+    kinds = [kind for kind in get_args(PairKind) if flipped or kind != "changed"]
+    kind: PairKind = st.segmented_control(
+        "Compare with",
+        kinds,
+        required=True,
+        format_func=_KINDS.__getitem__,
+        help="The most similar other person of the test rows; the same person with "
+        "other values of what should not count; or a row that nobody has, made to be "
+        "decided otherwise.",
+        **bound("compared", "similar", among=kinds),
+    )
+    with st.container(width="content"), more("Search"):
+        trial = pick_seed_of(
+            model, "People of", format_func=lambda seed: f"seed {seed}"
         )
-        with more("Sensitive directions"):
-            features = features_of(dataset_id, model)
-            spec = _pick_metric(model, features, dataset, dataset_id)
-        with more("Search"):
-            trial = pick_seed_of(
-                model,
-                "People of",
-                format_func=lambda seed: f"seed {seed}",
-                help=f"Numbers are means over {plural(len(model.seeds), 'seed')}; "
-                "single people are test rows of one.",
+        n_people = _pick_people()
+        radius = _RADIUS
+        if kind == "invented":
+            radius = st.select_slider(
+                "How far they may differ (ε)",
+                _RADII,
+                help="Squared distance of encoded columns, whose standard deviation is "
+                "1.",
+                **bound("fair_radius", _RADIUS, among=_RADII),
             )
-            n_people = _pick_people()
-    return Question(model, trial, spec, float(radius), n_people)
+            st.caption(f"A single number may differ by {near(trial, radius)}.")
+        if IndividualFields.here().pairs:
+            st.caption(
+                "Pairs are no longer uploaded here. Learn a metric from them with "
+                "fairdash.metrics.comparable_directions or explore."
+            )
+    return Question(model, trial, spec, columns, flipped, kind, float(radius), n_people)
 
 
-def _pick_metric(
-    model: Setting, features: tuple[str, ...], dataset: Dataset, dataset_id: str
+def _pick_columns(
+    model: Setting, features: tuple[str, ...], dataset: Dataset
 ) -> FairMetricSpec:
-    """Draw the choice of a fair metric; at first the one the model was trained with."""
+    """Draw the columns that should not count; at first those the model trained with."""
     trained = FairMetricSpec.of_trial(model.trials[0], features)
-
-    def current() -> FairMetricSpec:
-        return FairMetricSpec.parse(IndividualFields.here().metric, features) or trained
-
-    spec = current()
+    sensitive = dataset.roles.sensitive_feature
+    if not trained.columns and sensitive in features:
+        trained = trained.changed(columns=(sensitive,))
+    spec = FairMetricSpec.parse(IndividualFields.here().metric, features) or trained
     columns = st.multiselect(
-        "Columns",
+        "Should not count",
         features,
-        help="Features whose values should make no difference. They are also the ones "
-        "that are changed to test whether predictions stay.",
-        **_part_of_metric("columns", current, list(spec.columns), tuple),
+        placeholder=f"{sensitive} (not read)",
+        width=260,
+        help="Columns whose values should make no difference: the sensitive one and "
+        "what stands for it.",
+        **bound(
+            "metric",
+            list(spec.columns),
+            shown=lambda _: list(spec.columns),
+            meant=lambda columns: spec.changed(columns=tuple(columns)).text(),
+        ),
     )
-    group = st.toggle(
-        plain(f"What predicts {dataset.roles.sensitive_feature}"),
-        help="The direction of a logistic regression of the group on the remaining "
-        "features.",
-        **_part_of_metric("predicts_group", current, spec.predicts_group, bool),
-    )
-    pairs = _pick_pairs(dataset)
-    return spec.changed(columns=tuple(columns), predicts_group=group, pairs=pairs)
-
-
-def _part_of_metric(
-    field: str, current: Callable[[], FairMetricSpec], value: object, kind: type
-) -> dict[str, Any]:
-    """Return what ties a widget to one field of the metric that the address states."""
-    return bound(
-        "metric",
-        value,
-        shown=lambda _: value,
-        meant=lambda given: current().changed(**{field: kind(given)}).text(),
-        key=field,
-    )
+    return spec.changed(columns=tuple(columns))
 
 
 def _pick_people() -> int:
-    """Draw the choice of how many people get a worst counterpart."""
+    """Draw the choice of how many people are looked at."""
     names = {n: f"at most {count(n)}" for n in _PEOPLE} | {_ALL: "all test rows"}
     n: int = st.selectbox(
-        "People searched",
-        help="Worst counterparts are searched for so many test rows of each seed, "
-        "drawn at random once. More take longer. Flips of columns always use all.",
+        "People",
+        help="So many test rows of each seed, drawn at random once. More take longer. "
+        "Changes of columns always use all.",
         **bound("people", _USUAL, named=names),
     )
     return n
-
-
-def _pick_pairs(dataset: Dataset) -> UploadedPairs | None:
-    """Draw the choice of pairs; None without, or until they are complete."""
-    source: str = st.selectbox(
-        "Pairs of people who are alike",
-        SOURCES,
-        help="How people of a pair differ does not count.",
-        **bound("pairs", SOURCES[0], among=SOURCES),
-    )
-    if IndividualFields.here().pairs == _LABELLED:
-        st.caption(
-            "Pairs are no longer labelled here. Upload pairs, or learn a metric with "
-            "fairdash.metrics.explore."
-        )
-    if source == "Two aligned tables":
-        return _aligned()
-    if source == "Pair id column":
-        return _with_id(dataset)
-    return None
-
-
-def _aligned() -> UploadedPairs | None:
-    st.caption("Row i of one file is row i of the other with something exchanged.")
-    table = _upload("People", "people")
-    other = _upload("Their counterparts", "counterparts")
-    return UploadedPairs(table=table, other=other) if table and other else None
-
-
-def _with_id(dataset: Dataset) -> UploadedPairs | None:
-    table = _upload("People with a pair id", "paired")
-    if table is None:
-        return None
-    frame = store().table(table)
-    columns = [str(c) for c in frame if c not in dataset.roles.features]
-    if not columns:
-        problem("These are no pairs", "Every column is a feature; add a pair id.")
-        return None
-    tied = bound_entry("file_columns", "Pair id", columns[0], among=columns, key=table)
-    column: str = st.selectbox("Pair id", columns, **tied)
-    sets, alone = pair_counts(frame, column)
-    st.caption(
-        f"{plural(sets, 'set')} of people; {plural(alone, 'row')} without a partner "
-        "excluded."
-    )
-    return UploadedPairs(table=table, column=column)
-
-
-def _upload(label: str, role: str) -> str | None:
-    """Return the digest of an uploaded table, None while there is none."""
-    try:
-        return kept_upload(label, role)
-    except ValueError as error:
-        problem(f"{label}: the file was not loaded", error)
-        return None

@@ -1,4 +1,4 @@
-"""Single people: their worst counterparts, and what becomes of one that is edited."""
+"""One person to edit, and what becomes of the prediction."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,73 +11,29 @@ from fairdash._escaping import plain
 from fairdash._wording import Kpi, number, percent, plural
 from fairdash.audits import (
     AuditedModel,
-    Change,
-    Counterparts,
+    Pairs,
     columns_by_effect,
     compare_people,
     counterpart_of,
-    counterparts_caption,
-    counterparts_headline,
     number_step,
 )
 from fairdash.metrics import FairMetric
 from fairdash.ui.individual.form import IndividualFields
 from fairdash.ui.selection import bound, bound_entry, entry
-from fairdash.ui.widgets.blocks import heading, kpi_row, show_table
+from fairdash.ui.widgets.blocks import kpi_row
 
-_CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
+_LISTED = 200
 _FIELDS = 10  # columns of a person that stand to be edited; others are searched for
 _MISSING = "(missing)"
-_AS_IS, _WORST = "as they are", "worst counterpart"
-_HOW = """
-For each person the search looks for the counterpart whose P(1) differs most, among rows
-whose every value occurs in the table. Only counterparts whose squared **fair
-distance**, of the row exactly as shown, is within ε are counted and shown; a person who
-differs in sensitive directions alone is at 0. It is a search: a worse counterpart may
-exist.
-"""
+_AS_IS, _WORST = "as they are", "as the other"
 
 
-def show_people(found: Counterparts, model: AuditedModel) -> None:
-    """Draw those who are moved most as "this row, changed so", and the list of all."""
-    heading(counterparts_headline(found, model.rows.seed), _HOW)
-    searched = counterparts_caption(found, model.rows.n, model.rows.seed)
-    if found.people.empty:
-        st.caption(searched)
-        return
-    with st.grid(columns=_CARDS, min_column_width=280, gap="small"):
-        people = found.people.head(_CARDS).to_dict("records")
-        for rank, person in enumerate(people, start=1):
-            _card(rank, person)
-    listed = found.people.head(_LISTED)
-    with st.expander(
-        f"The {len(listed)} most changed people",
-        type="compact",
-        icon=":material/table_rows:",
-    ):
-        table = pd.DataFrame(
-            {
-                "rank": range(1, len(listed) + 1),
-                "row": listed["row"],
-                "P(1)": listed["before"],
-                "changed so": listed["after"],
-                "decision": list(map(_decision, listed["before"], listed["after"])),
-                "fair distance": listed["fair_distance"],
-                "what changes": [
-                    "; ".join(map(str, changes)) for changes in listed["changes"]
-                ],
-            }
-        )
-        show_table(table)
-    st.caption(searched)
-
-
-def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> None:
+def edit_person(model: AuditedModel, metric: FairMetric, pairs: Pairs) -> None:
     """Draw one person to edit, and what becomes of prediction and fair distance."""
-    people = found.people.set_index("row")
+    people = pairs.people.head(_LISTED).set_index("row")
     if people.empty:
+        st.caption("There is nobody to edit.")
         return
-    heading("What if this person were different?")
     left, right = st.columns(2, vertical_alignment="bottom")
     names = {
         row: f"row {row:,} · P(1) {percent(p)} → {percent(q)}"
@@ -87,7 +43,7 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
     }
     with left:
         row = st.selectbox(
-            "Person, most changed first",
+            "Person",
             **bound("person", next(iter(names)), named=names),
         )
     with right:
@@ -106,7 +62,8 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
     chosen = people.loc[row]
     place = int(chosen["place"])
     person = model.rows.frame.iloc[[place]].reset_index(drop=True)
-    worst = counterpart_of(person, chosen["changes"])
+    changes = [each for each in chosen["changes"] if each.column in person]
+    worst = counterpart_of(person, changes)
     begin = person if start == _AS_IS else worst
     answer = st.container()
     edited = _edit(begin, model, place, row)
@@ -119,17 +76,6 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
                 Kpi("Fair distance", number(distance), "squared; 0 is alike"),
             ]
         )
-
-
-def _card(rank: int, person: dict[Any, Any]) -> None:
-    """Draw one person as "this row, changed so"."""
-    before, after = percent(person["before"]), percent(person["after"])
-    with st.container(border=True, gap="xsmall", height="stretch"):
-        decision = _decision(person["before"], person["after"])
-        st.markdown(f"**{rank}. Row {person['row']:,}** · decision {decision}")
-        _changes_table(person["changes"])
-        away = number(person["fair_distance"], 3)
-        st.caption(f"P(1) {before} → {after}, fair distance {away}")
 
 
 def _edit(
@@ -189,18 +135,3 @@ def _number(
             read=lambda text: kind(text) if text else None,
         ),
     )
-
-
-def _changes_table(changes: list[Change]) -> None:
-    """Draw what differs, the largest change first."""
-    lines = [(c.column, *c.labels()) for c in changes[:_SHOWN_CHANGES]]
-    shown = pd.DataFrame(lines, columns=["column", "is", "changed so"]).map(plain)
-    st.table(shown, border="horizontal", hide_index=True)
-    if len(changes) > _SHOWN_CHANGES:
-        rest = ", ".join(change.column for change in changes[_SHOWN_CHANGES:])
-        st.caption(plain(f"Also {rest}."))
-
-
-def _decision(before: float, after: float) -> str:
-    one, other = before > 0.5, after > 0.5
-    return f"{one:d}" if one == other else f"{one:d} → {other:d}"

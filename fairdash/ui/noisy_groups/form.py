@@ -23,7 +23,7 @@ from fairdash.audits import (
     own_models,
 )
 from fairdash.ui.selection import OF_DATA, Fields, bound, bound_entry, choose, selection
-from fairdash.ui.widgets.blocks import controls, kept_upload, more
+from fairdash.ui.widgets.blocks import kept_upload, more
 from fairdash.ui.widgets.scores import (
     Source,
     Upload,
@@ -36,8 +36,9 @@ from fairdash.ui.widgets.scores import (
 from fairdash.ui.widgets.state import store
 
 SOURCES = {
+    "unknown": "Nothing",
     "assumed": "Shares set by hand",
-    "sample": "From a table",
+    "sample": "A table with both groups",
 }
 CONSTRAINTS = {
     "true_positive_rate_parity": "Equal opportunity",
@@ -49,9 +50,9 @@ _PARITY = "demographic_parity"
 _SLACK, _LEVEL = 0.05, 0.1
 _DROPPED = ("simulated", "column")  # sources of noise of earlier versions
 _SOURCE_HELP = """
-The groups of the table are noisy.
-**Shares set by hand**: you give the share of each true group that is recorded wrongly.
-**From a table**: a file has the true and the recorded group of some people.
+What bounds the share recorded wrongly. **Shares set by hand**: you give the share of
+each true group. **A table with both groups**: it has the true and the recorded group of
+some people.
 """
 
 
@@ -61,6 +62,7 @@ class Candidate(NamedTuple):
     id: str
     label: str
     sources: tuple[Source, ...]
+    method: str = ""
 
     @property
     def upload(self) -> Upload | None:
@@ -86,14 +88,11 @@ class Candidate(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What the controls ask: a model, whose groups, what noise, and what of them.
+    """What the controls ask: a model, groups, what is known of them, a promise."""
 
-    The model is None while there is none, the noise until a sample is uploaded.
-    """
-
-    model: Candidate | None
+    model: Candidate
     rows: NoisyRows
-    noise: Noise | None
+    noise: Noise
     question: Question
 
 
@@ -118,7 +117,8 @@ def certifiable(
     known = by_interest(store(), known, run_id)
     for model in beside_trained([*known, *own_models(store(), dataset_id)]):
         seeds = [Source(model.label, trial=t.key, seed=t.seed) for t in model.trials]
-        found.append(Candidate(model.id, model.label, tuple(seeds)))
+        one = Candidate(model.id, model.label, tuple(seeds), model.method)
+        found.append(one)
     columns = undeclared_columns(dataset_id)
     return found + [Candidate(one.label, one.label, (one,)) for one in columns]
 
@@ -157,15 +157,32 @@ class NoiseFields(Fields):
 def pick_noise(
     models: Sequence[Candidate], dataset_id: str | None, run_id: str | None
 ) -> Chosen:
-    """Draw the controls and return what they ask.
+    """Draw the choice of a model, of the promise and of what is known of the groups.
 
     Raises ValueError when the noise cannot be as chosen, or scores cannot be read.
     """
-    with controls(5):
-        first, second, third, fourth, last = (st.container() for _ in range(5))
-    with first:
-        model = _pick_model({one.id: one for one in models}, run_id)
-    with last, more("Slack, upload"), st.container(width=340):
+    model = _pick_model({one.id: one for one in models}, run_id)
+    rows = _noisy_rows(dataset_id, model.upload)
+    known = CONSTRAINTS if rows.has_outcome else {_PARITY: CONSTRAINTS[_PARITY]}
+    constraint: str = st.selectbox(
+        "Promise",
+        help="No group's true positive rate is below that of all rows; false positive "
+        "rates not above; odds: both; demographic parity: positive predictions.",
+        **bound("constraint", next(iter(known)), named=known),
+    )
+    place = st.container(width="content")
+    with place, more("Known, slack"), st.container(width=340):
+        source: str = st.selectbox(
+            "Known of wrong groups",
+            help=_SOURCE_HELP,
+            **bound("noise_source", "unknown", named=SOURCES),
+        )
+        if NoiseFields.here().noise_source in _DROPPED:
+            st.caption(
+                "This link names a source of noise that is no longer offered. The page "
+                "assumes nothing instead."
+            )
+        noise = _NOISE[source](rows)
         slack: float = st.number_input(
             "Slack (α)",
             0.0,
@@ -176,29 +193,6 @@ def pick_noise(
         )
         st.markdown("**Certify scores of your own**")
         scores_form("Without the outcome only demographic parity can be certified.")
-    rows = _noisy_rows(dataset_id, model.upload if model else None)
-    known = CONSTRAINTS if rows.has_outcome else {_PARITY: CONSTRAINTS[_PARITY]}
-    with second:
-        source: str = st.selectbox(
-            "Noise",
-            help=_SOURCE_HELP,
-            **bound("noise_source", "assumed", named=SOURCES),
-        )
-    with fourth:
-        constraint: str = st.selectbox(
-            "Constraint",
-            help="No group's true positive rate may be below that of all rows; false "
-            "positive rates not above; odds: both; demographic parity: positive "
-            "predictions.",
-            **bound("constraint", next(iter(known)), named=known),
-        )
-    with third:
-        noise = _NOISE[source](rows)
-    if NoiseFields.here().noise_source in _DROPPED:
-        st.caption(
-            "This link names a source of noise that is no longer offered. The page "
-            f"shows {SOURCES[source].lower()} instead."
-        )
     return Chosen(model, rows, noise, Question(constraint, float(slack)))
 
 
@@ -216,9 +210,7 @@ def _noisy_rows(dataset_id: str | None, upload: Upload | None) -> NoisyRows:
     )
 
 
-def _pick_model(
-    models: Mapping[str, Candidate], run_id: str | None
-) -> Candidate | None:
+def _pick_model(models: Mapping[str, Candidate], run_id: str | None) -> Candidate:
     """Draw the choice of a model: a file that was just sent, else that of a sweep."""
     files = [name for name, model in models.items() if model.upload]
     known = st.session_state.get("certified files", ())
@@ -234,26 +226,27 @@ def _pick_model(
         "Model",
         list(models),
         format_func=lambda name: models[name].label,
-        placeholder="None yet",
-        disabled=not models,
-        **bound("model", first, among=[*models, None]),
+        **bound("model", first, among=models),
     )
-    return models.get(chosen or "")
+    return models[chosen]
+
+
+def _unknown(rows: NoisyRows) -> Noise:
+    return Noise(f"unknown {rows.key}", rows.groups)
 
 
 def _assumed(rows: NoisyRows) -> Noise:
     start, levels = min(_LEVEL, rows.most_assumed), {}
-    with more("Shares wrong"), st.container(width=260):
-        for name in rows.group_names:
-            levels[name] = st.number_input(
-                plain(f"Wrong among {rows.label(name)}"),
-                0.0,
-                1.0,
-                step=0.01,
-                format="%.3f",
-                help="P(noisy group is another | true group is this).",
-                **bound_entry("levels", name, start, read=_share, key=rows.key),
-            )
+    for name in rows.group_names:
+        levels[name] = st.number_input(
+            plain(f"Wrong among {rows.label(name)}"),
+            0.0,
+            1.0,
+            step=0.01,
+            format="%.3f",
+            help="P(noisy group is another | true group is this).",
+            **bound_entry("levels", name, start, read=_share, key=rows.key),
+        )
     return from_levels(rows.groups, levels)
 
 
@@ -264,34 +257,34 @@ def _share(text: str) -> float:
     return share
 
 
-def _sample(rows: NoisyRows) -> Noise | None:
-    with more("Table"), st.container(width=320):
-        st.caption(
-            "True and recorded group of some people, the recorded ones by the names "
-            f"that this table has: {plain(', '.join(rows.group_names))}."
+def _sample(rows: NoisyRows) -> Noise:
+    st.caption(
+        "True and recorded group of some people, the recorded ones by the names that "
+        f"this table has: {plain(', '.join(rows.group_names))}."
+    )
+    table = kept_upload("File with both groups", "sample")
+    if table is None:
+        return _unknown(rows)
+    frame = store().table(table)
+    few = columns_of_groups(frame)
+    if len(few) < 2:
+        raise ValueError(
+            "The sample needs two columns of two to 20 values, it has "
+            f"{', '.join(few) or 'none'}."
         )
-        table = kept_upload("File with both groups", "sample")
-        if table is None:
-            return None
-        frame = store().table(table)
-        few = columns_of_groups(frame)
-        if len(few) < 2:
-            raise ValueError(
-                "The sample needs two columns of two to 20 values, it has "
-                f"{', '.join(few) or 'none'}."
-            )
-        true, noisy = (
-            st.selectbox(
-                label,
-                few,
-                **bound_entry("file_columns", label, first, among=few, key=table),
-            )
-            for label, first in zip(("True group", "Noisy group"), few, strict=False)
+    true, noisy = (
+        st.selectbox(
+            label,
+            few,
+            **bound_entry("file_columns", label, first, among=few, key=table),
         )
+        for label, first in zip(("True group", "Noisy group"), few, strict=False)
+    )
     return from_sample(rows, frame, true, noisy, table)
 
 
-_NOISE: dict[str, Callable[[NoisyRows], Noise | None]] = {
+_NOISE: dict[str, Callable[[NoisyRows], Noise]] = {
+    "unknown": _unknown,
     "assumed": _assumed,
     "sample": _sample,
 }

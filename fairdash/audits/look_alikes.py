@@ -1,0 +1,381 @@
+"""Whether people who are alike are decided alike: real pairs, only the group changed.
+
+Everybody here is a row of the table; invented people are in
+`fairdash.audits.counterparts`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash._wording import Kpi, fitting, interval, listing, number, percent, plural
+from fairdash.audits.answer import Answer, Drawing
+from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
+from fairdash.audits.brief import brief
+from fairdash.audits.counterparts import Change, Counterparts, changes_between
+from fairdash.audits.table_search import nearest_rows
+from fairdash.datasets import Encoder, NumberEncoding
+from fairdash.metrics import ignore_columns, wilson_interval
+
+PairKind = Literal["similar", "changed", "invented"]
+Codes = NDArray[np.int64]
+POOL = 10_000  # test rows among which the most similar person is looked for
+_SHOWN, _NAMED = 8, 2  # pairs in the figure, differences named in each
+_FEW = 10  # mixed pairs below which nothing is said of them
+# Two people may be each other's nearest, so that n people are fewer independent pairs.
+# Wilson's interval for n / 1.5 of them covered in .952 to 1.0 of 18 settings (600 draws
+# each, 2 to 12 columns, 240 to 1,800 rows), for n in .888 to .955.
+_WORTH = 1 / 1.5
+_HOW = """
+Each line is two points on the model's scale. The **dot** is a person of the test rows.
+**Similar people**: the diamond is the most similar other person, over all columns of
+the model but those that should not count; a number counts in standard deviations.
+**Only the group changed**: the same person with another value in these columns.
+**Invented**: a row that nobody has, made from values of the table to be decided
+otherwise. The dashed line is where the decision changes.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """People and, for each, somebody alike.
+
+    Attributes
+    ----------
+    kind : {"similar", "changed", "invented"}
+        The most similar other person, the same person with another group, or a row that
+        nobody has.
+    people : DataFrame
+        row (of the table, from 1), other (likewise; 0 for nobody's row), before, after
+        (P(1) of both), decision_changed, place (among the test rows), fair_distance and
+        changes (a list of `Change`); those first that show most.
+    n : int
+        People looked at, also those without a pair.
+    """
+
+    kind: PairKind
+    people: pd.DataFrame
+    n: int
+
+    @property
+    def changed(self) -> int:
+        """How many people have somebody alike who is decided otherwise."""
+        return int(self.people["decision_changed"].sum())
+
+    @property
+    def share(self) -> float:
+        """Their share of all people looked at."""
+        return self.changed / self.n if self.n else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson interval of ``share``; neighbours count for two thirds."""
+        worth = _WORTH if self.kind == "similar" else 1.0
+        low, high = wilson_interval(worth * self.changed, worth * self.n)
+        return float(low), float(high)
+
+    @property
+    def moved(self) -> float:
+        """Mean difference of P(1) within pairs."""
+        return float((self.people["after"] - self.people["before"]).abs().mean())
+
+
+def similar_people(
+    model: AuditedModel, columns: Sequence[str], *, places: Codes
+) -> Pairs:
+    """Return for people of the test rows the most similar other one.
+
+    By Euclidean distance of the encoded columns but ``columns``, whose values do not
+    count. First the nearest of those who are decided otherwise.
+    """
+    rows = model.rows
+    pool = rows.sample(POOL)
+    every = rows.test.X.astype(np.float64)
+    near = np.empty(len(places), np.int64)
+    squared = np.empty(len(places))
+    names = rows.encoder.feature_names
+    root = ignore_columns(columns, names).root if columns else np.eye(len(names))
+    for part, found, apart in nearest_rows(every[places], every[pool], root, most=2):
+        other = pool[found]
+        apart = np.where(other == places[part][:, None], np.inf, apart)
+        best = apart.argmin(1)
+        near[part] = other[np.arange(len(part)), best]
+        squared[part] = apart[np.arange(len(part)), best]
+    before = model.encoded(rows.test.X[places], places)
+    after = model.encoded(rows.test.X[near], near)
+    frame = rows.frame
+    own = frame.iloc[places].reset_index(drop=True)
+    other_own = frame.iloc[near].reset_index(drop=True)
+    changes = changes_between(rows.columns, own, other_own, every[places], every[near])
+    groups = _group_changes(rows, places, near)
+    changes = [[*a, *b] for a, b in zip(groups, changes, strict=True)]
+    table = _table(model, places, before, after, changes)
+    table["other"] = rows.dataset.row_number[rows.where[near]] + 1
+    table["fair_distance"] = squared
+    every_group = rows.dataset.sensitive_features[rows.where]
+    table["group"], table["other_group"] = every_group[places], every_group[near]
+    order = np.lexsort([table["fair_distance"], ~table["decision_changed"]])
+    return Pairs("similar", table.iloc[order].reset_index(drop=True), len(places))
+
+
+def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
+    """Return for every test row the same person with other values of some columns.
+
+    Of several combinations that which changes the decision, then P(1), most.
+    ``flips`` are of `fairdash.audits.flip_values`.
+    """
+    rows = model.rows
+    everyone = np.arange(rows.n)
+    before = model.encoded(rows.test.X, everyone)
+    variants = rows.variants(flips)
+    p = np.stack(model.flipped(flips))
+    turned = (p > 0.5) != (before > 0.5)
+    best = (turned + np.abs(p - before)).argmax(0)
+    after = p[best, everyone]
+    frame = rows.frame
+    names = list(flips)
+    values = [variant[names].to_numpy(object) for variant in variants]
+    own = frame[names].to_numpy(object)
+    changes = [
+        [
+            Change(name, own[i, k], values[best[i]][i, k])
+            for k, name in enumerate(names)
+            if not _same(own[i, k], values[best[i]][i, k])
+        ]
+        for i in everyone
+    ]
+    table = _table(model, everyone, before, after, changes)
+    table["other"] = table["row"]
+    table["fair_distance"] = 0.0
+    size = -(table["after"] - table["before"]).abs()
+    order = np.lexsort([size, ~table["decision_changed"]])
+    return Pairs("changed", table.iloc[order].reset_index(drop=True), rows.n)
+
+
+def _group_changes(rows: AuditRows, places: Codes, near: Codes) -> list[list[Change]]:
+    """Return by pair how the groups differ, where they are no column of the model."""
+    feature = rows.dataset.roles.sensitive_feature
+    if feature in rows.features:
+        return [[] for _ in places]
+    groups = rows.dataset.sensitive_features[rows.where]
+    return [
+        [Change(feature, one, other)] * (one != other)
+        for one, other in zip(groups[places], groups[near], strict=True)
+    ]
+
+
+def invented_people(found: Counterparts) -> Pairs:
+    """Return the counterparts of a search as pairs."""
+    return Pairs("invented", found.people.assign(other=0), found.n)
+
+
+def own_units(encoder: Encoder, radius: float, most: int = 3) -> str:
+    """Return how far single numbers may move within a squared distance, in their units.
+
+    Examples
+    --------
+    >>> from fairdash.datasets import encode, load_sample
+    >>> data = load_sample("loans")
+    >>> own_units(encode(data, range(900)).encoder, 0.01, most=1)  # doctest: +ELLIPSIS
+    'age ±...'
+    """
+    places = [(each, k) for each in encoder.columns for k in range(len(each.names()))]
+    far = np.sqrt(radius) * np.asarray(encoder.scale)
+    reach = {
+        each.column: float(size)
+        for (each, k), size in zip(places, far, strict=True)
+        if isinstance(each, NumberEncoding) and k == 0
+    }
+    shown = list(reach.items())[:most]
+    return " or ".join(f"{name} ±{number(size, 2)}" for name, size in shown)
+
+
+def alike_answer(
+    pairs: Pairs,
+    similar: Pairs,
+    changed: Pairs | None,
+    columns: Sequence[str],
+    *,
+    label: str,
+    status: str = "",
+) -> Answer:
+    """Return whether equals are treated alike, with the figure of some pairs.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Those of the figure.
+    similar, changed : Pairs
+        Of the verdict and the cards; no ``changed`` where the model reads none of the
+        columns.
+    columns : sequence of str
+        What should not count, such as the sensitive column.
+    label : str
+        Of the model.
+    status : str
+        `AuditedModel.status`.
+    """
+    table = _once(pairs.people).head(_SHOWN).copy()
+    table["pair"] = [*map(_pair_words, table.to_dict("records"))]
+    drawn = {"kind": pairs.kind, "share": pairs.share, "n": pairs.n}
+    numbers = pairs.people.assign(
+        changes=["; ".join(map(str, c)) for c in pairs.people["changes"]]
+    )
+    return Answer(
+        _verdict(similar, changed, columns, status),
+        _cards(similar, changed, columns),
+        Drawing("plot_pairs", table, drawn, numbers.drop(columns="place").head(200)),
+        caption=f"{label}. {_caption(pairs)}",
+        details=_details(similar, changed, columns),
+        how=_HOW,
+    )
+
+
+def _verdict(
+    similar: Pairs, changed: Pairs | None, columns: Sequence[str], status: str
+) -> str:
+    if status:
+        return "The model does not tell people apart: this page says nothing of it."
+    first = (
+        f"For {percent(similar.share, 0)} of people the most similar other person is "
+        "decided otherwise."
+    )
+    return brief(first, *_only_changed(changed, columns))
+
+
+def _only_changed(changed: Pairs | None, columns: Sequence[str]) -> list[str]:
+    """Return what changing only the group does, longest sentence first."""
+    if changed is None:
+        return [f"The model does not read {listing(columns)}."]
+    share = percent(changed.share, 0 if changed.share >= 0.005 else 1)
+    named = f"Changing only {listing(columns)} changes {share} of decisions."
+    return [named, f"Changing only these columns changes {share}."]
+
+
+def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> list[Kpi]:
+    cards = [
+        Kpi(
+            "Similar, other result",
+            percent(similar.share),
+            _ends(similar),
+            help="Share of people whose most similar other person among the test rows "
+            "is decided otherwise.",
+        )
+    ]
+    cards += _mixed_card(similar)
+    if changed is None:
+        return cards
+    return [
+        *cards,
+        Kpi(
+            "Decisions changed",
+            percent(changed.share),
+            _ends(changed),
+            help=f"Share of people who are decided otherwise with another value of "
+            f"{listing(columns)} and everything else the same.",
+        ),
+        Kpi(
+            "P(1) moves by",
+            f"{number(100 * changed.moved, 1)} points",
+            "on average, at most",
+            help="How far the model's probability moves at most with another value "
+            f"of {listing(columns)}, on average over people.",
+        ),
+    ]
+
+
+def _mixed_card(similar: Pairs) -> list[Kpi]:
+    """Return which group loses in pairs of two groups that are decided otherwise."""
+    pairs = _once(similar.people)
+    mixed = pairs[pairs["decision_changed"] & (pairs["group"] != pairs["other_group"])]
+    if len(mixed) < _FEW:
+        return []
+    lost = mixed["group"].where(mixed["before"] <= 0.5, mixed["other_group"])
+    loser = lost.mode().iloc[0]
+    among = mixed[(mixed["group"] == loser) | (mixed["other_group"] == loser)]
+    times, n = int((lost == loser).sum()), len(among)
+    low, high = wilson_interval(times, n)
+    return [
+        Kpi(
+            fitting(f"{loser} decided 0", "Behind decided 0", most=20),
+            percent(times / n, 0),
+            f"of {n} mixed pairs ({interval(float(low), float(high), percent)})",
+            help=f"Most similar people of two groups, one of them {loser}, of whom one "
+            "is decided 1 and the other 0: how often that group is decided 0. By "
+            "chance it is half.",
+        )
+    ]
+
+
+def _once(people: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs without those that are listed from the other side already."""
+    ends = people[["row", "other"]].to_numpy()
+    both = pd.DataFrame(np.sort(ends, axis=1), index=people.index)
+    twice = both.duplicated() & (ends[:, 0] != ends[:, 1])
+    return people[~twice | (people["other"] == 0)]
+
+
+def _ends(pairs: Pairs) -> str:
+    return interval(*pairs.interval, percent)
+
+
+def _details(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> str:
+    said = [
+        f"Similar people: {_ends(similar)} of people with 95% confidence, from "
+        f"{plural(similar.n, 'test row')} and their nearest other row."
+    ]
+    if changed is not None:
+        said.append(
+            f"Only {listing(columns)} changed: {_ends(changed)}, from all "
+            f"{plural(changed.n, 'test row')}."
+        )
+    return " ".join(said)
+
+
+def _caption(pairs: Pairs) -> str:
+    shown = plural(min(_SHOWN, len(pairs.people)), "pair")
+    first = {
+        "similar": "the nearest of those decided otherwise first",
+        "changed": "the largest changes first",
+        "invented": "invented rows, the largest changes first",
+    }[pairs.kind]
+    return f"{shown} of {plural(pairs.n, 'test row')}, {first}."
+
+
+def _pair_words(pair: dict[Any, Any]) -> str:
+    """Return who a pair is and the first differences between them."""
+    row, other = f"{pair['row']:,}", f"{pair['other']:,}"
+    who = {0: f"row {row}, invented", pair["row"]: f"row {row}"}.get(
+        pair["other"], f"rows {row} and {other}"
+    )
+    changes = [str(change) for change in pair["changes"]]
+    more = [f"{len(changes) - _NAMED} more"] * (len(changes) > _NAMED)
+    return f"{who}: {'; '.join([*changes[:_NAMED], *more]) or 'the same'}"
+
+
+def _table(
+    model: AuditedModel,
+    places: Codes,
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    changes: list[list[Change]],
+) -> pd.DataFrame:
+    rows = model.rows
+    return pd.DataFrame(
+        {
+            "row": rows.dataset.row_number[rows.where[places]] + 1,
+            "before": before,
+            "after": after,
+            "decision_changed": (before > 0.5) != (after > 0.5),
+            "place": places,
+            "changes": changes,
+        }
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(pd.isna(one) and pd.isna(other)) or one == other
