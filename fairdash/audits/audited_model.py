@@ -18,8 +18,8 @@ from fairdash.datasets import (
     split,
     training_rows,
 )
-from fairdash.methods import CATALOG, Network, Scorer
-from fairdash.metrics import FairMetric, FreeRange, decision_status, flip_columns
+from fairdash.methods import Scorer
+from fairdash.metrics import decision_status, flip_columns
 
 Float = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
@@ -62,7 +62,6 @@ class AuditRows:
     where: Codes
     seed: int
     _flipped: dict[str, list[Encoded]] = field(default_factory=dict, repr=False)
-    _free: dict[FairMetric, FreeRange] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -128,12 +127,6 @@ class AuditRows:
         rng = np.random.default_rng(self.seed)
         return np.sort(rng.choice(self.n, n, replace=False))
 
-    def free_range(self, metric: FairMetric) -> FreeRange:
-        """Return how far the training rows span the free directions of a metric."""
-        if metric not in self._free:
-            self._free[metric] = FreeRange.of(self.train, metric)
-        return self._free[metric]
-
     def variants(self, flips: Flips) -> list[pd.DataFrame]:
         """Return the test rows under every combination of some values.
 
@@ -160,29 +153,12 @@ class AuditedModel:
     scorer: Scorer
     rows: AuditRows
 
-    @property
-    def network(self) -> Network | None:
-        """The model where it has slopes to follow, else None."""
-        return self.scorer if isinstance(self.scorer, Network) else None
-
     @cached_property
     def status(self) -> str:
         """What `decision_status` says of all test rows, however few are searched."""
         everyone = np.arange(self.rows.n)
         decided = (self.encoded(self.rows.test.X, everyone) > 0.5).astype(np.int8)
         return str(decision_status(self.rows.y, decided)["status"].iloc[0])
-
-    @property
-    def why_no_slopes(self) -> str:
-        """Why there is no certificate; empty where there is one."""
-        if self.network is not None:
-            return ""
-        label = CATALOG[self.method].label
-        return (
-            f"{label} is not a network: its probability jumps or is cut off, so there "
-            "is no slope to follow, and log-odds, which the certificate and the loss "
-            "ratio compare, can be infinite."
-        )
 
     def probability(
         self, frame: pd.DataFrame, places: NDArray[np.int64] | None = None
@@ -207,10 +183,6 @@ class _Brought(AuditedModel):
     """A model that reads rows as they stand in the table, never their encoding."""
 
     scorer: TableModel  # type: ignore[assignment]
-
-    @property
-    def why_no_slopes(self) -> str:
-        return "This model was brought along: only its probabilities are known."
 
     def probability(
         self, frame: pd.DataFrame, places: NDArray[np.int64] | None = None

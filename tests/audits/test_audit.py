@@ -11,11 +11,9 @@ from fairdash.audits import (
     PortableModel,
     audit_flips,
     audit_run,
-    certify,
     encoding_of,
     flip_values,
 )
-from fairdash.metrics import group_directions
 from fairdash.sweep import SweepSpec
 
 KINDS = {
@@ -29,13 +27,6 @@ KINDS = {
     "forest": {"n_estimators": 8, "max_depth": 4},
     "neighbours": {},
 }
-NETWORKS = {"unconstrained", "logistic", "hinge"}
-ALL = np.arange(120)
-
-
-def metric_of(rows):
-    names = rows.encoder.feature_names
-    return group_directions(rows.train, rows.train_groups, names, columns=["branch"])
 
 
 @pytest.mark.parametrize("method", KINDS)
@@ -114,20 +105,6 @@ def test_the_audit_is_that_of_rows_changed_one_by_one(model_of, method):
         assert found[f"gap_max{suffix}"] == pytest.approx(max(gaps))
         rms = np.sqrt(np.mean(np.square(gaps)))
         assert found[f"gap_rms{suffix}"] == pytest.approx(rms)
-
-
-@pytest.mark.parametrize("method", KINDS)
-def test_a_certificate_is_given_or_refused_with_the_reason(model_of, method):
-    model = model_of(method, KINDS[method])
-    asked = {"places": ALL[:40], "radius": 0.1, "threshold": 1.25}
-    metric = metric_of(model.rows)
-    if method in NETWORKS:
-        found = certify(model, metric, **asked)
-        assert found.ratio.mean >= 1
-        assert model.why_no_slopes == ""
-    else:
-        with pytest.raises(ValueError, match="is not a network"):
-            certify(model, metric, **asked)
 
 
 def test_a_run_is_audited_model_by_model_with_its_spread(store, train):
