@@ -15,7 +15,7 @@ from fairdash.audits.trials.models import Setting, reference_of, settings
 from fairdash.audits.trials.rows import Inside, Kept, Rows, decided_part, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
-from fairdash.metrics import local_cells, over_seeds
+from fairdash.metrics import LocalMeasure, over_seeds
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,
@@ -156,13 +156,17 @@ class StoredSweep:
         tables = []
         for seed, by_place in keys.items():
             rows = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
-            local = local_cells(**rows.groups, sample_weight=rows.sample_weight)
-            predicted = np.stack([rows.predictions(key) for key in by_place.values()])
             tables += [
-                local.estimates(positives, seed=seed).assign(model=place)
-                for place, positives in zip(
-                    by_place, local.cells.count(predicted), strict=True
+                LocalMeasure.of(
+                    "selection_rate",
+                    None,
+                    rows.predictions(key),
+                    sample_weight=rows.sample_weight,
+                    **rows.groups,
                 )
+                .estimates(seed=seed)
+                .assign(model=place)
+                for place, key in by_place.items()
             ]
         return over_seeds(pd.concat(tables, ignore_index=True))
 

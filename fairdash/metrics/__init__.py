@@ -22,7 +22,8 @@ if TYPE_CHECKING:
         better_when,
         error_costs,
     )
-    from fairdash.metrics.group.chance import compare, noise_floor
+    from fairdash.metrics.group.cell_values import TOO_FEW, CellValues
+    from fairdash.metrics.group.chance import compare
     from fairdash.metrics.group.change import GroupMeans, change_of_gap, gap_change
     from fairdash.metrics.group.counting import binary_vector, divide, row_weights
     from fairdash.metrics.group.estimates import (
@@ -61,14 +62,19 @@ if TYPE_CHECKING:
     )
     from fairdash.metrics.group.local import (
         BaseRates,
-        LocalCells,
         base_rates,
-        local_cells,
         local_di,
+        noise_floor,
         worst_k_di,
     )
-    from fairdash.metrics.group.local_measures import LocalMeasure, local_measure
-    from fairdash.metrics.group.measured import CellValues, Measured
+    from fairdash.metrics.group.local_measures import (
+        LocalCells,
+        LocalMeasure,
+        LocalValues,
+        local_cells,
+        local_measure,
+    )
+    from fairdash.metrics.group.measured import Measured
     from fairdash.metrics.group.measures import (
         Expected,
         as_probabilities,

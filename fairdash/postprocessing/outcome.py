@@ -11,9 +11,12 @@ from scipy.special import ndtri
 
 from fairdash._validation import encode_groups, value_label
 from fairdash.metrics import (
+    CellValues,
     GroupMeans,
     LocalCells,
+    LocalValues,
     change_of_gap,
+    divide,
     gap_interval,
     local_cells,
     wilson_interval,
@@ -217,7 +220,6 @@ class LocalRates:
     """Rows by subgroup and group, sorted once for any number of decisions."""
 
     local: LocalCells
-    cells: NDArray[np.int64]
     weight: Array | None = None
 
     @classmethod
@@ -234,28 +236,45 @@ class LocalRates:
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
-            sample_weight=weight,
         )
-        _, group = encode_groups(sensitive_features, local.codes)
-        inside = local.codes >= 0
-        cells = np.where(inside, local.codes * len(local.groups) + group, -1)
-        return cls(local, cells, weight)
+        return cls(local, weight)
 
     def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of :func:`expected_local_di`."""
-        return self.local.table(self._positives(h), confidence=confidence)
+        table = self.values(h).table(
+            confidence=confidence, value="rate", gap="local_di"
+        )
+        return table.drop(columns=["ratio", "ratio_low", "ratio_high"])
 
     def estimates(self, h: ArrayLike, *, model: str = "") -> pd.DataFrame:
         """Return rates and gaps as a table of `fairdash.metrics.estimates`."""
-        return self.local.estimates(self._positives(h), model=model)
+        return self.values(h).estimates(model=model)
 
-    def _positives(self, h: ArrayLike) -> Array:
-        decided, shape = np.asarray(h, dtype=np.float64), self.local.cells.shape
-        if self.weight is not None:
-            decided = self.weight * decided
-        # cell -1 comes first and is excluded
-        sums = np.bincount(self.cells + 1, decided, int(np.prod(shape)) + 1)
-        return sums.astype(np.float64)[1:].reshape(shape)
+    def values(self, h: ArrayLike) -> LocalValues:
+        """Return the rates of decisions drawn with ``h``, as if each is drawn once."""
+        decided, weight = np.asarray(h, dtype=np.float64), self.weight
+        n = self.local.rows.astype(np.float64)
+        if weight is None:
+            rate, effective = divide(self._sums(decided), n), n
+        else:
+            mass, squares = self._sums(weight), self._sums(weight**2)
+            rate = divide(self._sums(weight * decided), mass)
+            # E (d - p)^2 of a decision d, times its weight squared
+            drawn = self._sums(weight**2 * decided) * (1 - 2 * rate) + rate**2 * squares
+            variance = divide(drawn, mass**2)
+            kish = np.nan_to_num(divide(mass**2, squares))
+            effective = np.where(
+                variance > 0, divide(rate * (1 - rate), variance), kish
+            )
+        error = np.sqrt(divide(rate * (1 - rate), effective))
+        rows = self.local.rows
+        found = CellValues(rate, rows, effective, error, "rate")
+        return LocalValues("selection_rate", self.local, found)
+
+    def _sums(self, values: Array) -> Array:
+        n_cells = self.local.rows.size  # cell -1 comes first and is excluded
+        sums = np.bincount(self.local.place + 1, values, n_cells + 1)[1:]
+        return sums.astype(np.float64).reshape(self.local.rows.shape)
 
 
 def expected_local_di(

@@ -11,6 +11,7 @@ from toys import ROLES, people
 
 from fairdash.datasets import make_dataset
 from fairdash.metrics import (
+    Measured,
     decision_status,
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -22,6 +23,7 @@ from fairdash.metrics import (
     wilson_interval,
     worst_k_di,
 )
+from fairdash.metrics.group.intervals import normal_quantile
 
 
 def test_quality_of_every_model_equals_scikit_learn(rows):
@@ -155,11 +157,15 @@ def test_weights_count_as_rows_repeated_and_ones_as_none(rows):
         repeated.drop(columns=["n", *ends]),
         check_dtype=False,
     )
-    effective = weight.sum() ** 2 / (weight**2).sum()
-    right = found["accuracy"].to_numpy() * effective
-    np.testing.assert_allclose(
-        found[["accuracy_low", "accuracy_high"]].T, wilson_interval(right, effective)
-    )
+    everyone = np.zeros(len(rows.y), int)
+    ends = [
+        Measured.of("accuracy", rows.y, decided, weight)
+        .estimate(everyone, (1,))
+        .ends(normal_quantile(0.95))
+        for decided in rows.y_pred
+    ]
+    shown = found[["accuracy_low", "accuracy_high"]]
+    np.testing.assert_allclose(shown, np.array(ends)[..., 0])
     assert (found["n"] == len(rows.y)).all()
 
 

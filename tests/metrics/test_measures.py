@@ -179,12 +179,13 @@ def test_six_rows_without_an_error_are_as_unsure_as_their_accuracy(weighted):
     if weighted:
         asked["sample_weight"] = np.where(group == "few", 0.1, np.linspace(1, 2, 1006))
     right = measure_by_group("accuracy", y, pred, **asked).iloc[0]
-    for measure in ("error_cost", "brier"):
+    even = measure_by_group("error_cost", y, pred, **asked).iloc[0]
+    assert even["ci_high"] == pytest.approx(1 - right["ci_low"])
+    for measure, most in (("error_cost", 1), ("error_cost 3:1", 1.5), ("brier", 1)):
         wrong = measure_by_group(measure, y, pred, **asked).iloc[0]
         assert wrong["value"] == wrong["ci_low"] == 0
-        assert wrong["ci_high"] == pytest.approx(1 - right["ci_low"])
-    dear = measure_by_group("error_cost 3:1", y, pred, **asked).iloc[0]
-    assert dear["ci_high"] == pytest.approx(1.5 * (1 - right["ci_low"]))
+        # an outcome that none of the six had may have any mean
+        assert most * (1 - right["ci_low"]) - 1e-9 <= wrong["ci_high"] < most
     for measure in ("error_cost", "error_cost 1:3", "brier", "calibration"):
         gap = measure_gaps(measure, y, pred, reference="few", **asked).iloc[0]
         assert gap["ci_low"] < 0 < gap["difference"] < gap["ci_high"]
@@ -216,7 +217,7 @@ def test_no_end_is_a_share_of_errors_above_all():
     y, pred, group = np.zeros(10, int), np.repeat([1, 0], [4, 6]), np.repeat([0, 1], 5)
     for measure, most in (("error_cost", 1), ("error_cost 3:1", 1.5), ("brier", 1)):
         found = measure_by_group(measure, y, pred, sensitive_features=group)
-        assert found["ci_high"].max() == most
+        assert 0.96 * most < found["ci_high"].max() <= most
         gap = local_measure(
             measure,
             y,

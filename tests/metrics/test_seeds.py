@@ -8,7 +8,6 @@ from scipy.stats import ttest_1samp
 from fairdash.metrics import (
     LocalMeasure,
     gap_table,
-    local_cells,
     local_di,
     over_seeds,
     seed_interval,
@@ -52,8 +51,8 @@ def test_tables_of_local_di_are_averaged_by_subgroup(rows):
 
 def estimates_of(y_pred, where, seed=0, **changed):
     inside = {**where, **changed}
-    local = local_cells(**inside)
-    return local.estimates(local.cells.count(y_pred[None])[0], seed=seed)
+    local = LocalMeasure.of("selection_rate", None, y_pred, **inside)
+    return local.estimates(seed=seed)
 
 
 def averaged(*tables):

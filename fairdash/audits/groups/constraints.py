@@ -15,7 +15,7 @@ from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import Subgroups, encode, split
 from fairdash.methods import CATALOG, TruncatedLogistic
-from fairdash.metrics import expected_violations
+from fairdash.metrics import decision_status, expected_violations
 from fairdash.store import Snapshot, Store, TrialRecord
 from fairdash.sweep import FOLD, SweepSpec
 
@@ -185,11 +185,13 @@ def _measured(
 
 
 def _says_nothing(y: NDArray[np.int8], h: NDArray[np.float64]) -> bool:
-    """Tell whether chances ``h`` have no balanced accuracy above noise."""
+    """Tell whether decisions drawn with chances ``h`` do not go with the outcome."""
     positive = y == 1
     n_positive, n_negative = positive.sum(), (~positive).sum()
     if np.ptp(h) == 0 or not n_positive or not n_negative:
         return bool(np.ptp(h) == 0)
-    excess = (h[positive].mean() - h[~positive].mean()) / 2
-    noise = np.sqrt(1 / n_positive + 1 / n_negative) / 4
-    return bool(excess <= norm.ppf(0.975) * noise)
+    if np.isin(h, (0, 1)).all():
+        return bool(decision_status(y, h)["status"].item())
+    more = h[positive].mean() - h[~positive].mean()
+    noise = np.sqrt(h.mean() * (1 - h.mean()) * (1 / n_positive + 1 / n_negative))
+    return bool(more <= norm.ppf(0.975) * noise)

@@ -17,7 +17,6 @@ from fairdash.audits.trials.rows import Rows, Tested, score_of_key, tested
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import (
-    LocalMeasure,
     compare,
     decision_status,
     evaluate,
@@ -187,14 +186,9 @@ def _compared(trial: Tested, reference: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=5000)
 def _floor(trial: Tested) -> float:
-    rows, weight = trial.rows, trial.rows.sample_weight
-    predictions = rows.predictions(trial.key)
-    if weight is None:
-        return noise_floor(predictions, **rows.groups).quantile
-    found = LocalMeasure.of(
-        "selection_rate", None, predictions, sample_weight=weight, **rows.groups
-    )
-    return found.noise_floor().quantile if found.estimable.any() else np.nan
+    rows = trial.rows
+    decided, weight = rows.predictions(trial.key), rows.sample_weight
+    return noise_floor(decided, sample_weight=weight, **rows.groups).quantile
 
 
 def between_seeds(models: Sequence[Setting]) -> dict[str, float]:

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Rows = Callable[[Array, Array], NDArray[np.bool_]]
 COST = "error_cost"
 _DECIDED = "{group} is {decided} {points} {often} than {other}"
-_NORMAL = "normal intervals of means"
+_BY_OUTCOME = "intervals of means, by outcome"
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ add(
         "calibration", "Calibration", "mean score − P(y = 1)",
         "scores are {points} {higher} against outcomes for {group} than for {other}",
         values=lambda y, score: score - y, limits=(-1.0, 1.0), of_scores=True,
-        better="favourable", interval=_NORMAL,
+        better="favourable", interval=_BY_OUTCOME,
     )
 )  # fmt: skip
 add(
@@ -231,7 +231,7 @@ add(
         "brier", "Brier score", "mean (score − y)²",
         "the Brier score is {decimals} {higher} for {group} than for {other}",
         values=lambda y, score: (score - y) ** 2, of_scores=True, better="low",
-        in_points=False, interval=_NORMAL,
+        in_points=False, interval=_BY_OUTCOME,
     )
 )  # fmt: skip
 add(
@@ -246,7 +246,7 @@ add(
     Measure(
         COST, "Error cost", "mean cost of wrong decisions",
         "wrong decisions cost {decimals} a row {more} for {group} than for {other}",
-        better="low", in_points=False, interval=_NORMAL,
+        better="low", in_points=False, interval=_BY_OUTCOME,
     )
 )  # fmt: skip
 

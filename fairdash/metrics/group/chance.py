@@ -1,4 +1,4 @@
-"""What chance does: noise floors, and changes beyond noise."""
+"""Changes between two models on the same rows, by a paired bootstrap."""
 
 from typing import NamedTuple
 
@@ -17,75 +17,12 @@ from fairdash.metrics.group.counting import (
     spread,
 )
 from fairdash.metrics.group.intervals import check_confidence
-from fairdash.metrics.group.local import (
+from fairdash.metrics.group.local_measures import (
     LocalCells,
     local_cells,
     mean_of_largest,
 )
-
-
-class NoiseFloor(NamedTuple):
-    """Worst-k-DI of a model that is fair inside every subgroup.
-
-    Attributes
-    ----------
-    mean : float
-        What to expect of it: the upward bias of the maximum.
-    quantile : float
-        What it stays below in, by default, 95 % of samples of this size.
-    samples : ndarray of shape (n_permutations,)
-    """
-
-    mean: float
-    quantile: float
-    samples: NDArray[np.float64]
-
-
-def noise_floor(
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    subgroups: ArrayLike,
-    min_size: int = 50,
-    k: int = 1,
-    n_permutations: int = 1000,
-    quantile: float = 0.95,
-    random_state: int | None = 0,
-) -> NoiseFloor:
-    """Worst-k-DI after shuffling the group of the rows within every subgroup.
-
-    Groups share out the positive predictions of a subgroup without replacement: counts
-    are drawn from the multivariate hypergeometric distribution, no row is moved. NaN if
-    fewer than ``k`` subgroups are estimable; arguments as in :func:`local_di`.
-    """
-    check_whole("n_permutations", n_permutations, at_least=1)
-    check_confidence(quantile)
-    predictions = binary_vector("y_pred", y_pred)
-    local = local_cells(
-        sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
-    )
-    rows = local.cells.rows[local.estimable]
-    positives = local.cells.count(predictions[None])[0][local.estimable].sum(axis=1)
-    rng = np.random.default_rng(random_state)
-    drawn = hand_out(positives, rows, n_permutations, rng)
-    samples = mean_of_largest(spread(divide(drawn, rows)), k)
-    return NoiseFloor(
-        float(samples.mean()), float(np.quantile(samples, quantile)), samples
-    )
-
-
-def hand_out(
-    positives: Counts, rows: Counts, times: int, rng: np.random.Generator
-) -> Counts:
-    """Draw (times, subgroups, groups) positives, one group after the other."""
-    left = np.broadcast_to(positives.astype(np.int64), (times, len(positives)))
-    sizes: NDArray[np.int64] = rows.astype(np.int64)
-    drawn = []
-    for group in range(sizes.shape[1] - 1):
-        remaining = sizes[:, group:].sum(axis=1)
-        drawn.append(rng.hypergeometric(left, remaining - left, sizes[:, group]))
-        left = left - drawn[-1]
-    return np.stack([*drawn, left], axis=-1).astype(np.float64)
+from fairdash.metrics.group.variance import unit_codes
 
 
 class _Joint(NamedTuple):
@@ -111,6 +48,7 @@ def compare(
     confidence: float = 0.95,
     random_state: int | None = 0,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Paired bootstrap of the difference of two models on the same rows.
 
@@ -118,7 +56,7 @@ def compare(
     reference prediction) alone, and a resample of rows is one multinomial draw of
     these. Subgroups that are estimable in the table are so in every resample; one that
     has no row of a group at all says nothing of gaps and does not count. With sampling
-    weights every row is drawn, with its weight.
+    weights every row is drawn, with its weight, and of a ``cluster`` all of its rows.
 
     Returns
     -------
@@ -152,17 +90,22 @@ def compare(
     joint = _count(subgroup, groups.codes, columns)
     rng = np.random.default_rng(random_state)
     n = joint.rows.sum()
-    if sample_weight is None:
+    unit = unit_codes(cluster, int(n))
+    if sample_weight is None and unit is None:
         resampled = rng.multinomial(n, joint.rows / n, size=n_resamples)
         counts = np.vstack([joint.rows, resampled]).astype(np.float64)
     else:
-        weight = row_weights("sample_weight", sample_weight, n)
+        weight = np.ones(n)
+        if sample_weight is not None:
+            weight = row_weights("sample_weight", sample_weight, n)
+        unit = np.arange(n) if unit is None else unit
         place = np.unique(joint.number, return_inverse=True)[1]
-        every = [np.arange(n), *(rng.integers(n, size=n) for _ in range(n_resamples))]
+        size = int(unit.max()) + 1
+        every = [np.ones(size), *rng.multinomial(size, [1 / size] * size, n_resamples)]
         counts = np.stack(
             [
-                np.bincount(place[drawn], weight[drawn], len(joint.rows))
-                for drawn in every
+                np.bincount(place, weight * times[unit], len(joint.rows))
+                for times in every
             ]
         )
     value = _metrics(joint.cell, counts, len(groups.names), local, which=3)

@@ -111,6 +111,14 @@ def row_weights(name: str, values: ArrayLike, n_rows: int) -> Counts:
     return weight
 
 
+def sampling_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts | None:
+    """Return weights of rows, None where all are equal: these are not more rows."""
+    if values is None:
+        return None
+    weight = row_weights(name, values, n_rows)
+    return None if np.ptp(weight) == 0 else weight
+
+
 def group_codes(sensitive_features: ArrayLike, like: Any) -> Codes:
     """Return the groups in sorted order and the group of every row of ``like``."""
     groups, codes = encode_groups(sensitive_features, like)
@@ -130,16 +138,15 @@ def subgroup_codes(subgroups: ArrayLike, like: Any) -> Codes:
 
 
 class Cells:
-    r"""Rows of a table sorted into the cells of a cross table.
+    """Rows of a table sorted into the cells of a cross table.
 
     A row with a negative code belongs to none. Many models are counted by one product
     of their predictions, (models, rows), with a sparse indicator matrix, (rows, cells).
 
     Attributes
     ----------
-    rows, mass, effective : float64 arrays of the shape of the table
-        Rows of every cell, the sum of their weights, and their effective number, Kish's
-        :math:`(\sum w)^2 / \sum w^2`. All three are equal without weights.
+    rows, mass : float64 arrays of the shape of the table
+        Rows of every cell, and the sum of their weights.
     """
 
     def __init__(
@@ -150,22 +157,23 @@ class Cells:
     ) -> None:
         """Sort rows: ``codes`` are their positions along each axis, (n_rows,) each."""
         self.shape = shape
-        inside = np.all([code >= 0 for code in codes], axis=0)
-        if not inside.all():
-            codes = [code[inside] for code in codes]
-        self._inside = inside
+        self._inside = np.all([code >= 0 for code in codes], axis=0)
+        codes = [code[self._inside] for code in codes]
         self._cell = np.ravel_multi_index(tuple(codes), shape)
-        self._n_cells = int(np.prod(shape))
-        self._weight = None if weight is None else weight[inside]
+        self._weight = None if weight is None else weight[self._inside]
         self.rows: Counts = self._sum(None)
-        self.mass = self.effective = self.rows
-        if self._weight is not None:
-            self.mass = self._sum(self._weight)
-            squares = self._sum(self._weight**2)
-            self.effective = np.nan_to_num(divide(self.mass**2, squares))
+        self.mass = self.rows if weight is None else self._sum(self._weight)
+
+    @property
+    def place(self) -> NDArray[np.int64]:
+        """The cell of every row, -1 for none."""
+        place = np.full(len(self._inside), -1)
+        place[self._inside] = self._cell
+        return place
 
     def _sum(self, values: NDArray[np.generic] | None) -> Counts:
-        sums = np.bincount(self._cell, values, self._n_cells).astype(np.float64)
+        size = int(np.prod(self.shape))
+        sums = np.bincount(self._cell, values, size).astype(np.float64)
         return sums.reshape(self.shape)
 
     @cached_property
@@ -179,29 +187,25 @@ class Cells:
         else:
             entries = self._weight
         places = (self._cell, np.flatnonzero(self._inside))
-        size = (self._n_cells, len(self._inside))
+        size = (int(np.prod(self.shape)), len(self._inside))
         return sparse.csr_matrix((entries, places), shape=size)
 
-    def count(self, values: NDArray[np.generic]) -> Counts:
-        """Return the weighted sum of 0/1 ``values``, (models, rows), in every cell.
+    def rates(self, values: NDArray[np.generic]) -> Counts:
+        """Return the weighted share of 1 of ``values``, (models, rows), in every cell.
 
-        Raises ValueError if there are not as many values as rows.
+        NaN where nothing weighs. Raises ValueError if there are not as many values as
+        rows.
         """
         if values.shape[1] != len(self._inside):
             have = f"predictions have {values.shape[1]:,} rows"
             raise ValueError(f"{have}, but the groups have {len(self._inside):,}.")
         if len(values) == 1:
             inside = values[0][self._inside]
-            return self._sum(inside if self._weight is None else self._weight * inside)[
-                None
-            ]
+            sums = self._sum(inside if self._weight is None else self._weight * inside)
+            return divide(sums[None], self.mass)
         columns = np.ascontiguousarray(values.T, dtype=self._indicator.dtype)
         sums = (self._indicator @ columns).T.astype(np.float64)
-        return sums.reshape(len(values), *self.shape)
-
-    def rates(self, values: NDArray[np.generic]) -> Counts:
-        """Return the weighted share of 1 in every cell, NaN where nothing weighs."""
-        return divide(self.count(values), self.mass)
+        return divide(sums.reshape(len(values), *self.shape), self.mass)
 
 
 def divide(part: NDArray[np.generic], whole: NDArray[np.generic]) -> Counts:

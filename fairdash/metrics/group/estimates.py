@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairdash.metrics.group.intervals import Interval
 
 WHAT = ["model", "seed", "subgroup", "group", "measure"]
 NUMBERS = ["value", "low", "high"]
 COLUMNS = [*WHAT, *NUMBERS, "n", "method", "reason"]
+Block = dict[str, NDArray[Any]]
 _OVER_SEEDS = ["model", "subgroup", "group", "measure"]
 
 
@@ -44,8 +45,8 @@ def block(
     groups: Sequence[str | None] = (None,),
     method: str = "",
     reasons: Sequence[str] | None = None,
-) -> pd.DataFrame:
-    """Return rows of estimates for every subgroup and group.
+) -> Block:
+    """Return rows of estimates for every subgroup and group, by column.
 
     Parameters
     ----------
@@ -61,21 +62,20 @@ def block(
     def flat(part: ArrayLike) -> Any:
         return np.broadcast_to(part, shape).ravel()
 
-    return pd.DataFrame(
-        {
-            "subgroup": _words(subgroups)[one],
-            "group": _words(groups)[other],
-            "measure": measure,
-            **dict(zip(NUMBERS, map(flat, value), strict=True)),
-            "n": flat(n),
-            "method": method,
-            "reason": _words(reasons or [""] * shape[0])[one],
-        }
-    )
+    size = len(one)
+    return {
+        "subgroup": _words(subgroups)[one],
+        "group": _words(groups)[other],
+        "measure": np.full(size, measure, dtype=object),
+        **dict(zip(NUMBERS, map(flat, value), strict=True)),
+        "n": flat(n),
+        "method": np.full(size, method, dtype=object),
+        "reason": _words(reasons or [""] * shape[0])[one],
+    }
 
 
 def estimates(
-    blocks: Sequence[pd.DataFrame], *, model: str = "", seed: int | None = None
+    blocks: Sequence[Block], *, model: str = "", seed: int | None = None
 ) -> pd.DataFrame:
     """Return blocks of rows as one table with the columns of `COLUMNS`.
 
@@ -86,8 +86,11 @@ def estimates(
         measure, value, low, high, n, method (of the interval) and reason ("" where the
         subgroup is estimable).
     """
-    table = pd.concat(blocks, ignore_index=True).assign(model=model, seed=seed)
-    words = dict.fromkeys(["model", "subgroup", "group"], "str")  # None stays missing
+    joined = {name: np.concatenate([one[name] for one in blocks]) for name in blocks[0]}
+    table = pd.DataFrame(joined).assign(model=model, seed=seed)
+    words = dict.fromkeys(
+        ["model", "subgroup", "group", "measure", "method", "reason"], "str"
+    )  # None stays missing
     return table.astype({"seed": "Int64", **words})[COLUMNS]
 
 

@@ -1,34 +1,34 @@
 """Quality and fairness of many models at once, who decides at all, means over seeds."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
+from fairdash._lazy import special
 from fairdash._validation import check_lengths
+from fairdash.metrics.group.areas import area_under_curve
+from fairdash.metrics.group.cell_values import CellValues, stacked
 from fairdash.metrics.group.counting import (
     Cells,
     Counts,
     Labels,
     binary_models,
     binary_vector,
+    divide,
     group_codes,
     probability_models,
     row_weights,
+    sampling_weights,
     spread,
 )
-from fairdash.metrics.group.intervals import (
-    check_confidence,
-    largest_gap,
-    normal_quantile,
-    wilson_ends,
-)
-from fairdash.metrics.group.local import LocalCells, local_cells, mean_of_largest
-from fairdash.metrics.group.measured import Measured, effective_rows
+from fairdash.metrics.group.intervals import check_confidence
+from fairdash.metrics.group.local_measures import LocalValues, local_cells
+from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.rates import ratio
+from fairdash.metrics.group.variance import unit_codes
 
 ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
 AS_CHANCE, DECIDES = "not told from chance", ""
@@ -49,6 +49,7 @@ def evaluate(
     threshold: float = 0.5,
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Quality and fairness of one or many models on the same rows.
 
@@ -58,9 +59,9 @@ def evaluate(
         A row is predicted positive where its score exceeds ``threshold``.
     subgroups : array-like of shape (n_rows,), optional
         Without it the local figures are NaN and the numbers of subgroups 0.
-    sample_weight : array-like of shape (n_rows,), optional
-        Sampling weights: every figure is weighted, and intervals are at Kish's
-        effective number of rows, as in :func:`local_measure`.
+    sample_weight, cluster : array-like of shape (n_rows,), optional
+        Sampling weights, by which every figure is weighted, and units; intervals are as
+        in :func:`measure_by_group`.
 
     Returns
     -------
@@ -75,87 +76,106 @@ def evaluate(
     check_lengths(y, probabilities[0])
     predictions: Labels = (probabilities > threshold).astype(np.int8)
     labels = np.full(len(y), None) if subgroups is None else subgroups
-    weight = sample_weight
-    if weight is not None:
-        weight = row_weights("sample_weight", weight, len(y))
+    weight = sampling_weights("sample_weight", sample_weight, len(y))
     groups = group_codes(sensitive_features, y)
     local = local_cells(
-        sensitive_features=sensitive_features,
-        subgroups=labels,
-        min_size=min_size,
-        sample_weight=weight,
+        sensitive_features=sensitive_features, subgroups=labels, min_size=min_size
     )
     check_lengths(y, local.codes)
     outcome, n_groups = y.astype(np.int64), len(groups.names)
+    rows = _Rows(y, predictions, weight, unit_codes(cluster, len(y)))
+    everyone = Cells((np.zeros_like(outcome), np.zeros_like(outcome)), (1, 1), weight)
+    accuracy = rows.values("accuracy", everyone).interval(confidence)
     right = (predictions == y).astype(np.int8)
-    everyone = Cells((np.zeros_like(outcome),), (1,), weight)
-    accuracy = everyone.rates(right)[:, 0]
-    accuracy_low, accuracy_high = wilson_ends(
-        accuracy, everyone.effective[0], normal_quantile(confidence)
-    )
     recall = Cells((outcome,), (2,), weight).rates(right)
-    overall = Cells((groups.codes,), (n_groups,), weight)
-    rates = overall.rates(predictions)
-    gap_low, gap_high = largest_gap(
-        rates,
-        lambda z: wilson_ends(rates, overall.effective, z),
-        confidence=confidence,
-    )
+    rates = rows.values("selection_rate", Cells((groups.codes,), (n_groups,), weight))
+    gap_low, gap_high = rates.largest_gap(confidence)
     by_outcome = Cells((outcome, groups.codes), (2, n_groups), weight)
     odds = spread(by_outcome.rates(predictions))
+    cells = Cells((local.codes, local.group), local.shape, weight)
+    inside = rows.values("selection_rate", cells)
+    each = [
+        LocalValues("selection_rate", local, inside.at(model))
+        for model in range(len(predictions))
+    ]
+    worst = [one.worst(confidence=confidence) for one in each]
     columns = {
         "n": np.full(len(predictions), len(y)),
-        "accuracy": accuracy,
-        "accuracy_low": accuracy_low,
-        "accuracy_high": accuracy_high,
+        "accuracy": accuracy.value[:, 0, 0],
+        "accuracy_low": accuracy.low[:, 0, 0],
+        "accuracy_high": accuracy.high[:, 0, 0],
         "balanced_accuracy": recall.mean(axis=1),
-        "auc": area_under_curve(y == 1, probabilities, weight),
+        "auc": _areas(y == 1, probabilities, weight),
         "log_loss": log_loss(y == 1, probabilities, weight),
-        "demographic_parity_difference": spread(rates),
+        "demographic_parity_difference": spread(rates.value),
         "demographic_parity_difference_low": gap_low,
         "demographic_parity_difference_high": gap_high,
-        "demographic_parity_ratio": ratio(rates),
+        "demographic_parity_ratio": ratio(rates.value),
         "equalized_odds_difference": odds.max(axis=1),
         "equal_opportunity_difference": odds[:, 1],
+        "worst_1_di": [float(one.value) for one in worst],
+        "worst_1_di_low": [float(one.low) for one in worst],
+        "worst_1_di_high": [float(one.high) for one in worst],
+        "worst_2_di": [float(one.worst(2).value) for one in each],
+        "worst_3_di": [float(one.worst(3).value) for one in each],
+        "n_subgroups": np.full(len(predictions), len(local.subgroups)),
+        "n_estimable": np.full(len(predictions), int(local.estimable.sum())),
     }
-    return pd.DataFrame(columns | _local_columns(local, predictions, confidence))
+    return pd.DataFrame(columns)
 
 
-def _local_columns(
-    local: LocalCells, predictions: Labels, confidence: float
-) -> dict[str, Counts]:
-    rates = local.rates(local.cells.count(predictions))
-    low, high = local.ends(rates, confidence=confidence, axes=2)
-    gaps, n_models = spread(rates), len(predictions)
-    return {
-        "worst_1_di": mean_of_largest(gaps, 1),
-        "worst_1_di_low": low,
-        "worst_1_di_high": high,
-        "worst_2_di": mean_of_largest(gaps, 2),
-        "worst_3_di": mean_of_largest(gaps, 3),
-        "n_subgroups": np.full(n_models, len(local.subgroups)),
-        "n_estimable": np.full(n_models, int(local.estimable.sum())),
-    }
+class _Rows(NamedTuple):
+    """Decisions of many models on the same rows."""
+
+    y: Labels
+    predictions: Labels
+    weight: Counts | None
+    unit: NDArray[np.int64] | None
+
+    def values(self, measure: str, cells: Cells) -> CellValues:
+        """Return a measure of every model, (models, *cells)."""
+        if self.weight is None and self.unit is None:
+            right = self.predictions == self.y
+            counted = right if measure == "accuracy" else self.predictions
+            rates = cells.rates(counted.astype(np.int8))
+            n = np.broadcast_to(cells.rows, rates.shape)
+            error = np.sqrt(divide(rates * (1 - rates), n))
+            return CellValues(rates, n.astype(np.int64), n, error, "rate")
+        y, place = self.y.astype(np.float64), cells.place
+        return stacked(
+            [
+                Measured(
+                    measure, y, row.astype(np.float64), self.weight, unit=self.unit
+                ).estimate(place, cells.shape)
+                for row in self.predictions
+            ]
+        )
 
 
 def decision_status(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
+    scores: ArrayLike | None = None,
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     r"""Mark models whose decisions say nothing about the outcome.
 
     A model that decides alike for everyone has no gap between groups and is of no use.
-    So is one whose balanced accuracy :math:`b` is within noise of 0.5: with
-    :math:`n_1, n_0` rows of either outcome, the decisions of a fair coin have
+    So is one whose decisions are independent of the outcome, whatever their share: it
+    is *not told from chance* unless positive decisions are more frequent among rows
+    with outcome 1, by Fisher's exact test at (1 - confidence) / 2 on one side. With
+    weights or units the interval of that difference must be above 0. A model that
+    accepts nearly everyone decides as soon as those it rejects have the outcome less
+    often, or its ``scores`` rank rows with the outcome higher.
 
-    .. math:: \operatorname{sd}(b) = \tfrac14 \sqrt{1/n_1 + 1/n_0},
-
-    and a model is *not told from chance* when :math:`b - 0.5` is at most
-    :math:`z_{(1 + \text{confidence})/2}` times that. With sampling weights the shares
-    are weighted and :math:`n_1, n_0` are Kish's effective numbers of rows.
+    Parameters
+    ----------
+    scores : array-like, (n_rows,) or (n_models, n_rows), optional
+        Probabilities behind the decisions: where their AUC is surely above one half, a
+        model that is not constant decides.
 
     Returns
     -------
@@ -167,46 +187,66 @@ def decision_status(
     y = binary_vector("y_true", y_true)
     predictions = binary_models("y_pred", y_pred)
     check_lengths(y, predictions[0])
+    graded = None if scores is None else probability_models("scores", scores)
+    unit = unit_codes(cluster, len(y))
     weight = None
     if sample_weight is not None:
         weight = row_weights("sample_weight", sample_weight, len(y))
         counted = weight > 0  # what weighs nothing is nobody's decision
         y, predictions, weight = y[counted], predictions[:, counted], weight[counted]
-    positives, negatives = (
-        float(mine.sum()) if weight is None else effective_rows(weight[mine])
-        for mine in (y == 1, y == 0)
-    )
-    rate = predictions.mean(axis=1, dtype=np.float64)
-    status = np.where(
-        rate == 1, ACCEPTS_ALL, np.where(rate == 0, ACCEPTS_NONE, DECIDES)
-    )
-    balanced = np.full(len(rate), np.nan)
-    if positives and negatives:
-        recall, false_alarm = (
-            predictions[:, mine].mean(axis=1, dtype=np.float64)
-            if weight is None
-            else np.average(predictions[:, mine], axis=1, weights=weight[mine])
-            for mine in (y == 1, y == 0)
-        )
-        balanced = 0.5 + (recall - false_alarm) / 2
-        spread = np.sqrt(1 / positives + 1 / negatives) / 4
-        within_noise = balanced - 0.5 <= ndtri((1 + confidence) / 2) * spread
-        status = np.where(within_noise & (status == DECIDES), AS_CHANCE, status)
-    if weight is not None:
-        rate = np.average(predictions, axis=1, weights=weight)
+        unit = None if unit is None else unit[counted]
+        graded = None if graded is None else graded[:, counted]
+        weight = sampling_weights("sample_weight", weight, len(y))
+    rows = _Rows(y, predictions, weight, unit)
+    outcome = y.astype(np.int64)
+    found = rows.values("selection_rate", Cells((outcome,), (2,), weight))
+    false_alarm, recall = found.value.T
+    rate = np.average(predictions, axis=1, weights=weight)
+    constant = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
+    constant = np.where((predictions == 0).all(axis=1), ACCEPTS_NONE, constant)
+    if weight is None and unit is None:
+        sure = _association(found) <= (1 - confidence) / 2
+    else:
+        sure = found.between(1, 0, confidence).low > 0
+    if graded is not None:
+        for model in np.flatnonzero(~sure & (constant == DECIDES)):
+            area = Measured(
+                "auc", y.astype(np.float64), graded[model], weight, unit=unit
+            ).estimate(np.zeros_like(outcome), (1,))
+            sure[model] = area.interval(confidence).low[0] > 0.5
+    # with one outcome only there is nothing to be associated with
+    told = sure | np.isnan(recall - false_alarm)
+    status = np.where(told | (constant != DECIDES), constant, AS_CHANCE)
+    balanced = 0.5 + (recall - false_alarm) / 2
     return pd.DataFrame(
         {"selection_rate": rate, "balanced_accuracy": balanced, "status": status}
     )
 
 
-def area_under_curve(
+def _association(found: CellValues) -> Counts:
+    """Return Fisher's one-sided p-values: as many or more decisions where y = 1."""
+    n0, n1 = found.n[0] if len(found.n) else (0, 0)
+    decided = np.rint(np.nan_to_num(found.value) * found.n).astype(int)
+    p = np.ones(len(decided))
+    for model, (k0, k1) in enumerate(decided):
+        both = k0 + k1
+        k = np.arange(k1, min(n1, both) + 1)
+        logs = sum(_choose(n, m) for n, m in ((n1, k), (n0, both - k)))
+        p[model] = np.exp(logs - _choose(n0 + n1, both)).sum()
+    return p
+
+
+def _choose(n: int, k: Any) -> Any:
+    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+
+
+def _areas(
     positive: NDArray[np.bool_], scores: Scores, weight: Counts | None = None
 ) -> Scores:
     """Return the AUC of each row of ``scores``, ties counting half."""
     if weight is not None:
-        y, nobody = positive.astype(np.int8), np.zeros(len(positive), np.int64)
-        every = [Measured.of("auc", y, row, weight) for row in scores]
-        return np.array([one.estimate(nobody, 1).value[0] for one in every])
+        y = positive.astype(np.float64)
+        return np.array([area_under_curve(y, row, weight).value for row in scores])
     n_pairs = positive.sum() * (~positive).sum()
     if n_pairs == 0:
         return np.full(len(scores), np.nan)

@@ -143,6 +143,7 @@ def largest_gap(
     axes: int = 1,
     most: float = 1.0,
     reference: int | None = None,
+    correlation: Array | None = None,
 ) -> Bounds:
     r"""Interval of the largest absolute difference between values of groups.
 
@@ -167,6 +168,8 @@ def largest_gap(
         The largest difference there can be.
     reference : int, optional
         A group: only differences from it count.
+    correlation : float64 array of shape (..., groups, groups), optional
+        Of estimates that share units.
 
     Returns
     -------
@@ -194,8 +197,9 @@ def largest_gap(
             Interval(value[..., side], low[..., side], high[..., side])
             for side in (first, second)
         )
-        return difference_of(one, other)
+        return difference_of(one, other, shared)
 
+    shared = 0.0 if correlation is None else correlation[..., first, second]
     low, high = differences(normal_quantile(1 - (1 - confidence) / comparisons))
     lows = np.maximum(np.maximum(low, -high), 0)
     low, high = differences(normal_quantile(confidence))
@@ -203,11 +207,20 @@ def largest_gap(
     return _largest(lows, defined, over), _largest(highs, defined, over)
 
 
-def difference_of(one: Interval, other: Interval) -> Bounds:
-    """Return the ends of the difference of two independent estimates."""
-    down = np.hypot(one.value - one.low, other.high - other.value)
-    up = np.hypot(one.high - one.value, other.value - other.low)
+def difference_of(
+    one: Interval, other: Interval, correlation: Array | float = 0.0
+) -> Bounds:
+    """Return the ends of the difference of two estimates, by default independent."""
+
+    def joint(a: Array, b: Array) -> Array:
+        if isinstance(correlation, float) and not correlation:
+            return np.hypot(a, b)
+        squared: Array = np.maximum(a**2 + b**2 - 2 * correlation * a * b, 0)
+        return np.sqrt(squared)
+
     difference = one.value - other.value
+    down = joint(one.value - one.low, other.high - other.value)
+    up = joint(one.high - one.value, other.value - other.low)
     return difference - down, difference + up
 
 
@@ -224,8 +237,10 @@ def for_all_pairs(
     return 1 - (1 - confidence) / max(pairs * times, 1)
 
 
-def ratio_of(one: Interval, other: Interval) -> Bounds:
-    r"""Return the ends of the ratio of two independent estimates that are not negative.
+def ratio_of(
+    one: Interval, other: Interval, correlation: Array | float = 0.0
+) -> Bounds:
+    r"""Return the ends of the ratio of two estimates that are not negative.
 
     With intervals :math:`(l_i, u_i)` of values :math:`v_i` the lower end is
 
@@ -235,8 +250,9 @@ def ratio_of(one: Interval, other: Interval) -> Bounds:
         {u_2 (2 v_2 - u_2)} ,
 
     computed without cancelling, and the upper one likewise with :math:`u_1, l_2` and a
-    plus. NaN where the second
-    value is 0, infinite at the top where its interval reaches 0.
+    plus; of correlated estimates :math:`v_1 v_2` is less by r times the distances to
+    the two ends. NaN where the second value is 0, infinite at the top where its
+    interval reaches 0.
 
     References
     ----------
@@ -244,51 +260,64 @@ def ratio_of(one: Interval, other: Interval) -> Bounds:
     the normal mean and standard deviation. Stat. Methods Med. Res. 21, 347-359.
     """
     product = one.value * other.value
+    down = (one.value - one.low) * (other.high - other.value)
+    up = (one.high - one.value) * (other.value - other.low)
 
     def parabola(value: Array, end: Array) -> Array:
         return end * (2 * value - end)
 
-    def root(a: Array, b: Array) -> Array:
-        return product + np.sqrt(np.maximum(product**2 - a * b, 0))
+    def root(a: Array, b: Array, moved: Array) -> Array:
+        middle = product - correlation * moved
+        return middle + np.sqrt(np.maximum(middle**2 - a * b, 0))
 
     low1, high1 = parabola(one.value, one.low), parabola(one.value, one.high)
     low2, high2 = parabola(other.value, other.low), parabola(other.value, other.high)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(one.value == 0, 0.0, low1 / root(low1, high2))
-        high = np.where(other.low > 0, root(high1, low2) / low2, np.inf)
+        low = np.where(one.value == 0, 0.0, low1 / root(low1, high2, down))
+        high = np.where(other.low > 0, root(high1, low2, up) / low2, np.inf)
     undefined = ~(other.value > 0) | np.isnan(one.value)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
 def smallest_ratio(
-    value: Array, ends: Ends, *, confidence: float, reference: int | None = None
+    value: Array,
+    ends: Ends,
+    *,
+    confidence: float,
+    reference: int | None = None,
+    correlation: Array | None = None,
 ) -> Interval:
     """Return the smallest over the largest value of the last axis, with its interval.
 
-    Of values that are not negative. With a ``reference`` the smallest of the other
-    groups over that one, which may be above 1. The quantile is Bonferroni's over the
-    pairs, since the pair was chosen by its values.
+    Of values that are not negative; NaN is no value. With a ``reference`` the smallest
+    of the other groups over that one, which may be above 1. The quantile is
+    Bonferroni's over the pairs, since the pair was chosen by its values.
     """
     n_groups = value.shape[-1]
     each = for_all_pairs(confidence, n_groups, held=reference is not None)
     every = Interval(value, *ends(normal_quantile(each)))
-    lowest, highest = value.argmin(axis=-1), value.argmax(axis=-1)
+    absent = np.isnan(value)
     # where all are equal both are the first; a pair is of two groups
-    order = np.lexsort((every.low, value), axis=-1)
-    alike = lowest == highest
-    lowest = np.where(alike, order[..., 0], lowest)
-    highest = np.where(alike, order[..., -1], highest)
+    least = np.lexsort((every.low, np.where(absent, np.inf, value)), axis=-1)[..., 0]
+    most = np.lexsort((every.low, np.where(absent, -np.inf, value)), axis=-1)[..., -1]
     if reference is not None:
-        others = np.where(np.arange(n_groups) == reference, np.inf, value)
-        lowest, highest = others.argmin(axis=-1), np.full_like(lowest, reference)
-    least, most = (
+        away = absent | (np.arange(n_groups) == reference)
+        least = np.where(away, np.inf, value).argmin(axis=-1)
+        most = np.full_like(least, reference)
+    smaller, larger = (
         Interval(*(np.take_along_axis(p, at[..., None], -1)[..., 0] for p in every))
-        for at in (lowest, highest)
+        for at in (least, most)
     )
-    low, high = ratio_of(least, most)
+    shared: Array | float = 0.0
+    if correlation is not None:
+        rows = np.take_along_axis(correlation, least[..., None, None], -2)[..., 0, :]
+        shared = np.take_along_axis(rows, most[..., None], -1)[..., 0]
+    low, high = ratio_of(smaller, larger, shared)
     if reference is None:
         high = np.minimum(high, 1)
-    return Interval(divide(least.value, most.value), low, high)
+    ratio = divide(smaller.value, larger.value)
+    alone = least == most  # the only group with a value
+    return Interval(*(np.where(alone, np.nan, part) for part in (ratio, low, high)))
 
 
 def seed_interval(by_seed: ArrayLike, *, confidence: float = 0.95) -> Interval:

@@ -1,16 +1,22 @@
 """Any measure inside subgroups: its gaps, and what chance alone makes of them."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_one_of, check_whole
-from fairdash.metrics.group.catalog import measure_of
-from fairdash.metrics.group.chance import NoiseFloor, hand_out
-from fairdash.metrics.group.counting import divide, group_codes, spread
+from fairdash.metrics.group.catalog import Array, measure_of
+from fairdash.metrics.group.cell_values import CellValues
+from fairdash.metrics.group.counting import (
+    Counts,
+    divide,
+    group_codes,
+    subgroup_codes,
+)
 from fairdash.metrics.group.estimates import (
     block,
     estimates,
@@ -18,93 +24,130 @@ from fairdash.metrics.group.estimates import (
     ratio_of_measure,
     worst_of,
 )
-from fairdash.metrics.group.intervals import (
-    Bounds,
-    Interval,
-    check_confidence,
-    difference_of,
-    largest_gap,
-    smallest_ratio,
-)
-from fairdash.metrics.group.local import (
-    LocalCells,
-    local_cells,
-    mean_of_largest,
-    reason_of,
-    undefined_of,
-)
-from fairdash.metrics.group.measured import Array, CellValues, Measured
+from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
+from fairdash.metrics.group.measured import Measured
 
 METHODS = {  # of the interval of a value, and of a gap, by kind of measure
     "rate": ("Wilson", "Newcombe"),
-    "mean": ("normal", "normal"),
-    "bounded": ("normal", "normal"),
+    "mean": ("by outcome", "Zou and Donner"),
     "area": ("DeLong", "Zou and Donner"),
 }
 
 
-@dataclass(frozen=True, eq=False)
-class LocalMeasure:
-    """A measure of one model by subgroup and group.
+class NoiseFloor(NamedTuple):
+    """The k largest gaps of a model that is fair inside every subgroup.
 
     Attributes
     ----------
-    group : int64 array of shape (n_rows,)
-    values : CellValues of shape (subgroups, groups)
+    mean : float
+        What to expect of it: the upward bias of the maximum.
+    quantile : float
+        What it stays below in, by default, 95 % of samples of this size.
+    samples : ndarray of shape (n_permutations,)
+    """
+
+    mean: float
+    quantile: float
+    samples: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCells:
+    """Rows by subgroup and group, sorted once for any number of models.
+
+    Attributes
+    ----------
+    codes, group : int64 arrays of shape (n_rows,)
+        Subgroup of every row, -1 for none, and its group.
+    rows : int64 array of shape (subgroups, groups)
     reasons : tuple of str
         Why a subgroup is not estimable; empty where it is.
+    """
+
+    subgroups: tuple[str, ...]
+    groups: tuple[str, ...]
+    codes: NDArray[np.int64]
+    group: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    min_size: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many subgroups and groups there are."""
+        return len(self.subgroups), len(self.groups)
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """The cell of every row, -1 for none."""
+        return np.where(self.codes >= 0, self.codes * len(self.groups) + self.group, -1)
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why a subgroup is not estimable by its rows; empty where it is."""
+        return tuple(_reason(rows, self.min_size) for rows in self.rows)
+
+    @cached_property
+    def estimable(self) -> NDArray[np.bool_]:
+        """Whether local gaps of each subgroup are reported."""
+        return np.array([reason == "" for reason in self.reasons], dtype=bool)
+
+
+def local_cells(
+    *, sensitive_features: ArrayLike, subgroups: ArrayLike, min_size: int = 50
+) -> LocalCells:
+    """Sort rows by subgroup and group, to measure many models on the same rows.
+
+    A missing subgroup is none. Not estimable are those below ``min_size`` rows, and
+    those with rows of one group only.
+    """
+    check_whole("min_size", min_size, at_least=1)
+    groups = group_codes(sensitive_features, sensitive_features)
+    named = subgroup_codes(subgroups, groups.codes)
+    shape = len(named.names), len(groups.names)
+    place = named.codes * shape[1] + groups.codes
+    rows = np.bincount(place[named.codes >= 0], minlength=shape[0] * shape[1])
+    return LocalCells(
+        named.names,
+        groups.names,
+        named.codes,
+        groups.codes,
+        rows.reshape(shape),
+        min_size,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LocalValues:
+    """Values of a measure by subgroup and group, and the gaps between groups.
+
+    A group without a value in a subgroup is in none of its pairs there.
+
+    Attributes
+    ----------
+    values : CellValues of shape (subgroups, groups)
     reference : int or None
         Place of the group that gaps are from; None for the largest of all gaps.
     """
 
-    measured: Measured
+    measure: str
     cells: LocalCells
-    group: NDArray[np.int64]
     values: CellValues
-    reasons: tuple[str, ...]
     reference: int | None = None
 
-    @classmethod
-    def of(
-        cls,
-        measure: str,
-        y_true: ArrayLike | None,
-        y_pred: ArrayLike,
-        *,
-        sensitive_features: ArrayLike,
-        subgroups: ArrayLike,
-        min_size: int = 50,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        reference: str | None = None,
-        folds: ArrayLike | None = None,
-    ) -> "LocalMeasure":
-        """Compute a measure in all cells; see `local_measure`."""
-        measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, folds)
-        cells = local_cells(
-            sensitive_features=sensitive_features,
-            subgroups=subgroups,
-            min_size=min_size,
-        )
-        group = group_codes(sensitive_features, measured.y).codes
-        shape = len(cells.subgroups), len(cells.groups)
-        place = np.where(cells.codes >= 0, cells.codes * shape[1] + group, -1)
-        values = measured.estimate(place, shape[0] * shape[1]).reshape(*shape)
-        words = measure_of(measure).support
-        reasons = tuple(
-            known
-            or reason_of(rows, cells.groups, min_size, words)
-            or undefined_of(np.isnan(row), cells.groups)
-            for known, rows, row in zip(
-                cells.reasons, values.n, values.value, strict=True
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why a subgroup is not estimable; empty where it is."""
+        words, groups = measure_of(self.measure).support, self.cells.groups
+        return tuple(
+            by_rows
+            or _reason(rows, self.cells.min_size, words)
+            or _undefined(np.isnan(value), groups, self.reference)
+            for by_rows, rows, value in zip(
+                self.cells.reasons, self.values.n, self.values.value, strict=True
             )
         )
-        if reference is not None:
-            check_one_of("reference", reference, cells.groups)
-        held = None if reference is None else cells.groups.index(reference)
-        return cls(measured, cells, group, values, reasons, held)
 
-    @property
+    @cached_property
     def estimable(self) -> NDArray[np.bool_]:
         """Whether the gap of each subgroup is reported."""
         return np.array([reason == "" for reason in self.reasons], dtype=bool)
@@ -121,99 +164,26 @@ class LocalMeasure:
         """Return the mean of the k largest gaps; its interval for k = 1, else NaN."""
         ends: Bounds = (np.array(np.nan), np.array(np.nan))
         if k == 1:
-            ends = self._ends(self.reported(), confidence, axes=2)
+            ends = self.reported().largest_gap(
+                confidence, axes=2, reference=self.reference
+            )
         return Interval(mean_of_largest(self.gaps(), k), *ends)
 
-    def overall(self, *, confidence: float = 0.95) -> Interval:
-        """Return the largest difference over all rows, with its interval."""
-        found = self.measured.estimate(self.group, len(self.cells.groups))
-        return Interval(self._apart(found.value), *self._ends(found, confidence))
-
-    def between(
-        self, one: str, other: str, *, subgroup: str | None = None, confidence: float
-    ) -> Interval:
-        """Return the value of a group less that of another, with its own interval.
-
-        Over all rows, or inside a subgroup; NaN where that is not estimable.
-        """
-        found = self.measured.estimate(self.group, len(self.cells.groups))
-        if subgroup is not None:
-            if subgroup not in self.cells.subgroups:
-                return Interval(*np.full(3, np.nan))
-            place = np.array(self.cells.subgroups.index(subgroup))
-            found = self.reported().at(place)
-        every = found.interval(confidence)
-        first, second = (
-            Interval(*(part[self.cells.groups.index(name)] for part in every))
-            for name in (one, other)
-        )
-        return Interval(first.value - second.value, *difference_of(first, second))
-
-    def estimates(
-        self, *, model: str = "", seed: int | None = None, confidence: float = 0.95
+    def table(
+        self, *, confidence: float = 0.95, value: str = "value", gap: str = "gap"
     ) -> pd.DataFrame:
-        """Return values, gaps and ratios over all rows and inside subgroups.
-
-        A table of `fairdash.metrics.estimates`; with it the means of the k = 1, 2 and 3
-        largest gaps.
-        """
-        measure, groups = self.measured.measure, self.cells.groups
-        whole = self.measured.estimate(self.group, len(groups))
-        kept, n = self.reported(), self.values.n
-        parts = [
-            (whole.reshape(1, -1), [None], [""], whole.n[None]),
-            (kept, self.cells.subgroups, self.reasons, n),
-        ]
-        blocks = []
-        for values, subgroups, reasons, rows in parts:
-            about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
-            of_cells = values.interval(confidence)
-            if values is kept:  # a rate is known wherever there are rows
-                of_cells = self.values.interval(confidence)
-            gap = Interval(self._apart(values.value), *self._ends(values, confidence))
-            ratio = self._ratio(values, confidence)
-            kind = METHODS[values.kind]
-            blocks.append(
-                block(measure, of_cells, rows, groups=groups, method=kind[0], **about)
-            )
-            blocks += [
-                block(
-                    name,
-                    Interval(*(np.atleast_1d(part)[:, None] for part in found)),
-                    rows.sum(axis=1, keepdims=True),
-                    method=method,
-                    **about,
-                )
-                for name, found, method in (
-                    (gap_of(measure), gap, kind[1]),
-                    (ratio_of_measure(measure), ratio, "Donner and Zou"),
-                )
-            ]
-        blocks += [
-            block(
-                worst_of(measure, k),
-                Interval(*(np.reshape(p, (1, 1)) for p in self.worst(k))),
-                len(self.group),
-                subgroups=[None],
-                method=METHODS[kept.kind][1],
-            )
-            for k in (1, 2, 3)
-        ]
-        return estimates(blocks, model=model, seed=seed)
-
-    def table(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of `local_measure`."""
         kept = self.reported()
-        low, high = self._ends(kept, confidence)
+        low, high = kept.largest_gap(confidence, reference=self.reference)
         named, n = list(enumerate(self.cells.groups)), self.values.n
-        ratio = self._ratio(kept, confidence)
+        ratio = kept.smallest_ratio(confidence, reference=self.reference)
         return pd.DataFrame(
             {
                 "subgroup": list(self.cells.subgroups),
                 "n": n.sum(axis=1),
                 **{f"n_{name}": n[:, k] for k, name in named},
-                **{f"value_{name}": self.values.value[:, k] for k, name in named},
-                "gap": self.gaps(),
+                **{f"{value}_{name}": self.values.value[:, k] for k, name in named},
+                gap: self.gaps(),
                 "ci_low": low,
                 "ci_high": high,
                 "ratio": ratio.value,
@@ -224,65 +194,216 @@ class LocalMeasure:
             }
         )
 
-    def noise_floor(
-        self, *, k: int = 1, n_permutations: int = 1000, random_state: int | None = 0
-    ) -> NoiseFloor:
-        """Return the largest gaps after shuffling groups within subgroups.
+    def estimates(
+        self, *, model: str = "", seed: int | None = None, confidence: float = 0.95
+    ) -> pd.DataFrame:
+        """Return values, gaps and ratios inside subgroups.
 
-        Of a rate without weights, groups are shuffled among the rows it is about, as in
-        :func:`noise_floor`. Else the cells get independent normal errors. Of a rate
-        these have the standard error of their subgroup scaled to their effective rows,
-        as groups with one rate would; of a mean or an area their own, since groups that
-        are alike in it may still differ in spread (Janssen 1997).
+        A table of `fairdash.metrics.estimates`; with it the means of the k = 1, 2 and 3
+        largest gaps.
+        """
+        blocks = self._blocks(
+            self.values, self.reported(), self.cells.subgroups, self.reasons, confidence
+        )
+        blocks += [
+            block(
+                worst_of(self.measure, k),
+                Interval(*(np.reshape(p, (1, 1)) for p in self.worst(k))),
+                int(self.cells.rows.sum()),
+                subgroups=[None],
+                method=METHODS[self.values.kind][1],
+            )
+            for k in (1, 2, 3)
+        ]
+        return estimates([*self._of_all(confidence), *blocks], model=model, seed=seed)
+
+    def _of_all(self, confidence: float) -> list[Any]:
+        """Return blocks of estimates over all rows, where these are known."""
+        return []
+
+    def _blocks(
+        self,
+        values: CellValues,
+        kept: CellValues,
+        subgroups: Any,
+        reasons: Any,
+        confidence: float,
+    ) -> list[Any]:
+        kind, n = METHODS[values.kind], values.n
+        gap = Interval(
+            self._apart(kept.value),
+            *kept.largest_gap(confidence, reference=self.reference),
+        )
+        ratio = kept.smallest_ratio(confidence, reference=self.reference)
+        about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
+        together = {**about, "n": n.sum(axis=1, keepdims=True)}
+        return [
+            block(
+                self.measure,
+                values.interval(confidence),
+                n,
+                groups=self.cells.groups,
+                method=kind[0],
+                **about,
+            ),
+            *(
+                block(
+                    name,
+                    Interval(*(part[:, None] for part in found)),
+                    method=method,
+                    **together,
+                )
+                for name, found, method in (
+                    (gap_of(self.measure), gap, kind[1]),
+                    (ratio_of_measure(self.measure), ratio, "Donner and Zou"),
+                )
+            ),
+        ]
+
+    def _apart(self, value: Array) -> Array:
+        """Return the largest difference along the last axis of values there are."""
+        if self.reference is not None:
+            away = np.abs(value - value[..., [self.reference]])
+            away[..., self.reference] = np.nan
+            return _largest(away)
+        apart = _largest(value) + _largest(-value)
+        several = (~np.isnan(value)).sum(axis=-1) > 1
+        return np.where(several, apart, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMeasure(LocalValues):
+    """A measure of one model over all rows and by subgroup and group."""
+
+    measured: Any = None  # the rows: `Measured`
+
+    @classmethod
+    def of(
+        cls,
+        measure: str,
+        y_true: ArrayLike | None,
+        y_pred: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+        subgroups: ArrayLike,
+        min_size: int = 50,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        reference: str | None = None,
+        folds: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+    ) -> "LocalMeasure":
+        """Compute a measure in all cells; see `local_measure`."""
+        measured = Measured.of(
+            measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
+        )
+        group_codes(sensitive_features, measured.y)  # as many as rows
+        cells = local_cells(
+            sensitive_features=sensitive_features,
+            subgroups=subgroups,
+            min_size=min_size,
+        )
+        values = measured.estimate(cells.place, cells.shape)
+        if reference is not None:
+            check_one_of("reference", reference, cells.groups)
+        held = None if reference is None else cells.groups.index(reference)
+        return cls(measure, cells, values, held, measured)
+
+    @cached_property
+    def whole(self) -> CellValues:
+        """The measure by group over all rows."""
+        found: CellValues = self.measured.estimate(
+            self.cells.group, (len(self.cells.groups),)
+        )
+        return found
+
+    def _of_all(self, confidence: float) -> list[Any]:
+        whole = self.whole
+        one = whole.reshape(1, -1)
+        return self._blocks(one, one, [None], [""], confidence)
+
+    def overall(self, *, confidence: float = 0.95) -> Interval:
+        """Return the largest difference over all rows, with its interval."""
+        whole = self.whole
+        ends = whole.largest_gap(confidence, reference=self.reference)
+        return Interval(self._apart(whole.value), *ends)
+
+    def between(
+        self, one: str, other: str, *, subgroup: str | None = None, confidence: float
+    ) -> Interval:
+        """Return the value of a group less that of another, with its own interval.
+
+        Over all rows, or inside a subgroup; NaN where that is not estimable.
+        """
+        if subgroup is not None and subgroup not in self.cells.subgroups:
+            return Interval(*np.full(3, np.nan))
+        cells, first, second = self._pair(one, other, subgroup)
+        return cells.between(first, second, confidence)
+
+    def too_few(self, one: str, other: str, *, subgroup: str | None = None) -> bool:
+        """Tell whether two groups expect too few rows for a sentence to name them."""
+        cells, first, second = self._pair(one, other, subgroup)
+        return bool(cells.too_few(first, second))
+
+    def _pair(
+        self, one: str, other: str, subgroup: str | None
+    ) -> tuple[CellValues, int, int]:
+        cells, groups = self.whole, self.cells.groups
+        if subgroup is not None:
+            cells = self.reported().at(self.cells.subgroups.index(subgroup))
+        return cells, groups.index(one), groups.index(other)
+
+    def noise_floor(
+        self,
+        *,
+        k: int = 1,
+        n_permutations: int = 1000,
+        quantile: float = 0.95,
+        random_state: int | None = 0,
+    ) -> NoiseFloor:
+        """Return the largest gaps of a model that is fair inside every subgroup.
+
+        Of a rate of independent rows without weights, groups are shuffled among the
+        rows it is about. Else cells get independent errors of their own: groups that
+        are alike in a mean may still differ in spread (Janssen 1997), and rows in their
+        weights or units. The errors are Student's of as many degrees as there are
+        units; where a cell has no error of its own, as a rate of 0, it is that of the
+        subgroup scaled to its effective rows.
         """
         check_whole("n_permutations", n_permutations, at_least=1)
+        check_confidence(quantile)
         rng = np.random.default_rng(random_state)
         kept, own = self.estimable, self.values
-        if own.kind == "rate" and self.measured.weight is None:
-            positives = np.rint(own.value * own.n)[kept].sum(axis=1)
+        if not kept.any():
+            drawn = np.full((n_permutations, 0), np.nan)
+        elif own.kind == "rate" and self.measured.plain:
             rows = own.n[kept].astype(np.float64)
-            gaps = self._apart(
+            positives = np.nan_to_num(np.rint(own.value * own.n)[kept]).sum(axis=1)
+            drawn = self._apart(
                 divide(hand_out(positives, rows, n_permutations, rng), rows)
             )
         else:
-            whole = self.measured.estimate(self.cells.codes, len(kept))
-            fewer = divide(whole.effective[:, None], own.effective)
-            error = whole.error[:, None] * np.sqrt(fewer)
-            if own.kind != "rate":
-                sure = np.isfinite(own.error) & (own.error > 0)
-                error = np.where(sure, own.error, error)
-            error = error[kept]
-            drawn = rng.standard_normal((n_permutations, *error.shape))
-            gaps = self._apart(drawn * error)
-        samples = mean_of_largest(gaps, k)
+            errors = rng.standard_normal((n_permutations, *own.value[kept].shape))
+            drawn = self._apart(errors * self._errors()[kept])
+        samples = mean_of_largest(drawn, k)
         return NoiseFloor(
-            float(samples.mean()), float(np.quantile(samples, 0.95)), samples
+            float(samples.mean()), float(np.quantile(samples, quantile)), samples
         )
 
-    def _ends(self, found: CellValues, confidence: float, axes: int = 1) -> Bounds:
-        """Return the interval of the largest difference."""
-        return largest_gap(
-            found.value,
-            found.ends,
-            confidence=confidence,
-            axes=axes,
-            most=found.most,
-            reference=self.reference,
-        )
-
-    def _apart(self, value: Array) -> Array:
-        """Return the largest difference along the last axis; NaN spreads."""
-        if self.reference is None:
-            return spread(value)
-        return np.abs(value - value[..., [self.reference]]).max(axis=-1)
-
-    def _ratio(self, kept: CellValues, confidence: float) -> Interval:
-        """Return `smallest_ratio` of every subgroup; NaN of what has signs."""
-        if kept.kind == "mean":
-            return Interval(*np.full((3, len(kept.value)), np.nan))
-        return smallest_ratio(
-            kept.value, kept.ends, confidence=confidence, reference=self.reference
-        )
+    def _errors(self) -> Array:
+        """Return the standard error of every cell, NaN without rows."""
+        own, cells = self.values, self.cells
+        whole = self.measured.estimate(cells.codes, (len(cells.subgroups),))
+        fewer = divide(whole.effective[:, None], own.effective)
+        pooled = whole.error[:, None] * np.sqrt(fewer)
+        sure = np.isfinite(own.error) & (own.error > 0)
+        if own.kind == "rate":  # few rows say less of their spread than all do
+            sure &= own.error > pooled
+        error = np.where(sure, own.error, pooled)
+        if own.units is not None:
+            degrees = np.maximum(own.units - 1, 3)
+            error = error * np.sqrt(degrees / (degrees - 2))  # the spread of Student's
+        return np.where(np.isnan(own.value), np.nan, error)
 
 
 def local_measure(
@@ -293,6 +414,7 @@ def local_measure(
     sensitive_features: ArrayLike,
     subgroups: ArrayLike,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     pos_label: Any = None,
     min_size: int = 50,
     confidence: float = 0.95,
@@ -307,7 +429,7 @@ def local_measure(
 
     Parameters
     ----------
-    measure, y_true, y_pred, sample_weight, pos_label
+    measure, y_true, y_pred, sample_weight, cluster, pos_label
         As in :func:`measure_by_group`.
     min_size : int, default=50
         Subgroups with fewer rows that the measure is about are not estimable.
@@ -324,7 +446,7 @@ def local_measure(
     measure is about), ``value_<group>``, gap, ci_low, ci_high, ratio (smallest over
     largest value; NaN for ``calibration``), ratio_low, ratio_high, estimable, reason
     (such as "11 rows with outcome 1"). Where not estimable gap, ratio and their
-    intervals are NaN.
+    intervals are NaN. A group without rows in a subgroup is in none of its pairs.
     """
     check_confidence(confidence)
     return LocalMeasure.of(
@@ -335,6 +457,56 @@ def local_measure(
         subgroups=subgroups,
         min_size=min_size,
         sample_weight=sample_weight,
+        cluster=cluster,
         pos_label=pos_label,
         reference=reference,
     ).table(confidence=confidence)
+
+
+def mean_of_largest(gaps: Counts, k: int) -> Counts:
+    """Return the mean of the ``k`` largest of the last axis; NaN if fewer exist."""
+    check_whole("k", k, at_least=1)
+    if gaps.shape[-1] < k:
+        return np.full(gaps.shape[:-1], np.nan)
+    # NaN counts as smaller than any gap, and spreads if it is among the k
+    filled = np.where(np.isnan(gaps), -np.inf, gaps)
+    largest = np.partition(filled, -k, axis=-1)[..., -k:].mean(axis=-1)
+    return np.where(np.isneginf(largest), np.nan, largest)
+
+
+def hand_out(
+    positives: Counts, rows: Counts, times: int, rng: np.random.Generator
+) -> Counts:
+    """Draw (times, subgroups, groups) positives, one group after the other."""
+    left = np.broadcast_to(positives.astype(np.int64), (times, len(positives)))
+    sizes: NDArray[np.int64] = rows.astype(np.int64)
+    drawn = []
+    for group in range(sizes.shape[1] - 1):
+        remaining = sizes[:, group:].sum(axis=1)
+        drawn.append(rng.hypergeometric(left, remaining - left, sizes[:, group]))
+        left = left - drawn[-1]
+    return np.stack([*drawn, left], axis=-1).astype(np.float64)
+
+
+def _largest(value: Array) -> Array:
+    largest = np.where(np.isnan(value), -np.inf, value).max(axis=-1)
+    return np.where(np.isneginf(largest), np.nan, largest)
+
+
+def _reason(rows: NDArray[Any], min_size: int, support: str = "") -> str:
+    """Say why rows by group are not enough for a gap; "" where they are."""
+    total, kind = int(rows.sum()), f" {support}".rstrip()
+    if total < min_size:
+        return f"{total} row{kind}" if total == 1 else f"{total:,} rows{kind}"
+    return f"one group only{kind}" if (rows > 0).sum() == 1 else ""
+
+
+def _undefined(
+    missing: NDArray[np.bool_], groups: tuple[str, ...], reference: int | None
+) -> str:
+    """Name the groups without a value where they leave no pair, else ""."""
+    held = reference is not None and bool(missing[reference])
+    if (~missing).sum() > 1 and not held:
+        return ""
+    names = [name for name, one in zip(groups, missing, strict=True) if one]
+    return f"undefined for {' and '.join(names)}"

@@ -1,9 +1,9 @@
 r"""Any measure of a classifier by group, with intervals; calibration.
 
 A rate is a share of positives among the rows it is about, its *support*: all rows, the
-rows of one outcome, or the rows predicted positive. Its interval is Wilson's. With
-weights :math:`w` the share is weighted and the interval is Wilson's at the effective
-number of rows :math:`(\sum w)^2 / \sum w^2` (Kish 1965, section 8.2).
+rows of one outcome, or the rows predicted positive. Its interval is Wilson's; with
+weights or units at the number of rows that has the linearised variance, see
+`fairdash.metrics.group.variance`.
 """
 
 import itertools
@@ -21,24 +21,15 @@ from fairdash._validation import (
     value_label,
 )
 from fairdash.metrics.group.catalog import best_off
+from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
     group_codes,
-    row_weights,
     spread,
 )
-from fairdash.metrics.group.intervals import (
-    Interval,
-    check_confidence,
-    difference_of,
-    largest_gap,
-    normal_quantile,
-    ratio_of,
-    smallest_ratio,
-    wilson_ends,
-)
-from fairdash.metrics.group.measured import CellValues, Measured
+from fairdash.metrics.group.intervals import Interval, check_confidence, ratio_of
+from fairdash.metrics.group.measured import Measured
 
 _FEW = 12  # distinct scores that are each a bin
 
@@ -52,6 +43,7 @@ def measure_by_group(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     folds: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     r"""Return a measure in every group, with its interval.
@@ -65,20 +57,24 @@ def measure_by_group(
     ``false_negative_rate``      :math:`P(\hat y=0 | y=1)`   Wilson
     ``precision``                :math:`P(y=1 | \hat y=1)`   Wilson
     ``accuracy``                 :math:`P(\hat y = y)`       Wilson
-    ``calibration``              :math:`E[p] - P(y = 1)`     normal, of a mean
-    ``brier``                    :math:`E[(p - y)^2]`        normal, of a mean
+    ``calibration``              :math:`E[p] - P(y = 1)`     of a mean, by outcome
+    ``brier``                    :math:`E[(p - y)^2]`        of a mean, by outcome
     ``auc``                      :math:`P(p_1 > p_0)` and    DeLong on the logit scale
                                  half of ties
-    ``error_cost a:b``           mean of 2a / (a + b) for    normal, of a mean
+    ``error_cost a:b``           mean of 2a / (a + b) for    of a mean, by outcome
                                  a false positive and of
                                  2b / (a + b) for a false
                                  negative
     ============================ =========================== ==========================
 
-    A mean of rows that all have one value, such as no errors among six, says nothing of
-    their spread: its interval is Wilson's of its place between the least and the most
-    that a row can have. That of an AUC of rows that all tie has the largest standard
-    error there can be (Birnbaum and Klose 1957).
+    A mean :math:`\theta = m_0 + \pi (m_1 - m_0)` has Wilson's interval of the rate
+    :math:`\pi` of outcome 1 and Student's of the means by outcome, put together as by
+    Zou and Donner (2008): a rare outcome carries most of its spread. The error of an
+    AUC of rows that all tie is the largest there can be (Birnbaum and Klose 1957).
+
+    With weights or units the variance is linearised, quantiles are Student's, and
+    Wilson's interval is at the number of independent rows with that variance (Korn and
+    Graubard 1998).
 
     Parameters
     ----------
@@ -89,6 +85,11 @@ def measure_by_group(
     pos_label : object, optional
         The positive value of outcomes and decisions, of which there are then two of any
         kind; without it these are 0 and 1, or -1 and 1.
+    sample_weight : array-like, (n_rows,), optional
+        Sampling weights. Of equal weights nothing depends.
+    cluster : array-like, (n_rows,), optional
+        Unit of each row, such as a person with several visits: rows of one unit are not
+        independent.
     folds : array-like, (n_rows,), optional
         Which of several models scored a row, as in cross-validation. An AUC then is of
         pairs of one fold: the mean over rows with the outcome of the share of rows
@@ -104,7 +105,7 @@ def measure_by_group(
     ------
     ValueError
         For an unknown measure, labels that are not 0/1, probabilities outside [0, 1],
-        missing groups, or weights that are negative or not finite.
+        missing groups or units, or weights that are negative or not finite.
 
     References
     ----------
@@ -117,9 +118,11 @@ def measure_by_group(
     Statistics 9, 1583-1607.
     """
     check_confidence(confidence)
-    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, folds)
+    measured = Measured.of(
+        measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
+    )
     groups = group_codes(sensitive_features, measured.y)
-    found = measured.estimate(groups.codes, len(groups.names))
+    found = measured.estimate(groups.codes, (len(groups.names),))
     return _table(groups.names, found, confidence)
 
 
@@ -178,11 +181,9 @@ def expected_measure(
     check_confidence(confidence)
     measured = Measured.drawn(measure, y_true, h, sample_weight)
     groups = group_codes(sensitive_features, measured.y[: len(measured.y) // 2])
-    found = measured.estimate(np.tile(groups.codes, 2), len(groups.names))
-    asked: dict[str, Any] = {"confidence": confidence}
-    ratio = smallest_ratio(found.value, found.ends, **asked)
-    ends = largest_gap(found.value, found.ends, most=found.most, **asked)
-    difference = Interval(spread(found.value), *ends)
+    found = measured.estimate(np.tile(groups.codes, 2), (len(groups.names),))
+    ratio = found.smallest_ratio(confidence)
+    difference = Interval(spread(found.value), *found.largest_gap(confidence))
     return Expected(_table(groups.names, found, confidence), difference, ratio)
 
 
@@ -197,6 +198,7 @@ def measure_gaps(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     folds: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     r"""Return how far every group is from a reference group, with signs.
@@ -204,7 +206,7 @@ def measure_gaps(
     Parameters
     ----------
     measure, y_true, y_pred, sensitive_features, sample_weight, pos_label, folds, \
-confidence
+cluster, confidence
         As in :func:`measure_by_group`.
     reference : str, optional
         Name of a group; without it the group that is best off, see
@@ -217,14 +219,18 @@ confidence
     DataFrame, one row per other group: group, reference, value, reference_value,
     difference (value - reference_value), ci_low, ci_high, ratio (value /
     reference_value; four fifths is the rule of thumb for selection rates), ratio_low,
-    ratio_high, n. Intervals of two independent estimates combine as Newcombe's do;
-    those of a best group chosen from the same rows are not corrected for the choice. A
-    ratio with 0, and that of ``calibration``, which has signs, is NaN.
+    ratio_high, n, too_few (whether a group expects fewer than five rows of either
+    value, so that no sentence should name the difference). Intervals of two estimates
+    combine as Newcombe's do; those of a best group chosen from the same rows are not
+    corrected for the choice. A ratio with 0, and that of ``calibration``, which has
+    signs, is NaN.
     """
     check_confidence(confidence)
-    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, folds)
+    measured = Measured.of(
+        measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
+    )
     groups = group_codes(sensitive_features, measured.y)
-    found = measured.estimate(groups.codes, len(groups.names))
+    found = measured.estimate(groups.codes, (len(groups.names),))
     if reference is not None:
         check_one_of("reference", reference, groups.names)
         place = groups.names.index(reference)
@@ -234,24 +240,25 @@ confidence
     every = found.interval(confidence)
     one = Interval(*(part[others] for part in every))
     other = Interval(*(np.full(len(others), part[place]) for part in every))
-    low, high = difference_of(one, other)
-    signed = found.kind == "mean"
-    ratio = divide(one.value, other.value)
-    ratio_low, ratio_high = ratio_of(one, other)
-    nothing = np.full(len(others), np.nan)
+    shared: Any = 0.0 if found.correlation is None else found.correlation[others, place]
+    difference = found.between(others, place, confidence)
+    ratio = Interval(divide(one.value, other.value), *ratio_of(one, other, shared))
+    if found.signed:
+        ratio = Interval(*np.full((3, len(others)), np.nan))
     return pd.DataFrame(
         {
             "group": [groups.names[k] for k in others],
             "reference": groups.names[place],
             "value": one.value,
             "reference_value": other.value,
-            "difference": one.value - other.value,
-            "ci_low": low,
-            "ci_high": high,
-            "ratio": nothing if signed else ratio,
-            "ratio_low": nothing if signed else ratio_low,
-            "ratio_high": nothing if signed else ratio_high,
+            "difference": difference.value,
+            "ci_low": difference.low,
+            "ci_high": difference.high,
+            "ratio": ratio.value,
+            "ratio_low": ratio.low,
+            "ratio_high": ratio.high,
             "n": found.n[others],
+            "too_few": found.too_few(others, place),
         }
     )
 
@@ -266,6 +273,7 @@ def ratio_interval(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     folds: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Interval:
     """Return the smallest over the largest value of the groups, with its interval.
@@ -276,17 +284,15 @@ def ratio_interval(
     :func:`measure_by_group`.
     """
     check_confidence(confidence)
-    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, folds)
+    measured = Measured.of(
+        measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
+    )
     groups = group_codes(sensitive_features, measured.y)
-    found = measured.estimate(groups.codes, len(groups.names))
-    if found.kind == "mean":
-        return Interval(*np.full((3,), np.nan))
+    found = measured.estimate(groups.codes, (len(groups.names),))
     if reference is not None:
         check_one_of("reference", reference, groups.names)
     place = None if reference is None else groups.names.index(reference)
-    return smallest_ratio(
-        found.value, found.ends, confidence=confidence, reference=place
-    )
+    return found.smallest_ratio(confidence, reference=place)
 
 
 def calibration_curve(
@@ -295,6 +301,7 @@ def calibration_curve(
     *,
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     bins: int = 10,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
@@ -315,8 +322,8 @@ def calibration_curve(
     Returns
     -------
     DataFrame, one row per group and bin: group, bin (text), n, mean_score, rate,
-    ci_low, ci_high (Wilson, with weights at Kish's effective number of rows). Without
-    rows the last four are NaN.
+    ci_low, ci_high (Wilson, as of a rate in :func:`measure_by_group`). Without rows the
+    last four are NaN.
     """
     check_whole("bins", bins, at_least=2)
     check_confidence(confidence)
@@ -341,25 +348,24 @@ def calibration_curve(
         place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
         pairs = itertools.pairwise(edges)
         names = [f"{_short(a)}–{_short(b)}" for a, b in pairs]
-    cell = groups.codes * len(names) + place
-    n_cells = len(groups.names) * len(names)
-    n = np.bincount(cell, minlength=n_cells)
-    weight = np.ones(len(y))
-    if sample_weight is not None:
-        weight = row_weights("sample_weight", sample_weight, len(y))
-    whole = np.bincount(cell, weight, n_cells)
-    rate = divide(np.bincount(cell, weight * y, n_cells), whole)
-    effective = divide(whole**2, np.bincount(cell, weight**2, n_cells))
-    ends = wilson_ends(rate, effective, normal_quantile(confidence))
+    shape = len(groups.names), len(names)
+    cell = groups.codes * shape[1] + place
+    rows = Measured.of("selection_rate", None, y, sample_weight, None, None, cluster)
+    rate = rows.estimate(cell, shape)
+    weight = np.ones(len(y)) if rows.weight is None else rows.weight
+    sums = (
+        np.bincount(cell, w, shape[0] * shape[1]) for w in (weight * values, weight)
+    )
+    every = rate.interval(confidence)
     return pd.DataFrame(
         {
-            "group": np.repeat(groups.names, len(names)),
-            "bin": np.tile(names, len(groups.names)),
-            "n": n,
-            "mean_score": divide(np.bincount(cell, weight * values, n_cells), whole),
-            "rate": rate,
-            "ci_low": ends[0],
-            "ci_high": ends[1],
+            "group": np.repeat(groups.names, shape[1]),
+            "bin": np.tile(names, shape[0]),
+            "n": rate.n.ravel(),
+            "mean_score": divide(*sums),
+            "rate": every.value.ravel(),
+            "ci_low": every.low.ravel(),
+            "ci_high": every.high.ravel(),
         }
     )
 

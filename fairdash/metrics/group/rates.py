@@ -88,10 +88,10 @@ def _compared(
     check_one_of("method", method, _METHODS)
     measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
     groups = group_codes(sensitive_features, measured.y)
-    values = measured.estimate(groups.codes, len(groups.names)).value
+    values = measured.estimate(groups.codes, (len(groups.names),)).value
     if method == "between_groups":
         return values[None]
-    overall = measured.estimate(np.zeros_like(groups.codes), 1).value
+    overall = measured.estimate(np.zeros_like(groups.codes), (1,)).value
     return np.stack(np.broadcast_arrays(values, overall), axis=-1)
 
 

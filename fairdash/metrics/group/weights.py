@@ -20,7 +20,8 @@ from fairdash.metrics.group.counting import (
     subgroup_codes,
 )
 from fairdash.metrics.group.intervals import check_confidence, wilson_interval
-from fairdash.metrics.group.local import LocalCells, local_cells, local_di
+from fairdash.metrics.group.local import local_di
+from fairdash.metrics.group.local_measures import LocalCells, local_cells
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MOST_LEVELS = 12
