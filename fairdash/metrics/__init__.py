@@ -62,18 +62,13 @@ if TYPE_CHECKING:
     )
     from fairdash.metrics.group.local import (
         BaseRates,
+        LocalRates,
         base_rates,
         local_di,
         noise_floor,
         worst_k_di,
     )
-    from fairdash.metrics.group.local_measures import (
-        LocalCells,
-        LocalMeasure,
-        LocalValues,
-        local_cells,
-        local_measure,
-    )
+    from fairdash.metrics.group.local_measures import LocalMeasure, local_measure
     from fairdash.metrics.group.measured import Measured
     from fairdash.metrics.group.measures import (
         Expected,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from fairdash.metrics import gap_table, value_table
+from fairdash.metrics import LocalRates, gap_table, value_table
 from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.baselines import (
     HardtThreshold,
@@ -15,7 +15,7 @@ from fairdash.postprocessing.baselines import (
 )
 from fairdash.postprocessing.covariance import NO_SUBGROUP, CellScores, CovarianceRamp
 from fairdash.postprocessing.inputs import Array
-from fairdash.postprocessing.outcome import DecisionSums, LocalRates
+from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.ramp import RampThreshold
 from fairdash.postprocessing.rows import Codes, ScoredRows
 from fairdash.postprocessing.rules import Rule

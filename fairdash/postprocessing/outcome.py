@@ -11,14 +11,10 @@ from scipy.special import ndtri
 
 from fairdash._validation import encode_groups, value_label
 from fairdash.metrics import (
-    CellValues,
     GroupMeans,
-    LocalCells,
-    LocalValues,
+    LocalRates,
     change_of_gap,
-    divide,
     gap_interval,
-    local_cells,
     wilson_interval,
 )
 from fairdash.postprocessing.inputs import Array, binary_labels
@@ -213,68 +209,6 @@ def widest_changes(changed: pd.DataFrame, most: int = 3) -> pd.DataFrame:
         last[name] = np.average(rest[name], weights=rest["n"])
     last["spread"] = np.hypot.reduce(rest["spread"])  # groups are drawn independently
     return pd.concat([table[kept], last.astype(table.dtypes)], ignore_index=True)
-
-
-@dataclass(frozen=True, eq=False)
-class LocalRates:
-    """Rows by subgroup and group, sorted once for any number of decisions."""
-
-    local: LocalCells
-    weight: Array | None = None
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        sensitive_features: ArrayLike,
-        subgroups: ArrayLike,
-        min_size: int = 50,
-        weight: Array | None = None,
-    ) -> Self:
-        """Sort rows; parameters as in `fairdash.metrics.local_di`."""
-        local = local_cells(
-            sensitive_features=sensitive_features,
-            subgroups=subgroups,
-            min_size=min_size,
-        )
-        return cls(local, weight)
-
-    def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Return the table of :func:`expected_local_di`."""
-        table = self.values(h).table(
-            confidence=confidence, value="rate", gap="local_di"
-        )
-        return table.drop(columns=["ratio", "ratio_low", "ratio_high"])
-
-    def estimates(self, h: ArrayLike, *, model: str = "") -> pd.DataFrame:
-        """Return rates and gaps as a table of `fairdash.metrics.estimates`."""
-        return self.values(h).estimates(model=model)
-
-    def values(self, h: ArrayLike) -> LocalValues:
-        """Return the rates of decisions drawn with ``h``, as if each is drawn once."""
-        decided, weight = np.asarray(h, dtype=np.float64), self.weight
-        n = self.local.rows.astype(np.float64)
-        if weight is None:
-            rate, effective = divide(self._sums(decided), n), n
-        else:
-            mass, squares = self._sums(weight), self._sums(weight**2)
-            rate = divide(self._sums(weight * decided), mass)
-            # E (d - p)^2 of a decision d, times its weight squared
-            drawn = self._sums(weight**2 * decided) * (1 - 2 * rate) + rate**2 * squares
-            variance = divide(drawn, mass**2)
-            kish = np.nan_to_num(divide(mass**2, squares))
-            effective = np.where(
-                variance > 0, divide(rate * (1 - rate), variance), kish
-            )
-        error = np.sqrt(divide(rate * (1 - rate), effective))
-        rows = self.local.rows
-        found = CellValues(rate, rows, effective, error, "rate")
-        return LocalValues("selection_rate", self.local, found)
-
-    def _sums(self, values: Array) -> Array:
-        n_cells = self.local.rows.size  # cell -1 comes first and is excluded
-        sums = np.bincount(self.local.place + 1, values, n_cells + 1)[1:]
-        return sums.astype(np.float64).reshape(self.local.rows.shape)
 
 
 def expected_local_di(

@@ -1,16 +1,25 @@
 """Local DI: gaps within subgroups, of predictions and of outcomes."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fairdash.metrics.group.counting import binary_models, binary_vector
+from fairdash.metrics.group.cell_values import CellValues
+from fairdash.metrics.group.counting import (
+    Counts,
+    binary_models,
+    binary_vector,
+    divide,
+)
 from fairdash.metrics.group.local_measures import (
+    LocalCells,
     LocalMeasure,
+    LocalValues,
     NoiseFloor,
+    local_cells,
     mean_of_largest,
 )
 
@@ -122,6 +131,68 @@ def noise_floor(
 
 def _selection(decided: Any, **rows: Any) -> LocalMeasure:
     return LocalMeasure.of("selection_rate", None, decided, **rows)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalRates:
+    """Rows by subgroup and group, sorted once for any number of decisions."""
+
+    local: LocalCells
+    weight: Counts | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        sensitive_features: CountsLike,
+        subgroups: CountsLike,
+        min_size: int = 50,
+        weight: Counts | None = None,
+    ) -> Self:
+        """Sort rows; parameters as in :func:`local_di`."""
+        local = local_cells(
+            sensitive_features=sensitive_features,
+            subgroups=subgroups,
+            min_size=min_size,
+        )
+        return cls(local, weight)
+
+    def table(self, h: CountsLike, *, confidence: float = 0.95) -> pd.DataFrame:
+        """Return the table of `local_di` of drawn decisions."""
+        table = self.values(h).table(
+            confidence=confidence, value="rate", gap="local_di"
+        )
+        return table.drop(columns=["ratio", "ratio_low", "ratio_high"])
+
+    def estimates(self, h: CountsLike, *, model: str = "") -> pd.DataFrame:
+        """Return rates and gaps as a table of `fairdash.metrics.estimates`."""
+        return self.values(h).estimates(model=model)
+
+    def values(self, h: CountsLike) -> LocalValues:
+        """Return the rates of decisions drawn with ``h``, as if each is drawn once."""
+        decided, weight = np.asarray(h, dtype=np.float64), self.weight
+        n = self.local.rows.astype(np.float64)
+        if weight is None:
+            rate, effective = divide(self._sums(decided), n), n
+        else:
+            mass, squares = self._sums(weight), self._sums(weight**2)
+            rate = divide(self._sums(weight * decided), mass)
+            # E (d - p)^2 of a decision d, times its weight squared
+            drawn = self._sums(weight**2 * decided) * (1 - 2 * rate) + rate**2 * squares
+            variance = divide(drawn, mass**2)
+            kish = np.nan_to_num(divide(mass**2, squares))
+            effective = np.where(
+                variance > 0, divide(rate * (1 - rate), variance), kish
+            )
+        error = np.sqrt(divide(rate * (1 - rate), effective))
+        rows = self.local.rows
+        found = CellValues(rate, rows, effective, error, "rate")
+        return LocalValues("selection_rate", self.local, found)
+
+    def _sums(self, values: Counts) -> Counts:
+        n_cells = self.local.rows.size  # cell -1 comes first and is excluded
+        sums = np.bincount(self.local.place + 1, values, n_cells + 1)[1:]
+        return sums.astype(np.float64).reshape(self.local.rows.shape)
 
 
 @dataclass(frozen=True, eq=False)
