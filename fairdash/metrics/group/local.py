@@ -144,8 +144,8 @@ class LocalRates:
     def of(
         cls,
         *,
-        sensitive_features: CountsLike,
-        subgroups: CountsLike,
+        sensitive_features: ArrayLike,
+        subgroups: ArrayLike,
         min_size: int = 50,
         weight: Counts | None = None,
     ) -> Self:
@@ -157,18 +157,18 @@ class LocalRates:
         )
         return cls(local, weight)
 
-    def table(self, h: CountsLike, *, confidence: float = 0.95) -> pd.DataFrame:
+    def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of `local_di` of drawn decisions."""
         table = self.values(h).table(
             confidence=confidence, value="rate", gap="local_di"
         )
         return table.drop(columns=["ratio", "ratio_low", "ratio_high"])
 
-    def estimates(self, h: CountsLike, *, model: str = "") -> pd.DataFrame:
+    def estimates(self, h: ArrayLike, *, model: str = "") -> pd.DataFrame:
         """Return rates and gaps as a table of `fairdash.metrics.estimates`."""
         return self.values(h).estimates(model=model)
 
-    def values(self, h: CountsLike) -> LocalValues:
+    def values(self, h: ArrayLike) -> LocalValues:
         """Return the rates of decisions drawn with ``h``, as if each is drawn once."""
         decided, weight = np.asarray(h, dtype=np.float64), self.weight
         n = self.local.rows.astype(np.float64)
