@@ -140,7 +140,7 @@ def _reason(table: DriftTable, measured: LocalMeasure, place: str) -> str:
 
 def _rows(measured: LocalMeasure, place: str | None) -> int:
     if place is None:
-        return len(measured.group)
+        return len(measured.cells.group)
     if place not in measured.cells.subgroups:
         return 0
     return int(measured.reported().n[measured.cells.subgroups.index(place)].sum())
