@@ -12,7 +12,6 @@ from fairdash.metrics import (
     wilson_interval,
     worst_k_di,
 )
-from fairdash.metrics.group.local import subgroup_rates
 
 
 def by_loop(y_pred, group, subgroup):
