@@ -172,6 +172,11 @@ if TYPE_CHECKING:
         weights,
         why_failed,
     )
+    from fairdash.audits.trials.decision_rule import (
+        RULE_NAMES,
+        DecisionRule,
+        threshold_words,
+    )
     from fairdash.audits.trials.folds import cross_validated, folds_in_training
     from fairdash.audits.trials.models import (
         Setting,
@@ -190,8 +195,10 @@ if TYPE_CHECKING:
     from fairdash.audits.trials.rows import (
         ALL_ROWS,
         OWN_NOTE,
+        alike_advice,
         beside_trained,
         callable_models,
+        decided_by,
         is_own,
         own_model,
         own_models,

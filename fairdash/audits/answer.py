@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from fairdash._wording import Kpi
-from fairdash.audits.trials.rows import Kept
+from fairdash.audits.trials.kept import Kept
 from fairdash.metrics import Finding
 
 

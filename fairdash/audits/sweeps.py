@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, change, number, percent, points
 from fairdash.audits.groups.evaluation import chance_worst
+from fairdash.audits.trials.kept import Kept
 from fairdash.audits.trials.models import Setting, reference_of, settings
-from fairdash.audits.trials.rows import Inside, Kept, Rows, decided_part, rows_of
+from fairdash.audits.trials.rows import Inside, Rows, decided_part, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import LocalMeasure, over_seeds

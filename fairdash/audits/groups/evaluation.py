@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import Kpi, listing, number, plural
+from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, Tested, score_of_key, tested
 from fairdash.datasets import Subgroups
@@ -149,7 +150,9 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 def _evaluated(trial: Tested) -> dict[str, Any]:
     key, rows = trial.key, trial.rows
     own = score_of_key(key)
-    if own is None:
+    if own is None and rule_of_key(key)[1] is not None:
+        table = _own_evaluated(rows, key, probable=True)
+    elif own is None:
         weight = rows.sample_weight
         scores = rows.scores(key)
         table = evaluate(rows.y, scores, **rows.groups, sample_weight=weight)

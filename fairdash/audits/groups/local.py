@@ -24,7 +24,7 @@ from fairdash._wording import (
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.groups.evaluation import DI_HELP, MOST_SEEDS, chance_kpi
 from fairdash.audits.groups.verdict import Pair, Verdict
-from fairdash.audits.trials.rows import Kept
+from fairdash.audits.trials.kept import Kept
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.metrics import (
     INTERVAL_KINDS,

@@ -22,6 +22,7 @@ from fairdash.audits.groups.pairs import (
     measured_locally,
     ratio_of_all,
 )
+from fairdash.audits.trials.kept import remember
 from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.rows import (
     ALL_ROWS,
@@ -29,7 +30,6 @@ from fairdash.audits.trials.rows import (
     beside_trained,
     is_own,
     on_all_rows,
-    remember,
     tested,
 )
 from fairdash.datasets import Subgroups

@@ -7,18 +7,22 @@ not be written to.
 """
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, wraps
-from threading import Lock
-from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import count
+from fairdash.audits.trials.decision_rule import (
+    DecisionRule,
+    nearly_alike,
+    rule_of_key,
+    ruled_key,
+)
 from fairdash.audits.trials.models import Setting
 from fairdash.datasets import (
     AddedScores,
@@ -37,8 +41,6 @@ ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
 OWN_NOTE = "Own scores: on the same rows, which their model may have been trained on."
 _KEY = "column "
 _FOLDS = "folds "  # before the keys of what is looked at on all rows
-Value = TypeVar("Value")
-P = ParamSpec("P")
 Inside = Mapping[str, NDArray[np.bool_]]
 
 
@@ -116,6 +118,18 @@ def callable_models(
     ]
 
 
+def decided_by(model: Setting, rule: DecisionRule) -> Setting:
+    """Return a model whose decisions follow a rule.
+
+    All that is computed from its decisions does: rates, gaps, accuracy, changes.
+    """
+    trials = (
+        replace(trial, key=ruled_key(trial.key, rule, trial.seed))
+        for trial in model.trials
+    )
+    return replace(model, trials=tuple(trials))
+
+
 def is_own(model: Setting) -> bool:
     """Tell whether a model is a column of scores."""
     return model.method.startswith(OWN)
@@ -145,6 +159,7 @@ def key_of_folds(seed: int, keys: Sequence[str]) -> str:
 
 def _parts(key: str) -> tuple[int, list[str]]:
     """Return the seed and the keys that `key_of_folds` was made of."""
+    key, _ = rule_of_key(key)
     if not key.startswith(_FOLDS):
         return ALL_ROWS, [key]
     seed, keys = json.loads(key.removeprefix(_FOLDS))
@@ -170,63 +185,6 @@ def _trial(score: ScoreColumn, seed: int) -> TrialRecord:
     params: dict[str, Any] = score.model_dump(mode="json")
     key = _KEY + json.dumps(params)
     return TrialRecord(key, OWN, params, seed, "finished", None, None, None, None)
-
-
-class Kept:
-    """What was made of one thing that cannot change, by what it was asked with.
-
-    It is shared by all sessions of a server and dies with the thing it is of. What it
-    returns must not be written to. At most ``most`` values are kept; those used longest
-    ago go first.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
-        self._lock = Lock()
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __call__(self, make: Callable[[], Value], *asked: Hashable) -> Value:
-        """Return what ``make`` makes, which must follow from ``asked``.
-
-        Nothing is kept where it raises. Two that ask at the same time may both make it.
-        """
-        with self._lock:
-            if asked in self._values:
-                self._values.move_to_end(asked)
-                kept: Value = self._values[asked]
-                return kept
-        value = make()
-        with self._lock:
-            self._values[asked] = value
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-        return value
-
-
-def remember(most: int) -> Callable[[Callable[P, Value]], Callable[P, Value]]:
-    """Keep what a function returns, as `Kept`, by the contents of what it is given."""
-
-    def kept(make: Callable[P, Value]) -> Callable[P, Value]:
-        values = Kept(most)
-
-        @wraps(make)
-        def asked(*given: P.args, **named: P.kwargs) -> Value:
-            told = *map(_contents, given), *map(_contents, sorted(named.items()))
-            return values(lambda: make(*given, **named), *told)
-
-        return asked
-
-    return kept
-
-
-def _contents(one: Any) -> Hashable:
-    if isinstance(one, list | tuple):
-        return tuple(map(_contents, one))
-    known: Hashable = one.contents if isinstance(one, Setting) else one
-    return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,11 +258,67 @@ class Rows:
         return scores
 
     def predictions(self, key: str) -> NDArray[np.int64]:
-        """Return the 0/1 predictions of a trial on these rows."""
+        """Return the 0/1 predictions of a trial on these rows.
+
+        Above one half, or by the rule of the key: see `decided_by`.
+        """
+        if rule_of_key(key)[1] is not None:
+            return (self.raw_scores(key) > self.thresholds(key)).astype(np.int64)
         own = score_of_key(key)
         if own is not None:
             return own.decisions(self.raw_scores(key))
         return (self.scores(key) > 0.5).astype(np.int64)
+
+    def thresholds(self, key: str) -> NDArray[np.float64]:
+        """Return the threshold of every row by the rule of a key.
+
+        Of models of folds, each has its own. A rule is learned on the validation rows
+        of the model's split; of scores that came without a split, on all rows.
+        """
+        bare, ruled = rule_of_key(key)
+        if ruled is None:
+            return np.full(len(self.where), 0.5)
+        if key not in self._thresholds:
+            rule, seed = ruled
+            learned = [
+                self._learned(rule, one, seed, fold)
+                for fold, one in enumerate(_parts(bare)[1])
+            ]
+            fold = self.folds(bare)
+            place = np.zeros(len(self.where), np.int64) if fold is None else fold
+            self._thresholds[key] = np.array(learned)[place]
+        return self._thresholds[key]
+
+    @cached_property
+    def _thresholds(self) -> dict[str, NDArray[np.float64]]:
+        return {}
+
+    def _learned(self, rule: DecisionRule, key: str, seed: int, fold: int) -> float:
+        dataset, everyone = self.dataset, np.arange(self.dataset.n_rows)
+        train = validation = everyone
+        if seed != ALL_ROWS:
+            parts = split(dataset, seed, fold=fold)
+            train, validation = parts.train, parts.validation
+        own = score_of_key(key)
+        scores = (
+            self.store.artifact(key).scores()
+            if own is None
+            else self.store.score_values(dataset, own)
+        )
+        base_rate = np.average(dataset.y[train], weights=dataset.weight_of(train))
+        return rule.threshold(
+            scores[validation],
+            dataset.y[validation],
+            base_rate=float(base_rate),
+            sample_weight=dataset.weight_of(validation),
+        )
+
+    def nearly_alike(self, key: str, label: str) -> str:
+        """Say that a trial decides nearly alike for all of these rows, else nothing."""
+        weight = self.sample_weight
+        accepted = float(np.average(self.predictions(key), weights=weight))
+        base_rate = float(np.average(self.y, weights=weight))
+        return nearly_alike(accepted, base_rate, label)
 
 
 class Tested(NamedTuple):
@@ -336,6 +350,12 @@ def tested(
         )
         for trial in setting.trials
     ]
+
+
+def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
+    """Say that a model decides nearly alike for all on its first seed, else nothing."""
+    first = tested(store, model, dataset_id, Subgroups())[0]
+    return first.rows.nearly_alike(first.key, model.label)
 
 
 @lru_cache(maxsize=32)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.audits.trials.rows import Kept
+from fairdash.audits.trials.kept import Kept
 
 
 @given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 4))

@@ -1,0 +1,121 @@
+"""A decision rule is learned on validation rows and followed on test rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import ROLES
+
+from fairdash.audits import (
+    DecisionRule,
+    alike_advice,
+    decided_by,
+    known_models,
+    local_by_measure,
+    own_models,
+)
+from fairdash.audits.groups.evaluation import metrics_by_setting
+from fairdash.audits.trials.decision_rule import nearly_alike, rule_of_key, ruled_key
+from fairdash.audits.trials.rows import key_of_folds, rows_of
+from fairdash.datasets import ScoreColumn, Subgroups, split
+
+BRANCH = Subgroups(columns=("branch",), min_size=20)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["top 20", "top 83", "as_many"]))
+def test_a_share_is_met_as_nearly_as_ties_allow(seed, text):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 80))
+    scores = rng.integers(0, 12, n) / 12
+    y, weight = rng.integers(0, 2, n), rng.random(n) + 0.1
+    rule, share = DecisionRule.of(text), rng.random()
+    at = rule.threshold(scores, y, base_rate=share, sample_weight=weight)
+    wanted = share if text == "as_many" else rule.amount / 100
+    reached = weight[scores > at].sum() / weight.sum()
+    every = [weight[scores > cut].sum() / weight.sum() for cut in (-1, *scores)]
+    assert abs(reached - wanted) == pytest.approx(min(abs(np.array(every) - wanted)))
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.2, 1.0, 5.0]))
+def test_costs_are_least_among_all_thresholds(seed, ratio):
+    rng = np.random.default_rng(seed)
+    scores, y = rng.integers(0, 9, 40) / 9, rng.integers(0, 2, 40)
+    at = DecisionRule("costs", ratio).threshold(scores, y, base_rate=0.5)
+
+    def cost(cut):
+        decided = scores > cut
+        return ratio * (decided & (y == 0)).sum() + (~decided & (y == 1)).sum()
+
+    assert cost(at) == pytest.approx(min(cost(cut) for cut in (-1, *scores)))
+
+
+@pytest.mark.parametrize("text", ["above", "top 0", "top 100", "costs -1", "top x"])
+def test_what_is_no_rule_is_refused_with_what_would_be(text):
+    with pytest.raises(ValueError, match=f"'{text}' is no decision rule"):
+        DecisionRule.of(text)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["ab12", 'column {"column": "x decided by 0 top 20"}', key_of_folds(3, ["a", "b"])],
+)
+def test_a_key_keeps_its_rule_and_gives_it_back(key):
+    rule = DecisionRule("top", 12.5)
+    assert rule_of_key(key) == (key, None)
+    ruled = ruled_key(key, rule, 3)
+    assert rule_of_key(ruled) == (key, (rule, 3))
+    assert ruled_key(ruled, DecisionRule("half"), 3) == key
+    assert ruled_key(ruled, rule, 3) == ruled
+
+
+def test_every_number_of_a_model_follows_its_rule(store, dataset, train):
+    train({"logistic": {}})
+    data = store.datasets()[0].id
+    (model,) = known_models(store, data)
+    scores = store.artifact(model.trials[0].key).scores()
+    parts = split(dataset, 0)
+    rule = DecisionRule("top", 15)
+    ruled = decided_by(model, rule)
+    at = rule.threshold(
+        scores[parts.validation], dataset.y[parts.validation], base_rate=0.5
+    )
+    decided = scores[parts.test] > at
+    assert abs((scores[parts.validation] > at).mean() - 0.15) < 0.01
+    (row,) = metrics_by_setting(store, [ruled], data, BRANCH).to_dict("records")
+    (usual,) = metrics_by_setting(store, [model], data, BRANCH).to_dict("records")
+    assert row["accuracy"] == pytest.approx((decided == dataset.y[parts.test]).mean())
+    assert row["auc"] == pytest.approx(usual["auc"])
+    assert row["accuracy"] != usual["accuracy"]
+    assert alike_advice(store, model, data) == ""
+    few = decided_by(model, DecisionRule("top", 2))
+    assert "Choose another decision rule" in alike_advice(store, few, data)
+    local = local_by_measure(store, [ruled], data, BRANCH, "selection_rate")
+    test = dataset.frame.iloc[parts.test]
+    rates = test.assign(d=decided).groupby(["branch", "origin"])["d"].mean()
+    for branch, cells in local.cells.items():
+        for origin, (_, value) in cells.items():
+            assert value == pytest.approx(rates[branch, origin])
+
+
+def test_scores_without_a_split_learn_on_all_their_rows(store, dataset):
+    scores = (ScoreColumn(column="skill", kind="score", threshold=0.0),)
+    roles = ROLES.model_copy(update={"scores": scores, "features": ("age",)})
+    table = store.datasets()[0].table_sha256
+    data = store.add_dataset(table, roles, "Scored")
+    (own,) = own_models(store, data)
+    ruled = decided_by(own, DecisionRule("top", 10))
+    rows = rows_of(store, data, -1, BRANCH)
+    decided = rows.predictions(ruled.trials[0].key)
+    assert decided.mean() == pytest.approx(0.1, abs=0.005)
+    skill = store.dataset(data).frame["skill"]
+    assert skill[decided == 1].min() > skill[decided == 0].max()
+
+
+def test_a_model_that_accepts_nearly_all_is_said_to_with_a_way_out():
+    said = nearly_alike(0.97, 0.83, "Logistic")
+    assert said == (
+        "Logistic accepts 97% of rows; 83% have the outcome. Choose another decision "
+        "rule."
+    )
+    assert nearly_alike(0.90, 0.83, "Logistic") == ""
+    assert nearly_alike(0.01, 0.05, "Logistic")
