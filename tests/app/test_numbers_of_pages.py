@@ -39,7 +39,7 @@ def notes(page):
 def test_train_shows_one_set_of_numbers(visit, inline, train_once, kind, n_groups):
     data = add_table(n_groups)
     run = train_once(ui.store(), train, data, kind)
-    page = visit("Train", run=run)
+    page = visit("Train", run=run, opened="violations")
     assert not page.exception
     known, seeds = models_of(data, run)
     chosen = opened_on(ui.store(), run)
