@@ -157,6 +157,7 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import TableQuestion
     from fairdash.audits.tables.limits import check_policy
+    from fairdash.audits.tables.monitor import Monitor, Watch
     from fairdash.audits.tables.policy import Policy
     from fairdash.audits.training import (
         ExpectedCost,

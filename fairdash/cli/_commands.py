@@ -36,6 +36,7 @@ COMMANDS = {
     "model": Command(
         "_model", "model", "Export, apply and question the models of a run."
     ),
+    "monitor": Command("_monitor", "monitor", "Watch a deployed model."),
     "store": Command("_data", "store", "Look after everything that is kept."),
     "cluster": Command("_serve", "cluster", "Train on several machines."),
 }

@@ -22,6 +22,7 @@ from fairdash.store._database import (
 )
 from fairdash.store._disk import ABANDONED_SECONDS, Stat
 from fairdash.store._files import Files
+from fairdash.store._monitors import MonitorStore
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
 from fairdash.store._tables import TableStore
@@ -129,6 +130,12 @@ class Store:
         self.put_progress = runs.put_progress
         self.forget_progress = runs.forget_progress
         self.artifact = runs.artifact
+
+        monitors = MonitorStore(self.home)
+        self.keep_monitor = monitors.keep_monitor
+        self.monitor = monitors.monitor
+        self.monitors = monitors.monitors
+        self.delete_monitor = monitors.delete_monitor
 
     def close(self) -> None:
         """Close all connections; what is asked afterwards opens new ones."""

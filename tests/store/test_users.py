@@ -31,7 +31,7 @@ READS = {
     "own_scores", "put_progress", "put_trial", "run", "run_of", "runs", "score_model",
     "score_values", "set_status", "snapshot", "table", "table_format", "table_path",
     "tables", "tidy", "unfinished", "vacuum", "was_read_from", "workspace",
-    "packed_scores",
+    "packed_scores", "monitor", "monitors",
 }  # fmt: skip
 THROUGH = {"remove"}  # by verbs that are noted
 

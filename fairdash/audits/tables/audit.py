@@ -151,15 +151,12 @@ def audit_table(
             "rows."
         )
     rows = count_rows(frame, question)
-    decided, scores = _decided(rows, question, model)
+    decided, scores = decisions_of(rows, question, model)
     if question.weight is not None:
         read_weights(rows.frame[question.weight], rows.number)
     options: dict[str, Any] = {}
     if question.unit is not None:
         options["cluster"] = question.unit
-    features: list[tuple[str, ...]] = [(name,) for name in rows.features]
-    if len(features) > 1:
-        features.append(rows.features)
     audits = {
         CROSSED.join(columns): audit(
             None if rows.actual is None else rows.actual.astype(int),
@@ -177,37 +174,18 @@ def audit_table(
             confidence=confidence,
             **options,
         )
-        for columns in features
+        for columns in rows.crossed
     }
-    counts = [_counts(rows.frame, columns, decided) for columns in features]
+    counts = [_counts(rows.frame, columns, decided) for columns in rows.crossed]
     return TableAudit(
         question, rows, source, audits, pd.concat(counts, ignore_index=True)
     )
 
 
-def plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values that JSON has: numbers that are not finite as None."""
-    return {str(name): _plain(value) for name, value in row.items()}
-
-
-def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON has them."""
-    rows: list[dict[Any, Any]] = table.to_dict("records")
-    return [plain(row) for row in rows]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return None if value is pd.NA else value
-
-
-def _decided(
+def decisions_of(
     rows: CountedRows, question: TableQuestion, model: TableModel | None
 ) -> tuple[Any, Any]:
-    """Return decisions, and scores where there are any."""
+    """Return the decisions of rows, and their scores where there are any."""
     if rows.decided is not None:
         return rows.decided, None
     if model is not None:
@@ -228,6 +206,25 @@ def _decided(
             "decision is positive: --threshold."
         )
     return scores > 0.5, scores
+
+
+def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that JSON has: numbers that are not finite as None."""
+    return {str(name): _plain(value) for name, value in row.items()}
+
+
+def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them."""
+    rows: list[dict[Any, Any]] = table.to_dict("records")
+    return [plain(row) for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return None if value is pd.NA else value
 
 
 def _counts(

@@ -54,8 +54,6 @@ class TableQuestion:
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.groups:
-            raise ValueError("Give a column of groups: `--group COLUMN`.")
         if len(set(self.groups)) < len(self.groups):
             raise ValueError("A column of `--group` is named twice; name each once.")
         if self.decision is not None and self.score is not None:
@@ -98,6 +96,12 @@ class CountedRows:
     decided: NDArray[np.bool_] | None
     actual: NDArray[np.bool_] | None
     excluded: tuple[Excluded, ...]
+
+    @property
+    def crossed(self) -> list[tuple[str, ...]]:
+        """Each column of groups, then all of several."""
+        each: list[tuple[str, ...]] = [(name,) for name in self.features]
+        return [*each, self.features] if len(each) > 1 else each
 
     @property
     def words(self) -> str:

@@ -34,6 +34,8 @@ _WRITES = {
     "ask_cancel": "cancel",
     "delete_run": "delete run",
     "adopt_scores": "add scores",
+    "keep_monitor": "watch",
+    "delete_monitor": "delete monitor",
 }
 
 

@@ -1,0 +1,74 @@
+"""How often a monitor is wrong in a year, and how late it is when it is right.
+
+Every week brings 1,000 decisions on two groups (40 % and 60 %). The policy allows a gap
+of .1. An alarm before the gap is larger than that is false. Beside the sequential alarm
+stand two plain ones: the first week whose gap is above the limit, and the first week
+whose 95 % interval is.
+
+python benchmarks/server/monitor.py [REPEATS]
+"""
+
+import sys
+
+import numpy as np
+
+from fairdash.audits.tables.sequential import (
+    alarms,
+    difference_terms,
+    evidence,
+    growth,
+)
+
+WEEKS, ROWS, SHARE, LIMIT = 52, 1000, 0.4, 0.1
+SEED = 20_261_125
+GAPS = {
+    "no gap": np.zeros(WEEKS),
+    "gap at the limit": np.full(WEEKS, LIMIT),
+    "from 0 to .15 in week 20": np.where(np.arange(WEEKS) < 20, 0.0, 0.15),
+    "from the limit to .2 in week 20": np.where(np.arange(WEEKS) < 20, LIMIT, 0.2),
+    "from 0 by .006 a week": 0.006 * np.arange(WEEKS),
+}
+
+
+def year(gaps, rng):
+    """Return the first week of each kind of alarm, WEEKS where there is none."""
+    weeks, above, beyond = [], [], []
+    for gap in gaps:
+        group = rng.random(ROWS) < SHARE
+        picked = (rng.random(ROWS) < np.where(group, 0.5 - gap, 0.5)).astype(float)
+        one, other = picked[~group], picked[group]
+        terms = [
+            difference_terms(a, b) - LIMIT for a, b in ((one, other), (other, one))
+        ]
+        weeks.append(np.array([growth(t, 1 + LIMIT) for t in terms]))
+        rates = one.mean(), other.mean()
+        variance = sum(
+            p * (1 - p) / n for p, n in zip(rates, (len(one), len(other)), strict=True)
+        )
+        size = abs(rates[0] - rates[1])
+        above.append(size > LIMIT)
+        beyond.append(size - 1.96 * np.sqrt(variance) > LIMIT)
+    stands = alarms(evidence(weeks))
+    return [int(np.argmax(a)) if np.any(a) else WEEKS for a in (stands, beyond, above)]
+
+
+def main(repeats=500):
+    """Print a row a setting: false alarms, alarms in time, and the median delay."""
+    rng = np.random.default_rng(SEED)
+    print(f"{repeats} years of {WEEKS} weeks, {ROWS} rows a week, limit {LIMIT}")
+    kinds = ("sequential", "95 % interval of a week", "gap of a week")
+    for name, gaps in GAPS.items():
+        broken = np.flatnonzero(gaps > LIMIT)
+        start = broken[0] if len(broken) else WEEKS
+        first = np.array([year(gaps, rng) for _ in range(repeats)])
+        for kind, weeks in zip(kinds, first.T, strict=True):
+            false = (weeks < start).mean()
+            right = weeks[(weeks >= start) & (weeks < WEEKS)] - start
+            seen = len(right) / max((weeks >= start).sum(), 1)
+            delay = np.median(right) if len(right) else np.nan
+            shown = f"found {seen:.3f}, delay {delay:.0f}" if start < WEEKS else ""
+            print(f"{name:32} {kind:24} false {false:.3f} {shown}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

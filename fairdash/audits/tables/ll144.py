@@ -1,0 +1,299 @@
+"""New York City's Local Law 144: impact ratios, and what unknown people could change.
+
+The rules (6 RCNY § 5-300 to 5-304) ask, for sex, race or ethnicity and both crossed,
+for the applicants of each category, the share selected (or scored above the median of
+the sample) and the impact ratio: that share over the largest share of a category. A
+category of less than 2 % of the data may be left out, with its numbers stated; the
+number of people whose category is unknown is stated.
+
+What a published audit lacks are the bounds of each ratio over all ways in which the
+unknown people could belong to categories (L. Gerchick et al., Auditing the audits,
+FAccT 2025).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash._validation import check_one_of, value_labels
+from fairdash._wording import plural
+from fairdash.audits.tables.counting import TableQuestion, count_rows, named_value
+from fairdash.metrics import measure_gaps
+
+SMALL = 0.02  # share of the data below which a category may be left out
+CROSSED = " × "
+
+Counts = NDArray[np.int64]
+
+
+class Unknown(NamedTuple):
+    """People whose category is unknown, and how many of them were selected."""
+
+    n: int
+    selected: int
+
+
+def impact_table(
+    counts: pd.DataFrame, unknown: Unknown = Unknown(0, 0), *, small: float = SMALL
+) -> pd.DataFrame:
+    r"""Return the impact ratio of every category, with interval and bounds.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        category, n and selected: one row per category.
+    unknown : Unknown
+        People who may belong to any category.
+    small : float, default=.02
+        Categories with a smaller share of the known people are left out of the ratios;
+        they keep their counts and rates.
+
+    Returns
+    -------
+    DataFrame
+        category, n, selected, rate, ratio (:math:`r_c / \max_k r_k` over the
+        categories that count), low and high (95 %, Donner and Zou 2012, for all pairs
+        at once; of a ratio to the most selected category), bound_low and bound_high
+        (over all assignments of the unknown people) and included.
+
+    Raises
+    ------
+    ValueError
+        When a count is negative, more are selected than there are, or no category
+        counts.
+    """
+    check_counts(counts, unknown)
+    n = counts["n"].to_numpy(np.int64)
+    selected = counts["selected"].to_numpy(np.int64)
+    included = (n >= small * max(n.sum(), 1)) & (n > 0)
+    if not included.any():
+        raise ValueError("No category has enough people for an impact ratio.")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.where(n > 0, selected / n, np.nan)
+    best = rate[included].max()
+    ratio = np.where(included & (best > 0), rate / (best or np.nan), np.nan)
+    low, high = _intervals(counts, included)
+    bounds = np.full((len(n), 2), np.nan)
+    bounds[included] = ratio_bounds(n[included], selected[included], unknown)
+    return counts[["category", "n", "selected"]].assign(
+        rate=rate,
+        ratio=ratio,
+        low=low,
+        high=high,
+        bound_low=bounds[:, 0],
+        bound_high=bounds[:, 1],
+        included=included,
+    )
+
+
+def ratio_bounds(
+    n: Counts, selected: Counts, unknown: Unknown
+) -> NDArray[np.float64]:
+    r"""Return the least and the largest impact ratio over all assignments, exactly.
+
+    With s of u unknown people selected, the ratio of category c is least where all who
+    were not selected belong to c, and all who were to another category k:
+
+    .. math:: \min\Bigl(1, \min_k
+       \frac{x_c}{n_c + u - s} \Big/ \frac{x_k + s}{n_k + s}\Bigr)
+
+    It is largest where all who were selected belong to c, and the others fill the other
+    categories so that the largest of their rates is as small as it can be.
+
+    Returns
+    -------
+    array, (n_categories, 2); NaN where every assignment selects nobody
+    """
+    s, rest = unknown.selected, unknown.n - unknown.selected
+    bounds = np.full((len(n), 2), np.nan)
+    for c in range(len(n)):
+        others = np.arange(len(n)) != c
+        if not others.any():
+            bounds[c] = 1.0 if selected[c] + s else np.nan
+            continue
+        x, m = selected[others], n[others]
+        worst = selected[c] / (n[c] + rest)
+        rival = ((x + s) / (m + s)).max()
+        least = min(1.0, worst / rival) if rival > 0 else np.nan
+        best = (selected[c] + s) / (n[c] + s)
+        rival = _lowest_maximum(x, m, rest)
+        # where no other category selects anybody, this one is the most selected
+        most = min(1.0, best / rival) if rival > 0 else (1.0 if best > 0 else np.nan)
+        if np.isnan(least) and not np.isnan(most):
+            least = most
+        bounds[c] = least, most
+    return bounds
+
+
+def check_counts(counts: pd.DataFrame, unknown: Unknown = Unknown(0, 0)) -> None:
+    """Raise ValueError, with the category, where counts cannot be."""
+    for row in [*counts[["category", "n", "selected"]].itertuples(index=False)] + [
+        ("unknown", *unknown)
+    ]:
+        name, n, selected = row
+        if not 0 <= selected <= n:
+            raise ValueError(
+                f"Category {str(name)!r} has {selected} selected of {n}; mend the "
+                "counts."
+            )
+
+
+def inconsistencies(published: pd.DataFrame, *, digits: int = 2) -> list[str]:
+    """Return where published rates and ratios do not follow from published counts.
+
+    Parameters
+    ----------
+    published : DataFrame
+        category, n and selected, and any of rate and ratio as they were printed.
+    digits : int, default=2
+        Decimals of the printed numbers; half a unit of the last one is allowed.
+    """
+    check_counts(published)
+    known = published[published["n"] > 0]
+    rate = known["selected"] / known["n"]
+    right = {"rate": rate, "ratio": rate / rate.max()}
+    allowed = 0.5 * 10.0**-digits + 1e-9
+    found = []
+    for name in (column for column in right if column in known):
+        off = (known[name] - right[name]).abs() > allowed
+        found += [
+            f"The {name} of {row.category} is {getattr(row, name):g}, and its counts "
+            f"give {right[name][row.Index]:.{digits}f}."
+            for row in known[off].itertuples()
+        ]
+    return found
+
+
+class BiasAudit(NamedTuple):
+    """Impact tables by columns of categories, with the unknown people of each."""
+
+    tables: Mapping[str, pd.DataFrame]
+    unknown: Mapping[str, Unknown]
+    kind: str  # "selection" or "scoring"
+    rows: int
+    excluded: str
+
+    def words(self, name: str) -> str:
+        """What is said below a table: unknown people and small categories."""
+        table, missing = self.tables[name], self.unknown[name]
+        text = f"{plural(missing.n, 'person')} of unknown category".replace(
+            "persons", "people"
+        )
+        small = table.loc[~table["included"], "category"]
+        if len(small):
+            text += f"; less than 2 % of the data, without ratio: {', '.join(small)}"
+        return f"{text}."
+
+
+def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
+    """Return the impact tables of each column of categories, and of both crossed.
+
+    With a decision these are of selection rates; with a score, of the share above the
+    median of all scores.
+
+    Raises
+    ------
+    ValueError
+        When a column or a value is missing, or there is neither decision nor score.
+    """
+    flags, kind, excluded = _selected(frame, question)
+    features = [named_value("--group", name, frame)[0] for name in question.groups]
+    columns = {name: value_labels(frame[name]) for name in features}
+    known = [value_labels(frame[name]).notna() for name in features]
+    keys = dict(columns)
+    if len(features) > 1:
+        whole = np.logical_and.reduce(known)
+        crossed = pd.Series(pd.NA, index=frame.index, dtype=object)
+        parts = [columns[name][whole].astype(str) for name in features]
+        crossed[whole] = _joined(parts)
+        keys[CROSSED.join(features)] = crossed
+    tables, unknown = {}, {}
+    for name, labels in keys.items():
+        rows = flags.notna()
+        missing = labels.isna() & rows
+        unknown[name] = Unknown(int(missing.sum()), int(flags[missing].sum()))
+        used = rows & ~missing
+        groups = flags[used].astype(int).groupby(labels[used].astype(str))
+        counts = pd.DataFrame({"n": groups.size(), "selected": groups.sum()})
+        counts = counts.rename_axis("category").reset_index()
+        tables[name] = impact_table(counts, unknown[name])
+    return BiasAudit(tables, unknown, kind, int(flags.notna().sum()), excluded)
+
+
+def _selected(
+    frame: pd.DataFrame, question: TableQuestion
+) -> tuple["pd.Series[bool]", str, str]:
+    """Return who was selected, missing for rows without a decision or a score."""
+    for text in question.groups:
+        named_value("--group", text, frame)
+    asked = TableQuestion(
+        groups=(),
+        decision=question.decision,
+        score=question.score,
+        where=question.where,
+    )
+    rows = count_rows(frame, asked)
+    if rows.decided is not None:
+        values, kind = rows.decided, "selection"
+    elif question.score is not None:
+        check_one_of("--score", question.score, list(map(str, frame)))
+        scores = rows.scores(question.score)
+        values, kind = scores > np.median(scores), "scoring"
+    else:
+        raise ValueError("Give one of `--decision` and `--score`.")
+    flags = pd.Series(pd.NA, index=frame.index, dtype="boolean")
+    flags.iloc[rows.number] = values
+    return flags, kind, rows.words
+
+
+def _joined(parts: Sequence["pd.Series[str]"]) -> "pd.Series[str]":
+    text = parts[0]
+    for part in parts[1:]:
+        text = text + CROSSED + part
+    return text
+
+
+def _intervals(
+    counts: pd.DataFrame, included: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of each ratio to the most selected category."""
+    low, high = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
+    used = counts[included]
+    if len(used) < 2:
+        return low, high
+    places = np.arange(len(counts))[included]
+    groups = np.repeat(places.astype(str), used["n"])
+    flags = [np.arange(n) < k for n, k in zip(used["n"], used["selected"], strict=True)]
+    pairs = len(used) * (len(used) - 1) // 2
+    gaps = measure_gaps(
+        "selection_rate",
+        None,
+        np.concatenate(flags).astype(int),
+        sensitive_features=groups,
+        confidence=1 - 0.05 / pairs,
+    )
+    where = gaps["group"].astype(int).to_numpy()
+    low[where], high[where] = gaps["ratio_low"], gaps["ratio_high"]
+    return low, high
+
+
+def _lowest_maximum(x: Counts, m: Counts, rest: int) -> float:
+    """Return the least that the largest of x / (m + b) can be, b whole of sum rest."""
+    if not x.any():
+        return 0.0
+    low, high = 0.0, float((x / m).max())
+
+    def needed(top: float) -> Counts:
+        extra = np.ceil(x / top - m - 1e-9)
+        return np.maximum(extra, 0).astype(np.int64)
+
+    for _ in range(100):
+        middle = (low + high) / 2
+        if middle > 0 and needed(middle).sum() <= rest:
+            high = middle
+        else:
+            low = middle
+    return float((x / (m + needed(high))).max())

@@ -1,0 +1,332 @@
+"""Watch a deployed model: every batch of its decisions is audited, alarms are rare.
+
+Two alarms stand beside each other. The plain one is a week whose interval breaks a
+limit by itself. The sequential one is of `fairdash.audits.tables.sequential`: over a
+year of weeks it is false with a chance of at most .05, whatever the number of looks.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from glob import glob
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairdash._validation import check_one_of
+from fairdash._wording import Kpi, count, plural
+from fairdash.audits.answer import Answer, Listing
+from fairdash.audits.brief import brief
+from fairdash.audits.tables.audit import Source
+from fairdash.audits.tables.claims import Claim, claims_of
+from fairdash.audits.tables.counting import Excluded
+from fairdash.audits.tables.limits import Judged, check_policy
+from fairdash.audits.tables.policy import Limit, Policy
+from fairdash.audits.tables.sequential import (
+    ALPHA,
+    BETS,
+    alarms,
+    evidence,
+)
+from fairdash.datasets import read_table
+
+PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}
+LOOKS: dict[str, int] = {"day": 365, "week": 52, "month": 12}
+COLUMNS = [
+    "batch", "limit", "feature", "group", "value", "low", "high", "n", "batch alone",
+    "evidence", "alarm",
+]  # fmt: skip
+WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """What is watched.
+
+    Attributes
+    ----------
+    name : str
+    source : str
+        A file, or a pattern of files such as "scores/*.csv". Without ``date`` each
+        file is a batch, in the order of their names.
+    policy : dict
+        Of `Policy`: what is asked and the limits.
+    every : {"day", "week", "month"}
+        A batch, where ``date`` divides the rows.
+    date : str, optional
+        Column of dates.
+    outcomes, key : str, optional
+        File of outcomes that come later, and the column of both that joins them.
+    hook : str, optional
+        Command or URL that gets a new alarm as JSON; the operator must allow it.
+    """
+
+    name: str
+    source: str
+    policy: dict[str, Any]
+    every: str = "week"
+    date: str | None = None
+    outcomes: str | None = None
+    key: str | None = None
+    hook: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("A monitor needs a name.")
+        check_one_of("--every", self.every, PERIODS)
+        if (self.outcomes is None) != (self.key is None):
+            raise ValueError("Outcomes that come later need both --outcomes and --key.")
+        limits = Policy.model_validate(self.policy)
+        if limits.weight is not None or limits.unit is not None:
+            raise ValueError("A monitor counts rows: leave out weight and unit.")
+        for limit in limits.limits:
+            check_one_of("measure", limit.measure, WATCHED)
+            if limit.subgroup is not None:
+                raise ValueError("A monitor watches limits on all rows, no subgroup.")
+
+    @property
+    def limits(self) -> Policy:
+        """The policy."""
+        return Policy.model_validate(self.policy)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a batch came to.
+
+    Attributes
+    ----------
+    digest : str
+        Of its rows, with the policy: a batch is audited again when either changes.
+    """
+
+    label: str
+    digest: str
+    rows: int
+    excluded: tuple[Excluded, ...]
+    judged: tuple[Judged, ...]
+    claims: tuple[Claim, ...]
+
+    @classmethod
+    def of_json(cls, kept: dict[str, Any]) -> "Batch":
+        """Return a batch that `asdict` made JSON of."""
+        return cls(
+            kept["label"],
+            kept["digest"],
+            kept["rows"],
+            tuple(Excluded(*part) for part in kept["excluded"]),
+            tuple(Judged(**part) for part in kept["judged"]),
+            tuple(
+                Claim(**{**part, "growth": tuple(part["growth"])})
+                for part in kept["claims"]
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """A monitor with its batches."""
+
+    monitor: Monitor
+    batches: tuple[Batch, ...]
+
+    def run(self) -> "Watch":
+        """Audit the batches of the source; those that are as before are kept.
+
+        Raises
+        ------
+        ValueError
+            When the source cannot be read, or a batch has no row that counts.
+        """
+        before = {batch.digest: batch for batch in self.batches}
+        batches = []
+        for label, frame in _batches(self.monitor):
+            digest = _digest(frame, self.monitor)
+            batch = before.get(digest)
+            if batch is None:
+                batch = audit_batch(frame, self.monitor, label, digest)
+            batches.append(replace(batch, label=label))
+        return Watch(self.monitor, tuple(batches))
+
+    def to_json(self) -> str:
+        """Return the monitor with its batches as text that the store keeps."""
+        batches = [asdict(batch) for batch in self.batches]
+        return json.dumps({"monitor": asdict(self.monitor), "batches": batches})
+
+    @classmethod
+    def of_json(cls, text: str) -> "Watch":
+        """Return what `to_json` made a text of."""
+        kept = json.loads(text)
+        batches = tuple(Batch.of_json(batch) for batch in kept["batches"])
+        return cls(Monitor(**kept["monitor"]), batches)
+
+    def evidence(self, limit: int) -> np.ndarray[Any, Any]:
+        """Return the evidence against a limit after each batch; 1/alpha is an alarm.
+
+        Its claims are those of the groups in the first batch that has any.
+        """
+        own = [[c for c in b.claims if c.limit == limit] for b in self.batches]
+        about = [claim.about for claim in next(filter(None, own), [])]
+        if not about:
+            return np.ones(len(own))
+        weeks = []
+        for claims in own:
+            grown = {claim.about: claim.growth for claim in claims}
+            nothing = (0.0,) * len(BETS)
+            weeks.append(np.array([grown.get(one, nothing) for one in about]))
+        return evidence(weeks, LOOKS[self.monitor.every])
+
+    def alarms(self, limit: int) -> np.ndarray[Any, Any]:
+        """Return after which batches an alarm stands on a limit.
+
+        Limits share alpha: all alarms of a year together are false with .05 at most.
+        """
+        n = len(self.monitor.limits.limits)
+        looks = LOOKS[self.monitor.every]
+        return alarms(self.evidence(limit), looks, ALPHA / n)
+
+    def table(self) -> pd.DataFrame:
+        """Return each batch and limit: value, interval, rows, status, evidence, alarm.
+
+        The value is the one that is furthest beyond the limit, or nearest to it.
+        """
+        rows = []
+        for at, limit in enumerate(self.monitor.limits.limits):
+            found, stands = self.evidence(at), self.alarms(at)
+            for batch, strength, alarm in zip(self.batches, found, stands, strict=True):
+                judged = [one for one in batch.judged if one.limit == at]
+                if not judged:
+                    continue
+                worst = _worst(limit, judged)
+                rows.append(
+                    {
+                        "batch": batch.label,
+                        "limit": limit.words,
+                        "feature": worst.feature,
+                        "group": worst.group,
+                        "value": worst.value,
+                        "low": worst.low,
+                        "high": worst.high,
+                        "n": worst.n,
+                        "batch alone": worst.status,
+                        "evidence": strength,
+                        "alarm": bool(alarm),
+                    }
+                )
+        return pd.DataFrame(rows, columns=COLUMNS)
+
+    @property
+    def broken(self) -> list[tuple[str, str]]:
+        """Limits with an alarm, each with the batch that raised it."""
+        found = []
+        for at, limit in enumerate(self.monitor.limits.limits):
+            stands = self.alarms(at)
+            if stands.any():
+                found.append((limit.words, self.batches[int(stands.argmax())].label))
+        return found
+
+    def answer(self) -> Answer:
+        """Return the series as an answer."""
+        n = len(self.batches)
+        first = f"No alarm in {count(n)} {'batch' if n == 1 else 'batches'}."
+        second = ""
+        if self.broken:
+            first = f"Alarm since {self.broken[0][1]}: a limit is broken."
+            second = "Look at the model's latest decisions."
+        table = self.table()
+        failing = table.loc[table["batch alone"] == "fail", "batch"].nunique()
+        details = "; ".join(f"{words} (since {when})" for words, when in self.broken)
+        return Answer(
+            verdict=brief(first, second),
+            cards=[
+                Kpi("Batches", str(n)),
+                Kpi("Alarms", str(len(self.broken)), "false in a year: at most 5 %"),
+                Kpi("Batches that fail", str(failing), "each by itself"),
+            ],
+            table=Listing("Every batch and limit", table),
+            details=details,
+            file="fairdash-monitor.csv",
+            data=table,
+        )
+
+
+def audit_batch(
+    frame: pd.DataFrame, monitor: Monitor, label: str, digest: str = ""
+) -> Batch:
+    """Audit the rows of one batch."""
+    policy = monitor.limits
+    checked = check_policy(frame, policy, Source(label, digest, len(frame), ""))
+    rows = checked.audited.rows
+    return Batch(
+        label,
+        digest,
+        len(frame),
+        rows.excluded,
+        checked.judged,
+        tuple(claims_of(frame, policy)),
+    )
+
+
+def _worst(limit: Limit, judged: Sequence[Judged]) -> Judged:
+    def beyond(one: Judged) -> float:
+        if np.isnan(one.value):
+            return -np.inf
+        return one.value if limit.at_most is not None else -one.value
+
+    return max(judged, key=beyond)
+
+
+def _batches(monitor: Monitor) -> Iterator[tuple[str, pd.DataFrame]]:
+    files = sorted(map(Path, glob(monitor.source))) or [Path(monitor.source)]
+    if not files[0].is_file():
+        raise ValueError(f"No file fits the source {monitor.source!r}.")
+    later = None
+    if monitor.outcomes is not None:
+        if not Path(monitor.outcomes).is_file():
+            raise ValueError(f"There is no file of outcomes {monitor.outcomes!r}.")
+        later = read_table(Path(monitor.outcomes))
+    frames = [(file.name, read_table(file)) for file in files]
+    if monitor.date is not None:
+        frames = list(_by_period(pd.concat([f for _, f in frames]), monitor))
+    for label, frame in frames:
+        yield label, frame if later is None else _joined(frame, later, monitor)
+
+
+def _by_period(
+    frame: pd.DataFrame, monitor: Monitor
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    assert monitor.date is not None
+    check_one_of("--date", monitor.date, list(map(str, frame)))
+    dates = pd.to_datetime(frame[monitor.date], errors="coerce", format="mixed")
+    if dates.isna().any():
+        n = int(dates.isna().sum())
+        raise ValueError(
+            f"Column {monitor.date!r} holds no date in {plural(n, 'row')}; mend or "
+            "exclude these."
+        )
+    if dates.dt.tz is not None:
+        dates = dates.dt.tz_localize(None)
+    periods = dates.dt.to_period(PERIODS[monitor.every])
+    for period, rows in frame.groupby(periods, sort=True):
+        yield str(getattr(period, "start_time", period))[:10], rows
+
+
+def _joined(frame: pd.DataFrame, later: pd.DataFrame, monitor: Monitor) -> pd.DataFrame:
+    """Return the rows with the outcomes that have come for them so far."""
+    key = str(monitor.key)
+    for table in (frame, later):
+        check_one_of("--key", key, list(map(str, table)))
+    if later[key].duplicated().any():
+        first = later.loc[later[key].duplicated(), key].iloc[0]
+        raise ValueError(f"The outcomes have the key {str(first)!r} more than once.")
+    new = [name for name in later if name == key or name not in frame]
+    return frame.merge(later[new], on=key, how="left")
+
+
+def _digest(frame: pd.DataFrame, monitor: Monitor) -> str:
+    rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
+    asked = json.dumps([list(map(str, frame)), monitor.policy], sort_keys=True)
+    return sha256(rows + asked.encode()).hexdigest()

@@ -1,0 +1,149 @@
+"""Watch a deployed model: add, run, list, show and remove monitors."""
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Annotated
+from urllib.request import Request, urlopen
+
+import typer
+
+from fairdash._validation import check_one_of
+from fairdash.audits import Monitor, Policy, Watch
+from fairdash.cli._options import Home, Out, check_out, opened, refusing, say
+
+ALLOWED = "FAIRDASH_MONITOR_HOOKS"
+HOOK_SECONDS = 30
+ALARM = 1  # exit status
+
+monitor = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Watch a deployed model, batch by batch.",
+)
+
+Name = Annotated[str, typer.Argument(help="Of a monitor.")]
+
+
+@monitor.command()
+def add(
+    name: Name,
+    source: Annotated[
+        str, typer.Option(help='File, or pattern of files: "scores/*.csv".')
+    ],
+    policy: Annotated[
+        Path, typer.Option(exists=True, dir_okay=False, help="YAML file of the limits.")
+    ],
+    every: Annotated[str, typer.Option(help="A batch: day, week or month.")] = "week",
+    date: Annotated[
+        str | None,
+        typer.Option(help="Column of dates. Without, each file is a batch."),
+    ] = None,
+    outcomes: Annotated[
+        str | None, typer.Option(help="File of outcomes that come later.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Column that joins outcomes to rows.")
+    ] = None,
+    hook: Annotated[
+        str | None,
+        typer.Option(help=f"Command or URL for an alarm; ${ALLOWED} must list it."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Add a monitor of a source of decisions or scores; no run is needed.
+
+    The exit status is 2 when there is a monitor of this name, or something does not
+    fit.
+    """
+    with opened(home) as store:
+        if name in {Watch.of_json(text).monitor.name for text in store.monitors()}:
+            raise ValueError(
+                f"There is a monitor {name!r}; remove it, or choose another name."
+            )
+        if hook is not None:
+            check_one_of("--hook", hook, allowed_hooks())
+        limits = Policy.read(policy).model_dump(mode="json")
+        fields = (name, source, limits, every, date, outcomes, key, hook)
+        store.keep_monitor(name, Watch(Monitor(*fields), ()).to_json())
+    typer.echo(f"{name} was added; `fairdash monitor run` looks at its batches")
+
+
+@monitor.command()
+def run(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Default: all.")
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Look at new batches, and at those whose outcomes have come; such as by cron.
+
+    The exit status is 1 when an alarm stands, 2 when a source cannot be read.
+    """
+    alarm = False
+    with opened(home) as store:
+        known = {Watch.of_json(t).monitor.name: t for t in store.monitors()}
+        for name in names or sorted(known):
+            before = Watch.of_json(store.monitor(name))
+            watch = before.run()
+            store.keep_monitor(name, watch.to_json())
+            typer.echo(f"{name}: {watch.answer().verdict}")
+            alarm |= bool(watch.broken)
+            if set(watch.broken) - set(before.broken):
+                _call(watch)
+    raise typer.Exit(ALARM if alarm else 0)
+
+
+@monitor.command("list")
+def list_monitors(home: Home = None) -> None:
+    """List all monitors."""
+    with opened(home) as store:
+        watches = [Watch.of_json(text) for text in store.monitors()]
+    for watch in sorted(watches, key=lambda one: one.monitor.name):
+        typer.echo(f"{watch.monitor.name}: {watch.answer().verdict}")
+    if not watches:
+        typer.echo("no monitor")
+
+
+@monitor.command()
+def show(name: Name, out: Out = None, home: Home = None) -> None:
+    """Print every batch and limit: value, interval, evidence and alarm."""
+    with opened(home) as store:
+        check_out(out)
+        watch = Watch.of_json(store.monitor(name))
+    say(watch.answer(), out)
+
+
+@monitor.command()
+def remove(name: Name, home: Home = None) -> None:
+    """Delete a monitor with what it has seen."""
+    with opened(home) as store:
+        store.delete_monitor(name)
+    typer.echo(f"{name} was deleted")
+
+
+def allowed_hooks() -> list[str]:
+    """Return the commands and URLs that the operator allows, one a line."""
+    return [line for line in os.environ.get(ALLOWED, "").splitlines() if line.strip()]
+
+
+def _call(watch: Watch) -> None:
+    """Give a new alarm to the hook, if the operator still allows it."""
+    hook = watch.monitor.hook
+    if hook is None:
+        return
+    with refusing():
+        check_one_of("--hook", hook, allowed_hooks())
+    broken = [{"limit": limit, "batch": batch} for limit, batch in watch.broken]
+    text = json.dumps({"monitor": watch.monitor.name, "broken": broken}).encode()
+    try:
+        if hook.startswith(("http://", "https://")):
+            kind = {"Content-Type": "application/json"}
+            urlopen(Request(hook, text, kind), timeout=HOOK_SECONDS).close()
+        else:
+            command = shlex.split(hook)
+            subprocess.run(command, input=text, timeout=HOOK_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        typer.echo(f"The hook failed ({type(error).__name__}).", err=True)

@@ -1,0 +1,126 @@
+"""Local Law 144: impact ratios by hand, bounds by brute force over assignments."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.audits.tables.counting import TableQuestion
+from fairdash.audits.tables.ll144 import (
+    Unknown,
+    bias_audit,
+    impact_table,
+    inconsistencies,
+    ratio_bounds,
+)
+
+
+def counts(**categories):
+    rows = [(name, n, k) for name, (n, k) in categories.items()]
+    return pd.DataFrame(rows, columns=["category", "n", "selected"])
+
+
+def brute(n, x, unknown):
+    """Return the least and largest ratio of each category over all assignments."""
+    size = len(n)
+
+    def splits(total):
+        for bars in combinations_with_replacement(range(size), total):
+            yield np.bincount(bars, minlength=size)
+
+    ratios = []
+    for a in splits(unknown.selected):
+        for b in splits(unknown.n - unknown.selected):
+            rate = (x + a) / (n + a + b)
+            if rate.max() > 0:
+                ratios.append(rate / rate.max())
+    return np.column_stack([np.min(ratios, axis=0), np.max(ratios, axis=0)])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bounds_are_those_of_a_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    n = rng.integers(1, 12, rng.integers(2, 4))
+    x = rng.binomial(n, rng.uniform(0.1, 0.9, len(n)))
+    u = int(rng.integers(0, 7))
+    unknown = Unknown(u, int(rng.integers(0, u + 1)))
+    if not (x.any() or unknown.selected):
+        x[0] = 1
+    found = ratio_bounds(n, x, unknown)
+    assert found == pytest.approx(brute(n, x, unknown), abs=1e-9)
+
+
+def test_without_unknown_people_the_bounds_are_the_ratio():
+    table = impact_table(counts(a=(100, 50), b=(200, 60), c=(50, 25)))
+    assert table["ratio"].tolist() == pytest.approx([1, 0.6, 1])
+    assert table["bound_low"].tolist() == pytest.approx([1, 0.6, 1])
+    assert table["bound_high"].tolist() == pytest.approx([1, 0.6, 1])
+
+
+def test_the_example_of_the_rules():
+    """Two tables of the city's example: selection by sex, and scoring by sex."""
+    selection = impact_table(counts(Male=(1390, 667), Female=(1181, 555)))
+    assert selection["rate"].round(2).tolist() == [0.48, 0.47]
+    assert selection["ratio"].round(3).tolist() == [1.0, 0.979]
+    scoring = impact_table(counts(Male=(92, 46), Female=(88, 49)))
+    assert scoring["ratio"].round(2).tolist() == [0.9, 1.0]
+
+
+def test_small_categories_keep_their_counts_and_have_no_ratio():
+    table = impact_table(counts(a=(500, 100), b=(490, 200), c=(9, 9)))
+    assert table["included"].tolist() == [True, True, False]
+    assert table["rate"].tolist() == pytest.approx([0.2, 200 / 490, 1.0])
+    assert table["ratio"].tolist()[:2] == pytest.approx([0.49, 1])
+    assert np.isnan(table["ratio"][2])
+
+
+def test_a_table_of_people_is_counted_with_its_unknown():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m", None], 900, p=[0.45, 0.5, 0.05]),
+            "race": rng.choice(["x", "y", "z", None], 900, p=[0.5, 0.38, 0.02, 0.1]),
+            "hired": rng.choice(["yes", "no", None], 900, p=[0.3, 0.69, 0.01]),
+            "score": rng.random(900).round(2),
+        }
+    )
+    asked = TableQuestion(groups=("sex", "race"), decision="hired=yes")
+    audit = bias_audit(frame, asked)
+    rows = frame.dropna(subset="hired")
+    assert audit.rows == len(rows)
+    hired = rows["hired"] == "yes"
+    crossed = (rows["sex"] + " × " + rows["race"]).where(
+        rows["sex"].notna() & rows["race"].notna()
+    )
+    for name, labels in (
+        ("sex", rows["sex"]),
+        ("race", rows["race"]),
+        ("sex × race", crossed),
+    ):
+        wanted = hired.groupby(labels).agg(["size", "sum"])
+        table = audit.tables[name].set_index("category")
+        assert table["n"].to_dict() == wanted["size"].to_dict()
+        assert table["selected"].to_dict() == wanted["sum"].to_dict()
+        missing = labels.isna()
+        assert audit.unknown[name] == (missing.sum(), hired[missing].sum())
+        inside = table[table["included"]]
+        assert (inside["bound_low"] <= inside["ratio"]).all()
+        assert (inside["ratio"] <= inside["bound_high"]).all()
+    scored = bias_audit(frame, TableQuestion(groups=("sex",), score="score"))
+    above = frame["score"] > frame["score"].median()
+    wanted = above.groupby(frame["sex"]).sum().to_dict()
+    table = scored.tables["sex"].set_index("category")
+    assert table["selected"].to_dict() == wanted
+    assert scored.kind == "scoring"
+
+
+def test_published_numbers_that_do_not_follow_from_counts_are_named():
+    table = counts(Male=(1390, 667), Female=(1181, 555))
+    right = table.assign(rate=[0.48, 0.47], ratio=[1.0, 0.98])
+    assert inconsistencies(right) == []
+    wrong = table.assign(rate=[0.48, 0.49], ratio=[1.0, 0.98])
+    (said,) = inconsistencies(wrong)
+    assert said == "The rate of Female is 0.49, and its counts give 0.47."
+    with pytest.raises(ValueError, match="'Male' has 3 selected of 2"):
+        impact_table(counts(Male=(2, 3), Female=(2, 1)))

@@ -1,0 +1,201 @@
+"""Monitors: evidence by its formula, alarms seldom false, batches that come later."""
+
+import json
+import shlex
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from fairdash.audits import Monitor, Watch
+from fairdash.audits.tables.sequential import (
+    BETS,
+    alarms,
+    difference_terms,
+    evidence,
+    growth,
+)
+from fairdash.cli import app
+
+LIMITS = {
+    "decision": "hired=yes",
+    "groups": ["sex"],
+    "limits": [{"measure": "selection_rate", "at_most": 0.1}],
+}
+
+
+def week(rng, gap, n=600):
+    """Return a week of decisions with a gap between m and f."""
+    sex = rng.choice(["f", "m"], n, p=[0.4, 0.6])
+    picked = rng.random(n) < np.where(sex == "m", 0.5, 0.5 - gap)
+    return pd.DataFrame({"sex": sex, "hired": np.where(picked, "yes", "no")})
+
+
+def write_weeks(folder, gaps, seed=0):
+    rng = np.random.default_rng(seed)
+    for n, gap in enumerate(gaps):
+        week(rng, gap).to_csv(folder / f"week{n:02}.csv", index=False)
+    return str(folder / "week*.csv")
+
+
+def test_evidence_is_the_mean_of_wealths_over_bets_claims_and_starts():
+    rng = np.random.default_rng(0)
+    terms = [rng.uniform(-1, 1, (3, 20)) for _ in range(5)]
+    weeks = [np.array([growth(claim) for claim in one]) for one in terms]
+    found = evidence(weeks, looks=8)
+    for t in range(5):
+        wealths = [
+            np.prod([np.prod(1 + bet * terms[w][claim]) for w in range(start, t + 1)])
+            for bet in BETS
+            for claim in range(3)
+            for start in range(8)
+        ]
+        assert found[t] == pytest.approx(np.mean(wealths))
+    year = evidence(weeks * 2, looks=5)
+    assert year[5:] == pytest.approx(year[:5])  # every year begins anew
+    assert alarms(np.array([1, 30, 2, 1]), looks=3).tolist() == [0, 1, 1, 0]
+
+
+def test_terms_have_the_mean_of_the_difference_whatever_the_sizes():
+    rng = np.random.default_rng(1)
+    shown = [
+        difference_terms(rng.binomial(1, 0.3, 7), rng.binomial(1, 0.6, 40), 0.5).mean()
+        for _ in range(4000)
+    ]
+    assert np.mean(shown) == pytest.approx(0.3 - 0.5 * 0.6, abs=0.01)
+    assert len(difference_terms(np.ones(3), np.zeros(0))) == 0
+
+
+def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
+    """At the limit itself, the hardest case; 40 years. `benchmarks/server/monitor.py`
+    has more."""
+    rng = np.random.default_rng(2)
+
+    def alarm(gaps):
+        weeks = []
+        for gap in gaps:
+            f = rng.binomial(1, 0.5 - gap, 150)
+            m = rng.binomial(1, 0.5, 200)
+            sides = ((m, f), (f, m))
+            terms = [difference_terms(*side) - 0.1 for side in sides]
+            weeks.append(np.array([growth(one, 1.1) for one in terms]))
+        return alarms(evidence(weeks))
+
+    at_limit = [alarm([0.1] * 52).any() for _ in range(40)]
+    assert np.mean(at_limit) <= 0.05
+    broken = alarm([0.0] * 10 + [0.25] * 20)
+    assert not broken[:10].any()
+    assert broken[-1]
+
+
+def test_batches_are_kept_and_only_new_ones_are_audited(tmp_path, monkeypatch):
+    pattern = write_weeks(tmp_path, [0, 0, 0.17])
+    watch = Watch(Monitor("hires", pattern, LIMITS), ()).run()
+    again = Watch.of_json(watch.to_json())
+    assert again.batches == watch.batches
+    assert again.answer().verdict.startswith("No alarm in 3 batches.")
+    rows = pd.read_csv(tmp_path / "week02.csv")
+    rates = (rows["hired"] == "yes").groupby(rows["sex"]).mean()
+    last = again.table().iloc[-1]
+    assert last["value"] == pytest.approx(rates["m"] - rates["f"])
+    assert last["batch alone"] != "pass"
+    write_weeks(tmp_path, [0, 0] + [0.17] * 12)
+    audited = []
+    from fairdash.audits.tables import monitor
+
+    real = monitor.audit_batch
+    monkeypatch.setattr(
+        monitor, "audit_batch", lambda *a: audited.append(a[2]) or real(*a)
+    )
+    later = again.run()
+    assert "week00.csv" not in audited
+    assert len(later.batches) == 14
+    assert [words for words, _ in later.broken] == ["gap in selection rate at most 0.1"]
+    assert later.answer().verdict.startswith("Alarm since week")
+    assert len(later.answer().verdict.split()) <= 20
+
+
+def test_outcomes_that_come_later_are_joined_by_key(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = week(rng, 0).assign(id=np.arange(600), day="2026-03-02")
+    rows.loc[300:, "day"] = "2026-03-10"
+    rows.to_csv(tmp_path / "scores.csv", index=False)
+    outcomes = tmp_path / "outcomes.csv"
+    limits = {
+        **LIMITS,
+        "outcome": "good=1",
+        "limits": [{"measure": "true_positive_rate", "at_most": 0.3}],
+    }
+    truth = pd.DataFrame({"id": np.arange(600), "good": rng.integers(0, 2, 600)})
+    truth[truth["id"] % 2 == 0].to_csv(outcomes, index=False)
+    source = str(tmp_path / "scores.csv")
+    fields = ("m", source, limits, "week", "day", str(outcomes), "id")
+    first = Watch(Monitor(*fields), ()).run()
+    assert [batch.label for batch in first.batches] == ["2026-03-02", "2026-03-09"]
+    assert [b.excluded[0]._asdict() for b in first.batches] == [
+        {"reason": "no value in good", "column": "good", "rows": 150}
+    ] * 2
+    truth.to_csv(outcomes, index=False)
+    whole = first.run()
+    assert [batch.excluded for batch in whole.batches] == [(), ()]
+    assert whole.batches[0].digest != first.batches[0].digest
+
+
+def test_the_shell_adds_runs_shows_and_calls_what_the_operator_allowed(
+    home, tmp_path, monkeypatch
+):
+    def call(*arguments):
+        return CliRunner().invoke(app, ["monitor", *map(str, arguments)])
+
+    pattern = write_weeks(tmp_path, [0, 0])
+    (tmp_path / "policy.yaml").write_text(json.dumps(LIMITS))
+    code = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
+    hook = shlex.join([sys.executable, "-c", code, str(tmp_path / "called.json")])
+    asked = ["--source", pattern, "--policy", tmp_path / "policy.yaml", "--hook", hook]
+    refused = call("add", "../x: été", *asked)
+    assert refused.exit_code == 2
+    assert "--hook" in refused.stderr
+    monkeypatch.setenv("FAIRDASH_MONITOR_HOOKS", f"other\n{hook}")
+    assert call("add", "../x: été", *asked).exit_code == 0
+    assert call("add", "../x: été", *asked).exit_code == 2
+    quiet = call("run")
+    assert quiet.exit_code == 0, quiet.output
+    assert not (tmp_path / "called.json").exists()
+    write_weeks(tmp_path, [0, 0] + [0.3] * 10)
+    loud = call("run", "../x: été")
+    assert loud.exit_code == 1, loud.output
+    called = json.loads((tmp_path / "called.json").read_text())
+    assert called["broken"][0]["batch"].startswith("week")
+    assert "Alarm since" in call("list").output
+    out = tmp_path / "series.csv"
+    assert call("show", "../x: été", "--out", out).exit_code == 0
+    assert len(pd.read_csv(out)) == 12
+    assert call("remove", "../x: été").exit_code == 0
+    assert call("list").output == "no monitor\n"
+    assert call("run", "nothing").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"every": "year"}, "--every"),
+        ({"outcomes": "x.csv"}, "--key"),
+        ({"name": " "}, "name"),
+        ({"policy": {**LIMITS, "weight": "w"}}, "weight"),
+        (
+            {
+                "policy": {
+                    **LIMITS,
+                    "limits": [{"measure": "brier", "at_most": 0.1}],
+                }
+            },
+            "measure",
+        ),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(change, words):
+    fields = {"name": "m", "source": "x", "policy": LIMITS, **change}
+    with pytest.raises(ValueError, match=words):
+        Monitor(**fields)
