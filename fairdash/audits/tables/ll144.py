@@ -3,7 +3,7 @@
 The rules (6 RCNY § 5-300 to 5-304) ask, for sex, race or ethnicity and both crossed,
 for the applicants of each category, the share selected (or scored above the median of
 the sample) and the impact ratio: that share over the largest share of a category. A
-category of less than 2 % of the data may be left out, with its numbers stated; the
+category of less than 2 % of the data may be excluded, with its numbers stated; the
 number of people whose category is unknown is stated.
 
 What a published audit lacks are the bounds of each ratio over all ways in which the
@@ -36,8 +36,11 @@ class Unknown(NamedTuple):
     selected: int
 
 
+NOBODY = Unknown(0, 0)
+
+
 def impact_table(
-    counts: pd.DataFrame, unknown: Unknown = Unknown(0, 0), *, small: float = SMALL
+    counts: pd.DataFrame, unknown: Unknown = NOBODY, *, small: float = SMALL
 ) -> pd.DataFrame:
     r"""Return the impact ratio of every category, with interval and bounds.
 
@@ -48,8 +51,8 @@ def impact_table(
     unknown : Unknown
         People who may belong to any category.
     small : float, default=.02
-        Categories with a smaller share of the known people are left out of the ratios;
-        they keep their counts and rates.
+        Categories with a smaller share of the known people are excluded from the
+        ratios; they keep their counts and rates.
 
     Returns
     -------
@@ -89,9 +92,7 @@ def impact_table(
     )
 
 
-def ratio_bounds(
-    n: Counts, selected: Counts, unknown: Unknown
-) -> NDArray[np.float64]:
+def ratio_bounds(n: Counts, selected: Counts, unknown: Unknown) -> NDArray[np.float64]:
     r"""Return the least and the largest impact ratio over all assignments, exactly.
 
     With s of u unknown people selected, the ratio of category c is least where all who
@@ -128,12 +129,10 @@ def ratio_bounds(
     return bounds
 
 
-def check_counts(counts: pd.DataFrame, unknown: Unknown = Unknown(0, 0)) -> None:
+def check_counts(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> None:
     """Raise ValueError, with the category, where counts cannot be."""
-    for row in [*counts[["category", "n", "selected"]].itertuples(index=False)] + [
-        ("unknown", *unknown)
-    ]:
-        name, n, selected = row
+    known = counts[["category", "n", "selected"]].itertuples(index=False)
+    for name, n, selected in [*known, ("unknown", *unknown)]:
         if not 0 <= selected <= n:
             raise ValueError(
                 f"Category {str(name)!r} has {selected} selected of {n}; mend the "
@@ -177,7 +176,7 @@ class BiasAudit(NamedTuple):
     excluded: str
 
     def words(self, name: str) -> str:
-        """What is said below a table: unknown people and small categories."""
+        """Return the note of a table: unknown people and small categories."""
         table, missing = self.tables[name], self.unknown[name]
         text = f"{plural(missing.n, 'person')} of unknown category".replace(
             "persons", "people"

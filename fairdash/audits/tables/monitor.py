@@ -81,7 +81,7 @@ class Monitor:
             raise ValueError("Outcomes that come later need both --outcomes and --key.")
         limits = Policy.model_validate(self.policy)
         if limits.weight is not None or limits.unit is not None:
-            raise ValueError("A monitor counts rows: leave out weight and unit.")
+            raise ValueError("A monitor counts rows: it takes no weight and no unit.")
         for limit in limits.limits:
             check_one_of("measure", limit.measure, WATCHED)
             if limit.subgroup is not None:
