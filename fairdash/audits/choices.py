@@ -364,4 +364,4 @@ def gap_clause(gap: Finding, speech: Speech) -> str:
         return "the gap between groups is undefined"
     ends = gap_ends(gap.measure, gap.value, gap.low, gap.high)
     said = f"{clause(gap, speech)} ({ends})"
-    return said if gap.clear else f"no gap between groups is clear: {said}"
+    return said if gap.clear and gap.sure else f"no gap between groups is clear: {said}"

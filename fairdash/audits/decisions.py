@@ -21,6 +21,7 @@ from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURES,
     SCORE_MEASURES,
+    TOO_FEW,
     Finding,
     LocalMeasure,
     Speech,
@@ -47,9 +48,10 @@ class Audit:
         measure, then the table of `fairdash.metrics.measure_by_group`.
     gaps : DataFrame
         measure, then the table of `fairdash.metrics.measure_gaps`, clear (whether the
-        interval excludes 0), clear_at_once (whether one that holds for all measures
-        does) and sentence. Of more than two groups the intervals of a measure hold for
-        all pairs at once (Bonferroni), so any of them may be named.
+        interval excludes 0, of enough rows to say so), clear_at_once (whether one that
+        holds for all measures does) and sentence. Of more than two groups the intervals
+        of a measure hold for all pairs at once (Bonferroni), so any of them may be
+        named.
     local : DataFrame or None
         measure, then the table of `fairdash.metrics.local_measure`, then chance: what
         the largest gap of a model that is fair in every subgroup stays below in 95 % of
@@ -65,7 +67,8 @@ class Audit:
     findings : list of Finding
         Every gap over all rows, then, of the first measure, the widest one inside a
         subgroup. One is sure where its interval excludes 0, inside a subgroup where it
-        is beyond chance.
+        is beyond chance, and where no group expects fewer than five rows of either
+        value; ``reason`` says why one is not.
     excluded : dict of str to int
         Rows that were excluded before, by reason.
     """
@@ -138,6 +141,7 @@ def audit(
     measures: Sequence[str] | None = None,
     sample_weight: Column | None = None,
     folds: Column | None = None,
+    cluster: Column | None = None,
     reference: str | None = None,
     favourable: bool = True,
     decided: str = "predicted positive",
@@ -177,6 +181,9 @@ def audit(
     folds : array-like, (n_rows,), or name of a column, optional
         Which of several models scored a row, see `cross_validated_scores`: an AUC
         compares no scores of different models.
+    cluster : array-like, (n_rows,), or name of a column, optional
+        Unit of each row, such as a person with several visits: rows of one unit are not
+        independent, and intervals are as wide as that makes them.
     reference : str, optional
         Group that others are compared with; by default the one that is best off.
     favourable : bool, default=True
@@ -220,11 +227,13 @@ def audit(
     else:
         raise ValueError("Give decisions as `y_pred`, `scores` or a `model`.")
     groups, fold = given.groups(sensitive_features), given.values("folds", folds)
-    check_lengths(pred, groups, y, raw, weight, fold)
+    unit = given.values("cluster", cluster)
+    check_lengths(pred, groups, y, raw, weight, fold, unit)
     asked: dict[str, Any] = {
         "sensitive_features": groups,
         "sample_weight": weight,
         "folds": fold,
+        "cluster": unit,
     }
     spread: dict[str, Any] = {"confidence": confidence}
     chosen = _measures(measures, y, raw)
@@ -267,12 +276,18 @@ def audit(
         if worst is not None:
             own = local[local["measure"] == chosen[0]]
             beyond = bool((own["gap"] > own["chance"]).any())
-            why = "" if beyond else "within chance"
-            findings.append(replace(worst, sure=beyond, reason=why))
+            why = worst.reason or ("" if beyond else "within chance")
+            worst = replace(worst, sure=not why, reason=why)
+            findings.append(worst)
     curve = None
     if raw is not None and y is not None:
         curve = calibration_curve(
-            y, raw, sensitive_features=groups, sample_weight=weight, **spread
+            y,
+            raw,
+            sensitive_features=groups,
+            sample_weight=weight,
+            cluster=unit,
+            **spread,
         )
     verdict = audit_verdict(gaps, local, worst, speech)
     if len(pd.unique(pd.Series(pred))) == 1:
@@ -440,12 +455,15 @@ def _finding(row: Any) -> Finding:
     ends = float(row.difference), float(row.ci_low), float(row.ci_high)
     sure = bool(row.clear)
     why = "" if sure else "the interval reaches 0"
+    if row.too_few:
+        sure, why = False, TOO_FEW
     names = row.measure, None, str(row.group), str(row.reference)
     return Finding(*names, *ends, int(row.n), sure, why)
 
 
 def _clear(gaps: pd.DataFrame) -> "pd.Series[bool]":
-    return (gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)
+    """Return which intervals exclude 0 and are of enough rows to be named."""
+    return ((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)) & ~gaps["too_few"]
 
 
 def _local(found: LocalMeasure, confidence: float, n_measures: int) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from fairdash._wording import listing
 from fairdash.metrics import (
+    TOO_FEW,
     Finding,
     LocalMeasure,
     Speech,
@@ -45,9 +46,7 @@ def audit_verdict(
         widest = sizes.where(first["clear"]).idxmax()
     else:
         widest = sizes.idxmax() if sizes.notna().any() else None
-        said.append(
-            f"No gap between groups is clear by {name}: every interval reaches 0."
-        )
+        said.append(f"No gap between groups is clear by {name}: {_why_not(first)}.")
         said += ["The widest:"] if widest is not None else []
     said += [] if widest is None else [str(first.loc[widest, "sentence"])]
     others = _names(gaps.loc[gaps["clear_at_once"], "measure"], but=name)
@@ -55,9 +54,8 @@ def audit_verdict(
         said.append(f"Clear for all {n_measures} measures at once: {listing(others)}.")
     if local is None or not local["estimable"].any():
         return " ".join(said)
-    own = local[local["measure"] == first["measure"].iloc[0]]
     others = _names(local.loc[local["gap"] > local["chance_at_once"], "measure"], name)
-    if worst is not None and (own["gap"] > own["chance"]).any():
+    if worst is not None and worst.sure:
         inside = sentence(worst, speech)
         inside = f"{inside[0].lower()}{inside[1:]}"
         said.append(f"The widest gap inside a subgroup, beyond chance: {inside}")
@@ -74,30 +72,51 @@ def audit_verdict(
 
 
 def worst_inside(
-    measure: str, found: LocalMeasure, *, confidence: float, favourable: bool
+    measure: str, local: LocalMeasure, *, confidence: float, favourable: bool
 ) -> Finding | None:
-    """Return who is worse off in the subgroup with the widest gap.
+    """Return who is worse off in the subgroup with the surest gap, else the widest.
 
-    The interval holds for all pairs of groups in all estimable subgroups at once.
+    A gap is sure where its interval, for all pairs of groups in all estimable subgroups
+    at once, excludes 0 and its groups have enough rows. Without a sure one it is the
+    widest, which a small subgroup often has by chance.
     """
-    gaps = found.gaps()
+    gaps = local.gaps()
     if np.isnan(gaps).all():
         return None
-    place = int(np.nanargmax(gaps))
-    value = found.reported().value[place]
-    base = found.reference
-    if base is None:
-        base = best_off(measure, value, favourable=favourable)
-    far = int(np.abs(value - value[base]).argmax())
-    groups, subgroup = found.cells.groups, str(found.cells.subgroups[place])
-    held = found.reference is not None
-    n_places = int(found.estimable.sum())
+    groups, held = local.cells.groups, local.reference is not None
+    n_places = int(local.estimable.sum())
     sure = for_all_pairs(confidence, len(groups), held=held, times=n_places)
-    one, other = groups[far], groups[base]
-    apart = found.between(one, other, subgroup=subgroup, confidence=sure)
-    n = int(found.reported().n[place].sum())
-    gap, low, high = map(float, apart)
-    return Finding(measure, subgroup, one, other, gap, low, high, n)
+    candidates = []
+    for place in np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_places]:
+        value = local.reported().value[place]
+        base = local.reference
+        if base is None:
+            base = best_off(measure, value, favourable=favourable)
+        far = int(np.nanargmax(np.abs(value - value[base])))
+        one, other, subgroup = groups[far], groups[base], local.cells.subgroups[place]
+        gap, low, high = map(
+            float, local.between(one, other, subgroup=subgroup, confidence=sure)
+        )
+        n = int(local.reported().n[place].sum())
+        few = TOO_FEW if local.too_few(one, other, subgroup=subgroup) else ""
+        found = Finding(measure, subgroup, one, other, gap, low, high, n, reason=few)
+        candidates.append(found)
+    widest = candidates[0]
+    clear = [one for one in candidates if one.clear and not one.reason]
+    if widest in clear or not clear:
+        return widest
+    return max(clear, key=lambda one: max(one.low, -one.high))
+
+
+def _why_not(first: pd.DataFrame) -> str:
+    if first["too_few"].all():
+        return "some group has too few rows of either value"
+    reaches = ~((first["ci_low"] > 0) | (first["ci_high"] < 0))
+    return (
+        "every interval reaches 0"
+        if reaches.all()
+        else "intervals reach 0 or are of too few rows"
+    )
 
 
 def _names(measures: "pd.Series[Any] | Sequence[str]", but: str = "") -> list[str]:

@@ -202,9 +202,9 @@ def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
     rates = table[["origin: here", "origin: there"]]
     # of several seeds the mean of ratios, which is near that of mean rates
     assert table["Ratio"].to_numpy() == pytest.approx(
-        (rates.min(axis=1) / rates.max(axis=1)).to_numpy(), abs=0.05
+        (rates.iloc[:, 0] / rates.iloc[:, 1]).to_numpy(), rel=0.1
     )
-    assert set(table["Four fifths"]) <= {"below", "surely below", "not below"}
+    assert set(table["Four fifths"]) == {""}  # of the selection rate only
     page = visit("Post-process", **page.query_params)
     assert widget(page, "selectbox", "Measure").value == "false_negative_rate"
     (table,) = (d.value for d in page.dataframe if "After" in d.value)

@@ -53,7 +53,6 @@ PLACE_WORDS = (
 )
 _MOST_ROWS = 40
 _SURE = 0.975
-_FEWEST_EXPECTED = 5  # rows of each value in each group
 _LABEL = 20  # characters on a card
 _MOST_KEPT = 16  # figures of a result
 _HOW = """
@@ -364,28 +363,27 @@ class LocalResult:
         often is, and the gap of a larger one still be sure: the interval that holds for
         all pairs in all subgroups at 97.5 % is above 0, and five rows of both values
         are expected in both groups. Of fair subgroups one is then named in at most 4 %
-        of tables. Of measures with other intervals and of weighted rows none is named.
+        of tables.
         """
-        if self.named is None or self.named.weighted:
-            return None
-        if not INTERVAL_KINDS[self.measure].startswith("Newcombe"):
+        if self.named is None:
             return None
         sure = []
         for _, row in self.own[self.own["estimable"]].iterrows():
             pair = self.furthest_inside(row)
-            cells = [self.cells[pair.place][group] for group in pair[1:3]]
-            n, rates = np.array(cells, dtype=float).T
-            rate = float(n @ rates / n.sum())
-            place = {"subgroup": pair.place, "confidence": _SURE}
-            low, _ = self.named.ends(pair.higher, pair.lower, **place)
-            if low > 0 and min(rate, 1 - rate) * n.min() >= _FEWEST_EXPECTED:
+            groups = pair.higher, pair.lower, pair.place
+            low, _ = self.named.ends(*groups, confidence=_SURE)
+            if low > 0 and not self.named.too_few(*groups):
                 sure.append((low, pair))
         return max(sure)[1] if sure else None
 
     def furthest_inside(self, row: "pd.Series[Any]") -> Pair:
         """Return the groups furthest apart in a subgroup, or from the reference."""
         place, low, high = str(row["subgroup"]), row["ci_low"], row["ci_high"]
-        values = {name: value for name, (_, value) in self.cells[place].items()}
+        values = {
+            name: value
+            for name, (_, value) in self.cells[place].items()
+            if np.isfinite(value)
+        }
         ordered = sorted(values, key=values.__getitem__)
         if self.reference is not None:
             base = values[self.reference]

@@ -14,13 +14,12 @@ from fairdash._wording import (
     four_fifths,
     group_label,
 )
-from fairdash.audits.groups.evaluation import constant, paired_changes
+from fairdash.audits.groups.evaluation import MOST_SEEDS, constant, paired_changes
 from fairdash.audits.groups.local import LocalResult
 from fairdash.audits.groups.pairs import (
     NamedPair,
     asked_of,
     measured_locally,
-    ratio_of_all,
 )
 from fairdash.audits.trials.kept import remember
 from fairdash.audits.trials.models import Setting, on_shared_seeds
@@ -37,6 +36,7 @@ from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
     MEASURES,
+    TOO_FEW,
     Finding,
     Speech,
     best_off,
@@ -53,6 +53,7 @@ from fairdash.metrics import (
 from fairdash.store import Store
 
 _EVERYBODY = Subgroups()
+_RATIO = ["ratio", "ratio_low", "ratio_high"]
 _NAMED = ("Model", "Measure", "Gap of", "Gap", "Low", "High", "Ratio", "Four fifths")
 
 
@@ -177,8 +178,9 @@ def every_measure(
     DataFrame, one row per measure: measure, symbol, values (by group), group, other,
     gap (signed: the group furthest from the reference minus that one, the other, both
     as a sentence calls them), ci_low, ci_high, ratio,
-    ratio_low, ratio_high (the smallest over the largest value, or over that of the
-    reference), four_fifths (where that is by the rule of thumb), sentence
+    ratio_low, ratio_high (the value of that group over that of the other), four_fifths
+    (where the ratio of favourable decisions is by the rule of thumb; of the selection
+    rate only), sentence
     """
     outcome = store.dataset(dataset_id).roles.spoken_outcome()
     return _every_measure(
@@ -226,10 +228,11 @@ def _by_groups(
     )
     values = _values(store, model, dataset_id, measure)
     trials = tested(store, model, dataset_id, _EVERYBODY)
-    ratios = np.mean(
-        [ratio_of_all(trial, measure, reference) for trial in trials], axis=0
-    )
-    ratio = dict(zip(("ratio", "ratio_low", "ratio_high"), ratios, strict=True))
+    ratio = _ratio_of(trials, gap)
+    fifths = ""
+    if measure == "selection_rate":  # the rule is of favourable decisions
+        spared = ratio if favourable else _ratio_of(trials, gap, rejected=True)
+        fifths = four_fifths(spared["ratio"], spared["ratio_high"])
     label = partial(group_label, store.dataset(dataset_id).roles.sensitive_feature)
     return {
         "values": tuple(values),
@@ -239,9 +242,20 @@ def _by_groups(
         "ci_low": gap.low,
         "ci_high": gap.high,
         **ratio,
-        "four_fifths": four_fifths(ratio["ratio"], ratio["ratio_high"]),
+        "four_fifths": fifths,
         "sentence": sentence(gap, speech_of(store, dataset_id)),
     }
+
+
+def _ratio_of(
+    trials: Sequence[Tested], gap: Finding, *, rejected: bool = False
+) -> dict[str, float]:
+    """Return the ratio of the pair of a gap, the mean over seeds; or of rejections."""
+    n_groups = len(trials[0].rows.dataset.group_names)
+    asked = gap.measure, gap.reference, for_all_pairs(0.95, n_groups), rejected
+    rows = pd.concat([_gaps(trial, *asked) for trial in trials])
+    mean = rows.loc[rows["group"] == gap.group, _RATIO].mean()
+    return dict(zip(_RATIO, map(float, mean), strict=True))
 
 
 def every_model(
@@ -308,7 +322,11 @@ def widest_gap(
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
     difference, low, high, n = widest[numbers]
     group, n_rows = str(widest["group"]), round(n)
-    return Finding(measure, None, group, best, difference, low, high, n_rows)
+    few = gaps.loc[gaps["group"] == group, "too_few"].mean() > MOST_SEEDS
+    sure = bool(low > 0 or high < 0) and not few
+    why = TOO_FEW if few else "" if sure else "the interval reaches 0"
+    ends = difference, low, high
+    return Finding(measure, None, group, best, *ends, n_rows, sure, why)
 
 
 def speech_of(store: Store, dataset_id: str) -> Speech:
@@ -354,7 +372,10 @@ def _directed(table: pd.DataFrame, groups: Sequence[str]) -> tuple[pd.DataFrame,
     turned = table["group"] != first
     ends = table[["gap", "ci_low", "ci_high"]]
     swapped = -ends.set_axis(["gap", "ci_high", "ci_low"], axis=1)[[*ends]]
-    return table.assign(**ends.mask(turned, swapped)), f"{first} {MINUS} {second}"
+    ratios = table[_RATIO]
+    inverted = 1 / ratios.set_axis(["ratio", "ratio_high", "ratio_low"], axis=1)[_RATIO]
+    directed = ends.mask(turned, swapped), ratios.mask(turned, inverted)
+    return table.assign(**directed[0], **directed[1]), f"{first} {MINUS} {second}"
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:
@@ -403,6 +424,9 @@ def _gaps(
     measure: str,
     reference: str,
     confidence: float,
+    rejected: bool = False,
 ) -> pd.DataFrame:
     asked = asked_of(trial.rows, trial.key, measure)
+    if rejected:
+        asked["y_pred"] = 1 - asked["y_pred"]
     return measure_gaps(**asked, reference=reference, confidence=confidence)

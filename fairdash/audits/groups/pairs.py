@@ -9,10 +9,8 @@ import numpy as np
 from fairdash.audits.trials.rows import Rows, Tested
 from fairdash.metrics import (
     SCORE_MEASURES,
-    Interval,
     LocalMeasure,
     for_all_pairs,
-    ratio_interval,
 )
 
 
@@ -63,10 +61,14 @@ class NamedPair(NamedTuple):
     measure: str
     reference: str | None
 
-    @property
-    def weighted(self) -> bool:
-        """Whether rows have sampling weights."""
-        return any(trial.rows.sample_weight is not None for trial in self.trials)
+    def too_few(self, one: str, other: str, subgroup: str | None = None) -> bool:
+        """Tell whether in some seed the two expect too few rows of either value."""
+        return any(
+            measured_locally(trial, self.measure, self.reference).too_few(
+                one, other, subgroup=subgroup
+            )
+            for trial in self.trials
+        )
 
     def ends(
         self,
@@ -95,10 +97,3 @@ class NamedPair(NamedTuple):
             )
         low, high = np.nanmean(found, axis=0)
         return float(low), float(high)
-
-
-@lru_cache(maxsize=2000)
-def ratio_of_all(trial: Tested, measure: str, reference: str | None) -> Interval:
-    """Return the smallest over the largest value over all rows of a trial."""
-    asked = asked_of(trial.rows, trial.key, measure)
-    return ratio_interval(**asked, reference=reference)

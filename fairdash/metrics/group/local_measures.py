@@ -342,6 +342,8 @@ class LocalMeasure(LocalValues):
 
     def too_few(self, one: str, other: str, *, subgroup: str | None = None) -> bool:
         """Tell whether two groups expect too few rows for a sentence to name them."""
+        if subgroup is not None and subgroup not in self.cells.subgroups:
+            return True
         cells, first, second = self._pair(one, other, subgroup)
         return bool(cells.too_few(first, second))
 

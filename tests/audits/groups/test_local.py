@@ -279,17 +279,10 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
 
 
 @pytest.mark.parametrize(
-    "n, low, weighted, named",
-    [
-        (200, 0.1, False, True),
-        (200, -0.1, False, False),
-        (10, 0.1, False, False),
-        (200, 0.1, True, False),
-    ],
+    "low, few, named", [(0.1, False, True), (-0.1, False, False), (0.1, True, False)]
 )
-def test_a_sure_gap_is_named_though_the_largest_is_within_chance(
-    n, low, weighted, named
-):
+def test_a_sure_gap_is_named_though_the_largest_is_within_chance(low, few, named):
+    n = 200
     cells = [
         estimated("tiny", {"a": 0.0, "b": 0.5}, n={"a": 4, "b": 9}, high=0.9),
         estimated("large", {"a": 0.5, "b": 0.2}, n={"a": 5 * n, "b": n}, high=0.9),
@@ -297,7 +290,7 @@ def test_a_sure_gap_is_named_though_the_largest_is_within_chance(
     ends = {"tiny": (-0.01, 0.9), "large": (low, 0.4)}
     pair = SimpleNamespace(
         ends=lambda one, other, subgroup, confidence=0.95: ends[subgroup],
-        weighted=weighted,
+        too_few=lambda one, other, subgroup: few or subgroup == "tiny",
     )
     table = pd.DataFrame([UNCLEAR | {"n_seeds": 1}])
     found = LocalResult("ROAD", pd.concat(cells), table, 0.6, None, named=pair)

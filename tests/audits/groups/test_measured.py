@@ -37,6 +37,7 @@ from fairdash.plots import plot_ratios
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
+_PAIR = ("group", "other")
 QUICK = {"n_epochs": 4, "batch_size": 128}
 SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
 DECILE = ScoreColumn(column="decile", kind="score", threshold=5)
@@ -222,8 +223,8 @@ def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset
 
 def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     dataset = ui.store().dataset(dataset_id)
-    (own,) = own_models(ui.store(), dataset_id)
-    table = every_measure(ui.store(), own, dataset_id).set_index("measure")
+    (own_model,) = own_models(ui.store(), dataset_id)
+    table = every_measure(ui.store(), own_model, dataset_id).set_index("measure")
     groups, y = dataset.sensitive_features, dataset.y
     picked = decided(dataset, np.arange(900))
     for name in ("here", "there"):
@@ -239,14 +240,23 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     assert gap["ratio"] == pytest.approx(gap["there"] / gap["here"])
     assert gap["four_fifths"] == "surely below"
     assert gap["ratio_low"] < gap["ratio"] < gap["ratio_high"] < 0.8
-    assert table.loc["Calibration", "four_fifths"] == "undefined"
+    assert set(table.drop(index="Selection rate")["four_fifths"]) == {""}
     for row in table.drop(index="Calibration").to_dict("records"):
-        values = row["here"], row["there"]
-        assert row["ratio"] == pytest.approx(min(values) / max(values))
+        own, other = (row[row[who].removeprefix("origin: ")] for who in _PAIR)
+        assert row["ratio"] == pytest.approx(own / other)
+        assert row["gap"] == pytest.approx(own - other)
+    spared = every_measure(ui.store(), own_model, dataset_id, favourable=False)
+    fifths = spared.set_index("measure").loc["Selection rate"]
+    assert fifths["group"] == "origin: here"  # more of it is worse, and 1 - rate less
+    rates = [1 - table.loc["Selection rate", name] for name in ("here", "there")]
+    low = rates[0] / rates[1]
+    assert (fifths["four_fifths"] == "not below") == (low >= 0.8)
     names = ["ratio", "ratio_low", "ratio_high"]
     shown = readable_measures(table.reset_index(), ["here", "there"], "origin", "ratio")
     assert "Gap" not in shown
-    assert shown[["Ratio", "Low", "High"]].iloc[0].tolist() == gap[names].tolist()
+    # of the pair as the columns stand: the first over the second
+    turned = 1 / gap[[names[0], names[2], names[1]]].to_numpy(float)
+    assert shown[["Ratio", "Low", "High"]].iloc[0].tolist() == turned.tolist()
     apart = readable_measures(table.reset_index(), ["here", "there"], "origin")
     columns = apart["origin: here"] - apart["origin: there"]
     assert apart["origin: here − origin: there"].tolist() == pytest.approx(
@@ -258,12 +268,13 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
         "as the best off change"
     )
     assert "origin: there is predicted “hired = yes”" in gap["sentence"]
-    (beside,) = every_model(ui.store(), [own], dataset_id, "auc").to_dict("records")
-    assert beside.pop("model") == own.label
+    found = every_model(ui.store(), [own_model], dataset_id, "auc")
+    (beside,) = found.to_dict("records")
+    assert beside.pop("model") == own_model.label
     assert (
         beside == table.drop(columns=["symbol", "here", "there"]).loc["AUC"].to_dict()
     )
-    turned = every_measure(ui.store(), own, dataset_id, favourable=False)
+    turned = every_measure(ui.store(), own_model, dataset_id, favourable=False)
     turned = turned.set_index("measure").loc["Selection rate"]
     assert turned["gap"] == pytest.approx(-gap["gap"])
     # isotonic scores are calibrated over all rows
