@@ -119,7 +119,7 @@ def _log_loss(table: str, apart: str = "") -> Published:
     return Published(
         "Rezaei et al. (AAAI 2020)",
         table,
-        {"fair_log_loss": {"alpha": penalties}, "fair_log_loss_cv": {}},
+        {"fair_log_loss": {"alpha": penalties}},
         splits=20,
         apart=apart,
     )

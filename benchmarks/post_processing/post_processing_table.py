@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.linear_model import LogisticRegressionCV
 
 from fairdash.datasets import encode, guess_roles, make_dataset, read_table, split
 from fairdash.methods import CATALOG
@@ -34,6 +35,7 @@ CREDIT = {
     "sensitive_feature": "sex",
 }
 BASE_MODELS = ("forest", "neighbours", "wide_network", "logistic_cv")
+PENALTIES = (1e-4, 1e-2, 1.0, 1e2, 1e4)
 METHODS = {
     "ramp": RampThreshold(0.1),
     "Hardt": HardtThreshold(),
@@ -62,9 +64,19 @@ def one_seed(dataset, seed, *, biased):
     groups, y = dataset.sensitive_features, dataset.y
     fit, test = parts.validation, parts.test
     for key in BASE_MODELS:
-        method = CATALOG[key]
-        name, model = method.label, method.estimator(method.settings({}), seed)
-        model.fit(X[train], y[train], sensitive_features=groups[train])
+        if key == "logistic_cv":
+            name = "Logistic, C by folds"
+            model = LogisticRegressionCV(
+                Cs=PENALTIES,
+                max_iter=1000,
+                scoring="neg_log_loss",
+                l1_ratios=(0,),
+                use_legacy_attributes=False,
+            ).fit(X[train], y[train])
+        else:
+            method = CATALOG[key]
+            name, model = method.label, method.estimator(method.settings({}), seed)
+            model.fit(X[train], y[train], sensitive_features=groups[train])
         margins = 2 * model.predict_proba(X).astype(np.float64)[:, 1] - 1
         margins = np.clip(margins, -1, 1)
         decided = {"original": (margins[test] > 0).astype(float)}

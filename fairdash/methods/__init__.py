@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fairdash.methods.classical.plain import Weighted
     from fairdash.methods.declare import Device, Effort, Method, Param, param
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
-    from fairdash.methods.log_loss.cross_validated import FairLogLossCV
     from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
     from fairdash.methods.log_loss.truncation import (
         TruncatedLogistic,

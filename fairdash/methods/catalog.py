@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from fairdash.methods.adversarial import fad, road, zhang
 from fairdash.methods.classical import linear, plain, reductions
 from fairdash.methods.individual import sensei
-from fairdash.methods.log_loss import cross_validated, fair_log_loss
+from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
 from fairdash.methods.own import plugged
 
@@ -22,7 +22,6 @@ FAMILIES = {
         plain.FOREST,
         plain.NEIGHBOURS,
         zhang.WIDE_NETWORK,
-        linear.LOGISTIC_CV,
         estimators.UNCONSTRAINED,
     ),
     "In training": (
@@ -32,7 +31,6 @@ FAMILIES = {
         fad.CUMA_METHOD,
         road.BOLTZMANN,
         fair_log_loss.METHOD,
-        cross_validated.METHOD,
         reductions.EXPONENTIATED,
         reductions.GRID,
         linear.REWEIGHING,

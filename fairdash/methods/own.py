@@ -62,7 +62,7 @@ class FairClassifier(OneByOne, OneModel):
 def plugged(known: Mapping[str, Method]) -> dict[str, Method]:
     """Return the methods that installed packages offer, by key.
 
-    A package that cannot be loaded, or whose key is taken, is left out with a warning:
+    A package that cannot be loaded, or whose key is taken, is excluded with a warning:
     it must not keep others from their work.
     """
     methods: dict[str, Method] = {}
@@ -82,5 +82,5 @@ def plugged(known: Mapping[str, Method]) -> dict[str, Method]:
         else:
             methods[method.key] = method
             continue
-        warnings.warn(f"{entry.value} {reason}; it is left out.", stacklevel=2)
+        warnings.warn(f"{entry.value} {reason}; it is excluded.", stacklevel=2)
     return methods

@@ -33,7 +33,6 @@ METHODS = {
     "road": ("#000008", "circle"),
     "logistic": ("#000009", "pentagon"),
     "fair_log_loss": ("#000010", "hexagon"),
-    "fair_log_loss_cv": ("#000010", "hexagram"),
     # the classical baselines have the colour of logistic regression
     "reductions": ("#000009", "triangle-down"),
     "grid_reductions": ("#000009", "triangle-left"),
@@ -52,7 +51,6 @@ METHODS = {
     "gradient_boosting": ("#000005", "circle"),
     "neighbours": ("#000005", "diamond"),
     "wide_network": ("#000005", "square-dot"),
-    "logistic_cv": ("#000005", "pentagon"),
     # models of the reader's own, in the order they came
     "own scores": ("#000010", "octagon"),
     "own scores 2": ("#000009", "octagon"),

@@ -42,7 +42,6 @@ from fairdash.sweep._spec import (
 
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
-QUARTERS = 4  # of the axis of fairness weights
 SURE = 0.95  # of an interval that a clear change excludes 0 from
 Judge = Literal["validation", "test"]
 
@@ -333,31 +332,6 @@ class SweepResult:
                 "constant": ~able,
             }
         )
-
-    def by_tau(
-        self, method: str, others: Mapping[str, Scalar], metric: str
-    ) -> pd.DataFrame:
-        """Return the mean and spread of a metric by τ within quarters of the λ axis.
-
-        Of the models, by λ, seed and start, that decide on test rows at every τ: means
-        over other models would differ by more than τ makes of them.
-        """
-        models = self.rows[self.rows["method"] == method]
-        for name, value in others.items():
-            models = models[models[name] == value]
-        n_taus, weights = models[TAU].nunique(), np.sort(models[WEIGHT].unique())
-        models = models[decides(models, "test") & models[f"test_{metric}"].notna()]
-        same = [name for name in (WEIGHT, "seed", "initialisation") if name in models]
-        taus = models.groupby(same, dropna=False)[TAU].transform("nunique")
-        models = models[taus == n_taus]
-        tables = []
-        for part in np.array_split(weights, min(QUARTERS, len(weights))):
-            rows = models[models[WEIGHT].isin(part)]
-            by = rows.groupby(TAU)[f"test_{metric}"].agg(["mean", "std"])
-            ends = dict.fromkeys(f"{value:g}" for value in (part[0], part[-1]))
-            table = by.reset_index().rename(columns={"std": "sd"})
-            tables.append(table.assign(part=f"λ {'–'.join(ends)}"))
-        return pd.concat(tables, ignore_index=True)
 
     def numbers(self, method: str, limit: float) -> pd.DataFrame:
         """Return the numbers of every setting of a method, by place.

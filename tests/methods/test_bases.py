@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -20,7 +20,11 @@ from fairdash.methods.classical.linear import (
     Logistic,
     Reweighing,
 )
-from fairdash.methods.classical.plain import GradientBoosting
+from fairdash.methods.classical.plain import (
+    GradientBoosting,
+    NearestNeighbours,
+    RandomForest,
+)
 from fairdash.methods.classical.reductions import (
     GridReductions,
     HardtLogistic,
@@ -200,11 +204,24 @@ def test_methods_that_ignore_groups_pass_scikit_learns_checks_as_they_come():
         Reductions().fit([[0.0], [1.0]], [0, 1])
 
 
-def test_gradient_boosting_is_scikit_learns(rows):
+@pytest.mark.parametrize(
+    "ours, theirs",
+    [
+        (
+            GradientBoosting(max_iter=20, random_state=0),
+            HistGradientBoostingClassifier(max_iter=20, random_state=0),
+        ),
+        (
+            RandomForest(n_estimators=20, random_state=3),
+            RandomForestClassifier(20, max_depth=10, random_state=3),
+        ),
+        (NearestNeighbours(), KNeighborsClassifier(10)),
+    ],
+)
+def test_plain_classifiers_are_those_of_scikit_learn(ours, theirs, rows):
     X, y, _ = rows
-    ours = GradientBoosting(max_iter=20, random_state=0).fit(X, y)
-    theirs = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    expected = theirs.fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(ours.fit(X, y).predict_proba(X), expected)
 
 
 def test_a_logistic_regression_given_is_the_named_one(rows):

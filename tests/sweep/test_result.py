@@ -77,8 +77,6 @@ def test_a_third_axis_is_part_of_the_point_and_holds_figures_fixed(sweep):
     grid = both.grid("road", {"n_epochs": 50}, "accuracy", 1.0)
     assert len(grid) == len(WEIGHTS) * len(TAUS)
     assert (grid["value"] < 0.89).all()
-    lines = both.by_tau("road", {"n_epochs": 100}, "accuracy")
-    assert lines["mean"].tolist() == pytest.approx([0.9] * len(lines))
 
 
 def test_fronts_are_chosen_on_one_part_and_drawn_on_the_other(sweep):
@@ -111,15 +109,6 @@ def test_the_best_setting_keeps_both_limits_on_validation_rows(sweep):
     ]
     assert chosen["validation_accuracy"] == kept["validation_accuracy"].max()
     assert sweep.best({"worst_1_di": 0.0}) is None
-
-
-def test_lines_by_tau_average_the_models_of_a_quarter_of_the_weights(sweep):
-    table = sweep.by_tau("road", {}, "worst_1_di")
-    assert list(dict.fromkeys(table["part"])) == ["λ 0.5–1", "λ 2", "λ 3", "λ 4"]
-    rows = sweep.rows[(sweep.rows["method"] == "road") & (sweep.rows["tau"] == 0.1)]
-    first = rows[rows["fairness_weight"] <= 1]["test_worst_1_di"]
-    assert table["mean"].iloc[0] == pytest.approx(first.mean())
-    assert table["sd"].iloc[0] == pytest.approx(first.std())
 
 
 def test_numbers_hold_the_paired_change_from_the_unconstrained_model(sweep):

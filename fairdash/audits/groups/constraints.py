@@ -24,7 +24,6 @@ CONSTRAINTS = {
     "equalized_odds": "Equalized odds",
     "true_positive_rate_parity": "Equal opportunity",
 }
-_FAIR = ("fair_log_loss", "fair_log_loss_cv")
 _BOTH = -1  # outcomes, where the constraint does not tell them apart
 _BINS = np.linspace(0, 1, 41)
 _KINDS = ("expected", "rounded")
@@ -106,7 +105,7 @@ def violations(
 
 def _first(snapshot: Snapshot) -> TrialRecord | None:
     """Return the first finished fair log-loss that is no fold of another."""
-    fitted = (t for t in snapshot.trials if t.method in _FAIR)
+    fitted = (t for t in snapshot.trials if t.method == "fair_log_loss")
     own = (t for t in fitted if t.status == "finished" and FOLD not in t.params)
     return next(own, None)
 

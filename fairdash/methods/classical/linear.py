@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegressionCV
 
 from fairdash._validation import check_positive
 from fairdash.methods.base import Float, TrainingRows
@@ -16,9 +15,8 @@ from fairdash.methods.classical.plain import (
     Weighted,
 )
 from fairdash.methods.declare import Method, param, vary
-from fairdash.methods.params import CLASSIC_CONSTRAINT, RIDGE, at_least_two
+from fairdash.methods.params import CLASSIC_CONSTRAINT, RIDGE
 
-CS = (1e-4, 1e-2, 1.0, 1e2, 1e4)
 FIRST, LAST, FACTOR = 1e-1, 1e-10, 10.0  # weights of the barrier, and their ratio
 STEPS = 50  # of Newton's method at one weight
 ENOUGH = 1e-20  # Newton decrement, squared, at which a weight is done
@@ -52,46 +50,6 @@ class Logistic(PlainLinear):
         solver.set_params(max_iter=self.max_iter)
         solver.fit(rows.X, rows.target, sample_weight=rows.weight)
         self.n_iter_ = int(solver.n_iter_[0])
-        return solver.coef_[0], float(solver.intercept_[0])
-
-
-class LogisticCV(PlainLinear):
-    """Logistic regression with its penalty chosen by cross-validated log loss.
-
-    C is one of 1e-4, 1e-2, 1, 1e2, 1e4; folds are of training rows alone.
-
-    Attributes
-    ----------
-    C_ : float
-        The inverse penalty chosen.
-    """
-
-    cv: int = param(
-        5,
-        "Folds",
-        low=2,
-        high=20,
-        advanced=True,
-        check=at_least_two,
-        help="More: slower, and a steadier choice.",
-        doc="Number of folds; fewer if an outcome has fewer rows.",
-    )
-
-    def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
-        rare = int(np.bincount(rows.target).min())
-        if rare < 2:
-            raise ValueError(
-                "`y` has one row of an outcome only; cross-validation needs two."
-            )
-        solver = LogisticRegressionCV(
-            Cs=CS,
-            cv=min(self.cv, rare),
-            max_iter=ITERATIONS,
-            scoring="neg_log_loss",
-            l1_ratios=(0,),
-            use_legacy_attributes=False,
-        ).fit(rows.X, rows.target, sample_weight=rows.weight)
-        self.C_ = float(solver.C_)
         return solver.coef_[0], float(solver.intercept_[0])
 
 
@@ -217,15 +175,6 @@ LOGISTIC = Method.of(
     title="Logistic regression without a fairness term",
     summary="The linear model at its exact optimum, with a small ridge penalty.",
     source="scikit-learn, L-BFGS",
-)
-LOGISTIC_CV = Method.of(
-    LogisticCV,
-    key="logistic_cv",
-    label="Logistic, C by folds",
-    title="Logistic regression with cross-validated C",
-    summary="The linear model whose ridge penalty has the smallest log loss on "
-    "folds of the training rows.",
-    source="Base model of Alabdulmohsin and Lucic (NeurIPS 2021), by scikit-learn",
 )
 REWEIGHING = Method.of(
     Reweighing,

@@ -326,7 +326,7 @@ GRADIENT_BOOSTING = Method.of(
     key="gradient_boosting",
     label="Gradient boosting",
     title="Histogram gradient boosting",
-    summary="Trees that each mend the errors of the last ones: on most tables the "
+    summary="Trees that each correct the errors of the last ones: on most tables the "
     "strongest model without a fairness term.",
     source="Ke et al., LightGBM (NeurIPS 2017), by scikit-learn",
 )

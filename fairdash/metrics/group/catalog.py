@@ -256,7 +256,7 @@ for _entry in entry_points(group="fairdash.measures"):
         add(_entry.load())
     except Exception as error:  # of another package: it must not stop an audit
         warnings.warn(
-            f"The measure {_entry.name!r} of {_entry.value} is left out: {error}",
+            f"The measure {_entry.name!r} of {_entry.value} is excluded: {error}",
             stacklevel=1,
         )
 
