@@ -6,7 +6,8 @@ its accuracy and gap are of test rows, means with standard deviations over seeds
 method whose every model gives up more has no figure. Sweeps of thresholds come after:
 the ramp learns on validation rows from the scores of plain gradient boosting.
 
-    FAIRDASH_DATA=FOLDER python benchmarks/post_processing/base_models.py --data compas --seeds 5
+    export FAIRDASH_DATA=FOLDER
+    python benchmarks/post_processing/base_models.py --data compas --seeds 5
 """
 
 import argparse
