@@ -17,6 +17,7 @@ EXTRAS = {
     ),
     "train": ("fairlearn", "torch"),
     "cluster": ("cryptography", "dask", "distributed", "fsspec", "psycopg", "s3fs"),
+    "duckdb": ("duckdb",),
     "onnx": ("onnx", "onnxruntime"),
     "login": ("authlib",),
 }  # fmt: skip

@@ -20,7 +20,10 @@ from fairdash.datasets import (
     check_table,
     fetch_table,
     guess_roles,
+    is_address,
     read_table,
+    shown,
+    table_file,
 )
 from fairdash.jobs import pack_runs, unpack_runs
 from fairdash.store import StoreError, expire, home_folder, read_trail, trouble
@@ -46,6 +49,14 @@ store = typer.Typer(
     help="Look after everything that is kept.",
 )
 
+Table = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A file, a folder or glob of Parquet files, s3://bucket/prefix, or a "
+        "database: postgresql://user@host/database?table=name, sqlite:///file?table=name",
+    ),
+]
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="Id of a data set; see `data list`.")
 ]
@@ -80,23 +91,26 @@ def read_roles(path: Path) -> Roles:
         raise ValueError(message) from error
 
 
-def _roles_of(frame: pd.DataFrame, file: Path, roles: Path | None) -> Roles:
-    return guess_roles(frame, file.name) if roles is None else read_roles(roles)
+def _roles_of(frame: pd.DataFrame, name: str, roles: Path | None) -> Roles:
+    return guess_roles(frame, name) if roles is None else read_roles(roles)
 
 
 @data.command()
 def add(
-    file: File, roles: RolesFile = None, sheet: Sheet = None, home: Home = None
+    table: Table, roles: RolesFile = None, sheet: Sheet = None, home: Home = None
 ) -> None:
     """Put a table into the app without an upload, of any size, and print its address.
 
+    Of more than a million rows of a source so many are drawn, in proportion to outcome
+    and group; the name of the data set says so.
+
     The exit status is 2 when the file cannot be read or the roles do not fit it.
     """
-    with opened(home, file) as store:
-        table = store.add_table(file, file.name, sheet=sheet)
-        known = _roles_of(store.table(table), file, roles)
-        title = file.name.split(".")[0].replace("_", " ")
-        key = store.add_dataset(table, known, title)
+    with opened(home, shown(table)) as store, table_file(table) as (file, name):
+        digest = store.add_table(file, name, sheet=sheet)
+        known = _roles_of(store.table(digest), name, roles)
+        title = name if is_address(table) else name.split(".")[0].replace("_", " ")
+        key = store.add_dataset(digest, known, title)
         record = store.dataset_record(key)
     typer.echo(f"{title}: {record.n_rows} rows, outcome {known.outcome()}")
     typer.echo(f"open /Data?data={key} in the app")
@@ -133,16 +147,16 @@ def remove(
 
 
 @data.command()
-def check(file: File, roles: RolesFile = None, sheet: Sheet = None) -> None:
+def check(table: Table, roles: RolesFile = None, sheet: Sheet = None) -> None:
     """Check a table and print what to change.
 
     The exit status is 0 when it can be used as it is, 1 when there are warnings, and 2
     when there are errors or a file cannot be read.
     """
-    with refusing(file):
+    with refusing(shown(table)), table_file(table) as (file, name):
         frame = read_table(file, sheet=sheet, compact=True)
-        known = _roles_of(frame, file, roles)
-        typer.echo(f"{file.name}: {len(frame)} rows, {frame.shape[1]} columns")
+        known = _roles_of(frame, name, roles)
+        typer.echo(f"{name}: {len(frame)} rows, {frame.shape[1]} columns")
         typer.echo(f"outcome {known.target!r}, positive value {known.positive!r}")
         typer.echo(f"sensitive feature {known.sensitive_feature!r}")
         findings = check_table(frame, known)

@@ -47,7 +47,7 @@ Constraint = Annotated[str, typer.Option(help="As of the methods for noisy group
 
 
 @contextmanager
-def refusing(file: Path | None = None) -> Iterator[None]:
+def refusing(file: Path | str | None = None) -> Iterator[None]:
     """End with one clear line on stderr, and `UNUSABLE`, where a ValueError is raised.
 
     Parameters
@@ -61,7 +61,7 @@ def refusing(file: Path | None = None) -> Iterator[None]:
         raise refuse(error, file) from error
 
 
-def refuse(error: ValueError | str, file: Path | None = None) -> typer.Exit:
+def refuse(error: ValueError | str, file: Path | str | None = None) -> typer.Exit:
     """Return the exit after one clear line on stderr."""
     why = explain_invalid(error) if isinstance(error, ValidationError) else error
     message = f"{file}: {why}" if file else str(why)
@@ -70,7 +70,7 @@ def refuse(error: ValueError | str, file: Path | None = None) -> typer.Exit:
 
 
 @contextmanager
-def opened(home: Path | None, file: Path | None = None) -> Iterator[Store]:
+def opened(home: Path | None, file: Path | str | None = None) -> Iterator[Store]:
     """Open the store of a home folder, refusing as `refusing` does, and close it."""
     with refusing(file), closing(open_store(home)) as store:
         yield store

@@ -105,5 +105,8 @@ if TYPE_CHECKING:
         table_digest,
     )
     from fairdash.datasets.reading.source import SeveralTablesError
+    from fairdash.datasets.sources.address import is_address, parse_address, shown
+    from fairdash.datasets.sources.draw import table_file, write_source
+    from fairdash.datasets.sources.listed import listed_sources, write_listed
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -336,22 +336,33 @@ def subsample(
     ``n_rows`` is larger than ``rows`` or smaller than the number of cells.
     """
     cell = dataset.group[rows] * 2 + dataset.y[rows]
-    sizes = np.bincount(cell)
-    n_cells = np.count_nonzero(sizes)
+    n_cells = len(np.unique(cell))
     if not n_cells <= n_rows <= len(rows):
         raise ValueError(
             f"`n_rows` must be {n_cells} (one row of each outcome in each group) to "
             f"{len(rows)}, got {n_rows}."
         )
-    ends = np.cumsum(sizes) * n_rows / len(rows)
+    return rows[draw_in_cells(cell, n_rows, seed)]
+
+
+def draw_in_cells(
+    cell: NDArray[np.int64], n_rows: int, seed: int = 0
+) -> NDArray[np.int64]:
+    """Return sorted positions of ``n_rows`` rows, each cell in proportion.
+
+    A cell that would get none gets one, which the largest cells give; there must be as
+    many rows as cells.
+    """
+    sizes = np.bincount(cell)
+    ends = np.cumsum(sizes) * n_rows / len(cell)
     counts = np.diff(np.floor(ends + 0.5).astype(np.int64), prepend=0)
     counts = np.maximum(counts, sizes > 0)
     for _ in range(counts.sum() - n_rows):
         counts[counts.argmax()] -= 1
-    shuffled = np.random.default_rng(seed).permutation(len(rows))
+    shuffled = np.random.default_rng(seed).permutation(len(cell))
     dealt = shuffled[np.argsort(cell[shuffled], kind="stable")]
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.sort(rows[dealt[place < np.repeat(counts, sizes)]])
+    place = np.arange(len(cell)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(dealt[place < np.repeat(counts, sizes)])
 
 
 @lru_cache(maxsize=4)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fairdash import methods
-from fairdash.datasets import Dataset, check_reading
+from fairdash.datasets import Dataset, check_reading, is_address
 from fairdash.jobs._engine import CARD, ENGINE, START, ensure_engine, take
 from fairdash.methods import CATALOG, Device
 from fairdash.store import RunRecord, Store, Unreachable
@@ -259,11 +259,11 @@ def queue(
 def keep_data(store: Store, spec: SweepSpec) -> str:
     """Keep the data set of a specification in the store; return its id."""
     data = spec.data
-    table = data.table
-    if table is None:
-        path = source_file(data)
-        table = store.add_table(path, path.name)
-    return store.add_dataset(table, data.roles, data.name, spec.subgroups)
+    if data.table is not None:
+        return store.add_dataset(data.table, data.roles, data.name, spec.subgroups)
+    with source_file(data) as (path, name):
+        table = store.add_table(path, name if is_address(data.path) else path.name)
+    return store.add_dataset(table, data.roles, name, spec.subgroups)
 
 
 def cancel(store: Store, run_id: str) -> None:

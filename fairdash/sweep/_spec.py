@@ -28,7 +28,16 @@ from fairdash._validation import (
     parsed,
 )
 from fairdash._wording import plural
-from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, TableFormat, split
+from fairdash.datasets import (
+    SAMPLES,
+    Dataset,
+    Roles,
+    Subgroups,
+    TableFormat,
+    is_address,
+    parse_address,
+    split,
+)
 from fairdash.methods import CATALOG, Effort, Param
 
 BASELINE = "unconstrained"
@@ -65,7 +74,7 @@ class DataSource(_Frozen):
     table_format : TableFormat, optional
         How that file was read.
     path : str, optional
-        Path of a file.
+        Path of a file, or an address: see `fairdash.datasets.write_source`.
     roles : Roles
         Meaning of the columns.
     """
@@ -88,6 +97,8 @@ class DataSource(_Frozen):
         if not isinstance(sources[0], str):
             raise ValueError(f"name a sample, table or path, got {sources[0]!r}")
         known: dict[str, Any] = {"name": Path(sources[0]).stem}
+        if given.get("path") and is_address(sources[0]):
+            known = {"name": parse_address(sources[0]).name}
         if given.get("sample"):
             if given["sample"] not in SAMPLES:
                 message = f"`sample` must be one of {sorted(SAMPLES)}"
@@ -274,7 +285,7 @@ class SweepSpec(_Frozen):
             warnings.warn(NO_EQUAL_MODELS, stacklevel=2)
         if isinstance(source, Path) and isinstance(given.get("data"), dict):
             path = given["data"].get("path")
-            if isinstance(path, str):
+            if isinstance(path, str) and "://" not in path:
                 given["data"]["path"] = str(source.parent / path)
         try:
             return cls.model_validate(given)

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -24,6 +25,7 @@ from fairdash.datasets import (
     make_dataset,
     read_table,
     split,
+    table_file,
     training_rows,
 )
 from fairdash.methods import CATALOG
@@ -285,29 +287,28 @@ def run_sweep(
     )
 
 
-def source_file(source: DataSource) -> Path:
-    """Return the file of a sample or path.
+@contextmanager
+def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
+    """Give the file of a sample, path or address, and the name of its data set.
 
-    Raises ValueError when the source is an uploaded table, or the file does not exist.
+    Raises ValueError when the source is an uploaded table, or cannot be read.
     """
     if source.table:
         message = "`table` names a file uploaded to the store"
         raise ValueError(f"{message}; pass its data set, or give a `path`.")
-    path = SAMPLES[source.sample].path if source.sample else Path(str(source.path))
-    path = path.expanduser()
-    if not path.is_file():
-        raise ValueError(f"There is no file {str(path)!r}.")
-    return path
+    named = SAMPLES[source.sample].path if source.sample else str(source.path)
+    with table_file(named, source.name) as file:
+        yield file
 
 
 def load_dataset(source: DataSource) -> Dataset:
-    """Return the data set of a sample or a file, keyed by the content of the file.
+    """Return the data set of a sample, file or address, keyed by the file's content.
 
     Raises ValueError when the source is an uploaded table, or the file does not fit.
     """
-    path = source_file(source)
-    digest = sha256(path.read_bytes()).hexdigest()
-    return make_dataset(read_table(path), source.roles, name=source.name, key=digest)
+    with source_file(source) as (path, name):
+        digest = sha256(path.read_bytes()).hexdigest()
+        return make_dataset(read_table(path), source.roles, name=name, key=digest)
 
 
 MAX_POINTS = 100  # of a curve

@@ -1,6 +1,7 @@
 """The Data page says how a file was read, and reads it as the reader says."""
 
-from reading import numbers, words
+import yaml
+from reading import button, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
@@ -122,3 +123,25 @@ def test_a_format_that_does_not_fit_is_refused_with_its_reason(visit):
     assert "It has too few columns, 1" in words(page)
     assert ui.store().tables() == []  # what is refused is not kept either
     assert ui.store().datasets() == []
+
+
+def test_a_source_of_the_operators_list_is_read_by_its_name(
+    visit, tmp_path, monkeypatch
+):
+    assert not [box for box in visit("Data").selectbox if "of this server" in box.label]
+    people().to_parquet(tmp_path / "people.parquet")
+    listed = {
+        "People": {"address": f"{tmp_path}/*.parquet", "most_rows": 400},
+        "Others": {"address": f"{tmp_path}/*.parquet", "users": ["bob@example.org"]},
+    }
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(listed))
+    monkeypatch.setenv("FAIRDASH_SOURCES", str(tmp_path / "sources.yaml"))
+    page = visit("Data")
+    box = widget(page, "selectbox", "Or read a table of this server")
+    assert box.options == ["People"]
+    box.set_value("People").run()
+    button(page, "Read it").click().run()
+    assert not page.exception
+    (record,) = ui.store().datasets()
+    assert record.n_rows == 400
+    assert record.name.startswith("People (400 of 600 rows, in proportion to hired and")

@@ -1,6 +1,7 @@
 """`fairdash data`: public tables as files, and one table of several."""
 
 import hashlib
+import sqlite3
 import zipfile
 from contextlib import closing
 from dataclasses import replace
@@ -8,12 +9,15 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 import yaml
-from toys import people, people_csv
+from toys import ROLES, people, people_csv
 from typer.testing import CliRunner
 
+import fairdash.cli._data  # noqa: F401  its help lists the tables once
 from fairdash.cli import app
 from fairdash.datasets import PUBLIC, Roles, Variant, check_table, guess_roles
+from fairdash.jobs import queue
 from fairdash.store import open_store
+from fairdash.sweep import SweepSpec
 
 CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 30
 
@@ -190,3 +194,31 @@ def test_roles_that_are_none_are_told_from_the_file_in_words(tmp_path):
         assert done.exit_code == 2
         assert words in done.stderr
         assert "pydantic" not in done.stderr
+
+
+def test_a_table_of_a_database_is_checked_added_and_trained_on(home, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "bank.db")) as link:
+        people().to_sql("people", link, index=False)
+    address = f"sqlite:///{tmp_path}/bank.db?table=people"
+    assert "people: 600 rows" in call("check", address).stdout
+    added = call("add", address, "--home", home)
+    assert added.exit_code == 0, added.output
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"path": address, "roles": ROLES},
+            "methods": [{"method": "unconstrained", "params": {"n_epochs": 2}}],
+        }
+    )
+    with closing(open_store(home)) as store:
+        run = store.run(queue(store, spec))
+        assert store.dataset_record(run.dataset_id).n_rows == 600
+        names = {record.name for record in store.datasets()}
+        digests = {record.table_sha256 for record in store.datasets()}
+    assert names == {"people"}
+    assert len(digests) == 1  # what was read is what was read again
+    gone = call("add", address.replace("people", "persons"), "--home", home)
+    assert gone.exit_code == 2
+    assert "could not be read from sqlite" in gone.stderr
+    refused = call("check", "postgresql://ann:hunter2@db/bank?table=people")
+    assert refused.exit_code == 2
+    assert "hunter2" not in refused.output + refused.stderr

@@ -12,6 +12,7 @@ from fairdash._lazy import is_installed, load
 from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.plain import read_plain
 from fairdash.datasets.reading.source import Scratch, as_source, temporary, unpack
+from fairdash.datasets.sources.address import is_address
 
 
 class Reading(NamedTuple):
@@ -80,7 +81,10 @@ def read_table(
     compact: bool = False,
     digest: str | None = None,
 ) -> pd.DataFrame:
-    """Read a CSV, Excel, JSON or Parquet file, plain or in gzip or ZIP.
+    """Read a CSV, Excel, JSON or Parquet file, plain or in gzip or ZIP, or an address.
+
+    An address is a folder or glob of Parquet files, an object store or a table of a
+    database, see `write_source`: of more than a million rows so many are drawn.
 
     Without PyArrow, of the extra "app", it reads CSV files only.
 
@@ -122,6 +126,8 @@ def read_table(
         be read, has a row with too many or too few cells, or is not the table of
         ``digest``.
     """
+    if is_address(source):
+        return _read_address(str(source), compact, digest)
     if digest is not None:
         called = as_source(source, name, None).name
         sheet, table_format = check_reading(digest, source, table_format, called)
@@ -133,6 +139,14 @@ def read_table(
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
         return load_table(path, compact=compact)
+
+
+def _read_address(address: str, compact: bool, digest: str | None) -> pd.DataFrame:
+    write_source = load("fairdash.datasets.sources.draw").write_source
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        drawn = write_source(address, path)
+        return read_table(path, name=drawn.title, compact=compact, digest=digest)
 
 
 def sniff_table(

@@ -52,11 +52,14 @@ class User:
         Electronic mail address where the provider says one.
     admin : bool
         Whether the user reads the trail.
+    mail : str
+        The address, unless the provider says it is unverified: what rights go by.
     """
 
     id: str
     name: str
     admin: bool = False
+    mail: str = ""
 
     @classmethod
     def of(
@@ -88,7 +91,7 @@ class User:
             mail = ""
         admins = (roles or {}).get("admins", ())
         admin = bool(mail) and any(fnmatch(mail, one.lower()) for one in admins)
-        return cls(folder, mail or str(claims.get("name") or subject), admin)
+        return cls(folder, mail or str(claims.get("name") or subject), admin, mail)
 
 
 @dataclass(frozen=True)

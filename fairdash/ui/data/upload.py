@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -19,13 +20,15 @@ from fairdash.datasets import (
     THOUSANDS,
     SeveralTablesError,
     TableFormat,
+    listed_sources,
     sniff_apart,
+    write_listed,
 )
 from fairdash.ui.data.computed import file_of
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
 from fairdash.ui.widgets.blocks import TABLE_FILES, keep_fit, problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import store, who
 
 _PAGE = "pages/1_Data.py"
 _FEWEST_COLUMNS = 2
@@ -80,8 +83,44 @@ def choose_table() -> None:
     )
     if uploaded is not None:
         _load(uploaded)
+    _choose_source()
     st.header("Or start from a sample with a planted, known bias", anchor=False)
     sample_cards()
+
+
+def _choose_source() -> None:
+    """Draw the sources that the operator lists for this user, if there are any."""
+    user = who()
+    mail = user.mail if user else ""
+    try:
+        sources = listed_sources(mail)
+    except ValueError as error:
+        problem("No source can be read", error)
+        return
+    if not sources:
+        return
+    chosen = st.selectbox(
+        "Or read a table of this server",
+        sources,
+        index=None,
+        placeholder="Choose a source",
+        help="The operator lists them. Credentials stay on the server.",
+        key="source",
+    )
+    if chosen is None or not st.button("Read it", key="read source"):
+        return
+    try:
+        with (
+            st.spinner(plain(f"Reading {chosen}…")),
+            store().workspace() as folder,
+        ):
+            path = Path(folder) / "rows.parquet"
+            source = write_listed(chosen, mail, path)
+            digest = store().add_table(path, source.name)
+    except ValueError as error:
+        problem(f"{chosen} was not read", error)
+        return
+    _open(digest, source.name)
 
 
 def reread(table: OpenTable) -> None:

@@ -1,0 +1,1 @@
+"""Tables by address: a folder of Parquet files, an object store, a database."""

@@ -1,0 +1,183 @@
+"""Some rows of a source as a Parquet file: all, or a draw in proportion."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute, parquet
+
+from fairdash._validation import check_one_of
+from fairdash.datasets._dataset import draw_in_cells
+from fairdash.datasets.guess.roles import guess_roles
+from fairdash.datasets.sources.address import Address, is_address, parse_address
+from fairdash.datasets.sources.batches import Rows, open_parquet, spool
+
+MOST_ROWS = 1_000_000  # of a source that become a table
+HEAD_ROWS = 20_000  # that a guess looks at
+MOST_VALUES = 50  # of a column by which rows are drawn; numbers of more are cut
+
+
+class Drawn(NamedTuple):
+    """What was written of a source.
+
+    ``words`` say how many rows of how many, and in proportion to what; they end the
+    ``title``, so that whatever shows the data set says it.
+    """
+
+    title: str
+    words: str
+    n_rows: int
+    n_total: int
+
+
+class LocalTable(NamedTuple):
+    """A file of this machine, and what its table is called."""
+
+    path: Path
+    title: str
+
+
+def write_source(
+    address: str | Address,
+    path: Path,
+    *,
+    columns: Sequence[str] | None = None,
+    most_rows: int = MOST_ROWS,
+    by: Sequence[str] | None = None,
+    random_state: int = 0,
+) -> Drawn:
+    """Write the rows of a source as a Parquet file.
+
+    Parameters
+    ----------
+    address : str
+        A folder or glob of Parquet files, here or as ``s3://bucket/prefix``;
+        ``postgresql://user@host/database?table=name`` or ``?query=SELECT …``; likewise
+        ``sqlite:///file`` and ``duckdb:///file``. Without a password, see
+        `parse_address`.
+    path : Path
+        The file to write.
+    columns : sequence of str, optional
+        The columns to read; the others are not.
+    most_rows : int, default=1,000,000
+        Of more rows so many are drawn at random, in the same proportions of the columns
+        ``by``; rows keep their order.
+    by : sequence of str, optional
+        Usually outcome and sensitive column. By default those that `guess_roles` finds
+        in the first 20,000 rows; without a guess, every row is as likely.
+
+    Raises
+    ------
+    ValueError
+        If the source cannot be read, has no rows, or lacks a column.
+
+    Notes
+    -----
+    The same rows in the same order, arguments and versions of libraries give the same
+    file: its sha256 identifies the table.
+    """
+    known = parse_address(address) if isinstance(address, str) else address
+    if most_rows < 2:
+        raise ValueError(f"`most_rows` must be at least 2, got {most_rows}.")
+    wanted = None if columns is None else list(dict.fromkeys([*columns, *(by or ())]))
+    with TemporaryDirectory(dir=path.parent) as folder:
+        rows: Rows
+        if known.kind == "parquet":
+            rows = open_parquet(known)
+        else:
+            rows = spool(known, wanted, Path(folder) / "rows.parquet")
+        for column in [*(columns or ()), *(by or ())]:
+            check_one_of("column", column, rows.names)
+        kept = list(columns) if columns is not None else rows.names
+        n_total = rows.count()
+        if not n_total:
+            raise ValueError(f"{known.name} has no rows.")
+        chosen: NDArray[np.int64] | None = None
+        words = f"all {n_total:,} rows"
+        if n_total > most_rows:
+            by = _guessed(rows, kept) if by is None else by
+            chosen = draw_in_cells(_cells(rows, by, n_total), most_rows, random_state)
+            words = f"{most_rows:,} of {n_total:,} rows"
+            if by:
+                words += f", in proportion to {' and '.join(by)}"
+        _write(rows, kept, chosen, path)
+    n_rows = n_total if chosen is None else len(chosen)
+    title = known.name if chosen is None else f"{known.name} ({words})"
+    return Drawn(title, words, n_rows, n_total)
+
+
+@contextmanager
+def table_file(named: str | Path, name: str | None = None) -> Iterator[LocalTable]:
+    """Give the file of a table: one of this machine as it is, a source as a copy.
+
+    The title is ``name``, by default that of the file, with how many rows were drawn.
+    Raises ValueError when there is no such file, or as `write_source` does.
+    """
+    if not is_address(named):
+        path = Path(named).expanduser()
+        if not path.is_file():
+            raise ValueError(f"There is no file {str(path)!r}.")
+        yield LocalTable(path, name or path.name)
+        return
+    address = parse_address(str(named))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        drawn = write_source(address, path)
+        title = name or address.name
+        if drawn.n_rows < drawn.n_total:
+            title += f" ({drawn.words})"
+        yield LocalTable(path, title)
+
+
+def _guessed(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
+    head = next(iter(rows.batches(columns))).slice(0, HEAD_ROWS).to_pandas()
+    try:
+        roles = guess_roles(head)
+    except ValueError:
+        return ()
+    return (roles.target, roles.sensitive_feature)
+
+
+def _cells(rows: Rows, by: Sequence[str], n_rows: int) -> NDArray[np.int64]:
+    """Return the cell of every row: its values in the columns ``by``, crossed."""
+    cell = np.zeros(n_rows, dtype=np.int64)
+    for name in by:
+        parts = [batch.column(0) for batch in rows.batches([name])]
+        codes = _codes(pa.chunked_array(parts))
+        cell = cell * (codes.max() + 1) + codes
+    return np.unique(cell, return_inverse=True)[1]
+
+
+def _codes(column: Any) -> NDArray[np.int64]:
+    """Return a code of each value from 0; numbers of many values are cut in two."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if compute.count_distinct(column).as_py() > MOST_VALUES:
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            return np.zeros(len(column), dtype=np.int64)
+        middle = compute.approximate_median(column)
+        column = compute.greater(column, middle)
+    codes = column.dictionary_encode(null_encoding="encode").combine_chunks()
+    codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
+    return codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _write(
+    rows: Rows, columns: Sequence[str], chosen: NDArray[np.int64] | None, path: Path
+) -> None:
+    writer: Any = None
+    start = 0
+    for batch in rows.batches(columns):
+        if chosen is not None:
+            first, last = np.searchsorted(chosen, [start, start + len(batch)])
+            start += len(batch)
+            batch = batch.take(pa.array(chosen[first:last] - (start - len(batch))))
+        if writer is None:
+            writer = parquet.ParquetWriter(path, batch.schema)
+        writer.write_batch(batch)
+    writer.close()

@@ -1,0 +1,95 @@
+"""The sources that the operator of a server lists, and who may read which."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from fairdash._record import InvalidError, Record
+from fairdash._validation import Count, parsed
+from fairdash.datasets.sources.address import parse_address
+from fairdash.datasets.sources.draw import MOST_ROWS, Drawn, write_source
+
+VARIABLE = "FAIRDASH_SOURCES"
+EVERYBODY = "*"
+
+
+class ListedSource(Record):
+    """A source of the operator's list.
+
+    Attributes
+    ----------
+    address : str
+        As `write_source` takes it; here it may hold a password.
+    columns, by, most_rows
+        See `write_source`.
+    users : tuple of str
+        Who may read it, by the address of their login; ``"*"`` is everybody.
+    """
+
+    address: str
+    columns: tuple[str, ...] | None = None
+    by: tuple[str, ...] | None = None
+    most_rows: Count = MOST_ROWS
+    users: tuple[str, ...] = (EVERYBODY,)
+
+
+class SourceFile(NamedTuple):
+    """A listed source that was written as a Parquet file."""
+
+    drawn: Drawn
+    name: str
+
+
+def listed_sources(user: str) -> list[str]:
+    """Return the names of the sources that a user may read, sorted.
+
+    The list is the YAML file that ``$FAIRDASH_SOURCES`` names: by name the fields of
+    `ListedSource`. Without it there are none. Raises ValueError if it is no such list.
+    """
+    return sorted(name for name, source in _listed().items() if _may(user, source))
+
+
+def write_listed(name: str, user: str, path: Path) -> SourceFile:
+    """Write the rows of a listed source as a Parquet file.
+
+    Raises ValueError as `write_source` does, and if there is no such source for the
+    user: the words are the same whether it does not exist or is another's.
+    """
+    source = _listed().get(name)
+    if source is None or not _may(user, source):
+        raise ValueError(f"There is no source {name!r} that you may read.")
+    drawn = write_source(
+        parse_address(source.address, secrets=True),
+        path,
+        columns=source.columns,
+        most_rows=source.most_rows,
+        by=source.by,
+    )
+    all_rows = drawn.n_rows == drawn.n_total
+    return SourceFile(drawn, name if all_rows else f"{name} ({drawn.words})")
+
+
+def _may(user: str, source: ListedSource) -> bool:
+    return EVERYBODY in source.users or user.lower() in map(str.lower, source.users)
+
+
+def _listed() -> dict[str, ListedSource]:
+    file = os.environ.get(VARIABLE)
+    if not file:
+        return {}
+    try:
+        content = parsed(Path(file).read_bytes(), "YAML")
+        if not isinstance(content, dict):
+            raise ValueError("it is no list of sources by name")
+        return {
+            str(name): ListedSource.model_validate(fields)
+            for name, fields in content.items()
+        }
+    except (OSError, ValueError) as error:
+        # a value of the list may be an address with a password
+        places = error.problems if isinstance(error, InvalidError) else []
+        where = ", ".join(".".join(map(str, p.place)) for p in places)
+        raise ValueError(
+            f"The list of sources could not be read{f' ({where})' * bool(where)}; "
+            f"see that {VARIABLE} names a YAML file of sources by name."
+        ) from None
