@@ -96,7 +96,7 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
             "one of them."
         )
     place = urlunsplit((url.scheme, url.netloc, url.path, urlencode(asked), ""))
-    if not url.netloc:  # urlunsplit leaves out an empty host
+    if not url.netloc:  # urlunsplit drops an empty host
         place = place.replace(":/", ":///", 1) if ":///" not in place else place
     return Address(scheme, place, table, query)  # type: ignore[arg-type]
 
