@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fairdash.datasets._describe import TASK as DESCRIBE_TASK
     from fairdash.datasets._encode import (
         MISSING,
-        OTHER,
         Encoded,
         Encoder,
         NumberEncoding,
@@ -64,7 +63,6 @@ if TYPE_CHECKING:
         Subgroups,
         bin_widths,
         quantile_cuts,
-        road_table_1,
     )
     from fairdash.datasets.checks.table import (
         check_subgroups,
@@ -98,7 +96,6 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets.reading.parquet import load_table
     from fairdash.datasets.reading.read import (
-        Reading,
         check_reading,
         find_reading,
         read_table,

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, range_indexes
 
-from fairdash.datasets import PUBLIC, Subgroups, bin_widths, fetch, road_table_1, split
+from fairdash.datasets import PUBLIC, Subgroups, bin_widths, fetch, split
+from fairdash.datasets._subgroups import road_table_1
 
 DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
 real_data = pytest.mark.skipif(

@@ -17,7 +17,6 @@ from pydantic import TypeAdapter
 from fairdash import box
 from fairdash.datasets import (
     SAMPLES,
-    Reading,
     check_reading,
     convert_table,
     table_digest,
@@ -177,17 +176,17 @@ def _table_here(
         return None
     data = spec.data
     if data.sample:
-        source, reading = SAMPLES[data.sample].path, Reading()
+        source, told = SAMPLES[data.sample].path, {}
     elif table is not None:
         source = table
-        reading = check_reading(digest, table, data.table_format, table.name)
+        told = check_reading(digest, table, data.table_format, table.name)._asdict()
     else:
         raise ValueError(
             f"it names its table by the sha256 {digest[:12]}…; give that file with "
             "`--table FILE`"
         )
     path = folder / f"given {digest}"
-    convert_table(source, path, **reading._asdict())
+    convert_table(source, path, **told)
     return path
 
 
