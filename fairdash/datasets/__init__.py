@@ -87,13 +87,7 @@ if TYPE_CHECKING:
     from fairdash.datasets.reading.apart import TASK as READING_TASK
     from fairdash.datasets.reading.apart import convert_apart, read_apart, sniff_apart
     from fairdash.datasets.reading.convert import TableFile, convert_table
-    from fairdash.datasets.reading.format import (
-        DECIMALS,
-        DELIMITERS,
-        ENCODINGS,
-        THOUSANDS,
-        TableFormat,
-    )
+    from fairdash.datasets.reading.format import TableFormat
     from fairdash.datasets.reading.parquet import load_table
     from fairdash.datasets.reading.read import (
         check_reading,
@@ -102,7 +96,7 @@ if TYPE_CHECKING:
         table_digest,
     )
     from fairdash.datasets.reading.source import SeveralTablesError
-    from fairdash.datasets.sources.address import is_address, parse_address, shown
+    from fairdash.datasets.sources.address import is_address, shown
     from fairdash.datasets.sources.draw import table_file, write_source
     from fairdash.datasets.sources.listed import listed_sources, write_listed
 else:

@@ -35,7 +35,7 @@ from fairdash.datasets import (
     Subgroups,
     TableFormat,
     is_address,
-    parse_address,
+    shown,
     split,
 )
 from fairdash.methods import CATALOG, Effort, Param
@@ -98,7 +98,7 @@ class DataSource(_Frozen):
             raise ValueError(f"name a sample, table or path, got {sources[0]!r}")
         known: dict[str, Any] = {"name": Path(sources[0]).stem}
         if given.get("path") and is_address(sources[0]):
-            known = {"name": parse_address(sources[0]).name}
+            known = {"name": shown(sources[0])}
         if given.get("sample"):
             if given["sample"] not in SAMPLES:
                 message = f"`sample` must be one of {sorted(SAMPLES)}"

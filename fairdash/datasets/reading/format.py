@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 from fairdash._validation import check_one_of
 from fairdash.datasets.reading.source import ZIP, Source
@@ -89,6 +89,14 @@ class TableFormat:
         Of an Excel workbook, or the file in a ZIP archive.
     """
 
+    #: The values of these fields, in words.
+    CHOICES: ClassVar[dict[str, dict[str, str]]] = {
+        "delimiter": DELIMITERS,
+        "encoding": ENCODINGS,
+        "decimal": DECIMALS,
+        "thousands": THOUSANDS,
+    }
+
     kind: FileKind = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
@@ -102,10 +110,8 @@ class TableFormat:
     sheet: str | None = None
 
     def __post_init__(self) -> None:
-        check_one_of("delimiter", self.delimiter, DELIMITERS)
-        check_one_of("encoding", self.encoding, ENCODINGS)
-        check_one_of("decimal", self.decimal, DECIMALS)
-        check_one_of("thousands", self.thousands, THOUSANDS)
+        for field, choices in self.CHOICES.items():
+            check_one_of(field, getattr(self, field), choices)
         check_one_of("quote", self.quote, QUOTES)
         if self.decimal == self.thousands:
             message = f"`decimal` and `thousands` cannot both be {self.decimal!r}"

@@ -1,6 +1,5 @@
 """Upload a table, and read it differently where it was misunderstood."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +13,6 @@ from fairdash._escaping import plain
 from fairdash._wording import plural
 from fairdash.box import Watch
 from fairdash.datasets import (
-    DECIMALS,
-    DELIMITERS,
-    ENCODINGS,
-    THOUSANDS,
     SeveralTablesError,
     TableFormat,
     listed_sources,
@@ -43,10 +38,10 @@ def pick_format(form: TableFormat, key: str) -> TableFormat:
     Raises ValueError if one mark is chosen for decimals and thousands.
     """
     with st.grid(columns=2, min_column_width=180, gap="xsmall"):
-        delimiter = _pick("Delimiter", DELIMITERS, form.delimiter, key)
-        encoding = _pick("Encoding", ENCODINGS, form.encoding, key)
-        decimal = _pick("Numbers", DECIMALS, form.decimal, key)
-        thousands = _pick("Thousands", THOUSANDS, form.thousands, key)
+        delimiter = _pick("Delimiter", form, "delimiter", key)
+        encoding = _pick("Encoding", form, "encoding", key)
+        decimal = _pick("Numbers", form, "decimal", key)
+        thousands = _pick("Thousands", form, "thousands", key)
     header = st.toggle("The first row names the columns", form.header, key=f"{key} top")
     return replace(
         form,
@@ -58,8 +53,9 @@ def pick_format(form: TableFormat, key: str) -> TableFormat:
     )
 
 
-def _pick(label: str, names: Mapping[str, str], current: str, key: str) -> str:
+def _pick(label: str, form: TableFormat, field: str, key: str) -> str:
     """Draw a choice of values by name; of those with one name, the current or first."""
+    names, current = form.CHOICES[field], getattr(form, field)
     values = {name: value for value, name in reversed(list(names.items()))}
     values[names[current]] = current
     options = list(dict.fromkeys(names.values()))
