@@ -30,6 +30,7 @@ def local_fairness():
     with page.controls:
         measure = ui.pick_measure()
         subgroups = ui.subgroup_form(dataset, start)
+        ui.pick_rule()
         with ui.more(), st.container(width=420):
             reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
             trained = not all(map(audits.is_own, chosen))  # others are on all rows
@@ -38,11 +39,13 @@ def local_fairness():
             k = ui.pick_k()
             ui.pick_gap(labelled=True)
     gap = ui.chosen_gap()
-    shown = page.before_after(compared) if gap == "difference" else compared
     with page.figure:
         ui.offer_missing_seeds(compared, view.data)
+        ui.advise_rule(compared[-1], view.data)
         if everywhere and not (compared := local.on_all_rows(compared, view.data)):
             return
+    compared = ui.decided(compared)
+    shown = page.before_after(compared) if gap == "difference" else compared
 
     def answer_of(some):
         result = audits.local_by_measure(

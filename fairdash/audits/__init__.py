@@ -176,6 +176,7 @@ if TYPE_CHECKING:
     from fairdash.audits.trials.decision_rule import (
         RULE_NAMES,
         DecisionRule,
+        RuleKind,
         threshold_words,
     )
     from fairdash.audits.trials.folds import cross_validated, folds_in_training

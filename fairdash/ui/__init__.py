@@ -39,6 +39,7 @@ from fairdash.ui.widgets.pick_models import (
     pick_seed,
     subgroup_form,
 )
+from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, ResultPage, result_page
 from fairdash.ui.widgets.runs import (
     LARGE,

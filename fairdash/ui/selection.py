@@ -84,6 +84,8 @@ class Selection(Fields):
     measure: str | None = None
     gap: str | None = None
     reference: str | None = field(default=None, metadata=OF_DATA)
+    # How scores become decisions, as `fairdash.audits.DecisionRule` writes it.
+    decided: str | None = None
     # How many wrong 0s a wrong 1 is as bad as, for the cost of errors.
     costs: float | None = None
     subgroups: Subgroups | None = field(default=None, metadata=OF_DATA)

@@ -6,7 +6,7 @@ from reading import button, drawn, figures, labels, numbers, widget, words
 
 from fairdash import ui
 from fairdash._escaping import plain
-from fairdash.audits import search_model, speech_of
+from fairdash.audits import DecisionRule, search_model, speech_of
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import local_measure
 from fairdash.sweep import MethodGrid
@@ -197,3 +197,36 @@ def test_the_four_fifths_rule_is_drawn_where_ratios_are_asked_for(visit, run_id)
     assert "Below four fifths in" in words(page)
     widget(page, "button_group", "Gap as").set_value("difference").run()
     assert "Below four fifths in" not in words(page)
+
+
+def test_the_reader_chooses_how_scores_become_decisions(visit, run_id, dataset_id):
+    page = visit("Local fairness", run=run_id, opened="measures")
+    usual = numbers(page)
+    widget(page, "radio", "Decided 1").set_value("top").run()
+    assert not page.exception
+    widget(page, "number_input", "Percent accepted").set_value(30.0).run()
+    assert not page.exception
+    assert page.query_params["decided"] in ("top 30", ["top 30"])
+    assert numbers(page) != usual
+    store, dataset = ui.store(), ui.store().dataset(dataset_id)
+    rates = []
+    for trial in store.snapshot(run_id).trials:
+        if trial.method == "road":
+            parts, scores = (
+                split(dataset, trial.seed),
+                store.artifact(trial.key).scores(),
+            )
+            rule = DecisionRule.of("top 30")
+            y = dataset.y[parts.validation]
+            cut = rule.threshold(scores[parts.validation], y, base_rate=0.5)
+            inside = parts.test[dataset.sensitive_features[parts.test] == "there"]
+            rates.append((scores[inside] > cut).mean())
+    table = next(t.value for t in page.dataframe if "Four fifths" in t.value)
+    shown = table.set_index("Measure").loc["Selection rate", "origin: there"]
+    assert shown == pytest.approx(sum(rates) / 2, abs=1e-6)
+    train = visit("Train", **page.query_params)
+    assert not train.exception
+    assert widget(train, "radio", "Decided 1").value == "top"
+    odd = visit("Local fairness", run=run_id, decided="top nothing")
+    assert not odd.exception
+    assert numbers(odd) == usual

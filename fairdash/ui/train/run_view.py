@@ -29,6 +29,7 @@ from fairdash.ui.selection import Fields, address, bound, with_run
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.pick_models import known_models, offer_missing_seeds
+from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
     PROPOSED,
@@ -139,16 +140,19 @@ def _show_result(snapshot: Snapshot) -> None:
     known = known_models(data, snapshot.run.id)
     with page.tray:
         models = pick_models(known, snapshot.run.id)
+    with page.figure:
+        offer_missing_seeds(models, data)
+        advise_rule(models[-1], data)
+    models = decided(models)
     result = outcome(store(), snapshot, models)
     answer, drawn = result.answer(), result
     shown = page.before_after(models)
     if len(shown) < len(models):
         drawn = outcome(store(), snapshot, shown)
     with page.controls:
+        pick_rule()
         _next_pages(snapshot)
     page.show(answer, shown=drawn.answer())
-    with page.figure:
-        offer_missing_seeds(models, data)
     page.evidence(
         Evidence("measures", "Every measure", lambda: compare_measure(models, data)),
         Evidence("training", "Training", lambda: show_curves(snapshot)),
