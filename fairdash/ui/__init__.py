@@ -6,12 +6,10 @@ load("streamlit")
 
 
 from fairdash._escaping import plain
-from fairdash._wording import FOUR_FIFTHS_RULE, count, number, plural
+from fairdash._wording import count, number, plural
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     context,
-    controls,
-    decimals,
     empty,
     figure,
     form_beside,
@@ -40,9 +38,8 @@ from fairdash.ui.widgets.pick_models import (
     subgroup_form,
 )
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
-from fairdash.ui.widgets.results import Evidence, ResultPage, result_page
+from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
-    LARGE,
     audit_note,
     follow,
     start_audit,
@@ -59,4 +56,4 @@ from fairdash.ui.widgets.scores import (
     what_margins_are,
 )
 from fairdash.ui.widgets.state import freeze_imports, store
-from fairdash.ui.widgets.tray import pick_model, pick_models, pin
+from fairdash.ui.widgets.tray import pick_model, pick_models
