@@ -154,9 +154,12 @@ if TYPE_CHECKING:
         joining_runs,
         models_in_training,
     )
+    from fairdash.audits.tables.adverse_impact import adverse_impact
+    from fairdash.audits.tables.alternative import alternative_in_run
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import TableQuestion
     from fairdash.audits.tables.limits import check_policy
+    from fairdash.audits.tables.ll144 import bias_audit
     from fairdash.audits.tables.monitor import Monitor, Watch
     from fairdash.audits.tables.policy import Policy
     from fairdash.audits.training import (

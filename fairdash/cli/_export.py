@@ -7,7 +7,7 @@ import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash.audits import exported, load, predictions
+from fairdash.audits import TableQuestion, exported, load, predictions
 from fairdash.cli._options import (
     File,
     Home,
@@ -27,11 +27,14 @@ from fairdash.postprocessing import (
     cross,
     fill_missing,
 )
-from fairdash.reports import SECTIONS, SMALLEST_GROUP, Words, report
+from fairdash.reports import SECTIONS, SMALLEST_GROUP, PackName, Words, report
+from fairdash.reports import pack as make_pack
 
 
 def write_report(
-    run_id: Run,
+    what: Annotated[
+        str, typer.Argument(metavar="RUN", help="Id of a run; of a pack, or a file.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(help="File to write, .html or .md. Default: fairdash-report.html"),
@@ -67,21 +70,50 @@ def write_report(
         Literal["fixed", "shared", "by_group"],
         typer.Option(help="Which are tried with every setting, beside 0.5."),
     ] = "fixed",
+    pack: Annotated[
+        PackName | None, typer.Option(help="Write an evidence pack instead.")
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(help="Pack of a file: column of the groups.")
+    ] = None,
+    decision: Annotated[
+        str | None, typer.Option(help="Pack of a file: column=value, hired=yes.")
+    ] = None,
+    score: Annotated[
+        str | None, typer.Option(help="Pack of a file: column of scores.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Pack of a file: scores from it on are chosen.")
+    ] = None,
+    loss: Annotated[
+        float, typer.Option(help="Pack of a run: accuracy an alternative may lose.")
+    ] = 0.01,
     home: Home = None,
 ) -> None:
     """Write a run or a sweep as one HTML file that needs nothing else to be read.
 
     It holds findings, figures, tables with intervals, how the model was chosen and what
     reproduces it, and no row of the data; print it from a browser. As Markdown (.md) it
-    is a model card, with metadata for machines and without figures. The exit status is
-    2 when there is no such run, model or section.
+    is a model card, with metadata for machines and without figures. A pack holds what
+    a rule asks for: ll144 and adverse-impact of a file of decisions or scores,
+    adverse-impact (alternatives) and eu-ai-act of a run. The exit status is 2 when
+    there is no such run, model or section.
     """
     out = out or Path("fairdash-report.html")
+    if pack is not None:
+        asked = TableQuestion(
+            groups=tuple(group or ()),
+            decision=decision,
+            score=score,
+            threshold=threshold,
+        )
+        _write_pack(out, pack, what, asked, model, loss, home)
+        return
     with opened(home) as store:
         check_one_of("--out", out.suffix, (".html", ".md"))
         made = report(
             store,
-            run_id,
+            what,
             sections=section or SECTIONS,
             comments=dict(_comment(text) for text in comment or ()),
             model=model,
@@ -98,6 +130,26 @@ def write_report(
         page = (made.to_markdown() if out.suffix == ".md" else made.to_html()).encode()
     out.write_bytes(page)
     typer.echo(f"{out}: {made.title}, {len(page) / 1e6:.1f} MB")
+
+
+def _write_pack(
+    out: Path,
+    name: PackName,
+    what: str,
+    question: TableQuestion,
+    model: str | None,
+    loss: float,
+    home: Path | None,
+) -> None:
+    with opened(home) as store:
+        check_one_of("--out", out.suffix, (".html", ".md"))
+        frame = read_table(Path(what)) if Path(what).is_file() else None
+        made = make_pack(
+            name, what, question, store=store, frame=frame, present=model, loss=loss
+        )
+        text = made.to_markdown() if out.suffix == ".md" else made.to_html()
+    out.write_text(text)
+    typer.echo(f"{out}: {made.title}")
 
 
 def _comment(text: str) -> tuple[str, str]:

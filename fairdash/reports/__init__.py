@@ -9,6 +9,7 @@ from fairdash.reports._answers import blocks_of
 from fairdash.reports._audit_page import audit_page
 from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
+from fairdash.reports._packs import PackName, pack
 from fairdash.reports._report import (
     SECTION_TITLES,
     SECTIONS,

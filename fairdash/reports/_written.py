@@ -123,7 +123,14 @@ def to_markdown(
             "tags": ["tabular", "fairness"],
         }
     head = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True)
-    parts = [f"---\n{head}---", f"# {plain(title)}"]
+    return f"---\n{head}---\n\n{as_markdown(title, facts, sections, note)}"
+
+
+def as_markdown(
+    title: str, facts: Sequence[str], sections: Sequence[Section], note: str
+) -> str:
+    """Return sections as Markdown; whatever names hold, they stay text."""
+    parts = [f"# {plain(title)}"]
     parts += [" · ".join(plain(fact) for fact in facts if fact)]
     for section in sections:
         parts += [f"## {section.title}", plain(section.comment)]

@@ -23,7 +23,7 @@ from fairdash._wording import plural
 from fairdash.audits.tables.counting import TableQuestion, count_rows, named_value
 from fairdash.metrics import measure_gaps
 
-SMALL = 0.02  # share of the data below which a category may be left out
+SMALL = 0.02  # share of the data below which a category may be excluded
 CROSSED = " × "
 
 Counts = NDArray[np.int64]
@@ -135,7 +135,7 @@ def check_counts(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> None:
     for name, n, selected in [*known, ("unknown", *unknown)]:
         if not 0 <= selected <= n:
             raise ValueError(
-                f"Category {str(name)!r} has {selected} selected of {n}; mend the "
+                f"Category {str(name)!r} has {selected} selected of {n}; fix the "
                 "counts."
             )
 

@@ -304,7 +304,7 @@ def _by_period(
     if dates.isna().any():
         n = int(dates.isna().sum())
         raise ValueError(
-            f"Column {monitor.date!r} holds no date in {plural(n, 'row')}; mend or "
+            f"Column {monitor.date!r} holds no date in {plural(n, 'row')}; fix or "
             "exclude these."
         )
     if dates.dt.tz is not None:

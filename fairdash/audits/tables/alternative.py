@@ -1,0 +1,201 @@
+"""Search the models that are there for a less discriminatory alternative.
+
+The search sees some rows, the confirmation others, so it needs no correction for how
+many models were tried. T. Gillis, V. Meursault and B. Ustun, Operationalizing the
+search for less discriminatory alternatives in fair lending (FAccT 2024).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+
+from fairdash._validation import check_lengths
+from fairdash._wording import in_points, plural
+from fairdash.audits.trials.models import known_models
+from fairdash.datasets import split
+from fairdash.metrics import Interval, gap_change
+from fairdash.store import Store
+
+LOSS = 0.01
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What a search came to.
+
+    Attributes
+    ----------
+    name : str or None
+        The confirmed model; None where none was.
+    candidate : str or None
+        The model that the search chose, confirmed or not.
+    reduction : Interval
+        By how much its gap is smaller than the present one, on the rows that confirm.
+    accuracy : Interval
+        Its accuracy less the present one, on these rows.
+    most : float
+        No model that was tried, and may lose as little, reduces the gap by more; with
+        95 % confidence for all at once.
+    tried : int
+    loss : float
+        By how much accuracy may fall.
+    """
+
+    name: str | None
+    candidate: str | None
+    reduction: Interval
+    accuracy: Interval
+    most: float
+    tried: int
+    loss: float
+
+    @property
+    def words(self) -> str:
+        """The result in one or two sentences."""
+        allowed = f"at most {in_points(self.loss)} points of accuracy"
+        if self.name is None:
+            tried = plural(self.tried, "model")
+            text = f"Of {tried} none is shown to narrow the gap for {allowed}."
+            if math.isnan(self.most):
+                return text
+            return f"{text} None narrows it by more than {in_points(self.most)} points."
+        value, low, high = (in_points(float(part)) for part in self.reduction)
+        ends = f"{low} to {high}"
+        return f"{self.name} narrows the gap by {value} points ({ends}), for {allowed}."
+
+
+def less_discriminatory(
+    y_true: ArrayLike,
+    present: ArrayLike,
+    models: Mapping[str, ArrayLike],
+    *,
+    sensitive_features: ArrayLike,
+    search_rows: ArrayLike,
+    confirm_rows: ArrayLike,
+    loss: float = LOSS,
+    confidence: float = 0.95,
+) -> Alternative:
+    """Search models for a smaller gap of selection rates, and confirm it on other rows.
+
+    Among the models whose accuracy on the rows of the search is surely (by its
+    interval) at most ``loss`` below that of the present one, the one with the smallest
+    gap is chosen. It is confirmed if
+    the interval of the change of the gap lies below 0, and that of the change of
+    accuracy above ``-loss``, on rows that the search did not see.
+
+    Parameters
+    ----------
+    y_true, present : array-like of 0/1, (n_rows,)
+        Outcomes, and the decisions of the model in use.
+    models : mapping of str to array-like of 0/1, (n_rows,)
+        Decisions of the other models.
+    search_rows, confirm_rows : array-like of int
+        Two sets of rows without a row in common.
+
+    Raises
+    ------
+    ValueError
+        When lengths differ, there is no model, or the sets have rows in common.
+    """
+    y, now = np.asarray(y_true), np.asarray(present)
+    groups = np.asarray(sensitive_features)
+    search, confirm = np.asarray(search_rows), np.asarray(confirm_rows)
+    if not models:
+        raise ValueError("There is no other model to search.")
+    if len(np.intersect1d(search, confirm)):
+        raise ValueError("Rows of the search and rows that confirm must differ.")
+    check_lengths(y, now, groups, *models.values())
+    decided = {name: np.asarray(one) for name, one in models.items()}
+
+    def change(one: NDArray[Any], rows: NDArray[Any], level: float) -> Interval:
+        asked: dict[str, Any] = {"sensitive_features": groups[rows]}
+        found = gap_change(now[rows], one[rows], confidence=level, **asked)
+        return Interval(-found.value, -found.high, -found.low)
+
+    def accuracy(one: NDArray[Any], rows: NDArray[Any], level: float) -> Interval:
+        return _paired(one[rows] == y[rows], now[rows] == y[rows], level)
+
+    fit = {
+        name: change(one, search, confidence).value
+        for name, one in decided.items()
+        if accuracy(one, search, confidence).low >= -loss
+    }
+    nothing = Interval(*np.full((3,), np.nan))
+    name, reduction, kept = None, nothing, nothing
+    chosen = max(fit, key=lambda one: fit[one], default=None)
+    if chosen is not None and fit[chosen] > 0:
+        reduction = change(decided[chosen], confirm, confidence)
+        kept = accuracy(decided[chosen], confirm, confidence)
+        if reduction.low > 0 and kept.low >= -loss:
+            name = chosen
+    level = 1 - (1 - confidence) / len(decided)
+    ends = [
+        float(change(one, confirm, level).high)
+        for one in decided.values()
+        if accuracy(one, confirm, level).high >= -loss
+    ]
+    most = max(0.0, *ends) if ends else math.nan
+    return Alternative(name, chosen, reduction, kept, most, len(decided), loss)
+
+
+def alternative_in_run(
+    store: Store, run_id: str, present: str | None = None, *, loss: float = LOSS
+) -> tuple[str, Alternative]:
+    """Search the models of a run; return the label of the present one, and the result.
+
+    Validation rows are searched, test rows confirm, both of the run's first seed.
+    Decisions are above 1/2.
+
+    Parameters
+    ----------
+    present : str, optional
+        Label of the model in use; by default the plain one, else the first.
+
+    Raises
+    ------
+    ValueError
+        When the run has fewer than two models, or none of that label.
+    """
+    run = store.run(run_id)
+    dataset = store.dataset(run.dataset_id)
+    keys = {trial.key for trial in store.snapshot(run_id, curves=False).trials}
+    decided: dict[str, NDArray[np.bool_]] = {}
+    seed = None
+    for model in known_models(store, run.dataset_id, run_id):
+        for trial in model.trials:
+            if trial.key in keys and seed in (None, trial.seed):
+                seed = trial.seed
+                decided[model.label] = store.artifact(trial.key).scores() > 0.5
+                break
+    if len(decided) < 2 or seed is None:
+        raise ValueError(f"Run {run_id} has fewer than two models to compare.")
+    label = present or next(iter(decided))
+    if label not in decided:
+        raise ValueError(f"Run {run_id} has no model {label!r}: {sorted(decided)[:5]}.")
+    parts = split(dataset, seed)
+    result = less_discriminatory(
+        dataset.y,
+        decided.pop(label),
+        decided,
+        sensitive_features=np.asarray(dataset.sensitive_features, dtype=str),
+        search_rows=parts.validation,
+        confirm_rows=parts.test,
+        loss=loss,
+    )
+    return label, result
+
+
+def _paired(one: NDArray[Any], other: NDArray[Any], level: float) -> Interval:
+    """Return the mean of a paired difference with its normal interval."""
+    difference = one.astype(float) - other.astype(float)
+    n = len(difference)
+    # two pseudo-rows, one each way: an interval of rows that all agree has a width
+    padded = np.concatenate([difference, [1.0, -1.0]])
+    reach = norm.ppf((1 + level) / 2) * padded.std(ddof=1) / np.sqrt(n)
+    value = difference.mean()
+    return Interval(value, value - reach, value + reach)

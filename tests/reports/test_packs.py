@@ -1,0 +1,176 @@
+"""Evidence packs: tests by hand, the search by simulation, both formats."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reading import ReportPage
+from scipy.stats import fisher_exact
+from typer.testing import CliRunner
+
+from fairdash.audits.tables.adverse_impact import impact_tests
+from fairdash.audits.tables.alternative import less_discriminatory
+from fairdash.cli import app
+
+
+def call(*arguments):
+    done = CliRunner().invoke(app, ["report", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m", None], 800, p=[0.45, 0.5, 0.05])
+    score = rng.normal(0.2 * (sex == "m"), 1).round(3)
+    frame = pd.DataFrame(
+        {
+            "sex": sex,
+            "race": rng.choice(["<i>x", "y"], 800),
+            "score": score,
+            "hired": np.where(score > 0.3, "yes", "no"),
+        }
+    )
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+def test_tests_of_adverse_impact_are_those_of_a_hand_computation():
+    """48 of 80 and 12 of 40: a ratio of one half."""
+    groups = np.repeat(["m", "f"], [80, 40])
+    selected = np.concatenate([np.arange(80) < 48, np.arange(40) < 12])
+    scores = np.concatenate([np.tile([1.0, 3.0], 40), np.tile([0.0, 2.0], 20)])
+    (row,) = impact_tests(selected, groups, scores=scores).to_dict("records")
+    assert (row["group"], row["reference"], row["n"], row["selected"]) == (
+        "f", "m", 40, 12,
+    )  # fmt: skip
+    assert (row["rate"], row["reference_rate"]) == pytest.approx((0.3, 0.6))
+    assert row["ratio"] == pytest.approx(0.5)
+    assert row["below_four_fifths"]
+    # both: 60 of 120; sd = sqrt(.25 (1/40 + 1/80)) = .0968; -.3 / .0968
+    assert row["deviations"] == pytest.approx(-3.0984, abs=1e-4)
+    assert row["two_deviations"]
+    assert row["shortfall"] == pytest.approx(40 * 0.5 - 12)
+    assert row["p_fisher"] == pytest.approx(fisher_exact([[12, 28], [48, 32]])[1])
+    spread = np.sqrt((79 * 80 / 79 + 39 * 40 / 39) / 118)
+    assert row["smd"] == pytest.approx(-1 / spread)
+
+
+def candidates(rng, n, better):
+    """Return outcomes, groups, present decisions and 30 models of equal accuracy.
+
+    One of them, if ``better``, has no gap; the others have the present one.
+    """
+    group = rng.choice(["a", "b"], n)
+    y = rng.random(n) < 0.5
+
+    def model(gap):
+        rate = np.where(group == "a", 0.15 + gap, 0.15)
+        return np.where(rng.random(n) < rate, ~y, y) | (
+            (group == "a") & (rng.random(n) < gap)
+        )
+
+    models = {str(k): model(0.25) for k in range(30)}
+    if better:
+        models["fair"] = model(0.0)
+    return y, group, model(0.25), models
+
+
+def test_an_alternative_that_is_there_is_found_and_one_that_is_not_seldom():
+    """With 31 models to search, of which none or one narrows the gap: 20 each."""
+    confirmed = {True: 0, False: 0}
+    covered = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        for better in (True, False):
+            y, group, present, models = candidates(rng, 8000, better)
+            found = less_discriminatory(
+                y, present, models, sensitive_features=group,
+                search_rows=np.arange(4000), confirm_rows=np.arange(4000, 8000),
+            )  # fmt: skip
+            confirmed[better] += found.name is not None
+            if better:
+                assert found.name in (None, "fair")
+            else:
+                covered += found.most >= 0
+                assert "none is shown" in found.words or found.name
+    assert confirmed[True] >= 19
+    assert confirmed[False] <= 2
+    assert covered == 20
+
+
+def test_rows_of_the_search_do_not_confirm():
+    y = np.arange(10) % 2
+    with pytest.raises(ValueError, match="must differ"):
+        less_discriminatory(
+            y, y, {"m": y}, sensitive_features=y, search_rows=[1, 2],
+            confirm_rows=[2, 3],
+        )  # fmt: skip
+
+
+def test_a_pack_of_local_law_144_holds_ratios_bounds_and_unknown_people(file, tmp_path):
+    frame = pd.read_csv(file)
+    asked = ["--pack", "ll144", "--group", "sex", "--group", "race"]
+    out = tmp_path / "pack.html"
+    call(file, *asked, "--decision", "hired=yes", "--out", out)
+    page = out.read_text()
+    shown = ReportPage(page)
+    table = shown.table("By sex")
+    hired = (frame["hired"] == "yes").groupby(frame["sex"]).mean()
+    ratio = hired.min() / hired.max()
+    assert float(table.loc[hired.idxmin(), "Impact ratio"]) == pytest.approx(
+        ratio, abs=6e-4
+    )
+    assert f"{frame['sex'].isna().sum()} people of unknown category" in page
+    assert "not legal advice" in page
+    assert "Local Law 144" in page
+    assert "<i>x" not in page
+    call(file, *asked, "--score", "score", "--out", tmp_path / "pack.md")
+    text = (tmp_path / "pack.md").read_text()
+    assert "Scoring rate" in text
+    assert "not legal advice" in text
+
+
+def test_a_pack_of_adverse_impact_holds_the_tests(file, tmp_path):
+    out = tmp_path / "pack.md"
+    asked = ["--pack", "adverse-impact", "--score", "score", "--threshold", "0.3"]
+    call(file, *asked, "--group", "sex", "--out", out)
+    text = out.read_text()
+    frame = pd.read_csv(file).dropna(subset="sex")
+    (row,) = impact_tests(
+        frame["score"] >= 0.3, frame["sex"], scores=frame["score"]
+    ).to_dict("records")
+    for name in ("ratio", "deviations", "smd"):
+        assert f"{abs(row[name]):.3f}" in text
+    assert "no value in sex" in text
+
+
+def test_packs_of_a_run_search_its_models_and_list_annex_iv(swept, tmp_path):
+    store, run_id = swept
+    out = tmp_path / "annex.html"
+    home = ["--home", store.home]
+    call(run_id, "--pack", "eu-ai-act", "--out", out, *home)
+    shown = ReportPage(out.read_text())
+    table = shown.table("Technical documentation")
+    assert table.loc["2d", "Status"] == "filled"
+    assert table.loc["2e", "Status"] == "not in this run"
+    out = tmp_path / "alternative.md"
+    call(run_id, "--pack", "adverse-impact", "--out", out, *home)
+    text = out.read_text()
+    assert "Models searched" in text
+    assert "not legal advice" in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--pack", "eu-ai-act"], "is of a run"),
+        (["--pack", "ll144", "--group", "sex"], "--decision"),
+        (["--pack", "ll144", "--group", "age", "--decision", "hired=yes"], "age"),
+        (["--pack", "magic"], "magic"),
+    ],
+)
+def test_what_makes_no_pack_says_the_way_out(file, asked, words):
+    done = CliRunner().invoke(app, ["report", str(file), *asked])
+    assert done.exit_code == 2
+    assert words in done.output
