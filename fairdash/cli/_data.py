@@ -106,7 +106,10 @@ def add(
 
     The exit status is 2 when the file cannot be read or the roles do not fit it.
     """
-    with opened(home, shown(table)) as store, table_file(table) as (file, name):
+    with (
+        opened(home, shown(table)) as store,
+        table_file(table, roles=read_roles(roles) if roles else None) as (file, name),
+    ):
         digest = store.add_table(file, name, sheet=sheet)
         known = _roles_of(store.table(digest), name, roles)
         title = name if is_address(table) else name.split(".")[0].replace("_", " ")

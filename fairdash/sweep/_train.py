@@ -297,7 +297,7 @@ def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
         message = "`table` names a file uploaded to the store"
         raise ValueError(f"{message}; pass its data set, or give a `path`.")
     named = SAMPLES[source.sample].path if source.sample else str(source.path)
-    with table_file(named, source.name) as file:
+    with table_file(named, source.name, source.roles) as file:
         yield file
 
 

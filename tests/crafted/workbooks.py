@@ -183,11 +183,6 @@ WORKBOOKS = {
         shared_strings,
         "whose name has 10,000 characters",
     ),
-    "far_row.xlsx": Case(
-        "a row whose number is two billion",
-        lambda: edited(SHEET, lambda xml: xml.replace('r="3"', 'r="2000000000"')),
-        r"read \(1, 2\)",
-    ),
     "far_cell.xlsx": Case(
         "rows of one cell, in the last column there can be",
         lambda: far_cells(2_000, '<c r="XFD{0}" t="inlineStr"><is><t>x</t></is></c>'),
@@ -223,13 +218,6 @@ WORKBOOKS = {
         "a cell that is the list of the server's users",
         partial(outside, STRINGS, "<t>", "file:///etc/passwd"),
         DAMAGED,
-    ),
-    "web_dtd.xlsx": Case(
-        "a definition of the document on another server",
-        lambda: _with_doctype(
-            SHEET, '<!DOCTYPE x SYSTEM "http://127.0.0.1:9/x.dtd">', "<sheetData>", ""
-        ),
-        f"{READ}|{DAMAGED}",
     ),
     "deep_styles.xlsx": Case(
         "styles of 100,000 elements in one another",

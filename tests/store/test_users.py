@@ -77,6 +77,8 @@ def test_an_admin_is_known_by_a_verified_address(claims, admin, name):
     roles = {"admins": ["ann@example.org"], "viewers": ["*@client.example"]}
     user = User.of(claims, roles)
     assert (user.admin, user.name) == (admin, name)
+    verified = "email" in claims and claims.get("email_verified", True)
+    assert user.mail == (name if verified else "")  # by which sources are listed
 
 
 def test_a_user_is_issuer_and_subject():

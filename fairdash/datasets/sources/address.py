@@ -54,6 +54,8 @@ def is_address(text: object) -> bool:
     if not isinstance(text, str | os.PathLike):
         return False
     named = os.fspath(text)
+    if os.path.isfile(named):
+        return False
     return bool(SCHEME.match(named)) or "*" in named or os.path.isdir(named)
 
 

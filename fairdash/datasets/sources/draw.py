@@ -13,6 +13,7 @@ from pyarrow import compute, parquet
 
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import draw_in_cells
+from fairdash.datasets._roles import Roles
 from fairdash.datasets.guess.roles import guess_roles
 from fairdash.datasets.sources.address import Address, is_address, parse_address
 from fairdash.datasets.sources.batches import Rows, open_parquet, spool
@@ -112,12 +113,16 @@ def write_source(
 
 
 @contextmanager
-def table_file(named: str | Path, name: str | None = None) -> Iterator[LocalTable]:
+def table_file(
+    named: str | Path, name: str | None = None, roles: Roles | None = None
+) -> Iterator[LocalTable]:
     """Give the file of a table: one of this machine as it is, a source as a copy.
 
-    The title is ``name``, by default that of the file, with how many rows were drawn.
+    The title is ``name``, by default that of the file, with how many rows were drawn:
+    in proportion to outcome and group where ``roles`` name them, else as guessed.
     Raises ValueError when there is no such file, or as `write_source` does.
     """
+    by = None if roles is None else (roles.target, *roles.sensitive_columns())
     if not is_address(named):
         path = Path(named).expanduser()
         if not path.is_file():
@@ -127,7 +132,7 @@ def table_file(named: str | Path, name: str | None = None) -> Iterator[LocalTabl
     address = parse_address(str(named))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        drawn = write_source(address, path)
+        drawn = write_source(address, path, by=by)
         title = name or address.name
         if drawn.n_rows < drawn.n_total:
             title += f" ({drawn.words})"
