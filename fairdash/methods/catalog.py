@@ -7,7 +7,7 @@ made from these entries. A new method is one file, with its entry, and one line 
 from collections.abc import Iterable
 
 from fairdash.methods.adversarial import fad, road, zhang
-from fairdash.methods.classical import linear, plain, reductions
+from fairdash.methods.classical import linear, multicalibration, plain, reductions
 from fairdash.methods.individual import sensei
 from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
@@ -36,7 +36,7 @@ FAMILIES = {
         linear.REWEIGHING,
         linear.COVARIANCE,
     ),
-    "After training": (reductions.HARDT,),
+    "After training": (reductions.HARDT, multicalibration.METHOD),
     "Certified for wrong groups": (
         estimators.NAIVE,
         dro.METHOD,

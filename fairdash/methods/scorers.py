@@ -1,13 +1,13 @@
 """Trained models as plain arrays, which predict by NumPy alone: pages need no torch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.neighbors import KNeighborsClassifier
 
 from fairdash.methods.log_loss.truncation import TruncatedLogistic
@@ -91,6 +91,7 @@ class Network:
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[np.generic]]
+EXTREME = 1e-6  # nearest that a probability comes to 0 and 1 before its log odds
 _LEAF = -1  # instead of a feature
 _BASE = "base/"  # before the names of a base model's arrays
 
@@ -361,6 +362,60 @@ class Boosted(_Trees):
         return np.where(np.isnan(value), self.missing_left[node] == 1, low)
 
 
+def audited_rows(
+    X: NDArray[np.floating], group: Codes, n_groups: int, log_odds: Float
+) -> NDArray[np.float32]:
+    """Return what a tree of `Multicalibration` reads: features, group, log odds."""
+    features = np.nan_to_num(np.asarray(X, np.float32), nan=0.0)
+    of_group = np.eye(n_groups, dtype=np.float32)[group]
+    return np.column_stack([features, of_group, log_odds.astype(np.float32)])
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibrated:
+    """Scores of a base model, corrected by one tree after the other.
+
+    Parameters
+    ----------
+    base : Scorer
+    n_groups : ndarray of shape (1,)
+    trees : Forest
+        Whose leaves are log odds, on the rows of `audited_rows`.
+    """
+
+    base: Scorer
+    n_groups: NDArray[np.int64]
+    trees: Forest
+
+    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+        """Return P(1) of every row of known group."""
+        p = self.base.positive(X, group)
+        z = logit(p.clip(EXTREME, 1 - EXTREME))
+        for root in self.trees.roots:
+            tree = replace(self.trees, roots=np.array([root]))
+            z = z + tree.positive(audited_rows(X, group, int(self.n_groups[0]), z))
+        return expit(z)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the parameters by name; none where the base model has none."""
+        base = {_BASE + name: values for name, values in self.base.arrays().items()}
+        own = {"n_groups": self.n_groups, **self.trees.arrays()}
+        return base | own if base else {}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose ``arrays()`` these are."""
+        own: dict[str, Any] = {
+            name: values for name, values in arrays.items() if _BASE not in name
+        }
+        rest = {
+            name.removeprefix(_BASE): values
+            for name, values in arrays.items()
+            if _BASE in name
+        }
+        return cls(scorer_of(rest), own.pop("n_groups"), Forest.from_arrays(own))
+
+
 @dataclass(frozen=True, eq=False)
 class Neighbours(_Stored):
     """Training rows, whose outcomes are averaged over the nearest.
@@ -407,6 +462,7 @@ _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
     "signs": GroupThresholds,
     "member_shares": Mixture,
     "shares": LinearMixture,
+    "n_groups": Recalibrated,
     "baseline": Boosted,
     "roots": Forest,
     "n_neighbours": Neighbours,

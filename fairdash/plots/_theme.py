@@ -39,6 +39,7 @@ METHODS = {
     "reweighing": ("#000009", "triangle-right"),
     "covariance": ("#000009", "bowtie"),
     "hardt": ("#000009", "star-diamond"),
+    "multicalibration": ("#000009", "hexagram"),
     "chosen": ("#000037", "cross"),  # the setting under sliders, in ink
     # the study of noisy groups has its own page: plain, naive, robust, soft
     "noisy_unconstrained": ("#000005", "hourglass"),

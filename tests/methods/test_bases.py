@@ -234,6 +234,12 @@ def test_a_logistic_regression_given_is_the_named_one(rows):
 
 def test_the_base_model_is_a_choice_of_every_form_that_has_one():
     having = {key for key, m in CATALOG.items() if "estimator" in m.settings({})}
-    assert having == {"reductions", "grid_reductions", "reweighing", "hardt"}
+    assert having == {
+        "reductions",
+        "grid_reductions",
+        "reweighing",
+        "hardt",
+        "multicalibration",
+    }
     (param,) = (p for p in CATALOG["hardt"].params if p.name == "estimator")
     assert (param.kind, param.title) == ("choice", "Base model")

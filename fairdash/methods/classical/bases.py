@@ -1,6 +1,6 @@
 """Base models: what a remedy trains, by name, or any classifier given as an object."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
 from fairdash._validation import brief
+from fairdash.methods.base import Float
 from fairdash.methods.declare import param
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.scorers import Boosted, Forest, Linear, Scorer, Unkept
@@ -162,18 +163,24 @@ def stored(model: Any) -> Scorer:
 def _forest(model: Any) -> Forest:
     """Return a random forest of scikit-learn as arrays."""
     trees = [grown.tree_ for grown in model.estimators_]
-    first = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
+    return joined_trees(trees, [tree.value[:, 0, 1] for tree in trees])
+
+
+def joined_trees(trees: Sequence[Any], values: Sequence[Float]) -> Forest:
+    """Return trees of scikit-learn with a value for each node, one after the other."""
+    sizes = [tree.node_count for tree in trees]
+    first = np.cumsum([0, *sizes])[:-1]
+    offset = np.repeat(first, sizes)
 
     def joined(part: Callable[[Any], Any]) -> Any:
-        return np.concatenate([part(tree) for tree in trees])
+        return np.concatenate([np.empty(0), *(part(tree) for tree in trees)])
 
-    offset = np.repeat(first, [tree.node_count for tree in trees])
     return Forest(
         roots=first.astype(np.int32),
         # scikit-learn marks a leaf by a negative feature
         features=joined(lambda tree: tree.feature).clip(-1).astype(np.int32),
         thresholds=joined(lambda tree: tree.threshold),
-        values=joined(lambda tree: tree.value[:, 0, 1]),
+        values=np.concatenate([np.empty(0), *values]),
         left=(joined(lambda tree: tree.children_left) + offset).astype(np.int32),
         right=(joined(lambda tree: tree.children_right) + offset).astype(np.int32),
     )

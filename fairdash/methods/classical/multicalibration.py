@@ -1,0 +1,153 @@
+"""Multicalibration: probabilities that are right in every subgroup a tree can find."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.validation import validate_data
+
+from fairdash._validation import check_positive
+from fairdash.methods.base import Float, GroupedClassifier, TrainingRows
+from fairdash.methods.classical.bases import fit_base, joined_trees, row_checks, stored
+from fairdash.methods.classical.plain import CarriesBase, Codes
+from fairdash.methods.declare import Method, param
+from fairdash.methods.scorers import EXTREME, Recalibrated, audited_rows
+
+DEPTH = 4  # of the trees that look for subgroups
+FOLDS = 5
+PATIENCE = 10  # rounds without a gain on held-out rows
+MOST = 2.0  # log odds that a leaf can move a row by
+
+
+class Multicalibration(CarriesBase, GroupedClassifier):
+    r"""Correct the probabilities of a base model in the subgroups where they are wrong.
+
+    Each round fits a shallow tree to what is left over, :math:`y - \sigma(z)`, by the
+    features, the group and the log odds :math:`z`, and moves the log odds of its leaves
+    by a share :math:`\eta` of Newton's step:
+
+    .. math::
+
+        z \leftarrow z + \eta\,
+        \frac{\sum_{leaf} (y - \sigma(z))}{\sum_{leaf} \sigma(z) (1 - \sigma(z))}
+
+    A leaf is a subgroup within a range of scores, so what remains is calibrated there.
+    The residuals are of rows that the base model did not see, by five folds; a fifth of
+    the training rows has no part in the trees and ends the rounds at the smallest log
+    loss. The base model is then fitted to all training rows.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Rounds that were kept; 0 where no correction lowers the log loss.
+    network_ : Recalibrated
+        Base model and corrections as plain arrays.
+
+    References
+    ----------
+    Hébert-Johnson et al., Multicalibration (ICML 2018), Algorithm 1; Kim, Ghorbani and
+    Zou, Multiaccuracy (AIES 2019), with trees as auditors.
+    """
+
+    network_: Any
+    _no_weights = "its corrections are of rows that count once each"
+
+    max_iter: int = param(
+        50,
+        "Rounds",
+        high=200,
+        advanced=True,
+        help="Most corrections; held-out rows end them earlier.",
+    )
+    learning_rate: float = param(
+        0.3,
+        "Step",
+        letter="η",
+        low=0.05,
+        high=1.0,
+        step=0.05,
+        check=check_positive,
+        help="Share of each correction that is made.",
+    )
+    min_size: int = param(
+        50,
+        "Smallest subgroup",
+        low=10,
+        high=1000,
+        step=10,
+        help="Rows that a subgroup needs to be corrected.",
+    )
+
+    def _row_checks(self) -> dict[str, Any]:
+        if isinstance(self.estimator, str):
+            return row_checks(self.estimator)
+        # its trees read numbers, whatever the base model takes
+        return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+
+    def _rows(self, X: ArrayLike) -> Any:
+        return validate_data(self, X, reset=False, **self._row_checks())
+
+    def _learn(self, rows: TrainingRows) -> Float:
+        X, target, codes, _ = rows
+        n_folds = min(FOLDS, int(np.bincount(target).min()))
+        if n_folds < 2:
+            raise ValueError("`y` has one row of an outcome; folds need two of each.")
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        parts = list(folds.split(X, target))
+        unseen = np.empty(len(target))
+        for fit, held in parts:
+            model = fit_base(self._base(len(fit)), X[fit], target[fit], None)
+            unseen[held] = model.predict_proba(X[held])[:, 1]
+        trees = self._rounds(X, target, codes, unseen, *parts[0])
+        self.n_iter_ = len(trees)
+        base = stored(fit_base(self._base(len(target)), X, target, None))
+        values = [values for _, values in trees]
+        forest = joined_trees([tree for tree, _ in trees], values)
+        self.network_ = Recalibrated(base, np.array([len(self.groups_)]), forest)
+        return self._positive(X, codes)
+
+    def _rounds(
+        self, X: Any, target: Codes, codes: Codes, p: Float, fit: Codes, held: Codes
+    ) -> list[tuple[Any, Float]]:
+        """Return trees with the log odds of their nodes, up to the best round."""
+        z = logit(p.clip(EXTREME, 1 - EXTREME))
+        least, kept, trees = log_loss(target[held], expit(z[held])), 0, []
+        for _ in range(self.max_iter):
+            table, p = audited_rows(X, codes, len(self.groups_), z), expit(z)
+            tree = DecisionTreeRegressor(
+                max_depth=DEPTH, min_samples_leaf=self.min_size, random_state=0
+            ).fit(table[fit], (target - p)[fit])
+            leaf = tree.apply(table)
+            n, at = tree.tree_.node_count, leaf[fit]
+            left = np.bincount(at, (target - p)[fit], n)
+            bend = np.bincount(at, (p * (1 - p))[fit], n)
+            step = left / np.where(bend > 0, bend, 1)
+            values = self.learning_rate * step.clip(-MOST, MOST)
+            z = z + values[leaf]
+            trees.append((tree.tree_, values))
+            loss = log_loss(target[held], expit(z[held]))
+            if loss < least:
+                least, kept = loss, len(trees)
+            elif len(trees) - kept >= PATIENCE:
+                break
+        return trees[:kept]
+
+    def _positive(self, rows: Any, group: Codes) -> Float:
+        known: Recalibrated = self.network_
+        return known.positive(rows, group)
+
+
+METHOD = Method.of(
+    Multicalibration,
+    key="multicalibration",
+    label="Multicalibration",
+    title="Probabilities calibrated in every subgroup",
+    summary="Corrects the probabilities of a base model in the subgroups where they "
+    "are wrong. It must know the group to predict.",
+    source="Hébert-Johnson et al. (ICML 2018); Kim, Ghorbani and Zou (AIES 2019)",
+    needs_groups=True,
+)
