@@ -26,6 +26,7 @@ PAGES = {
     "Individual fairness": "pages/8_Individual_fairness.py",
     "Drift": "pages/9_Drift.py",
     "Runs": "pages/10_Runs.py",
+    "Monitor": "pages/11_Monitor.py",
 }
 
 

@@ -221,3 +221,21 @@ def test_a_model_file_scores_the_rows(tmp_path):
         done = call(file, "--outcome", "hired=yes", "--group", "origin", *refused)
         assert done.exit_code == 2
         assert why in done.output
+
+
+def test_rows_of_one_unit_are_no_new_evidence(file, tmp_path):
+    """Every row three times: with its unit the interval is that of the rows once."""
+    frame = pd.read_csv(file).assign(person=range(900))
+    pd.concat([frame] * 3).to_csv(tmp_path / "thrice.csv", index=False)
+    asked = ["--decision", "repaid=yes", "--group", "group"]
+
+    def width(path, *more):
+        out = tmp_path / "audit.json"
+        done = call(path, *asked, *more, "--out", str(out))
+        assert done.exit_code == 0, done.output
+        gaps = gaps_of(out)
+        return (gaps["high"] - gaps["low"]).mean()
+
+    once = width(file)
+    assert width(tmp_path / "thrice.csv") < 0.7 * once
+    assert width(tmp_path / "thrice.csv", "--unit", "person") > 0.95 * once
