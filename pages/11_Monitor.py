@@ -3,7 +3,7 @@
 from fairdash import ui
 from fairdash.ui import monitor
 
-view = ui.page("Monitor", "Does it still keep its limits?")
+view = ui.page("Monitor", "Does it keep its limits?")
 watches = monitor.watches()
 if not watches:
     ui.stop_empty(

@@ -27,6 +27,7 @@ PAGES = {
     "Drift": "pages/9_Drift.py",
     "Runs": "pages/10_Runs.py",
     "Monitor": "pages/11_Monitor.py",
+    "Limits": "pages/12_Limits.py",
 }
 
 

@@ -103,12 +103,17 @@ class Policy(_Model):
     @classmethod
     def read(cls, path: Path) -> Self:
         """Return the policy of a YAML file; ValueError says what does not fit."""
+        return cls.parse(path.read_bytes(), path.name)
+
+    @classmethod
+    def parse(cls, text: bytes, name: str) -> Self:
+        """Return the policy of YAML text; ValueError names ``name``."""
         try:
-            return cls.model_validate(parsed(path.read_bytes(), "YAML"))
+            return cls.model_validate(parsed(text, "YAML"))
         except ValidationError as error:
-            raise ValueError(f"{path.name}: {explain_invalid(error)}") from error
+            raise ValueError(f"{name}: {explain_invalid(error)}") from error
         except ValueError as error:
-            raise ValueError(f"{path.name}: {error}") from error
+            raise ValueError(f"{name}: {error}") from error
 
     @property
     def question(self) -> TableQuestion:

@@ -58,6 +58,7 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
         "pages/7_Noisy_groups.py": ("Noisy groups", "blur_on"),
         "pages/8_Individual_fairness.py": ("Individual fairness", "person_search"),
         "pages/9_Drift.py": ("Drift", "moving"),
+        "pages/12_Limits.py": ("Limits", "rule"),
         "pages/11_Monitor.py": ("Monitor", "monitoring"),
     },
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
