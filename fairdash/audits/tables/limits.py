@@ -22,6 +22,18 @@ from fairdash.brought import TableModel
 
 Status = Literal["pass", "fail", "undecided"]
 EXIT_STATUS: dict[Status, int] = {"pass": 0, "fail": 1, "undecided": 2}
+_HEADINGS = {
+    "limit": "Limit",
+    "feature": "Column",
+    "subgroup": "Subgroup",
+    "group": "Group",
+    "value": "Value",
+    "low": "Low",
+    "high": "High",
+    "n": "Rows",
+    "status": "Status",
+    "reason": "Why",
+}
 _WORST: tuple[Status, ...] = ("fail", "undecided", "pass")
 
 
@@ -120,7 +132,7 @@ class PolicyCheck:
             "undecided": "Collect more rows.",
         }[self.status]
         cards = [Kpi(status.capitalize(), str(counts[status])) for status in _WORST]
-        table = self.table()
+        table, words = self.table(), self.audited.rows.words
         broken = [
             name
             for name, status in zip(names, statuses, strict=True)
@@ -129,7 +141,7 @@ class PolicyCheck:
         return Answer(
             verdict=brief(first, second),
             cards=cards,
-            table=Listing("Every limit", table, self.audited.rows.words),
+            table=Listing("Every limit", table.rename(columns=_HEADINGS), words),
             details=f"{self.status.capitalize()}: {listing(broken)}.",
             file="fairdash-limits.csv",
             data=table,

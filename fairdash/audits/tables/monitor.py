@@ -39,6 +39,12 @@ COLUMNS = [
     "batch", "limit", "feature", "group", "value", "low", "high", "n", "batch alone",
     "evidence", "alarm",
 ]  # fmt: skip
+_HEADINGS = {
+    **{name: name.capitalize() for name in COLUMNS},
+    "feature": "Column",
+    "n": "Rows",
+    "batch alone": "By itself",
+}
 WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
 
 
@@ -246,7 +252,7 @@ class Watch:
                 Kpi("Alarms", str(len(self.broken)), "false in a year: at most 5 %"),
                 Kpi("Batches that fail", str(failing), "each by itself"),
             ],
-            table=Listing("Every batch and limit", table),
+            table=Listing("Every batch and limit", table.rename(columns=_HEADINGS)),
             details=details,
             file="fairdash-monitor.csv",
             data=table,
