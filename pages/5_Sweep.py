@@ -15,7 +15,6 @@ if view.data is None:
         data.ways_to_a_table(SWEEP),
     )
 
-ui.context(*sweep.sweep_facts(view.data, view.run))
 data.stop_without_features(view.data)
 swept = audits.is_sweep(ui.store(), view.run)
 if not swept:

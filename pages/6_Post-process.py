@@ -8,18 +8,12 @@ from fairdash.ui import postprocess, train
 HOW_RAMP = """
 Bars are the scores of a group; the **solid** part is decided 1. The line is the
 probability of deciding 1: 0 before the ramp, 1 after it, in between at random. Each
-group has its own start, so that all get the **target rate**.
+group has its own start, so that all get the **target rate**. **Ramp width (γ)**: how
+gradual. **Tolerance (ε)**: the gap of rates that is allowed. Dotted: Hardt's rule,
+which decides at random between two thresholds of each group.
 
-**Ramp width (γ)**: how gradual. **Tolerance (ε)**: the gap of rates that is allowed.
-Dotted: Hardt's rule, which decides at random between two thresholds of each group.
-"""
-TUNE = """
-The ramps are redrawn while a slider moves. Cards and figures: the {} rows that
-thresholds are learned on. Test rows report the choice.
-"""
-REPORT = """
-The ramps stand over the {} rows they were learned on. Cards and figures: test rows,
-which report the choice; to tune on, turn the report off.
+Thresholds are learned on the rows drawn. The verdict, the cards and the evidence are of
+test rows, which took no part.
 """
 
 view = ui.page("Post-process", "Can thresholds fix it?", pick="run")
@@ -49,8 +43,9 @@ if dataset is not None:
 @st.fragment
 def post_process():
     """Draw everything that follows the controls."""
-    facts = st.container()
-    choice = postprocess.pick_post(sources, view.data)
+    page = ui.result_page("post")
+    with page.controls:
+        choice = postprocess.pick_post(sources, view.data)
     try:
         data = ui.scored(view.data, choice.source, choice.crossed)
         ramp = postprocess.fit_ramp(data, choice)
@@ -63,35 +58,47 @@ def post_process():
         for model in models
         if model.id == choice.source.model
     ]
-    name = dataset.name if dataset else ""
-    answer = postprocess.post_answer(ramp, choice, name, " ".join(details))
-    ui.show_answer(answer, "post", top=facts)
     if scale := ui.what_margins_are(choice.source, view.data):
-        st.caption(ui.plain(scale))
-    left, right = st.columns(2, gap="medium")
-    with left:
-        ramps = postprocess.ramps_of(ramp)
-        ui.heading(ramps.headline, HOW_RAMP)
+        details.append(scale)
+    name = dataset.name if dataset else ""
+    page.show(postprocess.post_answer(ramp, choice, name, " ".join(details)))
+    ramps = postprocess.ramps_of(ramp)
+    with page.figure:
         postprocess.live_ramp(ramp, ramps, choice, view.data, fitted.hardt)
-        st.caption((REPORT if choice.on_test else TUNE).format(data.learned))
-        with st.container(horizontal=True, gap="small"):
-            postprocess.pick_ramp(ramp, choice, view.data)
-            postprocess.post_downloads(ramp, choice, view.data, subgroups)
-    with right:
+    with page.controls:
+        postprocess.pick_ramp(ramp, choice, view.data)
+
+    def trade_off():
         if choice.source.has_outcome:
             trade = postprocess.trade_off(ramp, choice, view.data)
             ui.show_answer(trade, "trade off")
         else:
             postprocess.changed_by_group(ramp)
-    postprocess.by_measure(ramp)
+
+    def inside():
+        answer = postprocess.local_before_after(ramp, choice, view.data, subgroups)
+        ui.show_answer(answer, "local")
+
+    def take_away():
+        postprocess.post_downloads(ramp, choice, view.data, subgroups)
+        postprocess.apply_to_file(ramp, choice, view.data, view.run)
+
+    def how():
+        ui.heading(ramps.headline)
+        st.markdown(HOW_RAMP)
+
+    label = "Other methods" if choice.source.has_outcome else "Changes by group"
+    evidence = [
+        ui.Evidence("trade", label, trade_off),
+        ui.Evidence("measure", "By any measure", lambda: postprocess.by_measure(ramp)),
+    ]
     if dataset is not None and choice.source.upload is None:
-        inside = postprocess.local_before_after(ramp, choice, view.data, subgroups)
-        ui.show_answer(inside, "local")
-    with st.expander("Apply to a new file", icon=":material/upload_file:"):
-        postprocess.apply_to_file(ramp, choice, view.data, view.run, subgroups)
-    if choice.source.has_outcome and (place := postprocess.opened("choosing")):
-        with place:
-            postprocess.cost_of_choosing(ramp, choice, view.data)
+        evidence.append(ui.Evidence("inside", "Inside subgroups", inside))
+    page.evidence(
+        *evidence,
+        ui.Evidence("apply", "Download, apply", take_away),
+        ui.Evidence("how", "How this is computed", how),
+    )
 
 
 post_process()

@@ -166,7 +166,8 @@ def main():
                 executable_path=options.chromium, args=["--no-sandbox"]
             )
             page = browser.new_page(viewport={"width": 1440, "height": 900})
-            url = f"http://127.0.0.1:{port}/Post-process?data={dataset}"
+            opened = "opened=trade&opened=inside"
+            url = f"http://127.0.0.1:{port}/Post-process?data={dataset}&{opened}"
             first, whole, table, steps, spent = drive(
                 page, url, options.releases, app.pid
             )

@@ -217,7 +217,7 @@ def main():
             )
             page = chromium.new_page(viewport={"width": 1440, "height": 1400})
             began = time.perf_counter()
-            page.goto(f"{address}/Sweep?run={run}")
+            page.goto(f"{address}/Sweep?run={run}&opened=map&opened=inside")
             page.get_by_role("slider", name="Fairness weight (λ)").wait_for(
                 timeout=60_000
             )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         sweep_answer,
         with_gaps,
     )
+    from fairdash.audits.corrections import correction_verdict
     from fairdash.audits.counterparts import (
         Change,
         Counterparts,

@@ -5,15 +5,24 @@ import math
 import pandas as pd
 
 from fairdash._wording import fitting, floor_words, listing, number, percent
-from fairdash.plots._rows import chance_alone, records, scatter, whiskers
+from fairdash.plots._rows import (
+    chance_alone,
+    records,
+    scatter,
+    upright_line,
+    whiskers,
+)
 from fairdash.plots._theme import (
+    INK,
     Picture,
     Spec,
     fade,
     finish,
     method_mark,
+    text,
 )
 
+_LIMITED = "demographic_parity_difference"
 _NAMES = {"auc": "AUC", "brier": "Brier score"}
 
 
@@ -32,7 +41,7 @@ METRICS = _Metrics(
     {
         "accuracy": ("accuracy", True),
         "worst_1_di": ("Worst-1-DI (← fairer)", False),
-        "demographic_parity_difference": ("DI (← fairer)", False),
+        _LIMITED: ("gap (DI) (← fairer)", False),
         "worst_2_di": ("Worst-2-DI (← fairer)", False),
         "worst_3_di": ("Worst-3-DI (← fairer)", False),
         "equalized_odds_difference": ("odds gap (← fairer)", False),
@@ -124,6 +133,12 @@ def plot_front(
         "yaxis": _axis(axes[1]),
     }
     layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
+    if axes[0] == _LIMITED:
+        line = upright_line(limit, color=fade(INK, 0.6), width=1.5, dash="dash")
+        layout["shapes"] = [line | {"layer": "below"}]
+        place: Spec = {"x": limit, "xanchor": "left", "xshift": 4}
+        place |= {"y": 0, "yref": "y domain", "yanchor": "bottom"}
+        layout["annotations"] = [text(f"limit {limit:g}", INK, **place)]
     return Picture(
         finish(data, layout, height=420, legend=True),
         _headline(models, limit, judge),

@@ -12,7 +12,7 @@ from fairdash.plots._rows import (
     records,
     scatter,
 )
-from fairdash.plots._theme import INK, MUTED, Picture, Spec, finish
+from fairdash.plots._theme import INK, MUTED, PAPER, Picture, Spec, fade, finish
 
 _TICKS = 6
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
@@ -24,7 +24,8 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
     Its figure is a heat map; transparent markers to click on, one per row of ``table``;
     a line along the limit; crosses. Cells are the rows of ``table``, one per setting:
     fairness_weight, tau, value (of ``metric``, see ``METRICS``), within and constant
-    (does not decide; its cell is crossed out and has no colour).
+    (does not decide; its cell is crossed out and has no colour); and if known quiet
+    (not above what chance shows; its cell is pale).
     """
     deciding = table[~table["constant"].astype(bool)]
     across = sorted(table["fairness_weight"].unique())
@@ -70,6 +71,7 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
             selected={"marker": {"opacity": 0}},
             unselected={"marker": {"opacity": 0}},
         ),
+        *_pale(row, column, table, values.shape),
         _edge(within),
         _crosses(row, column, table["constant"].to_numpy(bool)),
     ]
@@ -134,6 +136,17 @@ def _edge(within: Any) -> Spec:
         xs += [j - 0.5, j + 0.5, None]
         ys += [i + 0.5, i + 0.5, None]
     return scatter(xs, ys, line={"color": INK, "width": 2}, hoverinfo="skip")
+
+
+def _pale(row: Any, column: Any, table: pd.DataFrame, shape: Any) -> list[Spec]:
+    """Return a veil over the cells that chance alone explains, if they are known."""
+    if "quiet" not in table or not table["quiet"].any():
+        return []
+    z = np.full(shape, np.nan)
+    z[row, column] = table["quiet"].where(table["quiet"], np.nan).astype(float)
+    veil = [[0, fade(PAPER, 0.75)], [1, fade(PAPER, 0.75)]]
+    cells: Spec = {"type": "heatmap", "z": [numbers(pd.Series(line)) for line in z]}
+    return [cells | {"colorscale": veil, "showscale": False, "hoverinfo": "skip"}]
 
 
 def _crosses(row: Any, column: Any, constant: Any) -> Spec:

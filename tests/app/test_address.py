@@ -64,8 +64,8 @@ CHOICES = {
         ("button_group", "Worst k", 2),
     ],
     "Sweep": [
-        ("toggle", "Front over single runs", True),
         ("toggle", "Show constant models", True),
+        ("button_group", "Evidence", ["map"]),
         ("button_group", "Metric", "accuracy"),
         ("button_group", "Chosen on validation rows", "certified"),
         ("number_input", "DI at most", 0.4),

@@ -31,6 +31,9 @@ def test_a_finished_sweep_opens_without_training(visit):
     (run,) = ui.store().runs()
     assert page.title[0].value == "What does fairness cost?"
     assert (run.status, run.dataset_name) == ("finished", "Loans")
+    limit = run.spec["di_limit"]
+    assert f"With DI of at most {limit:g} on validation rows" in words(page)
+    assert "1,800 test rows" in words(page)
     assert len(sent(page, "live_setting")["settings"]) == 25
 
 

@@ -77,7 +77,8 @@ def test_train_shows_one_set_of_numbers(visit, inline, train_once, kind, n_group
 def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once):
     data = add_table(4)
     run = train_once(ui.store(), train, data, "sweep")
-    page = visit("Sweep", run=run)
+    axes = {"across": "worst_1_di", "opened": ["how", "inside"]}
+    page = visit("Sweep", run=run, **axes)
     assert not page.exception
     known, seeds = models_of(data, run)
     assert seeds == {0}
@@ -169,16 +170,16 @@ def test_post_processing_starts_from_the_decisions_of_the_model(
 ):
     data = add_table(n_groups)
     run = train_once(ui.store(), train, data, kind)
-    page = visit("Post-process", run=run)
+    page = visit("Post-process", run=run, opened=["trade", "inside"])
     assert not page.exception
     known, _ = models_of(data, run)
     said = words(page)
     label, seed = re.search(r"People · (.*?)(?:, seed (\d+))? ·", said).groups()
-    rows = exported(data, known[label], {int(seed or 0)}, "validation")
+    rows = exported(data, known[label], {int(seed or 0)})
     accuracy, gap, worst = figures_of(rows)
     metric = {m.label: m for m in page.metric}
-    change = float(metric["DI, validation rows"].delta.replace("−", "-"))
-    now = float(metric["DI, validation rows"].value)
+    change = float(metric["Gap (DI), test rows"].delta.replace("−", "-"))
+    now = float(metric["Gap (DI), test rows"].value)
     assert now - change == pytest.approx(gap, abs=1.1e-3)
     gain = float(
         metric["Expected accuracy"].delta.replace("−", "-").removesuffix(" pt")

@@ -118,7 +118,8 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
 def test_the_browser_has_local_di_of_every_setting_as_one_would_compute_it(
     visit, run_id, dataset_id
 ):
-    page = visit("Sweep", run=run_id, method="road", fairness_weight="2", tau="0.6")
+    at = {"method": "road", "fairness_weight": "2", "tau": "0.6"}
+    page = visit("Sweep", run=run_id, opened="inside", **at)
     inside = sent(page, "live_inside")
     assert len(inside["settings"]) == 6
     store = ui.store()
@@ -221,6 +222,7 @@ def test_a_setting_between_the_trained_ones_is_trained_and_joins_the_sweep(
     visit, run_id
 ):
     at = {"method": "road", "fairness_weight": "1.25", "tau": "0.335"}
+    at["opened"] = "how"
     page = visit("Sweep", run=run_id, **at)
     assert not page.exception
     live = sent(page, "live_setting")
@@ -259,7 +261,7 @@ def test_constant_models_are_drawn_on_request_alone(visit, dataset_id):
     rows = ui.store().snapshot(run).table()
     n_constant = int((rows["validation_constant"] > 0).sum())
     assert n_constant >= 5
-    page = visit("Sweep", run=run)
+    page = visit("Sweep", run=run, opened="how")
     assert not page.exception
     assert "alike for everyone, or as chance might: not drawn" in words(page)
     n_drawn = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))

@@ -90,6 +90,10 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     other.close()
 
     # a click on a cell of the map, then on a mark of the front, leads to that model
+    for name in ("Map of λ and τ", "Inside subgroups"):
+        page.get_by_role("button", name=name).click()
+    page.locator(".js-plotly-plot").nth(1).wait_for()
+    page.locator(".live_inside svg").first.wait_for()
     grid = road.sort_values(["fairness_weight", "tau"]).reset_index(drop=True)
     for figure, curve, point in ((1, 1, 7), (0, 2, 20)):
         click_on(page, figure, curve, point)
@@ -125,13 +129,14 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.get_by_test_id("stSidebar").get_by_text("Post-process", exact=True).click()
     scores = page.get_by_role("combobox", name="Scores of")
     expect(scores).to_have_value(label)
-    for name in ("Individual fairness", "Noisy groups"):
-        page.get_by_test_id("stSidebar").get_by_text(name, exact=True).click()
-        audited = page.get_by_role("combobox", name="Model", exact=True)
-        expect(audited).to_have_value(label)
+    page.get_by_test_id("stSidebar").get_by_text("Individual fairness").click()
+    expect(page.get_by_role("radio", name=label, checked=True)).to_be_visible()
+    page.get_by_test_id("stSidebar").get_by_text("Noisy groups").click()
+    audited = page.get_by_role("combobox", name="Model", exact=True)
+    expect(audited).to_have_value(label)
     page.get_by_test_id("stSidebar").get_by_text("Sweep", exact=True).click()
     page.wait_for_url(re.compile(rf"fairness_weight={low['fairness_weight']:g}&"))
-    page.get_by_role("button", name="See where it is unfair").click()
+    page.get_by_test_id("stSidebar").get_by_text("Local fairness").click()
     page.get_by_role("heading", name="Where is the model unfair?").wait_for()
     expect(page.get_by_text(re.compile(re.escape(label))).first).to_be_visible()
 

@@ -97,7 +97,7 @@ def promise_answer(
         _cards(certificate, curve, slack, share),
         Drawing("plot_worst_case", table, drawn),
         caption=f"The promise: {promise_words(question).lower()}. {_rows(curve, rows)}",
-        details=f"{_rows(curve, rows)} {certificate.details(share)}".rstrip(),
+        details=f"{certificate.label}. {certificate.details(share)}".rstrip(),
         how=_HOW,
     )
 

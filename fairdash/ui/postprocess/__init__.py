@@ -1,9 +1,5 @@
 """The Post-process page: thresholds for each group."""
 
-from fairdash.ui.postprocess.further import (
-    cost_of_choosing,
-    opened,
-)
 from fairdash.ui.postprocess.ramp import (
     baselines,
     fit_ramp,

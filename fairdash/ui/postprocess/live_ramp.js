@@ -17,10 +17,10 @@ function between(places, x, value) {
 }
 
 // start of the ramp and share decided 1 while a slider moves
-function preview(group, { gamma, rate, tolerance }, centred) {
+function preview(group, { gamma, rate, tolerance }) {
   const atRest = between(group.gammas, gamma, (i) => group.at_rest[i])
   const low = Math.max(rate - tolerance / 2, 0), high = Math.min(rate + tolerance / 2, 1)
-  if (atRest >= low && atRest <= high) return [centred ? -gamma / 2 : 0, atRest]
+  if (atRest >= low && atRest <= high) return [0, atRest]
   const target = atRest > high ? high : low
   const middle = between(group.gammas, gamma, (i) =>
     between(group.rates, target, (k) => group.middles[i][k]))
@@ -85,7 +85,7 @@ function picture(data, setting, solved, width) {
   const peak = tallest(data.groups)
   const ramps = solved
     ? data.solved
-    : data.groups.map((group) => preview(group, setting, data.centred))
+    : data.groups.map((group) => preview(group, setting))
   const panels = data.groups.map((group, i) =>
     panel(group, data.colours[i], ramps[i], setting.gamma, data.hardt[i], 24 + i * (PANEL + GAP), width, peak))
   const bottom = 24 + data.groups.length * (PANEL + GAP) - GAP
@@ -148,7 +148,7 @@ export default function ({ data, parentElement, setStateValue }) {
       if (!free || !answered) input.value = state.setting[name] = value
     }
     slider.told = value
-    input.disabled = data.locked || !free
+    input.disabled = !free
     input.oninput = () => { state.setting[name] = +input.value; soon() }
     input.onchange = () => {
       if (state.setting[name] !== (sent.at(-1) ?? slider.told)) sent.push(state.setting[name])

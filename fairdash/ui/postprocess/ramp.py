@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -23,7 +23,6 @@ from fairdash.postprocessing import (
     Report,
     Rule,
     ScoredRows,
-    SplitScores,
     Thresholds,
     choose_ramp,
 )
@@ -52,31 +51,23 @@ class RampFields(Fields):
     gamma: float | None = None
     target_rate: str | None = None
     tolerance: float | None = None
-    # "middle" for a ramp whose middle, not its start, lies at 0 when not corrected.
-    rest: str | None = None
-    # "test" for a choice that is reported on test rows, no longer tuned.
-    rows: str | None = None
 
 
 class Choice(NamedTuple):
-    """What the controls say: scores, groups, target rate, rest, rows shown."""
+    """What the controls say: scores, groups, target rate."""
 
     source: Source
     crossed: tuple[str, ...]
     target: str
-    center: bool
-    on_test: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Ramp:
-    """A fitted ramp, and what it does on the rows that are looked at."""
+    """A ramp, fitted without test rows, and what it does on these."""
 
     data: Scored
     fitted: RampThreshold
     report: Report
-    # What the rows looked at are called: "validation", "calibration" or "test".
-    rows: str
 
     @property
     def setting(self) -> dict[str, float]:
@@ -105,10 +96,6 @@ class Ramp:
         """Return a group after its columns: "sex: Female", "sex × race: Female × b"."""
         return group_label(self.feature, group)
 
-    def verdict(self) -> str:
-        """Say what the ramp changes on the rows looked at, and who is behind."""
-        return self.report.verdict(self.rows, self.feature)
-
     def starts(self) -> pd.DataFrame:
         """Return group, start of the ramp and rate of the rows it was learned on."""
         return pd.DataFrame(
@@ -121,7 +108,7 @@ class Ramp:
 
 
 def fit_ramp(data: Scored, choice: Choice) -> Ramp:
-    """Solve the ramp of the selection exactly and report on the rows looked at."""
+    """Solve the ramp of the selection exactly and report on test rows."""
     gamma, tolerance = (_chosen_number(name, _START[name]) for name in _START)
     learned = data.split.calibration
     by_hand = choice.target == HAND
@@ -129,18 +116,9 @@ def fit_ramp(data: Scored, choice: Choice) -> Ramp:
         gamma,
         _rate_by_hand(learned) if by_hand else choice.target,
         tolerance,
-        choice.center,
-        learned.score_type,
+        score_type=learned.score_type,
     ).fit_rows(learned)
-    rows = rows_shown(data.split, on_test=choice.on_test)
-    return Ramp(
-        data, fitted, fitted.report(rows), "test" if choice.on_test else data.learned
-    )
-
-
-def rows_shown(split: SplitScores, *, on_test: bool) -> ScoredRows:
-    """Return the rows that figures are of: those tuned on, or test rows."""
-    return split.test if on_test else split.calibration
+    return Ramp(data, fitted, fitted.report(data.split.test))
 
 
 def _chosen_number(name: str, usual: float) -> float:
@@ -163,11 +141,11 @@ def _rate_by_hand(rows: ScoredRows) -> float:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def previews(
-    dataset_id: str, source: Source, crossed: tuple[str, ...], *, center: bool
+    dataset_id: str, source: Source, crossed: tuple[str, ...]
 ) -> list[RampPreview]:
     """Return by group what the browser shows while a slider moves."""
     groups = scored(dataset_id, source, crossed).split.calibration.by_group
-    return [RampPreview.of(group, center=center) for group in groups]
+    return [RampPreview.of(group) for group in groups]
 
 
 @st.cache_resource(max_entries=8, show_spinner="Fitting other methods…")
@@ -180,26 +158,25 @@ def baselines(
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def baseline_table(
-    dataset_id: str, source: Source, crossed: tuple[str, ...], *, on_test: bool
+    dataset_id: str, source: Source, crossed: tuple[str, ...]
 ) -> pd.DataFrame:
-    """Return accuracy and DI of these methods on the rows looked at."""
-    rows = rows_shown(scored(dataset_id, source, crossed).split, on_test=on_test)
+    """Return accuracy and DI of these methods on test rows."""
+    rows = scored(dataset_id, source, crossed).split.test
     return baselines(dataset_id, source, crossed).table(rows)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def local_corrections(
-    dataset_id: str, source: Source, subgroups: Subgroups, *, on_test: bool
+    dataset_id: str, source: Source, subgroups: Subgroups
 ) -> LocalCorrections:
     """Return what corrects inside subgroups, sorted once for all widths."""
     split = scored(dataset_id, source, ()).split
     labels = subgroups.label(store().dataset(dataset_id).frame)
-    learned = labels.iloc[split.calibration_rows]
     return LocalCorrections.of(
         split.calibration,
-        rows_shown(split, on_test=on_test),
-        learned_subgroups=learned,
-        reported_subgroups=labels.iloc[split.test_rows] if on_test else learned,
+        split.test,
+        learned_subgroups=labels.iloc[split.calibration_rows],
+        reported_subgroups=labels.iloc[split.test_rows],
         min_size=subgroups.min_size,
     )
 
@@ -208,42 +185,26 @@ def covariance_thresholds(
     ramp: Ramp, source: Source, dataset_id: str, subgroups: Subgroups
 ) -> Thresholds:
     """Return covariance control at the width of the ramp, by subgroup and group."""
-    learned = local_corrections(dataset_id, source, subgroups, on_test=False)
+    learned = local_corrections(dataset_id, source, subgroups)
     return learned.control(ramp.fitted.gamma).thresholds()
 
 
 def pick_post(sources: Sequence[Source], dataset_id: str | None) -> Choice:
-    """Draw the choice of scores, groups, target rate and the rows that are shown."""
+    """Draw the choice of scores, target rate and groups, and the upload of scores."""
     by_id = {source.id: source for source in sources}
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        chosen = st.selectbox(
-            "Scores of",
-            list(by_id),
-            format_func=lambda name: by_id[name].label,
-            width=200,
-            **bound("scores", _first(sources).id, among=by_id),
-        )
-        source = by_id[chosen]
-        on_test = RampFields.here().rows == "test"
-        target = _pick_target(source, on_test=on_test)
-        with st.container(width=130), more("Groups"):
-            crossed = () if source.upload else _pick_crossed(dataset_id, on_test)
-            center = st.toggle(
-                "Middle of the ramp at 0",
-                help="Where tolerance leaves a group uncorrected, its ramp has its "
-                "middle at score 0 instead of its start.",
-                disabled=on_test,
-                **_switch("rest", "middle"),
-            )
-        with st.container(width=155):
-            upload_scores()
-        st.toggle(
-            "Report on test rows",
-            help=f"Tune on {source.learned} rows. Once γ, ρ and ε are chosen, this "
-            "shows what the choice does on rows that took no part in it.",
-            **_switch("rows", "test"),
-        )
-    return Choice(source, crossed, target, center, on_test)
+    chosen = st.selectbox(
+        "Scores of",
+        list(by_id),
+        format_func=lambda name: by_id[name].label,
+        width=200,
+        **bound("scores", _first(sources).id, among=by_id),
+    )
+    source = by_id[chosen]
+    target = _pick_target(source)
+    with st.container(width="content"), more("Groups"):
+        crossed = () if source.upload else _pick_crossed(dataset_id)
+        upload_scores()
+    return Choice(source, crossed, target)
 
 
 def live_ramp(
@@ -261,7 +222,7 @@ def live_ramp(
     # names of columns are in it, and Streamlit refuses "__" in a component's key
     named = repr((dataset_id, choice.source.id, choice.crossed))
     key = f"live {sha256(named.encode()).hexdigest()}"
-    tables = previews(dataset_id, choice.source, choice.crossed, center=choice.center)
+    tables = previews(dataset_id, choice.source, choice.crossed)
     by_hand = choice.target == HAND
 
     def released() -> None:
@@ -284,8 +245,6 @@ def live_ramp(
             "setting": ramp.setting,
             "solved": [[row["start"], row["rate"]] for row in picture.figure],
             "by_hand": by_hand,
-            "locked": choice.on_test,
-            "centred": choice.center,
         },
         key=key,
         on_setting_change=released,
@@ -299,11 +258,10 @@ def chosen_ramp(
     crossed: tuple[str, ...],
     *,
     tolerance: float,
-    center: bool,
 ) -> RampChoice:
     """Return the width and the target rate that folds of the tuning rows choose."""
     rows = scored(dataset_id, source, crossed).split.calibration
-    return choose_ramp(rows, tolerance=tolerance, center=center)
+    return choose_ramp(rows, tolerance=tolerance)
 
 
 def pick_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
@@ -319,21 +277,15 @@ def pick_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
         help="The width and target rate with the highest expected accuracy on "
         f"{choice.source.learned} rows, each decided by thresholds of four other "
         "fifths.",
-        disabled=choice.on_test or not choice.source.has_outcome,
+        disabled=not choice.source.has_outcome,
         on_click=chosen,
     )
 
 
 def choice_of(ramp: Ramp, choice: Choice, dataset_id: str) -> RampChoice:
-    """Return what folds choose at the tolerance and rest of the ramp."""
-    fitted = ramp.fitted
-    return chosen_ramp(
-        dataset_id,
-        choice.source,
-        choice.crossed,
-        tolerance=fitted.tolerance,
-        center=fitted.center,
-    )
+    """Return what folds choose at the tolerance of the ramp."""
+    tolerance = ramp.fitted.tolerance
+    return chosen_ramp(dataset_id, choice.source, choice.crossed, tolerance=tolerance)
 
 
 def _first(sources: Sequence[Source]) -> Source:
@@ -344,7 +296,7 @@ def _first(sources: Sequence[Source]) -> Source:
     return (of_seed or led or sources)[0]
 
 
-def _pick_target(source: Source, *, on_test: bool) -> str:
+def _pick_target(source: Source) -> str:
     targets = [t for t in _TARGETS if source.has_outcome or t != "accuracy"]
     target: str = st.segmented_control(
         "Target rate (ρ)",
@@ -354,7 +306,6 @@ def _pick_target(source: Source, *, on_test: bool) -> str:
         help=f"The rate that all groups get. Most accurate: on {source.learned} rows, "
         "by their outcome. Balanced: where corrections cancel; needs no outcome. By "
         "hand: the slider.",
-        disabled=on_test,
         **bound(
             "target_rate",
             targets[0],
@@ -365,7 +316,7 @@ def _pick_target(source: Source, *, on_test: bool) -> str:
     return target
 
 
-def _pick_crossed(dataset_id: str | None, on_test: bool) -> tuple[str, ...]:
+def _pick_crossed(dataset_id: str | None) -> tuple[str, ...]:
     assert dataset_id is not None, "a model or a column has a data set"
     roles = store().dataset_record(dataset_id).roles
     columns = _crossable(dataset_id)
@@ -375,19 +326,8 @@ def _pick_crossed(dataset_id: str | None, on_test: bool) -> tuple[str, ...]:
             columns,
             max_selections=2,
             help="Every combination of values becomes a group of its own.",
-            disabled=on_test,
             **bound("crossed", [], among=columns, shown=list, meant=tuple),
         )
-    )
-
-
-def _switch(field: str, on: str) -> dict[str, Any]:
-    """Tie a toggle to a field that holds one text or nothing."""
-    return bound(
-        field,
-        False,
-        shown=lambda told: told == on,
-        meant=lambda pressed: on if pressed else None,
     )
 
 

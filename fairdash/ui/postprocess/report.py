@@ -28,15 +28,13 @@ from fairdash.audits import (
     Drawing,
     PortableModel,
     audit_rows_of,
+    correction_verdict,
     read_model,
 )
 from fairdash.datasets import Subgroups, group_labels, read_apart
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture, plot_ramps
 from fairdash.postprocessing import (
-    COVARIANCE,
-    NO_SUBGROUP,
-    RAMP,
     ScoreType,
     Thresholds,
     apply_thresholds,
@@ -127,10 +125,10 @@ _KINDS: tuple[ScoreType, ...] = ("probability", "margin")
 def post_answer(ramp: Ramp, choice: Choice, name: str, details: str = "") -> Answer:
     """Return what the ramp changes; ``name`` is of the data set."""
     return Answer(
-        ramp.verdict(),
+        correction_verdict(ramp.report),
         post_kpis(ramp),
         facts=ramp.facts(choice.source, name),
-        details=details,
+        details=f"{ramp.report.verdict('test', ramp.feature)} {details}".rstrip(),
     )
 
 
@@ -138,7 +136,6 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
     """Return accuracy and DI with paired changes, and changed decisions by group."""
     accuracy, gap = ramp.report.outcome.to_dict("records")
     known = math.isfinite(accuracy["value"])
-    own = "" if ramp.rows == "test" else " Thresholds are learned on these rows."
     cards = [
         Kpi(
             "Expected accuracy",
@@ -148,18 +145,17 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
             else "not known without an outcome",
             delta=points(accuracy["change"]) if known else "",
             good=_good(accuracy, up=True),
-            help=f"Share of right decisions on {ramp.rows} rows when they are drawn "
-            f"with the probabilities of the ramp.{own} Change: against no correction, "
-            "paired.",
+            help="Share of right decisions on test rows when they are drawn with the "
+            "probabilities of the ramp. Change: against no correction, paired.",
         ),
         Kpi(
-            f"DI, {ramp.rows} rows",
+            "Gap (DI), test rows",
             number(gap["value"]),
             interval(gap["low"], gap["high"]),
             delta=change(gap["change"]),
             good=_good(gap, up=False),
             help="Demographic parity difference: largest minus smallest expected rate "
-            f"of the groups.{own} At tolerance 0 it is 0 on rows that thresholds are "
+            "of the groups. At tolerance 0 it is 0 on the rows that thresholds are "
             "learned on; on test rows chance remains.",
         ),
     ]
@@ -176,7 +172,7 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
                 f"changed: {count(round(row['up']))} to 1, "
                 f"{count(round(row['down']))} to 0",
                 help=f"Expected number of changed decisions among {count(row['n'])} "
-                f"{ramp.rows} rows of {whom}; drawing alone moves them by "
+                f"test rows of {whom}; drawing alone moves them by "
                 f"±{count(round(row['spread']))} in 95% of cases.",
             )
         )
@@ -193,12 +189,10 @@ def ramps_of(ramp: Ramp) -> Picture:
 
 def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> Answer:
     """Return accuracy against DI of the ramp and of other methods."""
-    methods = baseline_table(
-        dataset_id, choice.source, choice.crossed, on_test=choice.on_test
-    )
+    methods = baseline_table(dataset_id, choice.source, choice.crossed)
     curve = ramp.fitted.curve(ramp.report.rows)
     table = trade_off_table(ramp.report, curve, methods)
-    figure = Drawing("plot_trade_off", table, {"rows": ramp.rows})
+    figure = Drawing("plot_trade_off", table, {"rows": "test"})
     return Answer("", figure=figure, how=_HOW_TRADE)
 
 
@@ -206,15 +200,13 @@ def local_before_after(
     ramp: Ramp, choice: Choice, dataset_id: str, subgroups: Subgroups
 ) -> Answer:
     """Return local DI before and after the ramp and two local corrections."""
-    corrections = local_corrections(
-        dataset_id, choice.source, subgroups, on_test=choice.on_test
-    )
+    corrections = local_corrections(dataset_id, choice.source, subgroups)
     compared = corrections.compare(ramp.report.h, ramp.fitted.gamma)
     drawn = compared.drawn()
     cells = drawn.pop("cells")
     drawn |= {
         "groups": corrections.reported.rows.names,
-        "rows": ramp.rows,
+        "rows": "test",
         "feature": ramp.data.columns[0],
     }
     figure = Drawing("plot_corrections", cells, drawn)
@@ -236,7 +228,7 @@ def by_measure(ramp: Ramp) -> None:
     table["group"] = [*map(ramp.label, table["group"])]
     show_table(table.rename(columns=_BEFORE_AFTER))
     st.caption(apart)
-    said = f"{MEASURE_NAMES[measure]} on {ramp.rows} rows, on average over draws. "
+    said = f"{MEASURE_NAMES[measure]} on test rows, on average over draws. "
     st.caption(f"{said}{_OF_DRAWS}")
 
 
@@ -248,7 +240,7 @@ def changed_by_group(ramp: Ramp) -> None:
     whole = st.column_config.NumberColumn(format="%.0f")
     show_table(table, columns={"up": whole, "down": whole})
     st.caption(
-        f"Expected decisions of {ramp.rows} rows: rates before and after, and how many "
+        "Expected decisions of test rows: rates before and after, and how many "
         "go from 0 to 1 (up) and from 1 to 0 (down). Accuracy is not known without an "
         "outcome."
     )
@@ -307,7 +299,6 @@ def apply_to_file(
     choice: Choice,
     dataset_id: str | None,
     run_id: str | None,
-    subgroups: Subgroups | None,
 ) -> None:
     """Draw the upload of a new file and the download of its decisions."""
     columns = " and ".join(ramp.data.columns)
@@ -324,7 +315,10 @@ def apply_to_file(
     try:
         home = store().home
         frame = read_apart(sent.getvalue(), home, name=sent.name, owner=str(home))
-        thresholds, groups = _correction(frame, ramp, choice, dataset_id, subgroups)
+        thresholds, groups = (
+            ramp.fitted.thresholds(),
+            _groups(frame, ramp, choice, dataset_id),
+        )
         done = _decided(frame, thresholds, groups, choice, dataset_id, run_id)
     except ValueError as error:
         problem(f"Thresholds were not applied to {sent.name}", error)
@@ -393,37 +387,20 @@ def _kinds(scores: "pd.Series[Any]", learned: ScoreType) -> tuple[ScoreType, ...
     return _KINDS if scores.min() >= 0 else _KINDS[1:]
 
 
-def _correction(
-    frame: pd.DataFrame,
-    ramp: Ramp,
-    choice: Choice,
-    dataset_id: str | None,
-    subgroups: Subgroups | None,
-) -> "tuple[Thresholds, list[pd.Series[Any]]]":
-    """Return what is applied, and groups made as those that it was learned for."""
+def _groups(
+    frame: pd.DataFrame, ramp: Ramp, choice: Choice, dataset_id: str | None
+) -> "list[pd.Series[Any]]":
+    """Return groups of a file made as those that the thresholds were learned for."""
     missing = [name for name in ramp.data.columns if name not in frame]
     if missing:
         raise ValueError(
             f"It has no column {missing[0]!r}, which tells the group. It has "
             f"{list(map(str, frame.columns))[:20]}; rename one of these."
         )
-    thresholds = ramp.fitted.thresholds()
-    if choice.source.upload is not None or dataset_id is None or subgroups is None:
-        return thresholds, [frame[name] for name in ramp.data.columns]
-    dataset = store().dataset(dataset_id)
-    labels = group_labels(frame, dataset.roles)
-    kind = st.segmented_control(
-        "Correction", [RAMP, COVARIANCE], default=RAMP, required=True
-    )
-    if kind == RAMP:
-        crossed = [fill_missing(frame[name]) for name in choice.crossed]
-        return thresholds, [labels, *crossed]
-    control = covariance_thresholds(ramp, choice.source, dataset_id, subgroups)
-    # bins at both ends follow the data: they are those of the table learned on
-    both = pd.concat([dataset.frame, frame], ignore_index=True)
-    inside = subgroups.label(both).iloc[len(dataset.frame) :].set_axis(frame.index)
-    named = inside.astype(object).fillna(NO_SUBGROUP).rename("subgroup")
-    return control, [named, labels]
+    if choice.source.upload is not None or dataset_id is None:
+        return [frame[name] for name in ramp.data.columns]
+    labels = group_labels(frame, store().dataset(dataset_id).roles)
+    return [labels, *(fill_missing(frame[name]) for name in choice.crossed)]
 
 
 def _model(trial_key: str, run_id: str | None) -> AuditedModel | None:

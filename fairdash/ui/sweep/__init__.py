@@ -2,4 +2,4 @@
 
 from fairdash.ui.sweep.certify import promise
 from fairdash.ui.sweep.form import sweep_form
-from fairdash.ui.sweep.page import show_finished_sweep, show_growing_sweep, sweep_facts
+from fairdash.ui.sweep.page import show_finished_sweep, show_growing_sweep

@@ -17,7 +17,7 @@ from fairdash import plots
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar
+from fairdash.sweep import PARITY, TAU, WEIGHT, Judge, Point, Scalar
 from fairdash.ui.selection import (
     OF_RUN,
     Fields,
@@ -27,7 +27,7 @@ from fairdash.ui.selection import (
     selection,
     with_entry,
 )
-from fairdash.ui.widgets.blocks import controls, more
+from fairdash.ui.widgets.blocks import more
 
 _JUDGES: dict[Judge, str] = {"validation": "Validation rows", "test": "As in the paper"}
 _SLIDERS = 2
@@ -48,8 +48,7 @@ class SweepFields(Fields):
     # Metrics on the axes of a front.
     across: str | None = None
     up: str | None = None
-    # Whether fronts are over single runs, and show models that do not decide.
-    single: bool | None = None
+    # Whether fronts show models that do not decide.
     constants: bool | None = None
 
     def coordinates(self) -> dict[str, str]:
@@ -72,7 +71,6 @@ class Controls:
     limit: float  # on DI
     judge: Judge
     axes: tuple[str, str]
-    single: bool  # fronts over single runs instead of means over seeds
     constants: bool  # whether models that do not decide are drawn
 
     @property
@@ -103,12 +101,13 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     Returns what was set, and the place for one more popover in the bar.
     """
     grid = sweep.grid_result
-    with controls(4):
-        first = st.container() if len(grid.methods) > 1 else None
-        options = more("Front and limit")
-        corner = st.container()
+    first = st.container(width=220) if len(grid.methods) > 1 else None
+    options = st.container(width="content")
+    corner = st.container(width="content")
     with options:
-        limit, judge, axes, single, constants = _front_options(sweep)
+        options = more("Front and limit")
+    with options:
+        limit, judge, axes, constants = _front_options(sweep)
     method, point = current(sweep, limit)
     if first is not None:
         widget = f"{sweep.run.id} method"
@@ -134,7 +133,6 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
         limit,
         judge,
         axes,
-        single,
         constants,
     )
     return state, corner
@@ -263,7 +261,7 @@ def _other_axis(sweep: StoredSweep, method: str, name: str, value: Scalar) -> No
 
 def _front_options(
     sweep: StoredSweep,
-) -> tuple[float, Judge, tuple[str, str], bool, bool]:
+) -> tuple[float, Judge, tuple[str, str], bool]:
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)
     limit = st.slider(
@@ -279,12 +277,6 @@ def _front_options(
         required=True,
         **bound("judge", "validation", named=_JUDGES),
     )
-    single = False
-    if sweep.result.n_seeds > 1:
-        single = st.toggle(
-            "Front over single runs",
-            **bound("single", False, meant=lambda single: single or None),
-        )
     constants = st.toggle(
         "Show constant models",
         help="Models that accept all or none, or whose balanced accuracy is within "
@@ -293,11 +285,11 @@ def _front_options(
     )
     gaps = [f"{measure}_gap" for measure in MEASURE_NAMES]
     metrics = [*plots.METRICS, *gaps[1:]]  # the gap in selection rates is DI
-    across = _axis("Across", "across", metrics, "worst_1_di")
+    across = _axis("Across", "across", metrics, PARITY)
     others = [metric for metric in metrics if metric != across]
     first = "accuracy" if "accuracy" in others else others[0]
     up = _axis("Up", "up", others, first)
-    return limit, judge, (across, up), single, constants
+    return limit, judge, (across, up), constants
 
 
 def _axis(title: str, field: str, metrics: list[str], first: str) -> str:

@@ -1,11 +1,13 @@
 """The figures of a sweep: front, map, what τ does; and the search for a model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
 from fairdash import plots
+from fairdash._escaping import plain
 from fairdash.audits import (
     OWN_NOTE,
     StoredSweep,
@@ -28,7 +30,13 @@ from fairdash.ui.sweep.controls import (
     go_to_mark,
     go_to_place,
 )
-from fairdash.ui.widgets.blocks import figure, more, table_below
+from fairdash.ui.widgets.blocks import (
+    draw_picture,
+    figure,
+    heading,
+    more,
+    table_below,
+)
 from fairdash.ui.widgets.pick_measure import (
     gaps_on,
 )
@@ -48,7 +56,7 @@ limit.
 _GRID_HOW = """
 The mean over seeds of a metric for every λ and τ. The line divides the settings that
 keep the DI limit on validation rows from those that do not; a cross marks a constant
-model. Click a cell to move there.
+model. Pale: not above what a fair model reaches by chance. Click a cell to move there.
 """
 _MAPS = {_WORST: "Worst-1-DI", "accuracy": "Accuracy", PARITY: "DI"}
 _RULES = {
@@ -57,22 +65,23 @@ _RULES = {
 }
 
 
-def draw_front(sweep: StoredSweep, state: Controls) -> None:
-    """Draw the front with the chosen model ringed; a click chooses another."""
+def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
+    """Draw the front with the chosen model ringed; a click chooses another.
+
+    Returns what draws its table and how to read it.
+    """
     result = sweep.result
 
     def make() -> tuple[pd.DataFrame, plots.Picture]:
-        models = result.points(
-            state.axes, state.limit, state.judge, single=state.single
-        )
+        models = result.points(state.axes, state.limit, state.judge)
         picture = plots.plot_front(
             models,
-            None if state.single else result.single_runs(state.axes),
+            result.single_runs(state.axes),
             axes=state.axes,
             limit=state.limit,
             judge=state.judge,
             constants=state.constants,
-            n_seeds=1 if state.single else result.n_seeds,
+            n_seeds=result.n_seeds,
             chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
             own=own_points(sweep, state.axes, gaps_on(state.axes)),
         )
@@ -86,18 +95,21 @@ def draw_front(sweep: StoredSweep, state: Controls) -> None:
         state.axes,
         state.limit,
         state.judge,
-        state.single,
         state.constants,
     )
     run = sweep.run
     trained = trained_on(sweep.store, run.dataset_id, run.spec.get("train_rows"))
-    figure(
-        picture,
-        caption=" ".join([result.seed_note(), trained, OWN_NOTE * bool(own)]).strip(),
-        how=_FRONT_HOW,
-        key=f"{sweep.run.id} front",
-        on_select=None if state.single else lambda: go_to_mark(sweep, drawn),
-    )
+    key = f"{sweep.run.id} front"
+    draw_picture(picture, key=key, on_select=lambda: go_to_mark(sweep, drawn))
+
+    def how() -> None:
+        notes = [picture.caption, result.seed_note(), trained, OWN_NOTE * bool(own)]
+        heading(picture.headline)
+        st.markdown(_FRONT_HOW)
+        st.caption(plain(" ".join(filter(None, notes))))
+        table_below(picture.table, picture.sent)
+
+    return how
 
 
 @dataclass(frozen=True)
@@ -127,6 +139,11 @@ def draw_grid(sweep: StoredSweep, state: Controls) -> None:
 
     def make() -> tuple[pd.DataFrame, plots.Picture]:
         table = grid.grid(state.method, state.others, metric, state.limit)
+        if metric == _WORST:
+            table["quiet"] = [
+                value <= sweep.chance(int(str(place)))
+                for place, value in table["value"].items()
+            ]
         return table, plots.plot_grid(table, metric=metric).finished()
 
     table, picture = sweep.once(make, "grid", *asked)

@@ -57,7 +57,6 @@ def draw_sliders(
         tuple(state.others.items()),
         state.limit,
         state.axes,
-        state.single,
     )
     start = [position_of(axes[name], state.point[name]) for name in state.sliders]
     data = f'{kept[:-1]}, "start": {json.dumps(start)}}}'.encode()
@@ -224,10 +223,9 @@ def _rows(table: pd.DataFrame) -> list[tuple[int, "pd.Series[Any]"]]:
 
 
 def _mark(row: "pd.Series[Any]", state: Controls) -> list[float] | None:
-    """Return where the front shows a setting; nowhere if it shows single runs."""
+    """Return where the front shows a setting."""
     at = [float(row[f"test_{metric}"]) for metric in state.axes]
-    shown = not state.single and all(map(math.isfinite, at))
-    return at if shown else None
+    return at if all(map(math.isfinite, at)) else None
 
 
 def _finite(value: float) -> float | None:

@@ -2,6 +2,7 @@
 
 import math
 import os
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,7 +11,6 @@ from fairdash._wording import duration, plural, time_left
 from fairdash.audits import (
     StoredSweep,
     finished_sweep,
-    is_sweep,
     joining_runs,
     models_in_training,
     runtime,
@@ -20,7 +20,6 @@ from fairdash.audits import (
     with_gaps,
 )
 from fairdash.jobs import submit, wake
-from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec, model_label
 from fairdash.ui.sweep.controls import Controls, current, sweep_controls
@@ -32,13 +31,13 @@ from fairdash.ui.sweep.figures import (
 )
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
-from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.pick_measure import (
     compare_measure,
     gaps_on,
 )
+from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import progress_box
 from fairdash.ui.widgets.state import store
 
@@ -51,14 +50,10 @@ _FINISHED = (
 _MORE_SEEDS = 5
 
 
-def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
-    """Return the context line: data set, settings, seeds, how they were chosen."""
-    if data is None:
-        return ()
-    name = store().dataset_record(data).name
-    if run_id is None or not is_sweep(store(), run_id):
-        return (name,)
-    trials = store().snapshot(run_id, curves=False).trials
+def _facts(run: RunRecord) -> tuple[str, ...]:
+    """Return data set, settings, seeds, and how settings were chosen."""
+    name = store().dataset_record(run.dataset_id).name
+    trials = store().snapshot(run.id, curves=False).trials
     seeds = len({trial.seed for trial in trials})
     n_settings = len({model_label(t.method, t.params) for t in trials})
     counts = f"{plural(n_settings, 'setting')} × {plural(seeds, 'seed')}"
@@ -127,32 +122,42 @@ def _follow_training(run: RunRecord) -> None:
 @st.fragment
 def _explore(sweep: StoredSweep) -> None:
     """Draw all that follows a setting; the browser moves most of it by itself."""
-    top = st.container()
-    state, corner = sweep_controls(sweep)
+    page = result_page("sweep")
+    with page.controls:
+        state, corner = sweep_controls(sweep)
     sweep = with_gaps(sweep, gaps_on(state.axes))
-    with top:
-        show_answer(sweep_answer(sweep, state.limit), "sweep verdict")
+    answer = sweep_answer(sweep, state.limit)
+    facts = _facts(sweep.run)
+    page.show(replace(answer, facts=facts))
     with corner:
         find_model(sweep, state)
     submitted = f"{sweep.run.id} submitted"
-    draw_sliders(sweep, state, lambda: _train_exactly(sweep, submitted))
+    with page.beside:
+        draw_sliders(sweep, state, lambda: _train_exactly(sweep, submitted))
     if st.session_state.pop(submitted, False):
         st.rerun()  # the whole page: what trains has a place of its own above
-    if not state.trained:
-        _not_trained(sweep, state, submitted)
+    with page.figure:
+        how = draw_front(sweep, state)
+        if not state.trained:
+            _not_trained(sweep, state, submitted)
+
+    def inside() -> None:
+        draw_inside(sweep, state)
+        draw_table(sweep, state)
+
+    def measure() -> None:
+        compare_measure(sweep.compared(state.place), sweep.run.dataset_id)
+
+    evidence = [
+        Evidence("inside", "Inside subgroups", inside),
+        Evidence("measure", "By any measure", measure),
+        Evidence("seeds", "Seeds", lambda: _seed_note(sweep, state)),
+        Evidence("how", "How this is computed", how),
+    ]
     if state.has_map:
-        left, right = st.columns(2, gap="medium")
-        with left:
-            draw_front(sweep, state)
-        with right:
-            draw_grid(sweep, state)
-    else:
-        draw_front(sweep, state)
-    _seed_note(sweep, state)
-    draw_inside(sweep, state)
-    draw_table(sweep, state)
-    compare_measure(sweep.compared(state.place), sweep.run.dataset_id)
-    _look_closer(sweep, state.place)
+        drawn = Evidence("map", "Map of λ and τ", lambda: draw_grid(sweep, state))
+        evidence = [drawn, *evidence]
+    page.evidence(*evidence)
 
 
 def _train_exactly(sweep: StoredSweep, submitted: str) -> None:
@@ -203,18 +208,6 @@ def _seed_note(sweep: StoredSweep, state: Controls) -> None:
             more = spec.model_copy(update={"seeds": seeds})
             run = submit(store(), more, name=f"{sweep.run.name}, {_MORE_SEEDS} seeds")
             open_page(SWEEP, run=run, data=sweep.run.dataset_id)
-
-
-def _look_closer(sweep: StoredSweep, place: int) -> None:
-    """Offer the pages that show the chosen model in full."""
-    pages = {"See where it is unfair": "pages/3_Local_fairness.py"}
-    if CATALOG[sweep.result.means["method"].iloc[place]].gives_weights:
-        pages["See where it looked"] = "pages/4_Weights.py"
-    pages["Fix its decisions"] = "pages/6_Post-process.py"
-    with st.container(horizontal=True):
-        for label, path in pages.items():
-            if st.button(label, icon=":material/arrow_forward:", icon_position="right"):
-                open_page(path, run=sweep.run.id, data=sweep.run.dataset_id)
 
 
 def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:

@@ -60,6 +60,7 @@ class ResultPage:
     controls: DeltaGenerator
     switch: DeltaGenerator
     figure: DeltaGenerator
+    beside: DeltaGenerator
     cards: DeltaGenerator
     below: DeltaGenerator
     _own: list[Evidence] = field(default_factory=list)
@@ -178,13 +179,15 @@ def result_page(name: str, *, beside: bool = True) -> ResultPage:
             horizontal=True, vertical_alignment="bottom", gap="small"
         )
         switch = st.container(width="content")
-    figure, cards = st.container(), st.container()
+    figure, column = st.container(), st.container()
     if beside:
-        figure, cards = st.columns(_WIDTHS, gap="medium")
+        figure, column = st.columns(_WIDTHS, gap="medium")
     across = 2 if beside else _MOST_CARDS
-    cards = cards.grid(columns=across, min_column_width=140, gap=10)
+    cards = column.grid(columns=across, min_column_width=140, gap=10)
     below = st.container()
-    return ResultPage(name, verdict, tray, controls, switch, figure, cards, below)
+    return ResultPage(
+        name, verdict, tray, controls, switch, figure, column, cards, below
+    )
 
 
 def say(answer: Answer) -> None:
