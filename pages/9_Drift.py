@@ -31,8 +31,11 @@ dataset = ui.store().dataset(view.data)
 @st.fragment
 def show_drift():
     """Draw everything that follows the controls."""
-    facts = st.container()
-    question = drift.pick_drift(models, dataset, view.data, view.run)
+    page = ui.result_page("drift")
+    with page.tray:
+        model = ui.pick_model(models, view.run)
+    with page.controls:
+        question = drift.pick_drift(model, dataset, view.data)
     if question.table is None and question.parts is None:
         drift.ask_for_table(view.data)
         return
@@ -46,12 +49,13 @@ def show_drift():
             {"Choose another table": drift.forget_table},
         )
         return
-    main, changes, below = st.container(), st.container(), st.container()
-    seeds = sorted(question.model.seeds)
-    with main:
-        drift.show_drift(found, means, seeds, top=facts, below=below)
-    with changes:
-        drift.show_changes(found)
+    with page.switch:
+        drift.pick_tables(found, sorted(question.model.seeds))
+    page.show(found.answer(means))
+    page.evidence(
+        ui.Evidence("gaps", "Gaps by subgroup", lambda: drift.show_gaps(found)),
+        ui.Evidence("columns", "Shift of columns", lambda: drift.show_shifts(found)),
+    )
 
 
 show_drift()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Scaling,
         audited,
     )
+    from fairdash.audits.brief import correction_verdict
     from fairdash.audits.choices import (
         by_interest,
         model_in_question,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         sweep_answer,
         with_gaps,
     )
-    from fairdash.audits.corrections import correction_verdict
     from fairdash.audits.counterparts import (
         Change,
         Counterparts,
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
         drift,
         drift_over_seeds,
         gap_column,
-    )
-    from fairdash.audits.fair_metrics import (
-        FairMetricSpec,
     )
     from fairdash.audits.groups.constraints import (
         CONSTRAINTS,
@@ -82,6 +79,7 @@ if TYPE_CHECKING:
         promised_subgroups,
     )
     from fairdash.audits.individual import (
+        FairMetricSpec,
         audit_flips,
         audit_run,
         audit_similar,

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import plain
 from fairdash.audits import (
@@ -29,7 +28,6 @@ from fairdash.ui.selection import (
 )
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
-    controls,
     empty,
     heading,
     kept_upload,
@@ -43,7 +41,6 @@ from fairdash.ui.widgets.pick_models import (
     subgroup_form,
 )
 from fairdash.ui.widgets.state import BY_KEY, store
-from fairdash.ui.widgets.tray import pick_model
 
 _ROLE = "drift"
 _WHOLE = ""
@@ -74,13 +71,10 @@ class Question(NamedTuple):
     parts: str | None  # column that divides it, or without one the data set's own table
 
 
-def pick_drift(
-    models: Sequence[Setting], dataset: Dataset, dataset_id: str, run_id: str | None
-) -> Question:
+def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
     """Draw the controls and return what they ask."""
     start = store().dataset_record(dataset_id).subgroups
-    with controls(4):
-        model = pick_model(models, run_id)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         measure = pick_measure()
         if st.session_state.pop(_ASKED, False):
             st.session_state[_OTHER] = True  # opens it
@@ -264,43 +258,30 @@ def _asked(question: Question) -> dict[str, Any]:
     }
 
 
-def show_drift(
-    found: DriftResult,
-    over_seeds: pd.DataFrame | None,
-    seeds: Sequence[int],
-    *,
-    top: DeltaGenerator,
-    below: DeltaGenerator,
-) -> None:
-    """Draw the answer, of one seed or over seeds."""
-
-    def control() -> None:
-        pick_against([table.name for table in found.tables[1:]])
-        if len(seeds) > 1:
-            st.toggle(
-                f"Means over {len(seeds)} seeds",
-                help="The models of all seeds, with intervals over seeds: what split "
-                "and training make of them. Everything below is of one seed.",
-                **bound(
-                    "single",
-                    False,
-                    shown=lambda single: single is False,
-                    meant=lambda asked: False if asked else None,
-                ),
-            )
-
-    show_answer(
-        found.answer(over_seeds),
-        "drift",
-        top=top,
-        below=below,
-        control=control,
-    )
+def pick_tables(found: DriftResult, seeds: Sequence[int]) -> None:
+    """Draw the choice of the table in detail, and of one seed or means over seeds."""
+    pick_against([table.name for table in found.tables[1:]])
+    if len(seeds) > 1:
+        st.toggle(
+            f"Means over {len(seeds)} seeds",
+            help="The models of all seeds, with intervals over seeds: what split and "
+            "training make of them. The evidence is of one seed.",
+            **bound(
+                "single",
+                False,
+                shown=lambda single: single is False,
+                meant=lambda asked: False if asked else None,
+            ),
+        )
 
 
-def show_changes(found: DriftResult) -> None:
-    """Draw the gaps by subgroup before and after, and the shift of every column."""
+def show_gaps(found: DriftResult) -> None:
+    """Draw the gaps by subgroup before and after."""
     show_answer(found.gap_answer(), "gap changes")
+
+
+def show_shifts(found: DriftResult) -> None:
+    """Draw the shift of every column."""
     shifts = found.shift_answer().table
     assert shifts is not None, "every comparison has columns"
     heading(shifts.title, shifts.how)

@@ -45,7 +45,7 @@ def test_an_uploaded_table_is_compared_and_kept_over_a_reload(
     visit, run_id, dataset_id
 ):
     frame = later()
-    page = send(visit("Drift", run=run_id), frame)
+    page = send(visit("Drift", run=run_id, opened=["gaps", "columns"]), frame)
     assert not page.exception
     models = ui.known_models(dataset_id, run_id)
     chosen = widget(page, "button_group", "Model").value
@@ -59,7 +59,7 @@ def test_an_uploaded_table_is_compared_and_kept_over_a_reload(
         other=("later rows", frame),
     )
     assert found.verdict() in words(page).replace("\\", "").replace("**", "")
-    assert {k.label: k.value for k in found.kpis()} == numbers(page)
+    assert {k.label: k.value for k in found.kpis()[:4]} == numbers(page)
     assert figures(page) == 2
     again = visit("Drift", **dict(page.query_params.items()))
     assert numbers(again) == numbers(page)
@@ -109,7 +109,7 @@ def test_where_no_subgroup_is_estimable_it_says_so_instead_of_an_empty_figure(
     visit, run_id
 ):
     page = send(visit("Drift", run=run_id), later())
-    address = dict(page.query_params.items())
+    address = dict(page.query_params.items()) | {"opened": "gaps"}
     strict = Subgroups(columns=("branch",), min_size=10_000).model_dump_json()
     page = visit("Drift", **{**address, "subgroups": strict})
     assert not page.exception
