@@ -1,6 +1,7 @@
 """By subgroup: local DI for up to four models, and subgroups that a search found."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -58,6 +59,7 @@ def plot_local_di(
     changes: pd.DataFrame | None = None,
     names: GapNames = LOCAL_DI,
     feature: str = "",
+    truth: Mapping[str, float] = MappingProxyType({}),
 ) -> Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
@@ -78,6 +80,8 @@ def plot_local_di(
         Of ``fairdash.metrics.compare`` of the last model with the first.
     names : GapNames, optional
         Words of the measure; by default those of local DI.
+    truth : mapping, optional
+        The true gap in planted subgroups of a sample, a quiet mark in their rows.
     """
     labels = models["label"].tolist()
     if not 1 <= len(labels) <= MOST_MODELS:
@@ -116,6 +120,11 @@ def plot_local_di(
     ends = [table["ci_high"].max(), models["overall"].max(), 1.1 * chance, 0.05]
     top = 1.05 * float(np.nanmax(ends))
     counts = values[values["label"] == labels[0]]
+
+    def beside(places: dict[str, float]) -> list[Spec]:
+        bars = _counts(counts, places, groups, feature)
+        return [*bars, *_true_gaps(places, truth)]
+
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
         subgroups,
@@ -123,9 +132,7 @@ def plot_local_di(
         [Panel(_values(top, names), chance)],
         reasons=reasons_of(first),
         grouped=True,
-        extra=lambda places: _counts(
-            counts, dict(zip(subgroups, places, strict=True)), groups, feature
-        ),
+        extra=lambda places: beside(dict(zip(subgroups, places, strict=True))),
         layout=_beside(groups, feature),
         least=20 + 4 * len(labels),
         around=70 + _BELOW + _LINE * len(groups),
@@ -304,6 +311,31 @@ def _hover(
         return f"{row['subgroup']}: {gap}<br>{names.symbol}: {of_groups}"
 
     return hover
+
+
+def _true_gaps(places: dict[str, float], truth: Mapping[str, float]) -> list[Spec]:
+    """Return the quiet marks of true gaps, in the rows that are drawn."""
+    known = {name: gap for name, gap in truth.items() if name in places}
+    if not known:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": list(known.values()),
+            "y": [places[name] for name in known],
+            "marker": {
+                "symbol": "line-ns-open",
+                "size": 18,
+                "color": INK,
+                "line": {"width": 2},
+            },
+            "name": "planted truth",
+            "showlegend": True,
+            "hovertext": [f"truth {number(gap)}" for gap in known.values()],
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        }
+    ]
 
 
 def _counts(

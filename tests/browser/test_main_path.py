@@ -52,15 +52,17 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     assert page.url == address
     assert epoch(page) >= before
     page.get_by_text("Worst-1-DI by chance").first.wait_for()
+    page.get_by_role("button", name="how sure?").click()
     expect(page.get_by_text("Paired change of Worst-1-DI")).to_be_visible()
-    assert parse_qs(urlparse(page.url).query).keys() == {"run", "data"}
+    query = parse_qs(urlparse(page.url).query)
+    assert query.keys() == {"run", "data", "models", "model"}
 
 
 def test_a_found_subgroup_goes_along_to_train_and_to_post_process(
     page, server, audited
 ):
     page.goto(f"{server}/Local_fairness?{audited}")
-    page.get_by_role("button", name="Find subgroups").click()
+    page.get_by_role("button", name="Subgroups nobody named").click()
     page.get_by_role("link", name="Train ROAD beside it").first.wait_for()
     page.get_by_role("link", name="Train ROAD beside it").first.click()
     page.get_by_text("Locality (τ)").wait_for()

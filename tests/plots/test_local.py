@@ -71,6 +71,19 @@ def test_the_grey_band_ends_where_chance_does(shown, groups):
     assert not plot_local_di(**shown, groups=groups).figure.layout.shapes
 
 
+def test_the_planted_truth_of_a_sample_is_a_quiet_mark_in_its_row(shown, groups):
+    row = str(shown["table"]["subgroup"].iloc[0])
+    figure = plot_local_di(**shown, groups=groups, truth={row: 0.3, "gone": 0.9}).figure
+    (truth,) = [trace for trace in figure.data if trace.name == "planted truth"]
+    first = marks(figure)[0]
+    assert list(truth.x) == [0.3]
+    assert abs(truth.y[0] - first.y[0]) < 0.5
+    assert all(
+        t.name != "planted truth"
+        for t in plot_local_di(**shown, groups=groups).figure.data
+    )
+
+
 def test_a_figure_holds_plain_json_of_a_few_kilobytes(shown, groups):
     text = plot_local_di(**shown, groups=groups, chance=0.1).figure.to_json()
     assert json.loads(text)

@@ -1,7 +1,9 @@
 """Subgroups of models: their gaps, and who is worse off where."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -226,6 +228,7 @@ class LocalResult:
         *,
         k: int = 1,
         gap: str | None = "difference",
+        truth: Mapping[str, float] = MappingProxyType({}),
     ) -> Answer:
         """Return where the model is unfair.
 
@@ -237,6 +240,8 @@ class LocalResult:
             The first card is of the k largest gaps.
         gap : "difference" or "ratio"
             What the figure shows.
+        truth : mapping, optional
+            The true gap in the planted subgroups of a sample.
         """
         roles = dataset.roles
         feature, outcome = roles.sensitive_feature, roles.spoken_outcome()
@@ -244,14 +249,14 @@ class LocalResult:
 
         def slow() -> tuple[str, str, Drawing, Listing]:
             said = Verdict(self, Speech.of(outcome, feature), favourable)
-            figure = self.drawing(dataset)
+            figure = self.drawing(dataset, truth)
             title = f"Subgroups of {self.label} by gap"
             listing = Listing(title, self.ranked(feature), self.below())
             drawn = self._ratios(feature) if ratio else figure
             return said.brief(), said.text(), drawn, listing
 
         said = outcome, favourable, feature
-        short, words, figure, listing = self.once(slow, "answer", *said, ratio)
+        short, words, figure, listing = self.once(slow, "answer", *said, ratio, *truth)
         return Answer(
             short,
             self.once(lambda: self.kpis(k), "kpis", k),
@@ -266,7 +271,9 @@ class LocalResult:
             data=self.estimates,
         )
 
-    def drawing(self, dataset: Dataset) -> Drawing:
+    def drawing(
+        self, dataset: Dataset, truth: Mapping[str, float] = MappingProxyType({})
+    ) -> Drawing:
         """Return the figure of gaps by subgroup.
 
         Of very many subgroups the largest, and those with the widest gaps.
@@ -281,6 +288,7 @@ class LocalResult:
             "changes": self.changes,
             "names": self.names,
             "feature": dataset.roles.sensitive_feature,
+            "truth": truth,
         }
         return Drawing("plot_local_di", table, arguments, self.gaps)
 
