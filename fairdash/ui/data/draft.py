@@ -83,20 +83,22 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
     if not roles.guessed or (table.is_dataset and store().runs(table.place)):
         return False
     guess = guess_of(table.digest, table.file)
-    with st.container(border=True, gap="xsmall"):
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", gap="xsmall"
+    ):
         st.markdown(
-            f"**Guessed** from names and values: outcome **{plain(roles.outcome())}**, "
-            f"groups of **{plain(roles.sensitive_feature)}**. Is that right?"
+            f"**Guessed**: outcome **{plain(roles.outcome())}**, groups of "
+            f"**{plain(roles.sensitive_feature)}**. Right?",
+            width="content",
         )
-        with st.container(horizontal=True, gap="xsmall"):
-            if st.button("Looks right", icon=":material/check:", type="primary"):
-                sure = roles.model_copy(update={"guessed": False})
-                change_roles(table, sure, table.subgroups)
-            if isinstance(guess, RoleGuess):
-                for candidate in guess.outcomes:
-                    _runner_up(table, roles, candidate, roles.sensitive_feature)
-                for candidate in guess.sensitive:
-                    _runner_up(table, roles, candidate, roles.target)
+        if st.button("Looks right", icon=":material/check:", type="primary"):
+            sure = roles.model_copy(update={"guessed": False})
+            change_roles(table, sure, table.subgroups)
+        if isinstance(guess, RoleGuess):
+            for candidate in guess.outcomes:
+                _runner_up(table, roles, candidate, roles.sensitive_feature)
+            for candidate in guess.sensitive:
+                _runner_up(table, roles, candidate, roles.target)
     return True
 
 
