@@ -162,8 +162,8 @@ class StoredSweep:
                     "selection_rate",
                     None,
                     rows.predictions(key),
-                    sample_weight=rows.sample_weight,
                     **rows.groups,
+                    **rows.sampling,
                 )
                 .estimates(seed=seed)
                 .assign(model=place)

@@ -16,11 +16,13 @@ from fairdash.audits import (
     drift_over_seeds,
     exported,
     known_models,
+    local_by_measure,
 )
 from fairdash.audits.drifts import study
 from fairdash.audits.drifts.points import gap_column
 from fairdash.audits.drifts.tables import drift_tables
 from fairdash.datasets import Subgroups, split
+from fairdash.jobs import submit
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURES,
@@ -29,6 +31,7 @@ from fairdash.metrics import (
     measure_gaps,
     newcombe_interval,
 )
+from fairdash.sweep import MethodGrid, SweepSpec
 
 BRANCH = Subgroups(columns=("branch",), min_size=20)
 DI = "selection_rate_gap"
@@ -304,6 +307,36 @@ def test_another_table_is_weighted_by_the_column_of_the_roles(store, train):
     new.loc[7, "stands"] = -1
     with pytest.raises(ValueError, match=r"'stands' cannot be .* row 8 with -1"):
         drift(store, models, data, other=("new", new), **asked)
+
+
+def test_rows_of_one_person_count_as_one_in_every_interval(store, dataset, train):
+    """Each row four times: intervals are about those of the rows once."""
+    once = people(600).assign(person=np.arange(600))
+    many = pd.concat([once] * 4, ignore_index=True)
+    widths = {}
+    for unit in ("person", None):
+        digest = store.add_table(many.to_csv(index=False).encode(), "visits.csv")
+        roles = ROLES.model_copy(update={"unit": unit})
+        data = store.add_dataset(digest, roles, f"Visits {unit}")
+        spec = SweepSpec(
+            data={"table": digest, "roles": roles, "name": f"Visits {unit}"},
+            methods=(MethodGrid(method="logistic"),),
+            seeds=(0,),
+        )
+        run = submit(store, spec, name="Visits")
+        (model,) = known_models(store, data, run)
+        local = local_by_measure(store, [model], data, BRANCH)
+        new = drifted(400).assign(person=np.arange(400))
+        other = "new", pd.concat([new] * 4, ignore_index=True)
+        found = drift(store, [model], data, main=model, subgroups=BRANCH, other=other)
+        changes = found.changes
+        widths[unit] = [
+            (local.own["ci_high"] - local.own["ci_low"]).mean(),
+            (changes["ci_high"] - changes["ci_low"]).mean(),
+        ]
+    ratio = np.array(widths["person"]) / np.array(widths[None])
+    assert (ratio > 1.6).all()
+    assert (ratio < 2.5).all()
 
 
 @pytest.mark.parametrize(

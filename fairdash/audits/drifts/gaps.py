@@ -32,6 +32,7 @@ def measured_on(
         subgroups=table.subgroups,
         min_size=min_size,
         sample_weight=table.weight,
+        cluster=table.unit,
     )
 
 

@@ -62,9 +62,10 @@ def table_points(
         subgroups=table.subgroups,
         min_size=min_size,
         sample_weight=table.weight,
+        cluster=table.unit,
     )
     decided = (scores > 0.5).astype(np.int8)
-    status = decision_status(y, decided, sample_weight=table.weight)
+    status = decision_status(y, decided, sample_weight=table.weight, cluster=table.unit)
     points["status"] = status["status"]
     gaps = [
         measured_on(table, predicted_of(row, measure), measure, min_size).overall()

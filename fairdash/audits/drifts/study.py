@@ -297,6 +297,7 @@ def _on_front(
         dataset.groups[where],
         subgroups.label(dataset.frame).iloc[where].array,
         weight=dataset.weight_of(where),
+        unit=None if dataset.unit is None else dataset.unit[where],
     )
     scores = np.stack([store.artifact(one.key).scores()[where] for one in scored])
     points = table_points(rows, scores, measure, min_size=subgroups.min_size)

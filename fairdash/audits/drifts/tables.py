@@ -30,6 +30,7 @@ _WORDS = (
     "place", "site", "country", "city", "branch", "source",
 )  # fmt: skip
 Float = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +47,9 @@ class DriftTable:
         Of one definition over all tables, so that a bin means the same in each.
     excluded : tuple of str
         Why rows are not used, with their number.
-    weight : ndarray or None
-        Sampling weights, where the roles of the training table name their column.
+    weight, unit : ndarray or None
+        Sampling weights, and the unit of each row, where the roles of the training
+        table name their columns; a table without the column has rows that are units.
     """
 
     name: str
@@ -57,6 +59,7 @@ class DriftTable:
     subgroups: "pd.Categorical[str]"
     excluded: tuple[str, ...] = ()
     weight: Float | None = None
+    unit: Codes | None = None
 
     @property
     def n(self) -> int:
@@ -74,6 +77,7 @@ class _Rows:
     labels: "pd.Series[Any]"
     excluded: tuple[str, ...] = ()
     weight: Float | None = None
+    unit: Codes | None = None
 
     def at(self, name: str, where: NDArray[np.bool_] | NDArray[np.int64]) -> "_Rows":
         return _Rows(
@@ -83,6 +87,7 @@ class _Rows:
             self.labels.iloc[where],
             self.excluded,
             None if self.weight is None else self.weight[where],
+            None if self.unit is None else self.unit[where],
         )
 
 
@@ -151,7 +156,8 @@ def _of_dataset(dataset: Dataset, rows: NDArray[np.int64]) -> _Rows:
     frame = dataset.frame.iloc[rows]
     labels = pd.Series(dataset.sensitive_features[rows], index=frame.index)
     name, weight = f"{dataset.name}, test rows", dataset.weight_of(rows)
-    return _Rows(name, frame, dataset.y[rows], labels, weight=weight)
+    unit = None if dataset.unit is None else dataset.unit[rows]
+    return _Rows(name, frame, dataset.y[rows], labels, weight=weight, unit=unit)
 
 
 def _read(
@@ -216,7 +222,12 @@ def _read(
     for column in weight:
         weights = np.zeros(len(frame))
         weights[used] = read_weights(frame.loc[used, column], np.flatnonzero(used))
-    rows = _Rows(name, frame, y, labels, tuple(excluded), weights)
+    unit = None
+    if roles.unit in frame:
+        unit, names = label_codes(frame[roles.unit])
+        alone = unit < 0  # a row without a value is a unit of its own
+        unit[alone] = len(names) + np.arange(alone.sum())
+    rows = _Rows(name, frame, y, labels, tuple(excluded), weights, unit)
     return rows if used.all() else rows.at(name, used)
 
 
@@ -307,6 +318,7 @@ def _labelled(
             labels[end - len(table.frame) : end],
             table.excluded,
             table.weight,
+            table.unit,
         )
         for table, end in zip(tables, ends.tolist(), strict=True)
     ]

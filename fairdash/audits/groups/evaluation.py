@@ -153,9 +153,7 @@ def _evaluated(trial: Tested) -> dict[str, Any]:
     if own is None and rule_of_key(key)[1] is not None:
         table = _own_evaluated(rows, key, probable=True)
     elif own is None:
-        weight = rows.sample_weight
-        scores = rows.scores(key)
-        table = evaluate(rows.y, scores, **rows.groups, sample_weight=weight)
+        table = evaluate(rows.y, rows.scores(key), **rows.groups, **rows.sampling)
     else:
         table = _own_evaluated(rows, key, own.kind in ("probability", "margin"))
     return {**table.iloc[0], "constant": constant(rows, key)}
@@ -163,14 +161,13 @@ def _evaluated(trial: Tested) -> dict[str, Any]:
 
 def constant(rows: Rows, key: str) -> float:
     """Return 1 for a model that decides alike for everyone, or as chance might."""
-    predictions, weight = rows.predictions(key), rows.sample_weight
-    found = decision_status(rows.y, predictions, sample_weight=weight)
+    found = decision_status(rows.y, rows.predictions(key), **rows.sampling)
     return float(found["status"].iloc[0] != DECIDES)
 
 
 def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
     """Evaluate decisions at a threshold of their own; log loss takes probabilities."""
-    asked: dict[str, Any] = {"sample_weight": rows.sample_weight}
+    asked = rows.sampling
     table = evaluate(rows.y, rows.predictions(key), **rows.groups, **asked)
     asked["sensitive_features"] = rows.groups["sensitive_features"]
     scores = rows.scores(key) if probable else rows.ranks(key)
@@ -183,15 +180,14 @@ def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
 def _compared(trial: Tested, reference: str) -> pd.DataFrame:
     rows = trial.rows
     predictions, others = rows.predictions(trial.key), rows.predictions(reference)
-    weight = rows.sample_weight
-    return compare(rows.y, predictions, others, **rows.groups, sample_weight=weight)
+    return compare(rows.y, predictions, others, **rows.groups, **rows.sampling)
 
 
 @lru_cache(maxsize=5000)
 def _floor(trial: Tested) -> float:
     rows = trial.rows
-    decided, weight = rows.predictions(trial.key), rows.sample_weight
-    return noise_floor(decided, sample_weight=weight, **rows.groups).quantile
+    decided = rows.predictions(trial.key)
+    return noise_floor(decided, **rows.groups, **rows.sampling).quantile
 
 
 def between_seeds(models: Sequence[Setting]) -> dict[str, float]:

@@ -35,7 +35,7 @@ def asked_of(
         "measure": measure,
         "y_true": rows.y,
         "y_pred": predicted(rows, key, measure),
-        "sample_weight": rows.sample_weight,
+        **rows.sampling,
         "folds": rows.folds(key),
         **groups,
     }

@@ -205,9 +205,18 @@ class Rows:
         """The sampling weights of these rows, None without."""
         return self.dataset.weight_of(self.where)
 
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """How rows were drawn, as `fairdash.metrics` takes it: weights and units."""
+        unit = self.dataset.unit
+        return {
+            "sample_weight": self.sample_weight,
+            "cluster": None if unit is None else unit[self.where],
+        }
+
     def local_di(self, predicted: NDArray[np.int64]) -> pd.DataFrame:
-        """Return `fairdash.metrics.local_di` of decisions, with sampling weights."""
-        return local_di(predicted, **self.groups, sample_weight=self.sample_weight)
+        """Return `fairdash.metrics.local_di` of decisions, with weights and units."""
+        return local_di(predicted, **self.groups, **self.sampling)
 
     def raw_scores(self, key: str) -> NDArray[np.float64]:
         """Return the scores of a trial on these rows, of a column as it stands."""
