@@ -120,6 +120,12 @@ if TYPE_CHECKING:
         shares_shown,
     )
     from fairdash.audits.noisy_groups.training import newest_run, noise_spec, told_words
+    from fairdash.audits.outcomes import (
+        OUTCOME_KINDS,
+        OutcomesAudit,
+        audit_outcomes,
+        complete_rows,
+    )
     from fairdash.audits.portable import (
         PortableModel,
         exported,

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from fairdash._wording import alike_words, in_points
+from fairdash._wording import alike_words, group_label, in_points
 from fairdash.metrics import Finding, Speech, clause
 from fairdash.postprocessing import Report
 
@@ -42,7 +42,9 @@ def gap_brief(gap: Finding, speech: Speech) -> str:
 def place_brief(gap: Finding, speech: Speech) -> str:
     """Return a difference as one sentence without its interval, the place first."""
     place = "" if gap.subgroup is None else f"In {gap.subgroup}, "
-    return f"{place}{clause(gap, speech)}."
+    said = f"{place}{clause(gap, speech)}."
+    name = group_label(speech.feature, gap.group)
+    return said if said.startswith(f"{name} ") else f"{said[0].upper()}{said[1:]}"
 
 
 def moved_brief(

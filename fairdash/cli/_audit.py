@@ -2,15 +2,27 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of
 from fairdash._wording import UNDEFINED, number
-from fairdash.audits import Source, TableAudit, TableQuestion, audit_table, load
+from fairdash.audits import (
+    OUTCOME_KINDS,
+    Source,
+    TableAudit,
+    TableQuestion,
+    audit_outcomes,
+    audit_table,
+    complete_rows,
+    load,
+)
 from fairdash.cli._options import File, Unit, Weight, refusing
 from fairdash.datasets import read_table
+
+_DECISIONS = "decisions"
 
 
 def audit(
@@ -52,6 +64,13 @@ def audit(
     measure: Annotated[
         list[str] | None, typer.Option(help="One of the measures; all by default.")
     ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="decisions, or classes, numbers or ranking: then --score names the "
+            "column of predictions and --outcome that of outcomes, without a value."
+        ),
+    ] = _DECISIONS,
     unit: Unit = None,
     weight: Weight = None,
     reference: Annotated[
@@ -79,6 +98,19 @@ def audit(
             check_one_of("--out", out.suffix, (".json",))
         if page is not None:
             check_one_of("--report", page.suffix, (".html",))
+        check_one_of("--kind", kind, (_DECISIONS, *OUTCOME_KINDS))
+        if kind != _DECISIONS:
+            options = {"subgroups": subgroup, "reference": reference}
+            options |= {"sample_weight": weight, "cluster": unit}
+            _say_outcomes(
+                read_table(file),
+                kind,
+                (outcome, score, *group),
+                {**options, "favourable": not unfavourable},
+                out,
+                page,
+            )
+            return
         question = TableQuestion(
             groups=tuple(group),
             decision=decision,
@@ -103,6 +135,38 @@ def audit(
 
         page.write_text(audit_page(audited))
     _print(audited)
+
+
+def _say_outcomes(
+    frame: pd.DataFrame,
+    kind: str,
+    columns: tuple[str | None, ...],
+    options: dict[str, Any],
+    out: Path | None,
+    page: Path | None,
+) -> None:
+    """Audit predictions that are no decisions; print, and write both files."""
+    outcome, score, *groups = columns
+    if score is None:
+        raise ValueError("Name the column of predictions: --score COLUMN.")
+    given = {name: value for name, value in options.items() if value is not None}
+    named = [outcome, score, *groups, *(given.get("subgroups") or ())]
+    named += [given.get("sample_weight"), given.get("cluster")]
+    rows, excluded = complete_rows(frame, [name for name in named if name])
+    audited = audit_outcomes(
+        outcome, score, kind=kind, sensitive_features=groups, frame=rows, **given
+    )
+    excluded_words = [f"{n:,} rows excluded: {why}" for why, n in excluded.items()]
+    if out is not None:
+        file = {**audited.to_dict(), "excluded": excluded}
+        out.write_text(json.dumps(file, ensure_ascii=False, indent=1))
+    if page is not None:
+        from fairdash.reports import show  # only a page needs Plotly
+
+        page.write_text(show(audited.answer(), facts=excluded_words).page)
+    typer.echo(str(audited))
+    for line in excluded_words:
+        typer.echo(line)
 
 
 def _print(audited: TableAudit) -> None:

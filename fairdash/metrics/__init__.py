@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         MEASURE_NAMES,
         MEASURE_SYMBOLS,
         MEASURES,
+        NUMBER_MEASURES,
+        RANKING_MEASURES,
         RATES,
         SCORE_MEASURES,
         Measure,

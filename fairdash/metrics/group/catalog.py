@@ -36,6 +36,9 @@ class Measure:
         One number a row.
     limits : (float, float)
         Least and most that a row can have. A mean that can be negative has no ratio.
+    outcome : {"classes", "number", "ranking"}
+        Of which kind of outcome it is: 0 and 1, numbers, or places in a ranking, whose
+        predictions are scores. Pages offer measures of classes.
     support, among : str
         The rows it is about, after their number and before the clause.
     better : {"high", "low", "favourable", "unfavourable"}
@@ -60,6 +63,7 @@ class Measure:
     better: str = "high"
     in_points: bool = True
     interval: str = "Newcombe intervals"
+    outcome: str = "classes"
 
 
 _KNOWN: dict[str, Measure] = {}
@@ -165,7 +169,9 @@ class Rates(Mapping[str, Rate]):
 
 
 RATES = Rates()
-MEASURES = Keys(lambda measure: measure.key != COST)
+MEASURES = Keys(lambda one: one.outcome == "classes" and one.key != COST)
+NUMBER_MEASURES = Keys(lambda measure: measure.outcome == "number")
+RANKING_MEASURES = Keys(lambda measure: measure.outcome == "ranking")
 SCORE_MEASURES = Keys(lambda measure: measure.of_scores)
 MEASURE_NAMES = Words("name", " {ratio}")
 MEASURE_SYMBOLS = Words("symbol", ", {ratio}")
@@ -249,6 +255,57 @@ add(
         better="low", in_points=False, interval=_BY_OUTCOME,
     )
 )  # fmt: skip
+_STUDENT = "Student's intervals"
+add(
+    Measure(
+        "mean_prediction", "Mean prediction", "mean ŷ",
+        "the mean prediction is {decimals} {higher} for {group} than for {other}",
+        values=lambda y, predicted: predicted, needs_outcome=False,
+        better="favourable", in_points=False, interval=_STUDENT, outcome="number",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "mean_error", "Mean error", "mean ŷ − y",
+        "the mean error is {decimals} {higher} for {group} than for {other}",
+        values=lambda y, predicted: predicted - y, limits=(-1.0, 1.0),
+        better="favourable", in_points=False, interval=_STUDENT, outcome="number",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "mean_absolute_error", "Mean absolute error", "mean |ŷ − y|",
+        "the mean absolute error is {decimals} {higher} for {group} than for {other}",
+        values=lambda y, predicted: np.abs(predicted - y), better="low",
+        in_points=False, interval=_STUDENT, outcome="number",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "exposure", "Exposure", "mean 1 / log₂(1 + rank), 1 over all rows",
+        "exposure is {decimals} {higher} for {group} than for {other}",
+        values=lambda y, predicted: exposure(predicted), needs_outcome=False,
+        in_points=False, interval=_STUDENT, outcome="ranking",
+    )
+)  # fmt: skip
+
+
+def exposure(scores: Array) -> Array:
+    r"""Return what attention each row gets in the ranking by falling score.
+
+    :math:`1 / \log_2(1 + rank)`, divided by its mean over all rows; rows of one score
+    share the mean of their places.
+
+    References
+    ----------
+    A. Singh and T. Joachims (2018), Fairness of exposure in rankings. KDD.
+    """
+    discount = 1 / np.log2(np.arange(2, len(scores) + 2))
+    levels, place = np.unique(-scores, return_inverse=True)
+    order = np.sort(place)
+    mean = np.bincount(order, discount, len(levels)) / np.bincount(order)
+    attention: Array = mean[place] / discount.mean()
+    return attention
 
 
 for _entry in entry_points(group="fairdash.measures"):

@@ -22,6 +22,7 @@ from fairdash.metrics.group.intervals import (
 Array = NDArray[np.float64]
 FEWEST = 5  # rows of either outcome that a cell must expect
 FEWEST_OF_AREA = 10
+FEWEST_OF_NUMBERS = 10  # rows
 TOO_FEW = "too few rows to say"
 _ALIKE = 1e-12  # standard error of rows that all have one value, rounding aside
 
@@ -224,8 +225,11 @@ class CellValues:
         """Return where cells of the last axis expect too few rows to be compared.
 
         Fewer than five of either value, at the rate of both cells together: of a mean
-        these are rows of either outcome, of an area ten.
+        these are rows of either outcome, of an area ten; of numbers ten rows.
         """
+        if self.kind == "mean" and not self.strata:
+            fewer = np.minimum(self.n[..., first], self.n[..., second])
+            return np.asarray(fewer < FEWEST_OF_NUMBERS)
         rates = self if self.kind == "rate" else self.strata[0]
         place = (rates.value - rates.limits[0]) / (rates.most or 1.0)
         n = np.nan_to_num(rates.effective)

@@ -119,6 +119,22 @@ def sampling_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts
     return None if np.ptp(weight) == 0 else weight
 
 
+def finite_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return a column as numbers; raise ValueError with its first row that is none."""
+    column = pd.Series(values)
+    found: NDArray[np.float64] = pd.to_numeric(column, errors="coerce").to_numpy(
+        np.float64, na_value=np.nan
+    )
+    wrong = np.flatnonzero(~np.isfinite(found))
+    if len(wrong):
+        first = as_written(column.iloc[wrong[0]])
+        raise ValueError(
+            f"`{name}` must be finite numbers; {len(wrong):,} rows are not, the first "
+            f"is row {wrong[0]} with {first}. Exclude them."
+        )
+    return found
+
+
 def group_codes(sensitive_features: ArrayLike, like: Any) -> Codes:
     """Return the groups in sorted order and the group of every row of ``like``."""
     groups, codes = encode_groups(sensitive_features, like)

@@ -91,7 +91,7 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
         decided=speech.decided,
         outcome=speech.outcome,
         points=size or whole_points(finding.value),
-        decimals=size or f"{abs(finding.value):.3f}",
+        decimals=size or in_decimals(abs(finding.value)),
         often="more often" if more else "less often",
         frequent="more frequent" if more else "less frequent",
         higher="higher" if more else "lower",
@@ -156,6 +156,12 @@ def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
     digits = next(more, usual)
     shown = (f"{scale * end:z.{digits}f}" for end in ends)
     return " to ".join(end.replace("-", MINUS) for end in shown)
+
+
+def in_decimals(size: float) -> str:
+    """Return a size with three decimals, of 10 and more with fewer: 0.144, 12,350."""
+    digits = 3 if size < 10 else 1 if size < 1000 else 0
+    return f"{size:,.{digits}f}"
 
 
 def whole_points(difference: float) -> str:

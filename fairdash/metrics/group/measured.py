@@ -12,6 +12,8 @@ from fairdash.metrics.group.areas import area_under_curve
 from fairdash.metrics.group.catalog import (
     COST,
     MEASURES,
+    NUMBER_MEASURES,
+    RANKING_MEASURES,
     RATES,
     SCORE_MEASURES,
     Array,
@@ -21,6 +23,7 @@ from fairdash.metrics.group.catalog import (
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import (
     divide,
+    finite_numbers,
     labels,
     probability_models,
     sampling_weights,
@@ -89,6 +92,8 @@ class Measured(NamedTuple):
         cluster: ArrayLike | None = None,
     ) -> "Measured":
         """Check what a measure is computed from; see `measure_by_group`."""
+        if measure in (*NUMBER_MEASURES, *RANKING_MEASURES):
+            return cls._of_numbers(measure, y_true, y_pred, sample_weight, cluster)
         costs = error_costs(measure)
         if costs is None:
             check_one_of("measure", measure, (*MEASURES, COST))
@@ -112,6 +117,29 @@ class Measured(NamedTuple):
         unit = unit_codes(cluster, len(predicted))
         return cls(measure, y, predicted, weight, fold, unit=unit)
 
+    @classmethod
+    def _of_numbers(
+        cls,
+        measure: str,
+        y_true: ArrayLike | None,
+        y_pred: ArrayLike,
+        sample_weight: ArrayLike | None,
+        cluster: ArrayLike | None,
+    ) -> "Measured":
+        """Check numbers; what a row has is computed at once, so ranks are of all."""
+        predicted = finite_numbers("y_pred", y_pred)
+        kind = measure_of(measure)
+        if y_true is None and kind.needs_outcome:
+            raise ValueError(f"`y_true` is needed for {measure!r}.")
+        y = np.zeros(len(predicted))
+        if y_true is not None:
+            y = finite_numbers("y_true", y_true)
+        check_lengths(y, predicted)
+        assert kind.values is not None, "a mean says what each row has"
+        weight = sampling_weights("sample_weight", sample_weight, len(predicted))
+        unit = unit_codes(cluster, len(predicted))
+        return cls(measure, y, kind.values(y, predicted), weight, unit=unit)
+
     def estimate(self, cell: Codes, shape: tuple[int, ...]) -> CellValues:
         """Return the measure in the cells of a table of ``shape``.
 
@@ -122,7 +150,12 @@ class Measured(NamedTuple):
         rows = self if inside.all() else self._at(inside)
         cell = cell if rows is self else cell[inside]
         costs = error_costs(self.measure)
-        if self.measure == "auc":
+        if measure_of(self.measure).outcome != "classes":
+            least, most = float(self.predicted.min()), float(self.predicted.max())
+            found, own = rows._mean(
+                rows.predicted, cell, n_cells, (least, most), "mean"
+            )
+        elif self.measure == "auc":
             found, own = rows._areas(cell, n_cells)
         elif self.measure in RATES or (costs is not None and costs[0] == costs[1]):
             found, own = rows._rates(cell, n_cells)

@@ -1,0 +1,185 @@
+"""Classes, numbers and rankings of a real table, against MetricFrame and by hand."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from fairlearn.metrics import MetricFrame
+from sklearn.datasets import load_diabetes
+from sklearn.metrics import mean_absolute_error, precision_score, recall_score
+from toys import people
+from typer.testing import CliRunner
+
+from fairdash import show
+from fairdash.audits import audit_outcomes
+from fairdash.audits.brief import MOST_WORDS, NO_GAP
+from fairdash.cli import app
+from fairdash.cli._options import say
+from fairdash.metrics.group.catalog import exposure
+
+
+@pytest.fixture(scope="module")
+def patients():
+    """442 patients, their progression and a prediction by body mass index."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    frame = X.assign(sex=X["sex"].astype(int).astype(str), y=y)
+    frame["predicted"] = 10 * X["bmi"] - 110 + 12 * (frame["sex"] == "2")
+    frame["band"] = pd.cut(X["age"], [0, 45, 60, 90]).astype(str)
+    cuts = [0, 100, 180, 400]
+    frame["grade"] = pd.cut(y, cuts, labels=["low", "middle", "high"]).astype(str)
+    frame["said"] = pd.cut(
+        frame["predicted"], cuts, labels=["low", "middle", "high"]
+    ).astype(str)
+    return frame
+
+
+def value(found, measure, group, outcome=""):
+    rows = found.by_group
+    rows = rows[(rows["measure"] == measure) & (rows["outcome"] == outcome)]
+    return rows.set_index("group").loc[group, "value"]
+
+
+def test_numbers_are_those_of_metric_frame(patients):
+    found = audit_outcomes(
+        "y", "predicted", kind="numbers", sensitive_features="sex", frame=patients,
+        subgroups=patients["band"], min_size=20,
+    )  # fmt: skip
+    y, predicted = patients["y"], patients["predicted"]
+    expected = MetricFrame(
+        metrics={
+            "mean_prediction": lambda y, p: p.mean(),
+            "mean_error": lambda y, p: (p - y).mean(),
+            "mean_absolute_error": mean_absolute_error,
+        },
+        y_true=y,
+        y_pred=predicted,
+        sensitive_features=patients["sex"],
+    )
+    for measure, by_group in expected.by_group.items():
+        for group in "12":
+            assert value(found, measure, group) == pytest.approx(by_group[group])
+        gaps = found.gaps.set_index("measure").loc[measure]
+        assert abs(gaps["difference"]) == pytest.approx(expected.difference()[measure])
+    inside = patients.pivot_table("predicted", "band", "sex")
+    local = found.local[found.local["measure"] == "mean_prediction"]
+    local = local.set_index("subgroup")["gap"]
+    for band, row in inside.iterrows():
+        assert local[band] == pytest.approx(abs(row["1"] - row["2"]))
+    one, two = (predicted[patients["sex"] == group] for group in "12")
+    half = 1.96 * np.hypot(one.std() / np.sqrt(len(one)), two.std() / np.sqrt(len(two)))
+    gap = found.gaps.iloc[0]
+    assert (gap["ci_high"] - gap["ci_low"]) / 2 == pytest.approx(half, rel=0.03)
+    assert found.verdict.startswith("The mean prediction is ")
+
+
+def test_classes_are_each_held_against_the_rest(patients):
+    found = audit_outcomes(
+        "grade", "said", kind="classes", sensitive_features="sex", frame=patients
+    )
+    for name in ("low", "middle", "high"):
+        y, said = patients["grade"] == name, patients["said"] == name
+        frame = MetricFrame(
+            metrics={"true_positive_rate": recall_score, "precision": precision_score},
+            y_true=y,
+            y_pred=said,
+            sensitive_features=patients["sex"],
+        ).by_group
+        share = said.groupby(patients["sex"]).mean()
+        for group in "12":
+            assert value(found, "selection_rate", group, name) == share[group]
+            for measure in frame:
+                assert value(found, measure, group, name) == pytest.approx(
+                    frame.loc[group, measure]
+                )
+    two = audit_outcomes(
+        None, np.where(patients["said"] == "low", "yes", "no"), kind="classes",
+        sensitive_features=patients["sex"],
+    ).gaps  # fmt: skip
+    three = found.gaps[found.gaps["measure"] == "selection_rate"]
+    three = three[three["outcome"] == "low"].iloc[0]
+    two = two[two["outcome"] == "yes"].iloc[0]
+    width = [row["ci_high"] - row["ci_low"] for row in (two, three)]
+    assert width[0] < width[1], "more classes are held at once"
+
+
+def test_a_ranking_has_the_share_at_its_top_and_exposure(patients):
+    found = audit_outcomes(
+        None, "predicted", kind="ranking", sensitive_features="sex", frame=patients
+    )
+    order = patients.sort_values("predicted", ascending=False)
+    first = order.index[: round(0.1 * len(order))]
+    cut = patients.loc[first[-1], "predicted"]
+    share = (patients["predicted"] >= cut).groupby(patients["sex"]).mean()
+    rank = patients["predicted"].rank(ascending=False, method="first")
+    discount = 1 / np.log2(1 + rank)
+    tied = discount.groupby(patients["predicted"]).transform("mean")
+    attention = (tied / tied.mean()).groupby(patients["sex"]).mean()
+    for group in "12":
+        assert value(found, "selection_rate", group, "top 10%") == share[group]
+        assert value(found, "exposure", group) == pytest.approx(attention[group])
+    assert exposure(np.array([3.0, 1.0, 2.0])).mean() == pytest.approx(1)
+
+
+def test_gaps_of_alike_groups_are_rarely_named():
+    """Three classes of two alike groups: one is named in at most 7 of 100 tables."""
+    rng, named = np.random.default_rng(7), 0
+    for _ in range(200):
+        predicted = rng.choice(["a", "b", "c"], 300, p=[0.6, 0.3, 0.1])
+        who = rng.choice(["x", "y"], 300)
+        found = audit_outcomes(None, predicted, kind="classes", sensitive_features=who)
+        named += found.verdict != NO_GAP
+    assert named / 200 <= 0.07
+
+
+def test_an_answer_is_rendered_by_page_and_shell(patients, capsys):
+    found = audit_outcomes(
+        "y", "predicted", kind="numbers", sensitive_features="sex", frame=patients
+    )
+    assert len(found.verdict.split()) <= MOST_WORDS
+    say(found.answer())
+    printed = capsys.readouterr().out
+    assert found.verdict in printed
+    assert "Mean absolute error" in printed
+    assert "Mean absolute error" in show(found.answer()).page
+    assert str(found).startswith(found.verdict)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            {"y_pred": "x", "kind": "numbers"},
+            "`y_pred` must be finite numbers; 600 rows",
+        ),
+        ({"y_pred": "skill", "kind": "classes"}, "Classes must be 2 to 20, got"),
+        ({"y_pred": "skill", "kind": "ranking", "top": 0}, "`top` must be a share"),
+        ({"y_pred": "skill", "kind": "trees"}, "`kind` must be"),
+        ({"y_pred": "skil", "kind": "numbers"}, "`y_pred`"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_with_the_way_out(asked, message):
+    frame = people(600).assign(x="text")
+    with pytest.raises(ValueError, match=message):
+        audit_outcomes(None, sensitive_features="origin", frame=frame, **asked)
+
+
+def test_the_shell_audits_numbers_and_counts_what_it_leaves_out(patients, tmp_path):
+    frame = patients.copy()
+    frame.loc[:4, "y"] = np.nan
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    done = CliRunner().invoke(
+        app,
+        [
+            *("audit", str(tmp_path / "patients.csv"), "--kind", "numbers"),
+            *("--score", "predicted", "--outcome", "y", "--group", "sex"),
+            *("--out", str(tmp_path / "a.json"), "--report", str(tmp_path / "a.html")),
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    assert "5 rows excluded: no y" in done.output
+    file = json.loads((tmp_path / "a.json").read_text())
+    assert file["excluded"] == {"no y": 5}
+    assert file["rows"] == 437
+    assert file["verdict"] in done.output
+    assert "Mean absolute error" in (tmp_path / "a.html").read_text()
