@@ -120,12 +120,6 @@ if TYPE_CHECKING:
         shares_shown,
     )
     from fairdash.audits.noisy_groups.training import newest_run, noise_spec, told_words
-    from fairdash.audits.outcomes import (
-        OUTCOME_KINDS,
-        OutcomesAudit,
-        audit_outcomes,
-        complete_rows,
-    )
     from fairdash.audits.portable import (
         PortableModel,
         exported,
@@ -166,6 +160,12 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.limits import check_policy
     from fairdash.audits.tables.ll144 import bias_audit
     from fairdash.audits.tables.monitor import Monitor, Watch
+    from fairdash.audits.tables.outcomes import (
+        OUTCOME_KINDS,
+        OutcomesAudit,
+        audit_outcomes,
+        complete_rows,
+    )
     from fairdash.audits.tables.policy import Policy
     from fairdash.audits.training import (
         ExpectedCost,
