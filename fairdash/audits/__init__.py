@@ -116,7 +116,6 @@ if TYPE_CHECKING:
     from fairdash.audits.noisy_groups.promise import (
         promise_answer,
         promise_verdict,
-        promise_words,
         shares_shown,
     )
     from fairdash.audits.noisy_groups.training import newest_run, noise_spec, told_words
@@ -162,7 +161,6 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.monitor import Monitor, Watch
     from fairdash.audits.tables.outcomes import (
         OUTCOME_KINDS,
-        OutcomesAudit,
         audit_outcomes,
         complete_rows,
     )

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         MEASURE_SYMBOLS,
         MEASURES,
         NUMBER_MEASURES,
-        RANKING_MEASURES,
         RATES,
         SCORE_MEASURES,
         Measure,
