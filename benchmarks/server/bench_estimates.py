@@ -78,16 +78,16 @@ def main() -> None:
                 data = add_sample(sample)
                 spec = training_spec(data, grid, n_seeds)
                 said = expected_cost(store, data, spec)
+                seconds = float("nan") if said.seconds is None else said.seconds
                 before, began = spent(host), time.perf_counter()
                 run = submit(store, spec)
                 while not store.run(run).over:
                     time.sleep(LOOK_SECONDS)
                 taken = time.perf_counter() - began
                 print(
-                    f"{said.seconds:6.1f} {taken:6.1f} {said.seconds / taken:6.2f} "
+                    f"{seconds:6.1f} {taken:6.1f} {seconds / taken:6.2f} "
                     f"{spent(host) - before:6.1f}   {sample}, {grid.method} "
                     f"{grid.effort}, {said.missing} models"
-                    + ("" if said.measured else " (a guess)")
                     + f" {store.run(run).status}"
                     * (store.run(run).status != "finished"),
                     flush=True,

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -33,9 +33,6 @@ _LATEST = 20  # runs that tell how fast this machine is now
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
 _SEEN = 20_000  # rows that tell what columns cost
 _SPEED_RUNS = 10  # runs of networks that tell how fast this machine is now
-_FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
-_SIDE = 512  # of the matrices of that product
-_STARTING = 2.0  # seconds until libraries are loaded, before a first model
 _FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
@@ -238,14 +235,13 @@ def _note(store: Store, run: RunRecord, going: Snapshot | None) -> str:
 class ExpectedCost:
     """What a sweep asks for.
 
-    ``seconds`` until the last model has finished are ``measured`` where models trained
-    here before say so; else a matrix product does.
+    ``seconds`` until the last model has finished, on this machine as busy as it is now;
+    None before a network was trained here.
     """
 
     total: int
     missing: int
-    seconds: float
-    measured: bool
+    seconds: float | None
 
     def words(self) -> str:
         """Say how many models, how many of them are there, and about how long."""
@@ -254,24 +250,24 @@ class ExpectedCost:
             return f"{models}, all trained before: done in a moment."
         trained = self.total - self.missing
         models += f", {trained:,} of them trained before" if trained else ""
-        time = f"about {duration(self.seconds)} with {plural(n_workers(), 'worker')}"
-        guess = "" if self.measured else ", a guess until a first network is trained"
-        return f"{models}: {time} here{guess}."
+        if self.seconds is None:
+            return f"{models}: the time shows once a first network is trained here."
+        workers = plural(n_workers(), "worker")
+        return f"{models}: about {duration(self.seconds)} with {workers} here."
 
 
 def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCost:
     """Return the models a sweep asks for and about how long they take here.
 
-    The speed is that of the models trained here last, so it is right for this machine
-    and for whatever else it is doing; before the first one, that of a matrix product.
+    The speed is that of the models trained here last, less what the machine does
+    beside: its load average counts processes that want a core.
     """
     dataset = store.dataset(dataset_id)
     trials = expand(spec, dataset.key)
     missing = [t for t in trials if not store.artifact(t.key).exists()]
     n_rows, n_features = _size(store, dataset_id, spec.train_rows)
-    so_far = _speed_so_far(store)
-    speed = so_far or _speed_of_products()
-    seconds = []
+    speed = _speed_so_far(store)
+    seconds: list[float | None] = []
     for stack in plan(missing):
         usual = None
         if "n_epochs" not in stack.params:  # its own time says more
@@ -284,10 +280,22 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
             )
             usual = usual_seconds(*known)
         work_of = stack.work(n_rows=n_rows, n_features=n_features)
-        seconds.append(usual * len(stack.trials) if usual else work_of / speed)
-    foretold = makespan(seconds, n_workers())
-    foretold += (_STARTING if so_far is None else _FOLLOWING) * bool(missing)
-    return ExpectedCost(len(trials), len(missing), foretold, so_far is not None)
+        if usual:
+            seconds.append(usual * len(stack.trials))
+        else:
+            seconds.append(work_of / speed if speed else None)
+    able = [each for each in seconds if each is not None]
+    if len(able) < len(seconds):
+        return ExpectedCost(len(trials), len(missing), None)
+    expected = makespan(able, n_workers()) * _crowd() + _FOLLOWING * bool(missing)
+    return ExpectedCost(len(trials), len(missing), expected)
+
+
+def _crowd() -> float:
+    """Return by how much work beside ours slows a worker now."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    wanted = load + n_workers()
+    return max(1.0, wanted / (os.cpu_count() or 1))
 
 
 def n_workers() -> int:
@@ -347,14 +355,3 @@ def _speeds(store: Store, run_id: str, known: str) -> Sequence[float]:
         for (_, _, seconds), trials in stacks.items()
         if known in trials[0].params
     ]
-
-
-@cache
-def _speed_of_products() -> float:
-    one = np.ones((_SIDE, _SIDE), dtype=np.float32)
-    best = np.inf
-    for _ in range(5):
-        began = time.perf_counter()
-        one @ one
-        best = min(best, time.perf_counter() - began)
-    return _FIRST_SHARE * _SIDE**3 / best

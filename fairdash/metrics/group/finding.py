@@ -83,6 +83,10 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
     'gender: women is approved 24 points less often than gender: men'
     """
     more, measure = finding.value > 0, finding.measure
+    side = "more" if more else "less"
+    height = "higher" if more else "lower"
+    if finding.value == 0:  # no difference has no direction
+        side, height = "more or less", "higher or lower"
     kind = measure_of(measure)
     text = kind.among + kind.clause
     return text.format(
@@ -92,10 +96,10 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
         outcome=speech.outcome,
         points=size or whole_points(finding.value),
         decimals=size or in_decimals(abs(finding.value)),
-        often="more often" if more else "less often",
-        frequent="more frequent" if more else "less frequent",
-        higher="higher" if more else "lower",
-        more="more" if more else "less",
+        often=f"{side} often",
+        frequent=f"{side} frequent",
+        higher=height,
+        more=side,
     )
 
 
@@ -165,6 +169,9 @@ def in_decimals(size: float) -> str:
 
 
 def whole_points(difference: float) -> str:
-    """Return the size of a difference of shares: 24 points, 1 point, 0 points."""
-    n = round(100 * abs(difference))
+    """Return the size of a difference of shares: 24 points, 1 point, 0.3 points."""
+    size = 100 * abs(difference)
+    n = round(size)
+    if n == 0 and size:
+        return f"{size:.1f} points" if size >= 0.05 else "less than 0.1 points"
     return f"{n} point" if n == 1 else f"{n} points"
