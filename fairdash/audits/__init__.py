@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairdash.audits.brief import correction_verdict
     from fairdash.audits.choices import (
         by_interest,
+        differs_beyond_chance,
         model_in_question,
         models_of,
         nearest_limits,

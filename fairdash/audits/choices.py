@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from fairdash._wording import alike_words, listing, moved_words, number, plural
 from fairdash.audits.answer import Answer
@@ -26,6 +27,7 @@ from fairdash.audits.trials.models import (
     on_shared_seeds,
     same_model,
     settings,
+    share_seed,
     told_apart,
     trained_as,
     trials_of,
@@ -202,6 +204,46 @@ def thresholds_words(thresholds: Mapping[str, float]) -> str:
         return f"threshold {number(next(iter(thresholds.values())))}"
     each = (f"{group} {number(at)}" for group, at in thresholds.items())
     return f"thresholds {listing(each)}"
+
+
+def differs_beyond_chance(
+    sweep: StoredSweep, places: Sequence[int], metric: str
+) -> str:
+    """Say whether the range of a metric over settings is beyond chance, or why not.
+
+    The settings with the smallest and the largest mean are compared on the same test
+    rows, resampled together. They were chosen for their distance, so the paired
+    difference must exceed the normal quantile for all pairs of settings at once
+    (Bonferroni); its standard error is that of the bootstrap.
+
+    Returns "" where the range is beyond chance, or has no paired test; else the
+    headline of a figure.
+    """
+    asked = metric, *places
+    return sweep.once(lambda: _range_words(sweep, places, metric), "range", *asked)
+
+
+def _range_words(sweep: StoredSweep, places: Sequence[int], metric: str) -> str:
+    means = sweep.result.means.loc[list(places), f"test_{metric}"].dropna()
+    if len(means) < 2:
+        return ""
+    low, high = (
+        settings(sweep.trials_at(int(place)))[0]
+        for place in (means.idxmin(), means.idxmax())
+    )
+    if not share_seed(low, high):
+        return "These settings share no seed: their range is not tested"
+    paired = paired_changes(
+        sweep.store, high, low, sweep.run.dataset_id, sweep.subgroups
+    ).set_index("metric")
+    if metric not in paired.index:
+        return ""  # gaps of other measures have no paired test
+    difference, below, above = paired.loc[metric, ["difference", "low", "high"]]
+    n_pairs = len(means) * (len(means) - 1) / 2
+    error = (above - below) / (2 * ndtri(0.975))
+    if abs(difference) > ndtri(1 - 0.025 / n_pairs) * error:
+        return ""
+    return "No setting differs from another beyond chance"
 
 
 def with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:

@@ -18,14 +18,15 @@ _TICKS = 6
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 
 
-def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
+def plot_grid(table: pd.DataFrame, *, metric: str, unsure: str = "") -> Picture:
     """Draw cells of a metric over λ (across) and τ (up), and where the limit is kept.
 
     Its figure is a heat map; transparent markers to click on, one per row of ``table``;
     a line along the limit; crosses. Cells are the rows of ``table``, one per setting:
     fairness_weight, tau, value (of ``metric``, see ``METRICS``), within and constant
     (does not decide; its cell is crossed out and has no colour); and if known quiet
-    (not above what chance shows; its cell is pale).
+    (not above what chance shows; its cell is pale). ``unsure`` is said instead of the
+    range of the metric, where that is not beyond chance.
     """
     deciding = table[~table["constant"].astype(bool)]
     across = sorted(table["fairness_weight"].unique())
@@ -81,7 +82,7 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
     }
     return Picture(
         finish(data, layout, height=380, right=4),
-        _grid_headline(deciding, metric),
+        unsure or _grid_headline(deciding, metric),
         _grid_description(deciding, metric),
         table,
     )

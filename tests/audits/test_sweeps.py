@@ -15,6 +15,8 @@ from toys import ROLES, people_csv
 from fairdash.audits import (
     StoredSweep,
     both_parts,
+    choices,
+    differs_beyond_chance,
     finished_sweep,
     is_sweep,
     joining_runs,
@@ -482,3 +484,18 @@ def test_a_sweep_is_listed_with_the_setting_it_opens_on(store, run_id):
         100 * np.mean([one["test_accuracy"] for one in rows])
     )
     assert row["DI"] == pytest.approx(np.mean([one[f"test_{PARITY}"] for one in rows]))
+
+
+def test_a_range_over_settings_is_said_only_beyond_chance(store, run_id, monkeypatch):
+    """Trained for three epochs, settings do not differ; a wider difference does."""
+    sweep = finished_sweep(store, run_id)
+    places = np.flatnonzero(sweep.result.means["method"] == "road").tolist()
+    paired = pd.DataFrame(
+        {"metric": ["accuracy"], "difference": [0.1], "low": [0.01], "high": [0.19]}
+    )
+    monkeypatch.setattr(choices, "paired_changes", lambda *_: paired)
+    # beyond the interval of one pair, within that of six
+    said = differs_beyond_chance(sweep, places, "accuracy")
+    assert said == "No setting differs from another beyond chance"
+    paired["low"], paired["high"] = 0.05, 0.15
+    assert choices._range_words(sweep, places, "accuracy") == ""

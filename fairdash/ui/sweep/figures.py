@@ -12,6 +12,7 @@ from fairdash.audits import (
     OWN_NOTE,
     StoredSweep,
     both_parts,
+    differs_beyond_chance,
     nearest_limits,
     own_models,
     own_points,
@@ -144,7 +145,9 @@ def draw_grid(sweep: StoredSweep, state: Controls) -> None:
                 value <= sweep.chance(int(str(place)))
                 for place, value in table["value"].items()
             ]
-        return table, plots.plot_grid(table, metric=metric).finished()
+        able = table.index[~table["constant"]]
+        unsure = differs_beyond_chance(sweep, [*map(int, able)], metric)
+        return table, plots.plot_grid(table, metric=metric, unsure=unsure).finished()
 
     table, picture = sweep.once(make, "grid", *asked)
     figure(
