@@ -116,7 +116,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.noisy_groups.promise import (
         promise_answer,
-        promise_verdict,
         shares_shown,
     )
     from fairdash.audits.noisy_groups.training import newest_run, noise_spec, told_words
@@ -184,7 +183,6 @@ if TYPE_CHECKING:
         RULE_NAMES,
         DecisionRule,
         RuleKind,
-        threshold_words,
     )
     from fairdash.audits.trials.folds import cross_validated, folds_in_training
     from fairdash.audits.trials.models import (

@@ -228,8 +228,8 @@ def _range_words(sweep: StoredSweep, places: Sequence[int], metric: str) -> str:
     if len(means) < 2:
         return ""
     low, high = (
-        settings(sweep.trials_at(int(place)))[0]
-        for place in (means.idxmin(), means.idxmax())
+        settings(sweep.trials_at(int(means.index[place])))[0]
+        for place in (means.argmin(), means.argmax())
     )
     if not share_seed(low, high):
         return "These settings share no seed: their range is not tested"
@@ -238,7 +238,10 @@ def _range_words(sweep: StoredSweep, places: Sequence[int], metric: str) -> str:
     ).set_index("metric")
     if metric not in paired.index:
         return ""  # gaps of other measures have no paired test
-    difference, below, above = paired.loc[metric, ["difference", "low", "high"]]
+    row = paired.to_dict("index")[metric]
+    difference, below, above = (
+        float(row[name]) for name in ("difference", "low", "high")
+    )
     n_pairs = len(means) * (len(means) - 1) / 2
     error = (above - below) / (2 * ndtri(0.975))
     if abs(difference) > ndtri(1 - 0.025 / n_pairs) * error:

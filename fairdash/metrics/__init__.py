@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         better_when,
         error_costs,
     )
-    from fairdash.metrics.group.cell_values import TOO_FEW, CellValues
+    from fairdash.metrics.group.cell_values import TOO_FEW
     from fairdash.metrics.group.chance import compare
     from fairdash.metrics.group.change import GroupMeans, change_of_gap, gap_change
     from fairdash.metrics.group.counting import binary_vector, divide, row_weights
@@ -101,8 +101,6 @@ if TYPE_CHECKING:
         traits,
     )
     from fairdash.metrics.individual.certificates import (
-        DIFCertificate,
-        LossRatio,
         dif_certificate,
         free_sensitivity,
         loss_ratio,

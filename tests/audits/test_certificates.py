@@ -20,10 +20,10 @@ from fairdash.audits import (
     from_sample,
     noise_spec,
     promise_answer,
-    promise_verdict,
     radius_curve,
 )
 from fairdash.audits.noisy_groups.certificates import KINDS
+from fairdash.audits.noisy_groups.promise import promise_verdict
 from fairdash.datasets import Subgroups, load_sample
 from fairdash.methods.noisy_groups import (
     estimate_from_counts,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
-from fairdash._wording import number, percent
+from fairdash._wording import percent
 
 Float = NDArray[np.float64]
 RuleKind = Literal["half", "as_many", "top", "costs", "custom"]
@@ -161,11 +161,3 @@ def nearly_alike(
         f"{label} accepts {percent(accepted, 0)} of rows; {percent(base_rate, 0)} have "
         f"{outcome}. Choose another decision rule."
     )
-
-
-def threshold_words(rule: DecisionRule, threshold: float) -> str:
-    """Say where a rule put the threshold, and on which rows it was learned."""
-    learned = ", learned on validation rows" * (
-        rule.kind in ("as_many", "top", "costs")
-    )
-    return f"Decided 1: {rule.words()} (above {number(threshold)}{learned})."
