@@ -227,9 +227,10 @@ def _range_words(sweep: StoredSweep, places: Sequence[int], metric: str) -> str:
     means = sweep.result.means.loc[list(places), f"test_{metric}"].dropna()
     if len(means) < 2:
         return ""
+    ranked = means.index.to_numpy()
     low, high = (
-        settings(sweep.trials_at(int(means.index[place])))[0]
-        for place in (means.argmin(), means.argmax())
+        settings(sweep.trials_at(int(ranked[place])))[0]
+        for place in (int(means.argmin()), int(means.argmax()))
     )
     if not share_seed(low, high):
         return "These settings share no seed: their range is not tested"
