@@ -220,7 +220,7 @@ def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(compare, rul
     assert not points.loc["new", "front"].any()
     assert points.loc["People, test rows", "front"].any()
     words = {"accepts none": "accepts no one", "accepts all": "accepts everyone"}
-    said = words.get(rule, "is not told from chance") + " on new"
+    said = words.get(rule, "decides no better than chance") + " on new"
     assert found.verdict().startswith(f"{found.label} {said}: gaps between groups say")
     assert found.gap_headline() == f"It {said}"
     nowhere = replace(found, points=found.points.assign(status=rule))
