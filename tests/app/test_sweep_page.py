@@ -314,7 +314,7 @@ def test_the_form_asks_for_a_criterion_networks_scaling_and_starts(visit, datase
             widget.set_value(1)
     page.run()
     assert not page.exception
-    assert "6 models: about" in words(page)  # two starts of three methods
+    assert "6 models: the time shows" in words(page)  # two starts of three methods
     button(page, "Run sweep").click().run()
     assert not page.exception
     (run,) = ui.store().runs()
