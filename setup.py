@@ -19,6 +19,6 @@ setup(
             *(f"**/*.{kind}" for kind in ("css", "html", "js", "mako", "svg", "toml")),
         ],
         "fairdash.app": [".streamlit/config.toml"],
-        "fairdash.app.sample_data": ["*.csv.gz", "*.md", "*.zip"],
+        "fairdash.app.sample_data": ["*.csv", "*.csv.gz", "*.md", "*.zip"],
     },
 )

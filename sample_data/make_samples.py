@@ -2,7 +2,7 @@
 
 Run ``python sample_data/make_samples.py`` from the repository root. Each function
 returns a table and the probabilities of the outcome without and with the planted
-mechanism, from which the true size of the gap follows.
+mechanism, from which the true size of the gap follows: ``truth.csv`` holds it.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from fairdash.datasets import SAMPLES, make_dataset
+
 Sample = tuple[pd.DataFrame, NDArray[np.float64]]
-Maker = Callable[[np.random.Generator], Sample]
+Maker = Callable[..., Sample]  # of a generator and a number of rows
 HERE = Path(__file__).parent
 SECTORS = ["care", "education", "office", "retail", "industry", "transport", "building"]
 SECTORS_OF_WOMEN = [0.28, 0.16, 0.22, 0.20, 0.08, 0.03, 0.03]
@@ -27,13 +29,13 @@ PATIENTS = ["White", "Black", "Asian"]
 RECORDING_ERROR = 0.15
 
 
-def loans(rng: np.random.Generator, n: int = 9_000, *, later: bool = False) -> Sample:
+def loans(rng: np.random.Generator, n: int = 30_000, *, later: bool = False) -> Sample:
     """Applications for a bank loan, decided by officers who mark young women down.
 
     Some years later they have stopped, and other people apply for other amounts.
     """
     woman = rng.random(n) < 0.46
-    age = 20 + np.floor(45 * rng.beta(1.0, 2.8 if later else 1.9, n)).astype(int)
+    age = 20 + np.floor(40 * rng.beta(1.0, 2.4 if later else 1.5, n)).astype(int)
     young = age < 30
     sectors = [*SECTORS, NEW_SECTOR] if later else SECTORS
     sector = np.where(
@@ -102,9 +104,9 @@ def loans(rng: np.random.Generator, n: int = 9_000, *, later: bool = False) -> S
     return frame, np.column_stack([fair, decided])
 
 
-def loans_later(rng: np.random.Generator) -> Sample:
+def loans_later(rng: np.random.Generator, n: int = 10_000) -> Sample:
     """Draw the drifted companion of `loans`: its columns, some years later."""
-    return loans(rng, 4_000, later=True)
+    return loans(rng, n, later=True)
 
 
 def _with_new(shares: list[float], new: float) -> list[float]:
@@ -112,7 +114,7 @@ def _with_new(shares: list[float], new: float) -> list[float]:
     return [*(share * (1 - new) for share in shares), new] if new else shares
 
 
-def hiring(rng: np.random.Generator, n: int = 8_000) -> Sample:
+def hiring(rng: np.random.Generator, n: int = 24_000) -> Sample:
     """Job applications at five sites, one of which interviews some groups unfairly."""
     group = rng.choice(len(ETHNICITIES), n, p=[0.52, 0.20, 0.17, 0.11])
     minority = np.isin(group, [1, 2])
@@ -171,7 +173,7 @@ def hiring(rng: np.random.Generator, n: int = 8_000) -> Sample:
     return frame, np.column_stack([hired_with(interview), decided])
 
 
-def readmission(rng: np.random.Generator, n: int = 12_000) -> Sample:
+def readmission(rng: np.random.Generator, n: int = 24_000) -> Sample:
     """Hospital discharges; one clinic type leaves some old patients without visits."""
     group = rng.choice(len(PATIENTS), n, p=[0.62, 0.22, 0.16])
     minority = group > 0
@@ -280,7 +282,35 @@ def make(name: str) -> Sample:
     return maker(np.random.default_rng(seed))
 
 
+def true_rates(name: str, n: int = 1_000_000) -> pd.DataFrame:
+    """Return the true rates of a sample by subgroup and group, of many fresh rows.
+
+    Columns: sample, subgroup, planted, group, rows, fair, decided. The last two are
+    mean probabilities of the outcome without and with the mechanism.
+    """
+    sample, (seed, maker) = SAMPLES[name], TABLES[name]
+    frame, probabilities = maker(np.random.default_rng([seed, 1]), n)
+    cells = pd.DataFrame(
+        {
+            "subgroup": sample.subgroups.label(frame).astype(str),
+            "planted": sample.planted_rows(frame),
+            "group": make_dataset(
+                frame, sample.roles, name=name, key=name
+            ).sensitive_features,
+            "fair": probabilities[:, 0],
+            "decided": probabilities[:, 1],
+        }
+    )
+    by = ["subgroup", "planted", "group"]
+    rates = cells.groupby(by).agg(
+        rows=("fair", "size"), fair=("fair", "mean"), decided=("decided", "mean")
+    )
+    return rates.round(5).reset_index().assign(sample=name)
+
+
 if __name__ == "__main__":
+    rates = pd.concat([true_rates(name) for name in SAMPLES])
+    rates.to_csv(HERE / "truth.csv", index=False)
     for name in TABLES:
         frame, _ = make(name)
         # no time stamp, so that the same table gives the same file

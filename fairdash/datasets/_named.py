@@ -94,8 +94,8 @@ SAMPLES: dict[str, Sample] = {
         ),
         subgroups=Subgroups(columns=("age",), widths={"age": 5}),
         planted="Loan officers marked down women under 30, most of all after a career "
-        "break: 27% were approved where a fair rule approves 59%.",
-        n_rows=9_000,
+        "break: 27% were approved where a fair rule approves 60%.",
+        n_rows=30_000,
         planted_rows=_young,
         later=FOLDER / "loans_later.csv.gz",
     ),
@@ -114,8 +114,8 @@ SAMPLES: dict[str, Sample] = {
         ),
         subgroups=Subgroups(columns=("site",)),
         planted="Interviewers at the North depot scored Asian and Black candidates 2.2 "
-        "points too low: 13% were hired where fair scores hire 42%.",
-        n_rows=8_000,
+        "points too low: 12% were hired where fair scores hire 41%.",
+        n_rows=24_000,
         planted_rows=_north_depot,
     ),
     "readmission": Sample(
@@ -135,8 +135,8 @@ SAMPLES: dict[str, Sample] = {
         ),
         subgroups=Subgroups(columns=("clinic", "age"), widths={"age": 10}),
         planted="Community clinics gave Black and Asian patients of 65 to 74 almost no "
-        "home visits: 66% came back where equal care brings back 34%.",
-        n_rows=12_000,
+        "home visits: 67% came back where equal care brings back 35%.",
+        n_rows=24_000,
         planted_rows=_old_at_community_clinic,
     ),
 }  # fmt: skip

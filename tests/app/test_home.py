@@ -33,8 +33,8 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert (run.status, run.dataset_name) == ("finished", "Loans")
     limit = run.spec["di_limit"]
     assert f"With DI of at most {limit:g} on validation rows" in words(page)
-    assert "1,800 test rows" in words(page)
-    assert len(sent(page, "live_setting")["settings"]) == 25
+    assert "6,000 test rows" in words(page)
+    assert len(sent(page, "live_setting")["settings"]) == 12
 
 
 def test_the_tour_has_five_stops_and_a_last_act_for_who_goes_on(visit):
@@ -54,7 +54,7 @@ def test_the_tour_has_five_stops_and_a_last_act_for_who_goes_on(visit):
         forward.click().run()
         asked = page.title[0].value
         assert "k" not in page.query_params  # what was chosen at a stop stays there
-    carried = ("run", "data", "models", "model", "scores", "opened", "tour")
+    carried = ("run", "data", "models", "model", "scores", "searched", "tour")
     page = visit(
         "Local fairness", **{name: page.query_params[name] for name in carried}
     )
@@ -77,7 +77,7 @@ def test_what_was_done_last_is_one_click_away(visit, dataset_id):
     page = visit("Home")
     assert not page.exception
     assert figures(page) == 1
-    assert "The last result" in words(page)
+    assert "the last result" in words(page)
     (run,) = ui.store().runs()
     accuracy = ui.store().snapshot(run.id).table().groupby("method").mean(True)
     shown = 100 * accuracy.loc["road", "test_accuracy"]
@@ -104,3 +104,7 @@ def test_the_last_result_is_of_the_seeds_that_its_models_share(visit, dataset_id
     for trial, name in ((plain, "Unconstrained"), (road, "ROAD λ 1 τ 0.3")):
         assert marks[name]["x"] == [trial.row["test_worst_1_di"]]
         assert marks[name]["y"] == [trial.row["test_accuracy"]]
+    said = words(page)
+    assert "Compared on seed 1: Unconstrained has no others." in said
+    assert "Grey: what chance alone shows of ROAD λ 1 τ 0.3." in said
+    assert "Train the missing seeds" in labels(page)

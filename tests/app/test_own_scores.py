@@ -266,7 +266,6 @@ def test_own_scores_stand_on_the_front_and_beside_models_on_the_same_rows(visit,
     data = ui.store().run(run).dataset_id
     page = visit("Sweep", run=run, data=data)
     assert not page.exception
-    assert OWN_NOTE in words(page)
     (mark,) = marks(page)
     assert [*mark["x"], *mark["y"]] == pytest.approx(expected(data))
     page = visit("Sweep", run=run, data=data, across="false_positive_rate_gap")
@@ -279,7 +278,7 @@ def test_own_scores_stand_on_the_front_and_beside_models_on_the_same_rows(visit,
     assert np.isnan(own["log_loss"])  # deciles are no probabilities
     assert OWN_NOTE in beside.caption()
     assert {model.label for model in beside.settings} & {"vendor ≥ 6"} == set()
-    page = visit("Noisy groups", run=run, data=data)
+    page = visit("Noisy groups", run=run, data=data, opened="models")
     assert not page.exception
     models = widget(page, "selectbox", "Model").options
     assert any("vendor" in name for name in models)
@@ -306,7 +305,6 @@ def test_own_scores_stand_on_the_front_and_beside_models_on_the_same_rows(visit,
     ui.store().delete_scores(data, "vendor")
     page = visit("Sweep", run=run, data=data)
     assert marks(page) == []
-    assert OWN_NOTE not in words(page)
 
 
 def marks(page):
@@ -357,7 +355,7 @@ def test_an_onnx_file_is_audited_wherever_a_model_is(visit):
         page = visit(name, data=data)
         assert not page.exception
         assert "hire 2" in " ".join([words(page), *labels(page)])
-    page = visit("Data", data=data)
+    page = visit("Data", data=data, opened="scores")
     assert "Remove" not in labels(page)  # deleted where all own scores stand
     button(page, "Delete").click().run()
     assert "leave every page" in words(page)
@@ -387,7 +385,7 @@ def send_scores(page, frame):
 
 
 def test_a_file_joins_by_its_key_and_becomes_a_model(visit, applicants):
-    page = send_scores(visit("Data", data=applicants), vendor_scores())
+    page = send_scores(visit("Data", data=applicants, opened="scores"), vendor_scores())
     assert not page.exception
     assert widget(page, "selectbox", "Joined by").value == "person"
     assert widget(page, "selectbox", "risk is a").value == "probability"
@@ -397,7 +395,7 @@ def test_a_file_joins_by_its_key_and_becomes_a_model(visit, applicants):
     (record,) = ui.store().own_scores(applicants)
     kept = ui.store().score_values(ui.store().dataset(applicants), record.score)
     assert kept.tolist() == vendor_scores().set_index("person")["risk"][NAMED].tolist()
-    page = visit("Data", data=applicants)
+    page = visit("Data", data=applicants, opened="scores")
     assert plain("Vendor > 0.5") in words(page)
     assert "600 rows by person, added" in words(page)
     button(page, "Audit").click().run()
@@ -408,13 +406,15 @@ def test_a_file_joins_by_its_key_and_becomes_a_model(visit, applicants):
     page = visit("Runs")
     assert "Own scores of People" in words(page)
     assert plain("Vendor > 0.5") in words(page)
-    page = visit("Data", data=applicants)
+    page = visit("Data", data=applicants, opened="scores")
     button(page, "Delete").click().run()
     assert "leave every page" in words(page)
 
 
 def test_rows_without_a_score_are_refused_by_row_and_key(visit, applicants):
-    page = send_scores(visit("Data", data=applicants), vendor_scores(598))
+    page = send_scores(
+        visit("Data", data=applicants, opened="scores"), vendor_scores(598)
+    )
     button(page, "Add these scores").click().run()
     assert not page.exception
     lacking = sorted(
@@ -445,8 +445,8 @@ def test_scores_that_new_roles_leave_behind_are_said_with_counts(visit, applican
     n_few = store.dataset(few).n_rows
     assert 0 < n_few < 600
     store.log_scores(few, np.linspace(0, 1, n_few), name="vendor")
-    assert "stays with the roles" not in words(visit("Data", data=few))
+    assert "stays with the roles" not in words(visit("Data", data=few, opened="scores"))
     store.keep_draft(few, Draft(record.roles, record.subgroups))
-    said = words(visit("Data", data=few))
+    said = words(visit("Data", data=few, opened="scores"))
     lacking = f"{600 - n_few} of the 600 rows that these roles use have no score"
     assert f"vendor stays with the roles as they were: {lacking}" in said

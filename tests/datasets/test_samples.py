@@ -7,7 +7,14 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.datasets import SAMPLES, check_table, encode, load_sample, split
+from fairdash.datasets import (
+    SAMPLES,
+    check_table,
+    encode,
+    load_sample,
+    split,
+    truth_of,
+)
 
 SCRIPT = Path(__file__).parents[2] / "sample_data" / "make_samples.py"
 MODELS = {
@@ -67,7 +74,7 @@ def test_the_later_loans_drifted_as_told(script):
     frame, probabilities = script.make("loans_later")
     sample = SAMPLES["loans"]
     pd.testing.assert_frame_equal(pd.read_csv(sample.later), frame, check_dtype=False)
-    assert sample.later.stat().st_size < 100_000
+    assert sample.later.stat().st_size < 200_000
     assert list(frame) == list(before)
     np.testing.assert_array_equal(*probabilities.T)
     told = " ".join((SCRIPT.parent / "README.md").read_text().split())
@@ -96,6 +103,26 @@ def test_the_mechanism_works_in_the_planted_region_alone(name, script):
     np.testing.assert_array_equal(fair[~wronged], actual[~wronged])
     for rate in (fair[wronged].mean(), actual[wronged].mean()):
         assert f"{rate:.0%}" in SAMPLES[name].planted
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_truth_is_that_of_the_generator(name, script):
+    truth = truth_of(name)
+    frame, _ = script.make(name)
+    dataset = load_sample(name)
+    planted = SAMPLES[name].planted_rows(frame)
+    recorded = gap(dataset.y, dataset.sensitive_features, planted)
+    assert truth.planted == pytest.approx(recorded, abs=0.05)  # chance of the file
+    assert truth.fair < 0.02
+    rates = script.true_rates(name, 40_000)
+    assert set(rates["subgroup"]) <= set(truth.subgroups["subgroup"])
+    labels = SAMPLES[name].subgroups.label(frame).astype(str)
+    assert set(truth.subgroups["subgroup"]) == set(labels)
+    worst = truth.subgroups.sort_values("decided").iloc[-1]
+    assert worst["planted"]
+    outside = truth.subgroups[~truth.subgroups["planted"]]
+    assert outside["decided"].max() < worst["decided"] / 3
+    np.testing.assert_allclose(outside["decided"], outside["fair"])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""How large the planted gaps of the samples truly are, from a million drawn rows."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from fairdash._validation import check_one_of
+from fairdash.datasets._named import FOLDER, SAMPLES
+
+_FILE = FOLDER / "truth.csv"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The gaps that the generator of a sample plants, without error of sampling.
+
+    Attributes
+    ----------
+    planted : float
+        The gap between groups in the planted region: the largest probability of the
+        outcome in a group less the smallest, as people decided.
+    fair : float
+        The same gap had nobody been marked down.
+    subgroups : DataFrame
+        One row per subgroup of the sample's own definition: subgroup (its label),
+        planted (whether it lies in the region), decided and fair (gaps, as above).
+    """
+
+    planted: float
+    fair: float
+    subgroups: pd.DataFrame
+
+
+def truth_of(name: str) -> Truth:
+    """Return the true gaps of a sample: "loans", "hiring" or "readmission".
+
+    ``sample_data/make_samples.py`` draws a million rows for them. Groups are those of
+    the sample's roles: for readmission the recorded ones, which are wrong in 15 %.
+    """
+    check_one_of("name", name, SAMPLES)
+    rates = pd.read_csv(_FILE, dtype={"subgroup": str})
+    rates = rates[rates["sample"] == name]
+    region = _gaps(rates[rates["planted"]], ["sample"])
+    return Truth(
+        planted=region["decided"].item(),
+        fair=region["fair"].item(),
+        subgroups=_gaps(rates, ["subgroup", "planted"]).reset_index(),
+    )
+
+
+def _gaps(rates: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    totals = rates.assign(
+        decided=rates["decided"] * rates["rows"], fair=rates["fair"] * rates["rows"]
+    )
+    totals = totals.groupby([*by, "group"])[["rows", "decided", "fair"]].sum()
+    means = totals[["decided", "fair"]].div(totals["rows"], axis=0)
+    return means.groupby(by).max() - means.groupby(by).min()
