@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 import fairdash
-from fairdash.datasets import SAMPLES, encode, make_dataset, split, truth_of
+from fairdash.datasets import SAMPLES, encode, make_dataset, split
 from fairdash.methods import CATALOG, ROAD, Unconstrained
 from fairdash.metrics import gap_change
 from fairdash.postprocessing import RampThreshold
@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--first", type=int, default=500)
     options = parser.parse_args()
     for name, sample in SAMPLES.items():
-        truth = truth_of(name).planted
+        truth = sample.truth().planted
         print(f"{sample.title}, {sample.n_rows:,} rows: truth {truth:.2f}")
         for seed in range(options.first, options.first + options.seeds):
             _, maker = make_samples.TABLES[name]

@@ -64,7 +64,6 @@ if TYPE_CHECKING:
         bin_widths,
         quantile_cuts,
     )
-    from fairdash.datasets._truth import truth_of
     from fairdash.datasets.checks.table import (
         check_subgroups,
         check_table,

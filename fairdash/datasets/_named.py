@@ -23,6 +23,7 @@ from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._public import PUBLIC, PublicTable
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._subgroups import Subgroups
+from fairdash.datasets._truth import Truth, read_truth
 from fairdash.datasets.reading.read import read_table
 
 FOLDER = APP_FOLDER / "sample_data"
@@ -49,6 +50,14 @@ class Sample:
     n_rows: int
     planted_rows: Callable[[pd.DataFrame], NDArray[np.bool_]]
     later: Path | None = None
+
+    def truth(self) -> Truth:
+        """Return the true gaps, of a million rows of the generator.
+
+        ``sample_data/make_samples.py`` draws them. Groups are those of the roles: for
+        readmission the recorded ones, which are wrong in 15 %.
+        """
+        return read_truth(self.path)
 
 
 def load_sample(name: str) -> Dataset:

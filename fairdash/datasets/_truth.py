@@ -1,13 +1,9 @@
 """How large the planted gaps of the samples truly are, from a million drawn rows."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
-
-from fairdash._validation import check_one_of
-from fairdash.datasets._named import FOLDER, SAMPLES
-
-_FILE = FOLDER / "truth.csv"
 
 
 @dataclass(frozen=True)
@@ -31,15 +27,10 @@ class Truth:
     subgroups: pd.DataFrame
 
 
-def truth_of(name: str) -> Truth:
-    """Return the true gaps of a sample: "loans", "hiring" or "readmission".
-
-    ``sample_data/make_samples.py`` draws a million rows for them. Groups are those of
-    the sample's roles: for readmission the recorded ones, which are wrong in 15 %.
-    """
-    check_one_of("name", name, SAMPLES)
-    rates = pd.read_csv(_FILE, dtype={"subgroup": str})
-    rates = rates[rates["sample"] == name]
+def read_truth(sample: Path) -> Truth:
+    """Return the true gaps of the sample that this file holds."""
+    rates = pd.read_csv(sample.with_name("truth.csv"), dtype={"subgroup": str})
+    rates = rates[rates["sample"] == sample.name.partition(".")[0]]
     region = _gaps(rates[rates["planted"]], ["sample"])
     return Truth(
         planted=region["decided"].item(),

@@ -13,7 +13,6 @@ from fairdash.datasets import (
     encode,
     load_sample,
     split,
-    truth_of,
 )
 
 SCRIPT = Path(__file__).parents[2] / "sample_data" / "make_samples.py"
@@ -107,7 +106,7 @@ def test_the_mechanism_works_in_the_planted_region_alone(name, script):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_truth_is_that_of_the_generator(name, script):
-    truth = truth_of(name)
+    truth = SAMPLES[name].truth()
     frame, _ = script.make(name)
     dataset = load_sample(name)
     planted = SAMPLES[name].planted_rows(frame)
