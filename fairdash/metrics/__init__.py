@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         measure_difference,
         measure_ratio,
     )
+    from fairdash.metrics.group.variance import linearised, unit_codes
     from fairdash.metrics.group.weights import (
         Correlation,
         effective_rows,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fairdash._validation import check_one_of
-from fairdash.metrics import decision_status, divide
-from fairdash.sweep._certified import COLUMNS, OVERALL, limit_of
+from fairdash.metrics import RATES, Measured, decision_status, divide
+from fairdash.sweep._certified import COLUMNS, OVERALL, limit_of, measures_of
 from fairdash.sweep._front import pareto_front
 
 Thresholds = Literal["fixed", "shared", "by_group"]
@@ -56,25 +56,30 @@ class Part:
     inside : mapping of str to bool array, (n_rows,)
         The rows of every subgroup in which a limit is to hold.
     sample_weight : array of shape (n_rows,), optional
-        Of the accuracy. What is tested counts every row once.
+    unit : array of shape (n_rows,), optional
+        Such as a person with several rows.
     """
 
     y: NDArray[Any]
     groups: NDArray[np.int64]
     inside: Mapping[str, NDArray[np.bool_]]
     sample_weight: NDArray[np.float64] | None = None
+    unit: NDArray[Any] | None = None
 
-    def counts(self, decided: NDArray[np.bool_]) -> pd.DataFrame:
+    def counts(
+        self, decided: NDArray[np.bool_], measure: str = "selection_rate"
+    ) -> pd.DataFrame:
         """Return rows and positive decisions by subgroup and group.
 
         ``decided`` is of shape (n_candidates, n_rows); so many columns of positives
-        from 0 on, beside subgroup, group and n.
+        from 0 on, beside subgroup, group and n. Of another rate of decisions the rows
+        are those it is about.
         """
         cells, rows = [], []
-        everyone = np.ones(len(self.y), bool)
+        everyone = RATES[measure].about(self.y, np.ones(len(self.y)))
         for name, within in {OVERALL: everyone, **self.inside}.items():
             for group in np.unique(self.groups):
-                mine = np.flatnonzero(within & (self.groups == group))
+                mine = np.flatnonzero(everyone & within & (self.groups == group))
                 cells.append({"subgroup": name, "group": group, "n": len(mine)})
                 rows.append(mine)
         ends = np.cumsum([0, *map(len, rows)])
@@ -86,11 +91,37 @@ class Part:
         positives = pd.DataFrame(member @ decided.T.astype(np.int64))
         return pd.DataFrame(cells).join(positives)
 
-    def gaps(self, decided: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
+    def tested(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
+        """Return what `choose_certified` takes of the decisions of one model.
+
+        That is counts, and with weights or units rates with their variances.
+        """
+        counts = self.counts(decided[None], measure).rename(columns={0: "positives"})
+        counts = counts.assign(measure=measure)
+        if self.sample_weight is None and self.unit is None:
+            return counts
+        measured = Measured.of(
+            measure, self.y, decided, self.sample_weight, cluster=self.unit
+        )
+        shape, parts = (int(self.groups.max()) + 1,), []
+        for name in counts["subgroup"].unique():
+            within = self.inside.get(name, np.ones(len(self.y), bool))
+            found = measured.estimate(np.where(within, self.groups, -1), shape)
+            units = found.n if found.units is None else found.units
+            every = {"rate": found.value, "variance": found.error**2, "units": units}
+            own = counts.loc[counts["subgroup"] == name, "group"]
+            parts.append(pd.DataFrame(every).loc[own])
+        numbers = pd.concat(parts, ignore_index=True)
+        return pd.concat([counts, numbers], axis=1)
+
+    def gaps(
+        self, decided: NDArray[np.bool_], measure: str = "selection_rate"
+    ) -> dict[str, NDArray[np.float64]]:
         """Return the gap between groups over all rows and in every subgroup."""
         tried = list(range(len(decided)))
         found = {}
-        for name, cells in self.counts(decided).groupby("subgroup", sort=False):
+        every = self.counts(decided, measure)
+        for name, cells in every.groupby("subgroup", sort=False):
             rates = divide(cells[tried].to_numpy(), cells["n"].to_numpy()[:, None])
             found[str(name)] = np.ptp(rates, axis=0)
         return found
@@ -152,9 +183,13 @@ def candidate_table(
     for model, gap, accuracy in front[["model", *axes]].itertuples(index=False):
         _, unseen = scores(model.place)
         chosen = model.decide(unseen, test.groups)
-        counts = test.counts(chosen[None]).rename(columns={0: "positives"})
-        tables.append(counts.assign(model=model, accuracy=accuracy, gap=gap))
-    return pd.concat(tables, ignore_index=True)[list(COLUMNS)]
+        tables += [
+            test.tested(chosen, measure).assign(model=model, accuracy=accuracy, gap=gap)
+            for measure in measures_of(limits)
+        ]
+    table = pd.concat(tables, ignore_index=True)
+    more = [name for name in table if name not in COLUMNS]
+    return table[[*COLUMNS, *more]]
 
 
 def thresholds_tried(
@@ -195,11 +230,11 @@ def _shares(
     part: Part, decided: NDArray[np.bool_], limits: Mapping[str, float]
 ) -> NDArray[np.float64]:
     """Return the largest gap as a share of its limit; NaN if one is undefined."""
-    limit = {name: limit_of(name, limits) for name in (OVERALL, *part.inside)}
     shares = [
         gaps / most
-        for name, gaps in part.gaps(decided).items()
-        if (most := limit[name]) is not None
+        for measure in measures_of(limits)
+        for name, gaps in part.gaps(decided, measure).items()
+        if (most := limit_of(name, limits, measure)) is not None
     ]
     largest: NDArray[np.float64] = np.max(shares, axis=0)
     return largest

@@ -4,7 +4,7 @@ Which models are tried, and in which order, is settled on validation rows; wheth
 limits hold is tested on rows that had no part in that.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
@@ -13,17 +13,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 from scipy.stats import beta, binom
 
 from fairdash.sweep._front import pareto_front
 
 OVERALL = ""  # the subgroup of all rows
 COLUMNS = ("model", "accuracy", "gap", "subgroup", "group", "n", "positives")
-_LIMITS = ("demographic_parity_difference", "worst_1_di")
+_INSIDE = "worst_1_di"
+_MEASURES = {  # that a limit over all rows is of
+    "demographic_parity_difference": ("selection_rate",),
+    "equal_opportunity_difference": ("true_positive_rate",),
+    "false_positive_rate_difference": ("false_positive_rate",),
+    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
+}
+_LIMITS = (*_MEASURES, _INSIDE)
 _SET = 1e-4  # chance that the common rate lies outside the set it is looked for in
 _MOST_ROWS = 10_000_000  # up to which the rows needed are tested exactly
-_RATES = 65  # at which the largest p-value is looked for
+_RATES = 65  # at which the largest p-value is looked for first
+_FINER, _HALVINGS = 9, 6  # rates around each local maximum, and how often
 
 
 @dataclass(frozen=True)
@@ -67,10 +76,16 @@ def choose_certified(
         validation rows, the gap in units of its limit if there are several; and, on
         rows that had no part in training or in this order, ``subgroup`` ("" for all
         rows), ``group``, ``n`` and ``positives``. The rows of one split alone: those of
-        several overlap.
+        several overlap. Optional columns are ``measure``, by default "selection_rate":
+        the rate of which ``n`` and ``positives`` are counts; and, where rows have
+        sampling weights or units, ``rate`` with its linearised ``variance`` and the
+        number of ``units``. Tested is then as of the number of independent rows with
+        that variance (Korn and Graubard 1998): see `independent_counts`.
     limits : mapping of str to float
-        ``demographic_parity_difference`` over all rows, ``worst_1_di`` in every
-        subgroup of the table.
+        Over all rows ``demographic_parity_difference``, of the selection rate,
+        ``equal_opportunity_difference``, of the true positive rate,
+        ``false_positive_rate_difference`` and ``equalized_odds_difference``, of both;
+        ``worst_1_di``, of the selection rate in every subgroup of the table.
 
     References
     ----------
@@ -79,6 +94,7 @@ def choose_certified(
     """
     if hasattr(table, "certification_table"):
         table = table.certification_table(limits)
+    table = independent_counts(table)
     _check(table, limits, confidence)
     models = table.drop_duplicates("model")[["model", "accuracy", "gap"]]
     axes = ("validation_worst_1_di", "validation_accuracy")
@@ -120,31 +136,102 @@ def gap_p_value(positives: tuple[int, int], n: tuple[int, int], limit: float) ->
     high = min(high, 1 - limit)
     if low > high:
         return _SET  # no pair on the border has a second rate as large
-    rates = np.linspace(low, high, _RATES)[:, None]
     wide = 9 * np.sqrt(n0) / 2 + 9
     first = max(0, int(n0 * low - wide))
     second = np.arange(first, min(n0, ceil(n0 * high + wide)) + 1)
     # x / n1 <= second / n0 + (x1 / n1 - x0 / n0), in whole numbers
     most = (n1 * second + x1 * n0 - x0 * n1) // n0
-    chances = binom.pmf(second, n0, rates) * binom.cdf(most, n1, rates + limit)
-    return min(1.0, float(np.sum(chances, axis=1).max()) + _SET)
+
+    def chances(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        at = rates[:, None]
+        pairs = binom.pmf(second, n0, at) * binom.cdf(most, n1, at + limit)
+        return np.sum(np.asarray(pairs), axis=1)
+
+    return min(1.0, _supremum(chances, low, high) + _SET)
 
 
-def limit_of(subgroup: str, limits: Mapping[str, float]) -> float | None:
+def _supremum(
+    chances: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    low: float,
+    high: float,
+) -> float:
+    """Return the largest of a function of a rate: a grid, then around its maxima."""
+    rates = np.linspace(low, high, _RATES)
+    found = chances(rates)
+    largest, step = float(found.max()), (high - low) / (_RATES - 1)
+    around = np.pad(found, 1, constant_values=-1)
+    tops = (around[1:-1] >= around[:-2]) & (around[1:-1] >= around[2:])
+    # far from the largest a maximum cannot be within one step of it
+    for middle in rates[tops & (found > 0.8 * largest)]:
+        width = step
+        for _ in range(_HALVINGS):
+            finer = np.linspace(
+                max(low, middle - width), min(high, middle + width), _FINER
+            )
+            there = chances(finer)
+            middle, width = float(finer[there.argmax()]), width / 4
+            largest = max(largest, float(there.max()))
+    return largest
+
+
+def independent_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with weights or units as counts of independent rows.
+
+    A rate p with the variance V counts as :math:`p (1 - p) / V` rows, fewer for few
+    units by the squared ratio of Student's to the normal quantile; never more than
+    there are. A table without ``rate``, ``variance`` and ``units`` stays as it is.
+    """
+    if not {"rate", "variance", "units"} <= set(table.columns) or table.empty:
+        return table
+    rate, variance, units = (
+        table[name].to_numpy(np.float64) for name in ("rate", "variance", "units")
+    )
+    if not ((variance >= 0) & (units >= 2) & (rate >= 0) & (rate <= 1)).all():
+        raise ValueError(
+            "`rate` must lie in [0, 1], `variance` be 0 or more and `units` at least 2 "
+            "in every row of the table."
+        )
+    spread = rate * (1 - rate)
+    known = variance > 0
+    worth = np.where(known, spread / np.where(known, variance, 1.0), units)
+    worth *= (ndtri(0.975) / stdtrit(units - 1, 0.975)) ** 2
+    n = np.maximum(np.floor(np.minimum(worth, table["n"])), 1).astype(int)
+    return table.assign(n=n, positives=np.rint(rate * n).astype(int))
+
+
+def limit_of(
+    subgroup: str, limits: Mapping[str, float], measure: str = "selection_rate"
+) -> float | None:
     """Return the limit in a subgroup, or over all rows; None if there is none."""
-    return limits.get(_LIMITS[0] if subgroup == OVERALL else _LIMITS[1])
+    if subgroup != OVERALL:
+        return limits.get(_INSIDE) if measure == "selection_rate" else None
+    named = (name for name, of in _MEASURES.items() if measure in of and name in limits)
+    return min((limits[name] for name in named), default=None)
+
+
+def measures_of(limits: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the rates that limits are of, each once."""
+    every = [measure for name in limits for measure in _MEASURES.get(name, ())]
+    return tuple(dict.fromkeys([*every, *(["selection_rate"] * (_INSIDE in limits))]))
 
 
 def _pairs(
     counts: pd.DataFrame, limits: Mapping[str, float]
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int], float]]:
     """Return positives and rows of every ordered pair of groups, with its limit."""
-    for subgroup, cells in counts.groupby("subgroup", sort=False):
-        limit = limit_of(str(subgroup), limits)
+    for (measure, subgroup), cells in _measured(counts).groupby(
+        ["measure", "subgroup"], sort=False
+    ):
+        limit = limit_of(str(subgroup), limits, str(measure))
         if limit is not None:
             known = cells[["positives", "n"]].astype(int).itertuples(index=False)
             for (x1, n1), (x0, n0) in permutations(known, 2):
                 yield (x1, x0), (n1, n0), limit
+
+
+def _measured(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose counts say which rate they are of."""
+    return table if "measure" in table else table.assign(measure="selection_rate")
 
 
 def _largest(counts: pd.DataFrame, limits: Mapping[str, float]) -> float:
@@ -164,7 +251,8 @@ def _rows_needed(
             return inf
         spread = sum(r * (1 - r) / n for r, n in zip(rates, (n1, n0), strict=True))
         times = max(times, 1.1 * float(ndtri(confidence)) ** 2 * spread / room**2)
-    first = counts["subgroup"] == counts["subgroup"].iloc[0]
+    names = _measured(counts)[["measure", "subgroup"]]
+    first = (names == names.iloc[0]).all(axis=1)
     n_rows = counts.loc[first, "n"].sum()
     amounts = counts[["n", "positives"]].astype(float)
     while times * n_rows < _MOST_ROWS:
@@ -187,10 +275,14 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
     if (table["n"] < 1).any():
         rows = table.index[table["n"] < 1].tolist()
         raise ValueError(f"`n` must be at least 1; rows {rows[:5]} have none.")
-    overall = table["subgroup"] == OVERALL
-    for name, cells in zip(_LIMITS, (table[overall], table[~overall]), strict=True):
-        if name in limits and set(cells["model"]) != set(table["model"]):
-            where = "over all rows" if name == _LIMITS[0] else "inside subgroups"
+    overall, of = table["subgroup"] == OVERALL, _measured(table)["measure"]
+    for name in limits:
+        wanted = _MEASURES.get(name, ("selection_rate",))
+        for measure in wanted:
+            cells = table[(overall == (name != _INSIDE)) & (of == measure)]
+            if set(cells["model"]) == set(table["model"]):
+                continue
+            where = "inside subgroups" if name == _INSIDE else "over all rows"
             raise ValueError(
                 f"A limit on {name!r} is tested {where}, and of some model the "
                 "table has no such rows: drop the limit, or choose wider subgroups, or "

@@ -3,8 +3,9 @@ r"""How large the largest gap of all subgroups is by chance.
 Group labels are permuted among the rows of a stratum, and the largest statistic over
 *all* subgroups searched is taken each time (Westfall and Young 1993). Columns and
 values stay as they are, so the statistics keep the dependence of subgroups that
-overlap. A permutation is one of whole rows, the same for all subgroups; counts of eight
-permutations are added up as the bytes of one word.
+overlap. Where a person has several rows, whole persons are permuted. A permutation is
+one of whole rows, the same for all subgroups; counts of eight permutations are added up
+as the bytes of one word.
 
 References
 ----------
@@ -279,6 +280,9 @@ class _Permuted:
         for stratum in range(rows.n_strata):
             own: Any = np.flatnonzero(rows.stratum == stratum)
             wanted = np.bincount(label[own], minlength=self.n_labels)
+            if rows.unit is not None:
+                labels[own, :times] = _of_units(label[own], rows.unit[own], times, rng)
+                continue
             if len(own) == len(rows):
                 own = slice(None)
             for start in range(0, times, 8):
@@ -319,6 +323,35 @@ class _Permuted:
             parts = [one[..., None, : self.times] for one in sums]
             drawn = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
             yield block, _Cells(sizes, drawn, rows.n_groups)
+
+
+def _of_units(
+    label: NDArray[np.int64],
+    unit: NDArray[np.int64],
+    times: int,
+    rng: np.random.Generator,
+) -> NDArray[np.uint8]:
+    """Return labels of rows with whole units permuted, (rows, times).
+
+    Where all rows of a unit have one label, units change theirs. Else units of as many
+    rows change the labels of all of them, which a unit's rows then share out.
+    """
+    drawn = np.empty((len(label), times), np.uint8)
+    order = np.argsort(unit, kind="stable")
+    _, first, size = np.unique(unit[order], return_index=True, return_counts=True)
+    own = label[order]
+    low, high = (f.reduceat(own, first) for f in (np.minimum, np.maximum))
+    if (low == high).all():
+        place = np.repeat(np.arange(len(size)), size)
+        for time in range(times):
+            drawn[order, time] = rng.permutation(low)[place]
+        return drawn
+    for n in np.unique(size):
+        rows = first[size == n][:, None] + np.arange(n)
+        for time in range(times):
+            moved = rng.permutation(own[rows])
+            drawn[order[rows], time] = rng.permuted(moved, axis=1)
+    return drawn
 
 
 def _arranged(wanted: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.uint8]:

@@ -210,7 +210,8 @@ def _number(value: float | None) -> str:
 class Rows:
     """Rows with the value that is compared, their group and their stratum.
 
-    Groups are permuted inside strata, from 0 to ``n_strata - 1``.
+    Groups are permuted inside strata, from 0 to ``n_strata - 1``; the rows of one
+    ``unit`` stay together.
     """
 
     columns: Sequence[SearchColumn]
@@ -219,6 +220,7 @@ class Rows:
     n_groups: int
     stratum: NDArray[np.int64]
     n_strata: int = 1
+    unit: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.value)

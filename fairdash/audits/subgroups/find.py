@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from fairdash._validation import (
     check_lengths,
@@ -31,7 +31,7 @@ from fairdash.audits.subgroups.search import (
     without_redundant,
 )
 from fairdash.audits.subgroups.statistic import gap_between, holm, widest_pair
-from fairdash.metrics import RATES, binary_vector, divide
+from fairdash.metrics import RATES, binary_vector, divide, linearised, unit_codes
 
 SEARCHED_MEASURES = RATES
 _LOOKED_AT = 500  # best subgroups that the list is made of
@@ -56,6 +56,7 @@ def find_subgroups(
     alpha: float = 0.05,
     bins: int = 6,
     strata: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     beyond_overall: bool = False,
     confirm: bool | ArrayLike = False,
     n_permutations: int = 199,
@@ -96,6 +97,10 @@ def find_subgroups(
     strata : array-like of shape (n_rows,), optional
         Groups are compared with labels permuted inside these alone: a gap that strata
         explain is not beyond chance.
+    cluster : array-like of shape (n_rows,), optional
+        Unit of each row, such as a person with several visits. Whole units are permuted
+        and put into a half to confirm, and what is confirmed has the linearised
+        standard error over units: rows that repeat a person find nothing new.
     beyond_overall : bool, default=False
         Look for gaps that differ from the gap of all other rows.
     confirm : bool or array-like of bool, (n_rows,), default=False
@@ -148,8 +153,9 @@ def find_subgroups(
     stratum = np.zeros(len(value), np.int64)
     if strata is not None:
         stratum = pd.factorize(np.asarray(strata), use_na_sentinel=False)[0]
+    unit = unit_codes(cluster, len(value))
     rng = np.random.default_rng(random_state)
-    confirming, least = _confirming(confirm, about, min_size, measure, rng)
+    confirming, least = _confirming(confirm, about, min_size, measure, rng, unit)
     searching = about & ~confirming
     own = frame[searching].reset_index(drop=True)
     wanted, skipped = _columns(frame, columns, group)
@@ -161,7 +167,7 @@ def find_subgroups(
     def rows_at(where: NDArray[np.bool_], columns: Sequence[SearchColumn]) -> Rows:
         n_strata = int(stratum.max()) + 1
         own = value[where], group[where], len(names), stratum[where], n_strata
-        return Rows(columns, *own)
+        return Rows(columns, *own, None if unit is None else unit[where])
 
     how = _How(depth, least, n_permutations, most, alpha, beyond_overall)
     table = _searched(rows_at(searching, searched), how, rng)
@@ -225,6 +231,7 @@ def _confirming(
     min_size: int,
     measure: str,
     rng: np.random.Generator,
+    unit: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.bool_], int]:
     """Return which rows confirm, and the fewest rows of a subgroup that is searched."""
     confirming, counted = np.zeros(len(about), bool), about
@@ -251,7 +258,11 @@ def _confirming(
         return confirming, ceil(min_size * (~given).sum() / given.sum())
     if not confirm:
         return confirming, min_size
-    confirming[np.flatnonzero(about)[rng.permutation(n) >= n // 2]] = True
+    if unit is None:
+        confirming[np.flatnonzero(about)[rng.permutation(n) >= n // 2]] = True
+    else:
+        n_units = int(unit.max()) + 1
+        confirming = about & (rng.permutation(n_units) >= n_units // 2)[unit]
     return confirming, max(1, min_size // 2)
 
 
@@ -259,16 +270,19 @@ def _confirmed(
     searched: pd.DataFrame, rest: Rows, frame: pd.DataFrame, how: _How
 ) -> pd.DataFrame:
     """Test what a search has listed on rows that it did not see."""
-    again = []
+    again, held_by = [], []
     for conditions, inside in zip(
         searched["conditions"], searched["inside"], strict=True
     ):
         held = np.logical_and.reduce([one.holds(frame) for one in conditions])
+        held_by.append(held)
         counts = np.bincount(rest.kind[held], minlength=2 * rest.n_groups)
         again.append(Listed(conditions, counts.reshape(-1, 2).astype(float), inside))
     pairs = searched[["lower", "higher"]].to_numpy().T
     critical = float(-ndtri(how.alpha / max(1, len(again)) / 2))
-    table = _table(rest, again, critical, beyond=how.beyond, pairs=pairs)
+    table = _table(
+        rest, again, critical, beyond=how.beyond, pairs=pairs, held_by=held_by
+    )
     p = 2 * ndtr(-np.abs(table["z"].to_numpy()))
     # in the direction found: the gap may have turned
     table["p_adjusted"] = holm(p)
@@ -286,6 +300,7 @@ def _table(
     *,
     beyond: bool,
     pairs: Any = None,
+    held_by: Sequence[NDArray[np.bool_]] = (),
 ) -> pd.DataFrame:
     """Return the rates, gap and interval of subgroups, groups by number."""
     counts = np.stack([one.counts for one in listed], axis=-1)
@@ -300,6 +315,11 @@ def _table(
         rest = total[..., None] - counts
         other = divide(rest[:, 1], rest.sum(1))
         gap = gap - (other[high, at] - other[low, at])
+    if rows.unit is not None and len(held_by):
+        variance *= [
+            _more_by_units(rows, held, pair, critical)
+            for held, *pair in zip(held_by, low, high, strict=True)
+        ]
     error = np.sqrt(variance)
     end = 2.0 if beyond else 1.0
     return pd.DataFrame(
@@ -321,6 +341,39 @@ def _table(
             "folded": [one.folded for one in listed],
         }
     )
+
+
+def _more_by_units(
+    rows: Rows, held: NDArray[np.bool_], pair: Sequence[int], critical: float
+) -> float:
+    """Return by how much units raise the variance of a gap between two groups.
+
+    That is the linearised variance over units against that over rows, of the subgroup
+    and of all rows, whichever is larger: few units may be alike by chance. The square
+    of Student's quantile against ``critical`` makes up for few units.
+    """
+    assert rows.unit is not None
+    more, fewest = [1.0], np.inf
+    for where in (held, np.ones(len(rows), bool)):
+        own = np.isin(rows.group, pair) & where
+        mean = np.bincount(rows.group[own], rows.value[own], rows.n_groups)
+        n = np.bincount(rows.group[own], minlength=rows.n_groups)
+        group = rows.group[own]
+        residual = (rows.value[own] - (mean / np.maximum(n, 1))[group]) / n[group]
+        residual = np.where(group == pair[0], -residual, residual)
+        whole = np.zeros(len(group), np.int64)
+        unit = np.unique(rows.unit[own], return_inverse=True)[1]
+        by_row, by_unit = (
+            linearised(residual, whole, 1, unit=one).variance[0] for one in (None, unit)
+        )
+        if by_row > 0:
+            more.append(by_unit / by_row)
+        units = [len(np.unique(unit[group == one])) for one in pair]
+        fewest = min(fewest, *units)
+    student = (
+        float(stdtrit(float(max(fewest - 1, 1)), float(ndtr(critical)))) / critical
+    )
+    return float(np.nanmax(more) * student**2)
 
 
 def _values(
