@@ -43,8 +43,8 @@ column of scores.
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     """Return the base rates of a data set under ``subgroups``.
 
-    With sampling weights rates are weighted, with intervals at Kish's effective number
-    of rows; numbers of rows stay those of rows.
+    With sampling weights rates are weighted, with intervals of the linearised variance;
+    numbers of rows stay those of rows.
     """
     return metrics.base_rates(
         dataset.y,

@@ -35,10 +35,13 @@ class GroupMeans(NamedTuple):
         Of what was decided before and after.
     covariance : float64 array of shape (groups, 2, 2)
         Of these two means, which are of the same rows.
+    shared : float64 array of shape (groups, 2, groups, 2), optional
+        Of the means of all groups, where they have units in common.
     """
 
     mean: Array
     covariance: Array
+    shared: Array | None = None
 
 
 def gap_change(
@@ -125,12 +128,17 @@ def change_of_gap(means: GroupMeans, *, confidence: float = 0.95) -> Interval:
         row[one], row[other] = 1.0, -1.0
     # narrowing by one pair before and one after: (pairs before, pairs after)
     old, new = (contrast @ mean[:, when] for when in (0, 1))
-    variances, crossed = means.covariance[:, [0, 1], [0, 1]], means.covariance[:, 0, 1]
-    variance = (
-        (contrast**2 @ variances[:, 0])[:, None]
-        + (contrast**2 @ variances[:, 1])[None, :]
-        - 2 * (contrast * crossed) @ contrast.T
+    between = means.shared
+    if between is None:
+        between = np.zeros((len(mean), 2, len(mean), 2))
+        each = np.arange(len(mean))
+        between[each, :, each, :] = means.covariance
+    before, after = (
+        np.einsum("pg,gh,ph->p", contrast, between[:, when, :, when], contrast)
+        for when in (0, 1)
     )
+    crossed = contrast @ between[:, 0, :, 1] @ contrast.T
+    variance = before[:, None] + after[None, :] - 2 * crossed
     sure = for_all_pairs(confidence, len(mean))
     half = normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
     narrowed = old[:, None] - new[None, :]
@@ -157,15 +165,18 @@ def _means(
         ],
         axis=1,
     )
-    covariance = np.full((n_groups, 2, 2), np.nan)
-    for group in range(n_groups):
-        own = (codes == group) & (weight > 0)
-        if not own.any():
-            continue
-        share = weight[own, None] * (rows[own] - mean[group]) / whole[group]
-        _, inside = np.unique(unit[own], return_inverse=True)
-        sums: Any = np.stack([np.bincount(inside, part) for part in share.T], axis=1)
-        several = len(sums) - 1
-        if several:
-            covariance[group] = sums.T @ sums * len(sums) / several
-    return GroupMeans(mean, covariance)
+    counted = weight > 0
+    share = weight[:, None] * (rows - mean[codes]) / whole[codes, None]
+    residual = np.zeros((len(rows), n_groups, 2))
+    residual[np.arange(len(rows)), codes] = share
+    _, place = np.unique(unit[counted], return_inverse=True)
+    flat = residual[counted].reshape(-1, 2 * n_groups)
+    sums: Any = np.stack([np.bincount(place, part) for part in flat.T], axis=1)
+    member = np.zeros((len(sums), n_groups), bool)
+    member[place, codes[counted]] = True
+    k = member.sum(axis=0).astype(np.float64)
+    more = np.repeat(np.sqrt(divide(k, np.where(k > 1, k - 1, np.nan))), 2)
+    shared = (sums * more).T @ (sums * more)
+    shared = shared.reshape(n_groups, 2, n_groups, 2)
+    own = np.arange(n_groups)
+    return GroupMeans(mean, shared[own, :, own, :], shared)

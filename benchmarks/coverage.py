@@ -1,0 +1,432 @@
+"""How often intervals hold the truth, and how often a fair table is called unfair.
+
+    python benchmarks/coverage.py                    # all parts, docs/measured/coverage.md
+    python benchmarks/coverage.py --draws 100 --part intervals verdicts
+    python benchmarks/coverage.py --seed 7           # fresh tables
+
+Every statement is made by its public function, on tables of every setting. Coverage
+should be .95; a *clear* difference, a subgroup *beyond chance*, a model that *decides*
+or a *certificate* should be wrong in at most .05. What is simulated is kept in
+``--results``, one line a part and setting, and not simulated again.
+"""
+
+import argparse
+import json
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+import fairdash
+from fairdash.audits import find_subgroups
+from fairdash.metrics import (
+    LocalMeasure,
+    decision_status,
+    gap_change,
+    measure_by_group,
+    measure_gaps,
+    noise_floor,
+)
+from fairdash.sweep import Part, choose_certified
+
+OUT = Path(__file__).parent.parent / "docs" / "measured" / "coverage.md"
+MEASURES = (
+    "selection_rate", "true_positive_rate", "precision", "accuracy", "calibration",
+    "brier", "auc", "error_cost 1:3",
+)  # fmt: skip
+SCORED = ("calibration", "brier", "auc")
+LIMIT = 0.1
+LEAST, MOST = 0.93, 0.07  # coverage and false clears that a cell may have
+Statements = Iterator[tuple[str, bool]]
+
+
+class Rows(NamedTuple):
+    """A table: outcomes, scores, decisions of two models, groups, parts, weights."""
+
+    y: Any
+    scores: Any
+    decided: Any
+    after: Any
+    group: Any
+    part: Any
+    weight: Any = None
+    unit: Any = None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Groups, weights and units as keyword arguments."""
+        return {
+            "sensitive_features": self.group,
+            "sample_weight": self.weight,
+            "cluster": self.unit,
+        }
+
+    def given(self, measure: str) -> Any:
+        """Return the scores or decisions that a measure takes."""
+        return self.scores if measure in SCORED else self.decided
+
+
+class Setting(NamedTuple):
+    """How tables are drawn. Without ``gap`` groups are alike in everything."""
+
+    n: int = 500
+    base: float = 0.4
+    shares: tuple[float, ...] = (0.5, 0.5)
+    parts: int = 3
+    gap: float = 0.0
+    spread: tuple[float, ...] = ()
+    digits: int = 3
+    weights: str = ""
+    unit: int = 1
+    alike: float = 0.0  # correlation of the rows of a unit
+    mixed: bool = False  # units with rows of several groups
+
+    def draw(self, rng: np.random.Generator, n: int | None = None) -> Rows:
+        """Return one table; calibrated scores of a fixed model."""
+        k = (n or self.n) // self.unit
+        of, n = np.repeat(np.arange(k), self.unit), k * self.unit
+
+        def normal() -> Any:
+            shared, own = rng.normal(size=k)[of], rng.normal(size=n)
+            return np.sqrt(self.alike) * shared + np.sqrt(1 - self.alike) * own
+
+        names = np.arange(len(self.shares))
+        group = rng.choice(names, k, p=self.shares)[of]
+        if self.mixed:
+            group = rng.choice(names, n, p=self.shares)
+        part = rng.integers(0, self.parts, k)[of]
+        width = np.array(self.spread or [0.8] * len(names))[group]
+        middle = logit(self.base) - self.gap * (group == 0)
+        scores = (
+            expit(middle + width * normal()).round(self.digits).clip(1e-6, 1 - 1e-6)
+        )
+        y = (norm.cdf(normal()) < scores).astype(int)
+        cut = min(0.5, self.base)
+        after = (scores > cut * np.where(group == 0, 0.9, 1.05)).astype(int)
+        decided = (scores > cut).astype(int)
+        heavy = {"outcome": y, "decision": decided, "": None}[self.weights]
+        weight = None if heavy is None else rng.uniform(0.8, 1.2, n) * (1 + 3 * heavy)
+        unit = of if self.unit > 1 else None
+        return Rows(y, scores, decided, after, group, part, weight, unit)
+
+    @property
+    def fair(self) -> bool:
+        """Whether no group differs from another."""
+        return not self.gap and not self.spread
+
+
+SETTINGS = {
+    "balanced, n = 500": Setting(),
+    "n = 60": Setting(n=60, parts=1),
+    "n = 250": Setting(n=250),
+    "n = 5,000": Setting(n=5000),
+    "outcome of 10 %": Setting(base=0.1),
+    "outcome of 2 %": Setting(base=0.02),
+    "outcome of .5 %, n = 2,000": Setting(n=2000, base=0.005),
+    "outcome of 83 %": Setting(base=0.83),
+    "groups of 90 and 10 %": Setting(shares=(0.9, 0.1)),
+    "three groups": Setting(n=900, shares=(0.5, 0.3, 0.2)),
+    "five groups": Setting(n=1500, shares=(0.4, 0.3, 0.15, 0.1, 0.05)),
+    "tied scores": Setting(digits=1),
+    "a real gap": Setting(n=1000, gap=0.8),
+    "unlike spread of scores": Setting(n=1000, spread=(2.0, 0.3)),
+    "weights by outcome": Setting(weights="outcome"),
+    "weights by decision": Setting(weights="decision"),
+    "units of 3 equal rows": Setting(n=600, unit=3, alike=0.999),
+    "units of 3, correlation .5": Setting(n=600, unit=3, alike=0.5),
+    "units of 10, mixed groups": Setting(n=800, unit=10, alike=0.3, mixed=True),
+    "twelve subgroups": Setting(n=2400, parts=12),
+}
+QUICK = [
+    "n = 60", "outcome of 2 %", "three groups", "weights by decision",
+    "units of 3 equal rows", "units of 10, mixed groups", "unlike spread of scores",
+]  # fmt: skip
+
+
+def _holds(low: Any, high: Any, truth: float) -> bool:
+    return bool(low <= truth <= high)
+
+
+def _pair(table: pd.DataFrame, column: str = "difference") -> Any:
+    return table.set_index("group")[column]
+
+
+def intervals(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say whether the interval of each measure of the first group holds it."""
+    for measure in MEASURES:
+        if measure not in memo:
+            memo[measure] = measure_by_group(
+                measure, truth.y, truth.given(measure), sensitive_features=truth.group,
+                sample_weight=truth.weight,
+            )  # fmt: skip
+        found = measure_by_group(measure, rows.y, rows.given(measure), **rows.asked)
+        first = found.iloc[0]
+        if np.isfinite(first["ci_low"]):
+            true = memo[measure]["value"].iloc[0]
+            yield measure, _holds(first["ci_low"], first["ci_high"], true)
+
+
+def gaps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say so of differences, ratios, the largest gap, changes of gaps."""
+    first = str(rows.group.min())
+    for measure in ("selection_rate", "true_positive_rate", "calibration", "auc"):
+        asked = {"reference": first}
+        if measure not in memo:
+            memo[measure] = measure_gaps(
+                measure, truth.y, truth.given(measure), sensitive_features=truth.group,
+                sample_weight=truth.weight, **asked,
+            ).iloc[0]  # fmt: skip
+        found = measure_gaps(
+            measure, rows.y, rows.given(measure), **asked, **rows.asked
+        )
+        one, true = found.iloc[0], memo[measure]
+        if np.isfinite(one["ci_low"]) and not one["too_few"]:
+            held = _holds(one["ci_low"], one["ci_high"], true["difference"])
+            yield f"difference, {measure}", held
+        if measure == "selection_rate" and np.isfinite(one["ratio_low"]):
+            yield "ratio", _holds(one["ratio_low"], one["ratio_high"], true["ratio"])
+    if "largest" not in memo:
+        memo["largest"] = _largest(truth._replace(unit=None))
+    worst, true = _largest(rows), memo["largest"]
+    for name in ("largest gap", "Worst-1-DI"):
+        if np.isfinite(worst[name][1]):
+            yield name, _holds(*worst[name][1:], true[name][0])
+    if "change" not in memo:
+        asked = {"sensitive_features": truth.group, "sample_weight": truth.weight}
+        memo["change"] = float(gap_change(truth.decided, truth.after, **asked).value)
+    change = gap_change(rows.decided, rows.after, **rows.asked)
+    if np.isfinite(change.low):
+        yield "change of a gap", _holds(change.low, change.high, memo["change"])
+
+
+def _largest(rows: Rows) -> dict[str, tuple[float, float, float]]:
+    local = LocalMeasure.of(
+        "selection_rate",
+        None,
+        rows.decided,
+        subgroups=rows.part,
+        min_size=20,
+        **rows.asked,
+    )
+    found = {"largest gap": local.overall(), "Worst-1-DI": local.worst()}
+    return {name: tuple(map(float, one)) for name, one in found.items()}
+
+
+def verdicts(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say of a fair table whether it is called unfair."""
+    for measure in ("selection_rate", "calibration", "brier"):
+        given = {"scores": rows.scores} if measure in SCORED else {}
+        found = fairdash.audit(
+            rows.y, rows.decided, measures=[measure], subgroups=rows.part, min_size=20,
+            **given, **rows.asked,
+        )  # fmt: skip
+        overall = [one for one in found.findings if one.subgroup is None]
+        yield f"clear over all rows, {measure}", any(one.sure for one in overall)
+        inside = [one for one in found.findings if one.subgroup is not None]
+        if inside:
+            yield f"beyond chance inside, {measure}", inside[0].sure
+    local = _largest(rows)["Worst-1-DI"][0]
+    inside = {"subgroups": rows.part, "min_size": 20, "n_permutations": 400}
+    floor = noise_floor(rows.decided, **inside, **rows.asked)
+    if np.isfinite(local):
+        yield "Worst-1-DI above its floor", local > floor.quantile
+    rng = np.random.default_rng(int(rows.scores.sum() * 1e3))
+    unit = np.arange(len(rows.y)) if rows.unit is None else rows.unit
+    guess = (rng.random(unit.max() + 1) < 0.3)[unit].astype(int)
+    told = decision_status(rows.y, guess, sample_weight=rows.weight, cluster=rows.unit)
+    yield "decides", told["status"].item() == ""
+
+
+def searches(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say whether a search of a fair table finds a subgroup."""
+    rng = np.random.default_rng(int(rows.scores.sum() * 1e3))
+    unit = np.arange(len(rows.y)) if rows.unit is None else rows.unit
+    k = unit.max() + 1
+    frame = pd.DataFrame(
+        {"age": rng.integers(20, 60, k), "site": rng.integers(0, 4, k)}
+    )
+    frame = frame.iloc[unit].assign(part=rows.part).reset_index(drop=True)
+    found = find_subgroups(
+        rows.decided, sensitive_features=rows.group, frame=frame, cluster=rows.unit,
+        depth=2, min_size=30, n_permutations=59, random_state=0,
+    )  # fmt: skip
+    yield "a subgroup is found", bool((found["p_adjusted"] <= 0.05).any())
+
+
+def certificates(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say whether a model whose gap is its limit is certified to be below it."""
+    own = rows.group < 2
+    rows = Rows(*(None if part is None else part[own] for part in rows))
+    rng = np.random.default_rng(int(rows.scores.sum() * 1e3))
+    unit = np.arange(len(rows.y)) if rows.unit is None else rows.unit
+    drawn = rng.random(unit.max() + 1)[unit]
+    decided = drawn < np.where(rows.group == 0, 0.4, 0.4 + LIMIT)
+    test = Part(rows.y, rows.group, {}, rows.weight, rows.unit)
+    table = test.tested(decided, "selection_rate")
+    table = table.assign(model="m", accuracy=0.8, gap=0.1)
+    limits = {"demographic_parity_difference": LIMIT}
+    choice = choose_certified(table, limits=limits)
+    yield "certified at its limit", choice.model is not None
+
+
+PARTS: dict[str, Callable[..., Statements]] = {
+    "intervals": intervals,
+    "gaps": gaps,
+    "verdicts": verdicts,
+    "searches": searches,
+    "certificates": certificates,
+}
+ON_FAIR = ("verdicts", "searches")
+FEWER = {"searches": 8, "verdicts": 2, "certificates": 2}
+_WRONG = (*ON_FAIR, "certificates")
+
+
+def simulate(part: str, name: str, draws: int, seed: int) -> dict[str, list[int]]:
+    """Return by statement how often it was made, and how often it was right."""
+    setting = SETTINGS[name]
+    if part in ON_FAIR and not setting.fair:
+        return {}
+    rng = np.random.default_rng(
+        [seed, list(SETTINGS).index(name), list(PARTS).index(part)]
+    )
+    truth = (
+        setting.draw(rng, 300_000)
+        if part in ("intervals", "gaps")
+        else Rows(*[None] * 6)
+    )
+    memo: dict[str, Any] = {}
+    found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for _ in range(max(draws // FEWER.get(part, 1), 2)):
+        rows = setting.draw(rng)
+        if len(np.unique(rows.group)) < len(setting.shares):
+            continue
+        try:
+            for statement, held in PARTS[part](rows, truth, memo):
+                found[statement][0] += 1
+                found[statement][1] += int(held)
+        except ValueError as error:  # such as no subgroup of the least size
+            warnings.warn(f"{part}, {name}: {error}", stacklevel=1)
+    return dict(found)
+
+
+def wrong(statement: str, made: int, held: int) -> bool:
+    """Tell whether a cell is beyond what is allowed, its simulation's error aside."""
+    share = held / made
+    error = 2 * np.sqrt(0.05 * 0.95 / made)
+    if _of_part(statement) in _WRONG:
+        return share > MOST and share - error > 0.05
+    return share < LEAST and share + error < 0.95
+
+
+def _of_part(statement: str) -> str:
+    """Return the part that makes a statement."""
+    starts = {
+        "clear": "verdicts", "beyond": "verdicts", "Worst-1-DI above": "verdicts",
+        "decides": "verdicts", "a subgroup": "searches", "certified": "certificates",
+        "difference": "gaps", "ratio": "gaps", "largest": "gaps", "Worst-1-DI": "gaps",
+        "change": "gaps",
+    }  # fmt: skip
+    return next(
+        (p for start, p in starts.items() if statement.startswith(start)), "intervals"
+    )
+
+
+# what a page says where a cell is bold
+SAID = {
+    "true_positive_rate": "too few rows to say: fewer than five of either value expected",
+    "precision": "too few rows to say: fewer than five of either value expected",
+    "auc": "too few rows to say: fewer than ten of either outcome expected",
+}
+
+
+def report(
+    results: dict[str, dict[str, dict[str, list[int]]]], seed: int, draws: int
+) -> str:
+    """Return the matrix as Markdown."""
+    lines = [
+        "# Coverage of what is said",
+        "",
+        "How often 95 % intervals hold the truth, and how often fair tables are called "
+        "unfair, by statement and kind of table. Figures in bold are below .93, or above "
+        ".07 for a false statement, by more than the simulation's own error.",
+        "",
+        f"`python benchmarks/coverage.py --seed {seed} --draws {draws}`. Verdicts and "
+        f"certificates are of {draws // 2} tables a cell, searches of {draws // 8}; the "
+        "standard error of a cell of 300 tables is .013.",
+    ]
+    bad = []
+    for part in PARTS:
+        by_setting = results.get(part, {})
+        names = list(dict.fromkeys(s for cells in by_setting.values() for s in cells))
+        if not names:
+            continue
+        kind = "wrong in (at most .05)" if part in _WRONG else "held in (.95)"
+        lines += ["", f"## {part.capitalize()}: {kind}", ""]
+        lines += [
+            "| Table | " + " | ".join(names) + " |",
+            "|---" * (len(names) + 1) + "|",
+        ]
+        for setting, cells in by_setting.items():
+            if not cells:
+                continue
+            shown = []
+            for name in names:
+                made, held = cells.get(name, (0, 0))
+                if made < 20:
+                    shown.append("–")
+                    continue
+                text = f"{held / made:.3f}".lstrip("0") or "0"
+                if wrong(name, made, held):
+                    bad.append((setting, name, text))
+                    text = f"**{text}**"
+                shown.append(text)
+            lines.append(f"| {setting} | " + " | ".join(shown) + " |")
+    lines += ["", "## The bold cells, and what a page says there", ""]
+    for setting, name, text in bad:
+        said = SAID.get(name, "nothing: this is a known weakness")
+        lines.append(f"- {setting}, {name}: {text}. The page says: {said}.")
+    if not bad:
+        lines.append("There are none.")
+    lines += [
+        "",
+        "A dash is a statement that was made in fewer than 20 tables: there the page says "
+        "that rows are too few. Differences count where the page names them.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Simulate what is not kept yet, and write the matrix."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", nargs="*", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--setting", nargs="*", default=list(SETTINGS))
+    parser.add_argument("--results", type=Path, default=Path("coverage.jsonl"))
+    parser.add_argument("--out", type=Path, default=OUT)
+    asked = parser.parse_args()
+    kept: dict[str, Any] = {}
+    if asked.results.exists():
+        lines = map(json.loads, asked.results.read_text().splitlines())
+        kept = {line["key"]: line["cells"] for line in lines}
+    results: dict[str, Any] = defaultdict(dict)
+    for part in asked.part:
+        for name in asked.setting:
+            key = json.dumps([part, name, asked.draws, asked.seed])
+            if key not in kept:
+                kept[key] = simulate(part, name, asked.draws, asked.seed)
+                with asked.results.open("a") as file:
+                    file.write(json.dumps({"key": key, "cells": kept[key]}) + "\n")
+                print(part, name, flush=True)
+            results[part][name] = kept[key]
+    asked.out.write_text(report(results, asked.seed, asked.draws))
+
+
+if __name__ == "__main__":
+    main()

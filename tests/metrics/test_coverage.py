@@ -1,0 +1,52 @@
+"""What is said holds as often as it says: a small part of `benchmarks/coverage.py`."""
+
+import importlib.util
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def coverage():
+    path = ROOT / "benchmarks" / "coverage.py"
+    spec = importlib.util.spec_from_file_location("coverage_of_statements", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pooled(coverage, part, draws, seed):
+    """How often each statement was made and was right, over the quick settings."""
+    made, held = defaultdict(int), defaultdict(int)
+    for name in coverage.QUICK:
+        cells = coverage.simulate(part, name, draws, seed)
+        for statement, (number, right) in cells.items():
+            made[statement] += number
+            held[statement] += right
+    return {name: (made[name], held[name]) for name in made}
+
+
+@pytest.mark.parametrize("part", ["intervals", "gaps"])
+def test_intervals_hold_the_truth(coverage, part):
+    found = pooled(coverage, part, draws=45, seed=0)
+    assert min(number for number, _ in found.values()) > 80
+    shares = {name: right / number for name, (number, right) in found.items()}
+    assert min(shares.values()) >= 0.93, shares
+
+
+@pytest.mark.parametrize("part", ["verdicts", "searches", "certificates"])
+def test_a_fair_table_is_seldom_called_unfair(coverage, part):
+    found = pooled(coverage, part, draws=40, seed=0)
+    number, false = (sum(column) for column in zip(*found.values(), strict=True))
+    assert number >= 25
+    assert false / number <= 0.07, found
+
+
+def test_the_report_marks_what_falls_short(coverage):
+    cells = {"n = 60": {"selection_rate": [300, 240], "accuracy": [300, 285]}}
+    text = coverage.report({"intervals": cells}, seed=0, draws=300)
+    assert "| n = 60 | **.800** | .950 |" in text
+    assert "n = 60, selection_rate: .800. The page says" in text
