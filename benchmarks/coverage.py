@@ -1,8 +1,8 @@
 """How often intervals hold the truth, and how often a fair table is called unfair.
 
-    python benchmarks/coverage.py                    # all parts, docs/measured/coverage.md
+    python benchmarks/coverage.py            # all parts, docs/measured/coverage.md
     python benchmarks/coverage.py --draws 100 --part intervals verdicts
-    python benchmarks/coverage.py --seed 7           # fresh tables
+    python benchmarks/coverage.py --seed 7   # fresh tables
 
 Every statement is made by its public function, on tables of every setting. Coverage
 should be .95; a *clear* difference, a subgroup *beyond chance*, a model that *decides*
@@ -338,10 +338,11 @@ def _of_part(statement: str) -> str:
 
 
 # what a page says where a cell is bold
+_FEW = "too few rows to say: fewer than {} of either value are expected"
 SAID = {
-    "true_positive_rate": "too few rows to say: fewer than five of either value expected",
-    "precision": "too few rows to say: fewer than five of either value expected",
-    "auc": "too few rows to say: fewer than ten of either outcome expected",
+    "true_positive_rate": _FEW.format("five"),
+    "precision": _FEW.format("five"),
+    "auc": _FEW.format("ten"),
 }
 
 
@@ -353,12 +354,12 @@ def report(
         "# Coverage of what is said",
         "",
         "How often 95 % intervals hold the truth, and how often fair tables are called "
-        "unfair, by statement and kind of table. Figures in bold are below .93, or above "
-        ".07 for a false statement, by more than the simulation's own error.",
+        "unfair, by statement and kind of table. Figures in bold are below .93, or "
+        "above .07 for a false statement, by more than the simulation's own error.",
         "",
         f"`python benchmarks/coverage.py --seed {seed} --draws {draws}`. Verdicts and "
-        f"certificates are of {draws // 2} tables a cell, searches of {draws // 8}; the "
-        "standard error of a cell of 300 tables is .013.",
+        f"certificates are of {draws // 2} tables a cell, searches of {draws // 8}; "
+        "the standard error of a cell of 300 tables is .013.",
     ]
     bad = []
     for part in PARTS:
@@ -395,8 +396,8 @@ def report(
         lines.append("There are none.")
     lines += [
         "",
-        "A dash is a statement that was made in fewer than 20 tables: there the page says "
-        "that rows are too few. Differences count where the page names them.",
+        "A dash is a statement that was made in fewer than 20 tables: there the page "
+        "says that rows are too few. Differences count where the page names them.",
     ]
     return "\n".join(lines) + "\n"
 
