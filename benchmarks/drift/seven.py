@@ -11,7 +11,7 @@ One sweep trains them all: equal numbers of models of each method on the same ro
 
 Differences from Zhang are paired by seed, with 95 % intervals (Student's t).
 
-    FAIRDASH_DATA=... python benchmarks/drift_seven.py --seeds 5 --home FOLDER
+    FAIRDASH_DATA=... python benchmarks/drift/seven.py --seeds 5 --home FOLDER
 
 A model that FOLDER holds is not trained again.
 """
@@ -21,9 +21,9 @@ import os
 from pathlib import Path
 
 import pandas as pd
-from drift_table import AGES, ODDS, ROLES, table
 from fronts import hypervolume, least_gap
 from road_verdict import SEVEN, Setup, grid, paired, told
+from table import AGES, ODDS, ROLES, table
 
 from fairdash.audits import drift, known_models
 from fairdash.jobs import submit

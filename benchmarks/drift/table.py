@@ -4,7 +4,7 @@ Everybody in all four tables works full time and is 20 to 50 years old, since th
 of 2016 are restricted to them. Models train on 60% of the rows of 1994; the encoding is
 theirs. `FAIRDASH_DATA` names the folder with ``adult_acs_drift.parquet``.
 
-    python benchmarks/drift_table.py [--rows 6000] [--measure true_positive_rate]
+    python benchmarks/drift/table.py [--rows 6000] [--measure true_positive_rate]
 """
 
 import argparse
