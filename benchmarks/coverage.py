@@ -397,8 +397,9 @@ def report(
     lines += [
         "",
         "A dash is a statement that was made in fewer than 20 tables: there the page "
-        "says that rows are too few. Differences count where the page names them. Of 300 "
-        "cells about seven are bold by chance: a cell counts once fresh seeds repeat it.",
+        "says that rows are too few. Differences count where the page names them. Of "
+        "300 cells about seven are bold by chance: a cell counts once fresh seeds "
+        "repeat it.",
     ]
     return "\n".join(lines) + "\n"
 
