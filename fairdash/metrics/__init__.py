@@ -121,7 +121,6 @@ if TYPE_CHECKING:
     )
     from fairdash.metrics.individual.fair_metric import FairMetric, fair_distance
     from fairdash.metrics.individual.worst_case import (
-        FreeRange,
         output_distance,
         worst_case,
     )
