@@ -9,7 +9,6 @@ import pytest
 from fairdash.methods import Network
 from fairdash.metrics import (
     FairMetric,
-    FreeRange,
     ctf_score,
     dif_certificate,
     flip_columns,
@@ -21,7 +20,7 @@ from fairdash.metrics import (
     recall_gaps,
 )
 from fairdash.metrics.individual.certificates import upper_limit
-from fairdash.metrics.individual.worst_case import worst_case
+from fairdash.metrics.individual.worst_case import FreeRange, worst_case
 
 
 def network(sizes, seed=0):
