@@ -65,7 +65,7 @@ def unit_codes(cluster: ArrayLike | None, n_rows: int) -> Codes | None:
         raise ValueError(
             f"`cluster` is missing in {int(missing.sum())} rows, the first is row "
             f"{first} ({as_written(column.iloc[first])}); give each of them a unit of "
-            "its own, or leave them out."
+            "its own, or exclude them."
         )
     codes, units = pd.factorize(column)
     return None if len(units) == n_rows else codes.astype(np.int64)
