@@ -337,15 +337,6 @@ def _of_part(statement: str) -> str:
     )
 
 
-# what a page says where a cell is bold
-_FEW = "too few rows to say: fewer than {} of either value are expected"
-SAID = {
-    "true_positive_rate": _FEW.format("five"),
-    "precision": _FEW.format("five"),
-    "auc": _FEW.format("ten"),
-}
-
-
 def report(
     results: dict[str, dict[str, dict[str, list[int]]]], seed: int, draws: int
 ) -> str:
@@ -353,55 +344,45 @@ def report(
     lines = [
         "# Coverage of what is said",
         "",
-        "How often 95 % intervals hold the truth, and how often fair tables are called "
-        "unfair, by statement and kind of table. Figures in bold are below .93, or "
-        "above .07 for a false statement, by more than the simulation's own error.",
+        "How often 95 % intervals hold the truth, and fair tables are called unfair. "
+        "Bold is below .93, or above .07 for a false statement, by more than two "
+        "standard errors; the page says nothing there. Of 300 such cells about seven "
+        "are bold by chance. A dash: said in fewer than 20 tables, else the page says "
+        "that rows are too few.",
         "",
         f"`python benchmarks/coverage.py --seed {seed} --draws {draws}`. Verdicts and "
-        f"certificates are of {draws // 2} tables a cell, searches of {draws // 8}; "
-        "the standard error of a cell of 300 tables is .013.",
+        f"certificates: {draws // 2} tables a cell, searches {draws // 8}.",
     ]
-    bad = []
-    for part in PARTS:
-        by_setting = results.get(part, {})
+    for title, parts in (
+        ("Held (.95)", [part for part in PARTS if part not in _WRONG]),
+        ("Wrong (at most .05)", list(_WRONG)),
+    ):
+        by_setting: dict[str, dict[str, list[int]]] = defaultdict(dict)
+        for part in parts:
+            for setting, cells in results.get(part, {}).items():
+                by_setting[setting] |= cells
         names = list(dict.fromkeys(s for cells in by_setting.values() for s in cells))
         if not names:
             continue
-        kind = "wrong in (at most .05)" if part in _WRONG else "held in (.95)"
-        lines += ["", f"## {part.capitalize()}: {kind}", ""]
-        lines += [
-            "| Table | " + " | ".join(names) + " |",
-            "|---" * (len(names) + 1) + "|",
-        ]
-        for setting, cells in by_setting.items():
-            if not cells:
-                continue
-            shown = []
-            for name in names:
-                made, held = cells.get(name, (0, 0))
-                if made < 20:
-                    shown.append("–")
-                    continue
-                text = f"{held / made:.3f}".lstrip("0") or "0"
-                if wrong(name, made, held):
-                    bad.append((setting, name, text))
-                    text = f"**{text}**"
-                shown.append(text)
-            lines.append(f"| {setting} | " + " | ".join(shown) + " |")
-    lines += ["", "## The bold cells, and what a page says there", ""]
-    for setting, name, text in bad:
-        said = SAID.get(name, "nothing")
-        lines.append(f"- {setting}, {name}: {text}. The page says: {said}.")
-    if not bad:
-        lines.append("There are none.")
-    lines += [
-        "",
-        "A dash is a statement that was made in fewer than 20 tables: there the page "
-        "says that rows are too few. Differences count where the page names them. Of "
-        "300 cells about seven are bold by chance: a cell counts once fresh seeds "
-        "repeat it.",
-    ]
+        lines += ["", f"## {title}", "", "|".join(["", "Table", *names, ""])]
+        lines += ["|---" * (len(names) + 1) + "|"]
+        pooled = {
+            name: [
+                sum(c.get(name, (0, 0))[i] for c in by_setting.values()) for i in (0, 1)
+            ]
+            for name in names
+        }
+        for setting, cells in (by_setting | {"All tables": pooled}).items():
+            row = [_cell(name, *cells.get(name, (0, 0))) for name in names]
+            lines.append("|".join(["", setting, *row, ""]))
     return "\n".join(lines) + "\n"
+
+
+def _cell(name: str, made: int, held: int) -> str:
+    if made < 20:
+        return "–"
+    text = f"{held / made:.3f}".lstrip("0")
+    return f"**{text}**" if wrong(name, made, held) else text
 
 
 def main() -> None:
