@@ -46,12 +46,13 @@ def local_fairness():
             return
     compared = ui.decided(compared)
     shown = page.before_after(compared) if gap == "difference" else compared
+    truth = local.planted(view.data, subgroups, measure)
 
     def answer_of(some):
         result = audits.local_by_measure(
             ui.store(), some, view.data, subgroups, measure, reference
         )
-        return result.answer(dataset, subgroups, k=k, gap=gap)
+        return result.answer(dataset, subgroups, k=k, gap=gap, truth=truth)
 
     try:
         answer = answer_of(compared)

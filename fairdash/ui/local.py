@@ -14,7 +14,7 @@ from fairdash.audits import (
     beside_trained,
     search_model,
 )
-from fairdash.datasets import FOLDS, Dataset, Subgroups
+from fairdash.datasets import FOLDS, SAMPLES, Dataset, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_SYMBOLS
 from fairdash.sweep import MethodGrid
@@ -155,6 +155,20 @@ def _use(
 
 def _look_at(subgroups: Subgroups) -> None:
     choose(subgroups=subgroups)
+
+
+def planted(data: str, subgroups: Subgroups, measure: str) -> dict[str, float]:
+    """Return the true gaps that a sample plants; none for any other question."""
+    if measure != "selection_rate":
+        return {}
+    record = store().dataset_record(data)
+    for sample in SAMPLES.values():
+        kept = (record.table_name, record.n_rows, subgroups)
+        if kept == (sample.path.name, sample.n_rows, sample.subgroups):
+            table = sample.truth().subgroups
+            table = table[table["planted"]]
+            return dict(zip(table["subgroup"], table["decided"], strict=True))
+    return {}
 
 
 def by_measure(

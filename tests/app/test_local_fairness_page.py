@@ -7,7 +7,8 @@ from reading import button, drawn, figures, labels, numbers, widget, words
 from fairdash import ui
 from fairdash._escaping import plain
 from fairdash.audits import DecisionRule, search_model, speech_of
-from fairdash.datasets import Subgroups, split
+from fairdash.datasets import SAMPLES, Subgroups, split
+from fairdash.jobs import finished_file, unpack_runs
 from fairdash.metrics import local_measure
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
@@ -230,3 +231,15 @@ def test_the_reader_chooses_how_scores_become_decisions(visit, run_id, dataset_i
     odd = visit("Local fairness", run=run_id, decided="top nothing")
     assert not odd.exception
     assert numbers(odd) == usual
+
+
+def test_a_sample_shows_its_planted_gap(visit):
+    unpack_runs(ui.store(), finished_file("loans"))
+    (run,) = ui.store().runs()
+    page = visit("Local fairness", run=run.id, data=run.dataset_id)
+    assert not page.exception
+    (marks,) = [m for m in drawn(page)["data"] if m.get("name") == "planted truth"]
+    truth = SAMPLES["loans"].truth().subgroups
+    assert sorted(marks["x"]) == sorted(truth.loc[truth["planted"], "decided"])
+    page = visit("Local fairness", run=run.id, data=run.dataset_id, measure="accuracy")
+    assert "planted truth" not in {mark.get("name") for mark in drawn(page)["data"]}
