@@ -101,7 +101,7 @@ def test_one_click_opens_the_drifted_companion_of_loans(visit, inline):
     page = visit("Drift", run=run)
     button(page, "Open the drifted sample").click().run()
     assert not page.exception
-    assert "loans later: 4,000 rows" in words(page)
+    assert "loans later: 10,000 rows" in words(page)
     assert numbers(page)["Unseen categories"] == "10.3%"
 
 

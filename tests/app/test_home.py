@@ -54,7 +54,7 @@ def test_the_tour_has_five_stops_and_a_last_act_for_who_goes_on(visit):
         forward.click().run()
         asked = page.title[0].value
         assert "k" not in page.query_params  # what was chosen at a stop stays there
-    carried = ("run", "data", "models", "model", "scores", "searched", "tour")
+    carried = ("run", "data", "models", "model", "scores", "opened", "tour")
     page = visit(
         "Local fairness",
         **{k: page.query_params[k] for k in carried if k in page.query_params},

@@ -70,14 +70,14 @@ def test_a_hostile_name_is_a_value_on_local_fairness_and_post_process(visit, hos
     assert not page.exception
     assert not page.error
 
-    page = visit("Post-process", data=data)
+    page = visit("Post-process", data=data, opened=["measure", "apply"])
     assert not page.exception
     assert not page.error
-    learned = ~np.isin(np.arange(dataset.n_rows), split(dataset, 0).test)
+    test = np.isin(np.arange(dataset.n_rows), split(dataset, 0).test)
     table = next(d.value for d in page.dataframe if "Before" in d.value)
     before = table.set_index("Group")["Before"]
     for name in (here, there):
-        rate = decided[learned & (groups == name)].mean()
+        rate = decided[test & (groups == name)].mean()
         assert before[f"{feature}: {name}"] == pytest.approx(rate)
         assert plain(f"{feature}: {name}") in numbers(page)
     widget(page, "multiselect", f"Cross {plain(feature)} with").set_value([subgroup])

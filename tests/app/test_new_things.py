@@ -92,6 +92,7 @@ def test_the_constructor_stores_what_is_declared(toy):
         "learning_rate": 1e-3,
         "device": "auto",
         "random_state": None,
+        "pos_label": None,
     }
     with pytest.raises(TypeError, match="boldnes"):
         toy(boldnes=2.0)

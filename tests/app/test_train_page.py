@@ -205,7 +205,7 @@ def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
         (rates.iloc[:, 0] / rates.iloc[:, 1]).to_numpy(), rel=0.1
     )
     assert set(table["Four fifths"]) == {""}  # of the selection rate only
-    page = visit("Post-process", **page.query_params)
+    page = visit("Post-process", **{**page.query_params, "opened": "measure"})
     assert widget(page, "selectbox", "Measure").value == "false_negative_rate"
     (table,) = (d.value for d in page.dataframe if "After" in d.value)
     assert table["After"].between(0, 1).all()
