@@ -52,10 +52,10 @@ def test_every_model_has_a_mark_on_every_table_open_on_the_reference():
 
 def test_the_headline_counts_changes_that_exclude_0():
     assert drawn(points()).headline == (
-        "Accuracy clearly lower for 3 of 3 models, DI larger for 3"
+        "Accuracy clearly lower for 3 of 3 models, gap larger for 3"
     )
     assert drawn(points(), against="mid").headline == (
-        "Accuracy clearly lower for 2 of 3 models, DI larger for 1"
+        "Accuracy clearly lower for 2 of 3 models, gap larger for 1"
     )
 
 
@@ -81,7 +81,7 @@ def test_a_model_that_does_not_decide_is_a_cross_and_neither_counted_nor_reached
         assert last >= high + 0.02
         assert last - first < 1.2 * (high - low + 0.04)
     assert picture.headline == (
-        "Accuracy clearly lower for 2 of 2 that decide, DI larger for 2"
+        "Accuracy clearly lower for 2 of 2 that decide, gap larger for 2"
     )
     assert "1 mark of models that decide alike" in picture.caption
     assert "1 of them beyond the axes" in picture.caption
@@ -104,17 +104,17 @@ def test_an_undefined_measure_is_not_counted_as_unchanged():
     found = points()
     found[[f"{DI}_change_low", DI]] = np.nan
     assert drawn(found).headline == (
-        "Accuracy clearly lower for 3 of 3 models, DI not estimable"
+        "Accuracy clearly lower for 3 of 3 models, gap not estimable"
     )
     unknown = collapsed().assign(**{DI: np.nan, f"{DI}_low": np.nan})
     unknown[[f"{DI}_high", f"{DI}_change_low"]] = np.nan
-    assert drawn(unknown).headline.endswith("that decide, DI not estimable")
+    assert drawn(unknown).headline.endswith("that decide, gap not estimable")
 
 
 def test_without_an_outcome_selection_rates_are_drawn():
     picture = drawn(points(known=False))
     assert picture.figure.layout.yaxis.title.text == "selection rate"
-    assert picture.headline == "DI is clearly larger for 3 of 3 models on new"
+    assert picture.headline == "gap is clearly larger for 3 of 3 models on new"
     assert "at 40.0%" in picture.alt
 
 
