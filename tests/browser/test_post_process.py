@@ -85,7 +85,7 @@ def test_what_was_released_stands_in_the_address_and_survives_a_reload(page, ser
     expect(rate).to_be_enabled()
     for control, value in ((gamma, "0.98"), (rate, "0.345")):
         control.evaluate(RELEASE, value)
-    page.wait_for_url(re.compile(r"gamma=0\.98.*target_rate=0\.345"))
+    page.wait_for_url(re.compile(r"(?=.*gamma=0\.98)(?=.*target_rate=0\.345)"))
     at_target = re.compile(r"starts at .*, 34\.5% decided 1")
     expect(page.locator("svg tspan.faint").first).to_have_text(at_target)
     settle(page)
