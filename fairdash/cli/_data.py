@@ -276,19 +276,30 @@ def check_store(home: Home = None) -> None:
 @store.command("expire")
 def expire_store(
     days: Annotated[float, typer.Argument(min=1, help="Days without use.")],
+    clock_is_right: Annotated[
+        bool,
+        typer.Option(
+            "--clock-is-right",
+            help="Go on although this machine's clock is far from the last use.",
+        ),
+    ] = False,
     home: Home = None,
 ) -> None:
     """Delete tables, runs and models that nobody used for so many days, of all users.
 
+    They lie in the bin for a week before; whoever trains on a table takes it out.
     `fairdash app` does so every hour where FAIRDASH_KEEP_DAYS is set.
     """
     with refusing():
         try:
-            deleted = expire(home or home_folder(), days)
+            root = home or home_folder()
+            expired = expire(root, days, clock_is_right=clock_is_right)
         except StoreError as error:
             raise refuse(str(error)) from error
-    for name in deleted:
+    for name in expired.deleted:
         typer.echo(f"{name} was deleted")
+    for name in expired.binned:
+        typer.echo(f"{name} is in the bin")
 
 
 @store.command("trail")

@@ -20,6 +20,7 @@ from fairdash.store import (
     read_trail,
 )
 from fairdash.store._database import DATASETS, RUNS, TABLES
+from fairdash.store.server.expiry import Expired
 from fairdash.store.server.users import _WRITES
 
 ANN = User("a" * 16, "ann@example.org")
@@ -171,19 +172,39 @@ def aged(store, days):
             connection.execute(sa.update(table).values(**older))
 
 
-def test_what_nobody_used_expires_and_what_was_used_stays(opened):
+def test_what_nobody_used_expires_and_what_was_used_stays(opened, monkeypatch):
     ann, bob = opened(ANN), opened(BOB)
     finished(ann, "Old")
     bob.add_table(people_csv(100), "alone.csv")
     for store in (ann, bob):
         aged(store, 40)
     finished(bob, "Used lately")
-    assert sorted(expire(ann.root, 30)) == ["Old", "alone.csv"]
+    first = expire(ann.root, 30)
+    assert (first.deleted, sorted(first.binned)) == ([], ["Old", "alone.csv"])
+    assert [run.name for run in ann.runs()] == ["Old"]  # in the bin, and whole
+    moved_clock(monkeypatch, 6.9)
+    assert expire(ann.root, 30) == first
+    moved_clock(monkeypatch, 0.2)
+    second = expire(ann.root, 30)
+    assert (sorted(second.deleted), second.binned) == (["Old", "alone.csv"], [])
     assert (ann.kept(), ann.runs()) == ([], [])
     assert [one.name for one in bob.kept()] == ["Used lately"]
-    deleted = {act.what for act in read_trail(ann.root) if act.user == "fairdash"}
-    assert deleted == {"Old", "alone.csv"}
-    assert expire(ann.root, 30) == []
+    assert [act.what for act in read_trail(ann.root)][1::-1] == ["Old", "alone.csv"]
+    assert expire(ann.root, 30) == expire(bob.root, 30) == Expired()
+
+
+def test_who_uses_a_table_takes_it_out_of_the_bin(opened, monkeypatch):
+    ann = opened(ANN)
+    finished(ann, "Old")
+    aged(ann, 40)
+    opened(BOB).add_table(people_csv(100), "new.csv")
+    assert expire(ann.root, 30).binned == ["Old"]
+    trial = SimpleNamespace(key="1" * 64, method="road", params={}, seed=0)
+    run = ann.add_run({}, [trial], "Again", ann.datasets()[0].id)
+    ann.set_status(run, "finished")
+    moved_clock(monkeypatch, 8)
+    assert expire(ann.root, 30) == Expired()
+    assert [run.name for run in ann.runs()] == ["Again", "Old"]
 
 
 @pytest.mark.parametrize(
@@ -198,6 +219,33 @@ def test_a_clock_that_leapt_deletes_nothing(opened, monkeypatch, days, why):
     assert shown.exit_code == 2
     assert "Nothing was deleted: the clock of this machine says" in shown.output
     assert why in shown.output
+    assert [entry.name for entry in ann.kept()] == ["Ours"]
+    assert not (ann.home / "bin.json").exists()
+
+
+def test_a_clock_that_is_said_to_be_right_is_believed(opened, monkeypatch):
+    ann = opened(ANN)
+    finished(ann, "Ours")
+    moved_clock(monkeypatch, 100)
+    sure = "store", "expire", "30", "--clock-is-right", "--home", str(ann.root)
+    assert CliRunner().invoke(app, sure).output == "Ours is in the bin\n"
+    moved_clock(monkeypatch, 8)  # after a call no leap
+    without = [argument for argument in sure if argument != "--clock-is-right"]
+    assert CliRunner().invoke(app, without).output == "Ours was deleted\n"
+
+
+def test_a_leap_in_use_is_undone_when_the_clock_is_set(opened, monkeypatch):
+    """A new entry makes a wrong clock plausible; the bin keeps the rest for a week."""
+    ann = opened(ANN)
+    finished(ann, "Ours")
+    with monkeypatch.context() as leap:
+        moved_clock(leap, 100)
+        opened(BOB).add_table(people_csv(100), "new.csv")
+        assert expire(ann.root, 30).binned == ["Ours"]
+    with pytest.raises(StoreError, match="earlier than the newest entry"):
+        expire(ann.root, 30)
+    expired = expire(ann.root, 30, clock_is_right=True)
+    assert expired == Expired()
     assert [entry.name for entry in ann.kept()] == ["Ours"]
 
 
