@@ -117,7 +117,14 @@ def plot_local_di(
                 rows=[rows[name] for name in own["subgroup"].astype(str)],
             )
         )
-    ends = [table["ci_high"].max(), models["overall"].max(), 1.1 * chance, 0.05]
+    planted = [gap for name, gap in truth.items() if name in subgroups]
+    ends = [
+        table["ci_high"].max(),
+        models["overall"].max(),
+        1.1 * chance,
+        *planted,
+        0.05,
+    ]
     top = 1.05 * float(np.nanmax(ends))
     counts = values[values["label"] == labels[0]]
 

@@ -73,10 +73,11 @@ def test_the_grey_band_ends_where_chance_does(shown, groups):
 
 def test_the_planted_truth_of_a_sample_is_a_quiet_mark_in_its_row(shown, groups):
     row = str(shown["table"]["subgroup"].iloc[0])
-    figure = plot_local_di(**shown, groups=groups, truth={row: 0.3, "gone": 0.9}).figure
+    figure = plot_local_di(**shown, groups=groups, truth={row: 0.8, "gone": 0.9}).figure
     (truth,) = [trace for trace in figure.data if trace.name == "planted truth"]
     first = marks(figure)[0]
-    assert list(truth.x) == [0.3]
+    assert list(truth.x) == [0.8]
+    assert 0.8 < figure.layout.xaxis.range[1] < 0.9  # in sight
     assert abs(truth.y[0] - first.y[0]) < 0.5
     assert all(
         t.name != "planted truth"
