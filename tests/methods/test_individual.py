@@ -122,7 +122,7 @@ def test_balanced_minibatches_hold_as_many_rows_of_each_class():
     groups = Groups(torch.zeros(100, dtype=torch.long), 2)
     rows = Batch(torch.arange(100.0)[:, None], y, groups)
     generator = torch.Generator().manual_seed(0)
-    batches = list(_minibatches(rows, 20, generator, True))
+    batches = list(_minibatches(rows, 20, generator, True, None))
     assert [len(batch) for batch in batches] == [20] * 5
     assert all(batch.y.mean() == 0.5 for batch in batches)
     seen = torch.cat([batch.X[batch.y == 1, 0] for batch in batches])
