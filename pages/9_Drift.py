@@ -34,14 +34,13 @@ def show_drift():
     page = ui.result_page("drift")
     with page.tray:
         model = ui.pick_model(models, view.run)
-    with page.controls:
-        question = drift.pick_drift(model, dataset, view.data)
-    if question.table is None and question.parts is None:
-        drift.ask_for_table(view.data)
-        return
     try:
-        found = drift.compare(question, models, view.data, view.run)
-        means = drift.means(question, models, view.data, view.run)
+        with page.controls:
+            question = drift.pick_drift(model, dataset, view.data)
+        if question.table is None:
+            drift.ask_for_table(view.data)
+            return
+        result = drift.compare(question, models, view.data, view.run)
     except ValueError as error:
         ui.problem(
             "The tables were not compared",
@@ -49,12 +48,9 @@ def show_drift():
             {"Choose another table": drift.forget_table},
         )
         return
-    with page.switch:
-        drift.pick_tables(found, sorted(question.model.seeds))
-    page.show(found.answer(means))
+    page.show(result.answer())
     page.evidence(
-        ui.Evidence("gaps", "Gaps by subgroup", lambda: drift.show_gaps(found)),
-        ui.Evidence("columns", "Shift of columns", lambda: drift.show_shifts(found)),
+        ui.Evidence("columns", "Shift of columns", lambda: drift.show_shifts(result)),
     )
 
 

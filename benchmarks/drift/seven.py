@@ -23,7 +23,7 @@ from pathlib import Path
 import pandas as pd
 from fronts import hypervolume, least_gap
 from road_verdict import SEVEN, Setup, grid, paired, told
-from table import AGES, ODDS, ROLES, table
+from table import AGES, LATER, ODDS, ROLES, rows_of, table
 
 from fairdash.audits import drift, known_models
 from fairdash.jobs import submit
@@ -68,12 +68,15 @@ def measured(store, run, data, models, seeds):
     tables = []
     for seed in range(seeds):
         first, *others = (m for m in models if seed in m.seeds)
-        found = drift(
-            store, [first, *others], data, main=first, subgroups=AGES, seed=seed,
-            parts="year",
-        )  # fmt: skip
-        points = found.points.drop(columns="method").assign(seed=seed)
-        tables.append(points.join(known, on=["seed", "label"], validate="m:1"))
+        for year in LATER:
+            result = drift(
+                store, [first, *others], data, main=first, subgroups=AGES, seed=seed,
+                other=(f"year {year}", rows_of(year)),
+            )  # fmt: skip
+            points = result.points.assign(seed=seed)
+            if year > LATER[0]:  # the reference is in the first of them
+                points = points[points["table"] == f"year {year}"]
+            tables.append(points.join(known, on=["seed", "label"], validate="m:1"))
     return pd.concat(tables, ignore_index=True)
 
 

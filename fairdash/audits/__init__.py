@@ -43,10 +43,7 @@ if TYPE_CHECKING:
     from fairdash.audits.decisions import Audit, audit, cross_validated_scores
     from fairdash.audits.drifts import (
         DriftResult,
-        columns_of_parts,
         drift,
-        drift_over_seeds,
-        gap_column,
     )
     from fairdash.audits.groups.constraints import (
         CONSTRAINTS,

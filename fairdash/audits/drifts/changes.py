@@ -11,12 +11,16 @@ from fairdash._wording import NO_SUBGROUPS
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.metrics import Interval, LocalMeasure, difference_of, for_all_pairs
 
+_CONFIDENCE = 0.95
 _ONE_GROUP = "{} has rows of one group only, so there is no gap on it."
-_NONE = Interval(*np.full(3, np.nan))
+_NUMBERS = (
+    "gap_before", "before_low", "before_high", "gap_after", "after_low", "after_high",
+    "change", "ci_low", "ci_high",
+)  # fmt: skip
 
 
 def measured_on(
-    table: DriftTable, predicted: NDArray[Any], measure: str, min_size: int = 50
+    table: DriftTable, predicted: NDArray[Any], measure: str, min_size: int
 ) -> LocalMeasure:
     """Return a measure of one model on a table, by group and subgroup.
 
@@ -36,24 +40,23 @@ def measured_on(
     )
 
 
-def farthest_groups(name: str, by_group: pd.DataFrame) -> tuple[str, str]:
-    """Return the groups with the lowest and the highest value of a measure.
+def farthest_groups(name: str, measured: LocalMeasure) -> tuple[str, str]:
+    """Return the groups with the lowest and the highest value over all rows.
 
-    ``by_group`` is of `fairdash.metrics.measure_by_group`. Raises ValueError when fewer
-    than two groups have rows that the measure is about; ``name`` is of the table.
+    Raises ValueError when fewer than two groups have rows that the measure is about;
+    ``name`` is of the table.
     """
-    values = by_group.set_index("group")["value"].dropna()
-    if len(values) < 2:
+    values = measured.whole.value
+    if np.isfinite(values).sum() < 2:
         raise ValueError(_ONE_GROUP.format(name))
-    return str(values.idxmin()), str(values.idxmax())
+    groups = measured.cells.groups
+    return groups[int(np.nanargmin(values))], groups[int(np.nanargmax(values))]
 
 
 def gap_changes(
     tables: Sequence[DriftTable],
     measured: Sequence[LocalMeasure],
     pair: tuple[str, str],
-    *,
-    confidence: float = 0.95,
 ) -> pd.DataFrame:
     r"""Change of the gap between two groups, over all rows and in every subgroup.
 
@@ -67,9 +70,9 @@ def gap_changes(
         \quad\text{to}\quad
         d_1 - d_0 + \sqrt{(u_1 - d_1)^2 + (d_0 - l_0)^2}
 
-    Over the m estimable subgroups all are at ``1 - (1 - confidence) / m`` (Bonferroni):
-    they hold at once, so whichever change looks largest may be named. The pair was
-    chosen by its gap on the first table; of more than two groups m counts all pairs.
+    Over the m estimable subgroups all are at 1 - .05 / m (Bonferroni): they hold at
+    once, so whichever change looks largest may be named. The pair was chosen by its gap
+    on the first table; of more than two groups m counts all pairs.
 
     Parameters
     ----------
@@ -82,7 +85,7 @@ def gap_changes(
     -------
     DataFrame, a row for all rows, "All rows", and one per subgroup: subgroup, n_before,
     n_after, gap_before, before_low, before_high, gap_after, after_low, after_high (each
-    at ``confidence``), change, ci_low, ci_high, estimable, reason.
+    at 95 %), change, ci_low, ci_high, estimable, reason.
 
     References
     ----------
@@ -93,55 +96,56 @@ def gap_changes(
     subgroups = [*map(str, tables[0].subgroups.categories)]
     both = [*zip(tables, measured, strict=True)]
     reasons = {
-        place: next(filter(None, (_reason(*one, place) for one in both)), "")
-        for place in subgroups
+        subgroup: next(filter(None, (_reason(*side, subgroup) for side in both)), "")
+        for subgroup in subgroups
     }
-    several = len(measured[0].cells.groups)
+    n_groups = len(measured[0].cells.groups)
     m = max(sum(not reason for reason in reasons.values()), 1)
     rows = []
-    for place in (None, *subgroups):
-        times = 1 if place is None else m
-        level = for_all_pairs(confidence, several, times=times)
-        reason = "" if place is None else reasons[place]
-        old, new = (_gap(one, pair, place, confidence) for one in measured)
-        one, other = (_gap(one, pair, place, level) for one in measured[::-1])
-        if not reason and np.isnan(new.value - old.value):
+    for subgroup in (None, *subgroups):
+        times = 1 if subgroup is None else m
+        level = for_all_pairs(_CONFIDENCE, n_groups, times=times)
+        before, after = (_gap(side, pair, subgroup, _CONFIDENCE) for side in measured)
+        old, new = (_gap(side, pair, subgroup, level) for side in measured)
+        change = (new.value - old.value, *difference_of(new, old))
+        reason = "" if subgroup is None else reasons[subgroup]
+        if not reason and np.isnan(change[0]):
             reason = "a group has no rows"
-        change = new.value - old.value, *difference_of(one, other)
-        n = [_rows(one, place) for one in measured]
-        row = {"subgroup": place or NO_SUBGROUPS, "n_before": n[0], "n_after": n[1]}
-        numbers = dict(zip(_NUMBERS, map(float, (*old, *new, *change)), strict=True))
+        numbers = [float(x) for x in (*before, *after, *change)]
         if reason:
-            numbers = dict.fromkeys(numbers, np.nan)
-        rows.append(row | numbers | {"estimable": not reason, "reason": reason})
+            numbers = [np.nan] * len(_NUMBERS)
+        rows.append(
+            {
+                "subgroup": subgroup or NO_SUBGROUPS,
+                "n_before": _rows(measured[0], subgroup),
+                "n_after": _rows(measured[1], subgroup),
+                **dict(zip(_NUMBERS, numbers, strict=True)),
+                "estimable": not reason,
+                "reason": reason,
+            }
+        )
     return pd.DataFrame(rows)
 
 
-_NUMBERS = (
-    "gap_before", "before_low", "before_high", "gap_after", "after_low", "after_high",
-    "change", "ci_low", "ci_high",
-)  # fmt: skip
-
-
 def _gap(
-    measured: LocalMeasure, pair: tuple[str, str], place: str | None, level: float
+    measured: LocalMeasure, pair: tuple[str, str], subgroup: str | None, level: float
 ) -> Interval:
     low, high = pair
     if not {low, high} <= set(measured.cells.groups):
-        return _NONE
-    return measured.between(high, low, subgroup=place, confidence=level)
+        return Interval(*np.full(3, np.nan))
+    return measured.between(high, low, subgroup=subgroup, confidence=level)
 
 
-def _reason(table: DriftTable, measured: LocalMeasure, place: str) -> str:
-    if place not in measured.cells.subgroups:
+def _reason(table: DriftTable, measured: LocalMeasure, subgroup: str) -> str:
+    if subgroup not in measured.cells.subgroups:
         return f"0 rows in {table.name}"
-    reason = measured.reasons[measured.cells.subgroups.index(place)]
+    reason = measured.reasons[measured.cells.subgroups.index(subgroup)]
     return f"{reason} in {table.name}" if reason else ""
 
 
-def _rows(measured: LocalMeasure, place: str | None) -> int:
-    if place is None:
+def _rows(measured: LocalMeasure, subgroup: str | None) -> int:
+    if subgroup is None:
         return len(measured.cells.group)
-    if place not in measured.cells.subgroups:
+    if subgroup not in measured.cells.subgroups:
         return 0
-    return int(measured.reported().n[measured.cells.subgroups.index(place)].sum())
+    return int(measured.reported().n[measured.cells.subgroups.index(subgroup)].sum())
