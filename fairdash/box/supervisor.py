@@ -51,6 +51,7 @@ class Supervisor:
                         os.kill(key.data, signal.SIGKILL)
                         self._selector.unregister(key.fileobj)
                 elif not self._take_request():
+                    signal.set_wakeup_fd(-1)  # the socket it wakes closes at the end
                     for child in self._lines:
                         os.kill(child, signal.SIGKILL)
                     return
