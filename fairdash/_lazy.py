@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 #: What an extra brings, by the name that is imported.
 EXTRAS = {
     "app": (
-        "alembic", "jinja2", "openpyxl", "plotly", "pyarrow", "pydantic",
+        "jinja2", "openpyxl", "plotly", "pyarrow", "pydantic",
         "pydantic_core", "rich", "safetensors", "sqlalchemy", "streamlit",
         "typer", "yaml",
     ),

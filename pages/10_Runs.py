@@ -1,7 +1,7 @@
 """Runs: what has been tried, side by side."""
 
 from fairdash import ui
-from fairdash.ui import data, runs, users
+from fairdash.ui import data, runs
 
 view = ui.page("Runs", "What has been tried?")
 runs.note_old_link()
@@ -16,5 +16,4 @@ else:
 data.list_own_scores()
 runs.import_bundle()
 runs.kept_files()
-users.trail()
 ui.freeze_imports()

@@ -5,15 +5,14 @@ it and opens sessions by websocket, as a browser does, without drawing anything.
 them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
 what they have kept of long messages, as a browser does. With --training
 a worker a core trains a sweep of ROAD meanwhile, with --crafted one more session
-loads a file that was made to take long, again and again, one of `bench_tables`. With
-several --processes each number is measured in turn, on the same store.
+loads a file that was made to take long, again and again, one of `bench_tables`.
 
 With ``--crafted files`` every crafted file of the tests is uploaded, one after the
 other, twice: alone, to say what it cost the process that serves pages and the box, then
 beside a session, to say how long that waited. --only NAME keeps to files of that name.
 
     python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
-        [--training] [--crafted [constant]] [--processes 1 2]
+        [--training] [--crafted [constant]]
     python benchmarks/server/bench_load.py --crafted files [--only NAME] [--every 0.25]
 """
 
@@ -259,7 +258,6 @@ def main():
     parser.add_argument(
         "--only", default="", help="crafted files with this in the name"
     )
-    parser.add_argument("--processes", type=int, nargs="+", default=[1])
     parser.add_argument("--warm", type=float, default=60, help="seconds to open pages")
     options = parser.parse_args()
     if options.crafted == FILES:
@@ -268,8 +266,7 @@ def main():
     home = tempfile.mkdtemp()
     try:
         run = build(home, options.rows)
-        for processes in options.processes:
-            measure(home, run, options, processes)
+        measure(home, run, options)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -290,14 +287,11 @@ def measure_files(options):
                 app.wait(20)
 
 
-def measure(home, run, options, processes):
-    """Serve the store by so many processes, load them, and print what came of it."""
-    app, url = serve(home, [*COMMAND, "--processes", str(processes)])
+def measure(home, run, options):
+    """Serve the store, load the app, and print what came of it."""
+    app, url = serve(home, COMMAND)
     try:
-        # all that the app started but its engine, or the app itself
-        started = psutil.Process(app.pid).children()
-        servers = [one for one in started if "spawn_main" in str(one.cmdline())]
-        pids = [one.pid for one in servers] or [app.pid]
+        pids = [app.pid]
         with training(Path(home)) if options.training else nullcontext():
             waits, spent = asyncio.run(load(url, run, options, pids))
         memory = sum(psutil.Process(pid).memory_info().rss for pid in pids)
@@ -311,7 +305,7 @@ def measure(home, run, options, processes):
         f"{options.rows:,} rows, 201 models, {options.sessions} sessions, a release "
         f"every {options.every:g} s{', training' * options.training}"
         f"{f', {options.crafted} tables' if options.crafted else ''}, "
-        f"processes {processes}, load {os.getloadavg()[0]:.1f}"
+        f"load {os.getloadavg()[0]:.1f}"
     )
     print(f"releases a second: {n / options.seconds:.1f}")
     print("ms from release to the end of the script   n   p50   p95")

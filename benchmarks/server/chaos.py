@@ -149,7 +149,12 @@ def main():
         store.ask_cancel(run.id)
     store.tidy()
     found = Counter(trial.status for trial in store.snapshot(run_id).trials)
-    faults = [line for line in store.check() if "orphan" not in line]
+    faults = []
+    for trial in store.snapshot(run_id).trials:
+        try:
+            store.artifact(trial.key).scores()
+        except (OSError, ValueError) as error:
+            faults.append(str(error))
     seconds = time.monotonic() - began
     print(f"{dict(kills)} killed in {seconds:.0f} s; models {dict(found)}")
     print(f"written twice 0, missing or damaged {len(faults)}", *faults[:5], sep="\n")

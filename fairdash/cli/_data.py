@@ -7,12 +7,11 @@ import pandas as pd
 import typer
 import yaml
 
-from fairdash._escaping import as_csv
 from fairdash._record import InvalidError
 from fairdash._validation import check_one_of, parsed
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._certify import estimate
-from fairdash.cli._options import UNUSABLE, File, Home, opened, refuse, refusing
+from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
     PUBLIC,
     Roles,
@@ -26,7 +25,7 @@ from fairdash.datasets import (
     table_file,
 )
 from fairdash.jobs import pack_runs, unpack_runs
-from fairdash.store import StoreError, expire, home_folder, read_trail, trouble
+from fairdash.store import trouble
 
 data = typer.Typer(
     no_args_is_help=True,
@@ -258,70 +257,6 @@ def add_scores(
         )
     typer.echo(f"{record.score.words()}: {record.words()}")
     typer.echo(f"open /Local_fairness?data={dataset} in the app")
-
-
-@store.command("check")
-def check_store(home: Home = None) -> None:
-    """Read everything that is kept and compare it with its digests.
-
-    The exit status is 0 when all is as it was written, 1 when something is not.
-    """
-    with opened(home) as kept:
-        found = kept.check()
-    for line in found or ["everything is as it was written"]:
-        typer.echo(line)
-    raise typer.Exit(int(bool(found)))
-
-
-@store.command("expire")
-def expire_store(
-    days: Annotated[float, typer.Argument(min=1, help="Days without use.")],
-    clock_is_right: Annotated[
-        bool,
-        typer.Option(
-            "--clock-is-right",
-            help="Go on although this machine's clock is far from the last use.",
-        ),
-    ] = False,
-    home: Home = None,
-) -> None:
-    """Delete tables, runs and models that nobody used for so many days, of all users.
-
-    They lie in the bin for a week before; whoever trains on a table takes it out.
-    `fairdash app` does so every hour where FAIRDASH_KEEP_DAYS is set.
-    """
-    with refusing():
-        try:
-            root = home or home_folder()
-            expired = expire(root, days, clock_is_right=clock_is_right)
-        except StoreError as error:
-            raise refuse(str(error)) from error
-    for name in expired.deleted:
-        typer.echo(f"{name} was deleted")
-    for name in expired.binned:
-        typer.echo(f"{name} is in the bin")
-
-
-@store.command("trail")
-def print_trail(home: Home = None) -> None:
-    """Print who did what on a server with a login, as CSV, newest first."""
-    typer.echo(as_csv(pd.DataFrame(read_trail(home or home_folder()))))
-
-
-@store.command("vacuum")
-def vacuum_store(
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be freed.")
-    ] = False,
-    home: Home = None,
-) -> None:
-    """Remove what belongs to nothing, such as deleted runs leave, and free its space.
-
-    What is not an hour old stays: whoever writes it may still be alive.
-    """
-    with opened(home) as kept:
-        for line in kept.vacuum(dry_run=dry_run):
-            typer.echo(f"{'would free' if dry_run else 'freed'} {line}")
 
 
 @store.command("export")

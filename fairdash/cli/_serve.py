@@ -1,4 +1,4 @@
-"""Serve the app, in one process or several, and work for others."""
+"""Serve the app, and work for others."""
 
 import logging
 import os
@@ -10,7 +10,7 @@ import typer
 
 from fairdash.cli._options import Home, refuse, refusing
 from fairdash.jobs import attach, ensure_engine, log_to_stderr, watching
-from fairdash.store import home_folder, keep_days, open_store
+from fairdash.store import home_folder, open_store
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 log = logging.getLogger("fairdash")
@@ -27,21 +27,16 @@ def serve(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Let everybody in who can reach it.")
     ] = False,
-    processes: Annotated[
-        int, typer.Option(min=1, help="Servers that share the windows of browsers.")
-    ] = 1,
 ) -> None:
     r"""Serve the app; Ctrl-C stops it. Open runs go on until they are finished.
 
     Without a login, which a section `\[auth]` of .streamlit/secrets.toml sets up, only
-    this machine reaches it. `/ready` answers 200 while the store works. With
-    several processes a browser stays with one of them by a cookie.
+    this machine reaches it. `/ready` answers 200 while the store works.
     """
     from fairdash.server import Login, Rules, serve_pages  # loads Streamlit
 
     with refusing():
         login = Login.find(port)
-        keep_days()
     if login:
         os.environ["FAIRDASH_LOGIN"] = "1"
     elif address not in LOOPBACK and not insecure:
@@ -59,7 +54,7 @@ def serve(
     log_to_stderr()
     with attach(folder), watching(folder):
         ensure_engine(folder)
-        serve_pages(folder, address, port, rules, processes)
+        serve_pages(folder, address, port, rules)
         if left := len(store.open_runs()):
             log.info("%d open runs go on in the background", left)
     store.close()

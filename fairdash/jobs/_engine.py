@@ -2,8 +2,6 @@
 
 import fcntl
 import json
-import logging
-import math
 import os
 import shutil
 import signal
@@ -18,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from fairdash.store import Store, StoreError, expire, keep_days, private
+from fairdash.store import Store, private
 
 APPS = "apps.lock"  # shared by all apps of a home folder
 ENGINE = "engine.lock"  # held by its one engine
@@ -27,11 +25,8 @@ CARD = "engine.json"  # who the engine is, once it is ready; touched as long as 
 START = "engine.start"  # touched when an engine is started
 RETRY_SECONDS = 30.0  # after the start of an engine that failed
 WATCH_SECONDS = 2.0
-EXPIRE_SECONDS = 3600.0
 ROOM = 100 << 20  # free bytes below which no training begins
 PACKAGE = Path(__file__).parents[1]
-
-log = logging.getLogger("fairdash.jobs")
 
 # by home folder, the last one with its start; kept, or it would stay a zombie
 _children: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
@@ -171,21 +166,13 @@ def ensure_engine(home: Path) -> None:
 
 @contextmanager
 def watching(home: Path) -> Iterator[None]:
-    """Keep the engine of a home folder alive, whether or not a page is open.
-
-    What nobody used for ``$FAIRDASH_KEEP_DAYS`` days is deleted, looked for every hour.
-    """
+    """Keep the engine of a home folder alive, whether or not a page is open."""
     stop = threading.Event()
-    days = keep_days()
 
     def look() -> None:
-        swept = -math.inf
         while not stop.wait(WATCH_SECONDS):
             with suppress(OSError):  # a full disk; pages say so
                 ensure_engine(home)
-                if days < math.inf and time.monotonic() - swept > EXPIRE_SECONDS:
-                    swept = time.monotonic()
-                    _expire(home, days)
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -194,13 +181,6 @@ def watching(home: Path) -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
-
-
-def _expire(home: Path, days: float) -> None:
-    try:
-        expire(home, days)
-    except StoreError as error:
-        log.warning("%s", error)
 
 
 def lacks_room(home: Path) -> bool:

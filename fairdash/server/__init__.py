@@ -1,4 +1,4 @@
-"""What serves the pages: the front door, sessions, limits, one process or several."""
+"""What serves the pages: the front door, sessions, limits."""
 
 from fairdash.server.door import Rules
 from fairdash.server.serve import serve_pages

@@ -24,7 +24,6 @@ from fairdash.server.sessions import COOKIE, SECONDS, Login, Sessions, user_cook
 READY = "/ready"
 LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
 OPEN = {READY, LOGIN, LOGOUT, CALLBACK}
-PROCESS = "fairdash_process"  # cookie by which a browser stays with its process
 LOOK_SECONDS = 1.0  # between two looks of a window whether its session lasts
 _STARTS = {
     "http.response.start",
@@ -67,7 +66,6 @@ class Rules:
 
     hosts: tuple[str, ...] = ()  # names the server may be asked by; any, if none
     login: Login | None = None  # without one all are let in
-    process: int | None = None  # which of several this is
 
 
 class Door:
@@ -88,9 +86,6 @@ class Door:
             return await self._app(scope, receive, send)
         request = HTTPConnection(scope)
         answer = _Answer(send, self._is_secure(scope))
-        stays = str(self._rules.process)
-        if self._rules.process is not None and request.cookies.get(PROCESS) != stays:
-            answer.set_cookie(PROCESS, stays)
         try:
             await self._let_in(request, receive, answer)
         except Refused as refusal:

@@ -1,12 +1,10 @@
-"""Serve the pages, and what an operator asks for, in one process or several."""
+"""Serve the pages, and what an operator asks for."""
 
 import gc
 import logging
 import socket
 import sys
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -29,7 +27,6 @@ from fairdash.jobs import (
 )
 from fairdash.server.door import READY, Door, Rules
 from fairdash.server.limits import MIB, Limits
-from fairdash.server.processes import Processes
 from fairdash.store import Store, open_store, trouble
 
 SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
@@ -38,14 +35,25 @@ HEALTH_SECONDS = 1.0  # for which an answer to a monitor holds
 log = logging.getLogger("fairdash")
 
 
-def serve_pages(
-    home: Path, address: str, port: int, rules: Rules, processes: int = 1
-) -> None:
+def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     """Serve the pages of a home folder until a signal comes."""
-    if processes == 1:
-        _serve(home, rules, None, address, port)
-    else:
-        Processes(processes, partial(_serve, home, rules)).serve(address, port)
+    box.start(READING_TASK, DESCRIBE_TASK, BUNDLE_TASK)
+    store = open_store(home)
+    app = App(
+        APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
+        routes=[Route(READY, Health(store).ready)],
+        middleware=[Middleware(_door, rules, home)],
+    )
+    _configure(port)
+    log_to_stderr()
+    gc.collect()
+    gc.freeze()  # Streamlit collects after every rerun: spare it the modules
+    sys.setswitchinterval(SWITCH)
+    with listen(address, port) as listening, attach(home):
+        log.info("serving at http://%s:%d", address, port)
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
+            make_server(app).run(sockets=[listening])
+    store.close()
 
 
 class Health:
@@ -75,29 +83,6 @@ class Health:
             self._works = False
         self._looked = monotonic()
         return self._works
-
-
-def _serve(
-    home: Path, rules: Rules, process: int | None, address: str, port: int
-) -> None:
-    box.start(READING_TASK, DESCRIBE_TASK, BUNDLE_TASK)
-    store = open_store(home)
-    rules, health = replace(rules, process=process), Health(store)
-    app = App(
-        APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
-        routes=[Route(READY, health.ready)],
-        middleware=[Middleware(_door, rules, home)],
-    )
-    _configure(port)
-    log_to_stderr()
-    gc.collect()
-    gc.freeze()  # Streamlit collects after every rerun: spare it the modules
-    sys.setswitchinterval(SWITCH)
-    with listen(address, port) as listening, attach(home):
-        log.info("serving at http://%s:%d", address, port)
-        with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
-            make_server(app).run(sockets=[listening])
-    store.close()
 
 
 def _door(app: ASGIApp, rules: Rules, home: Path) -> Door:

@@ -7,7 +7,8 @@ load("sqlalchemy")
 
 from fairdash.store._artifacts import Artifact
 from fairdash.store._database import Claim
-from fairdash.store._disk import private
+from fairdash.store._errors import StoreError, Unreachable, trouble
+from fairdash.store._files import private
 from fairdash.store._records import (
     DatasetRecord,
     Draft,
@@ -16,13 +17,6 @@ from fairdash.store._records import (
     Snapshot,
     TrialRecord,
 )
-from fairdash.store._scores import PackedScores, ScoreFacts, read_scores
 from fairdash.store._store import Kept, Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH
-from fairdash.store._trouble import StoreError, Unreachable, trouble
-from fairdash.store.server.expiry import expire, keep_days
-from fairdash.store.server.users import (
-    User,
-    UserStore,
-    read_trail,
-)
+from fairdash.store.server.users import User

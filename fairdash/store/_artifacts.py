@@ -30,15 +30,12 @@ class Artifact:
 
     def written(self) -> float | None:
         """Return when it was written, in seconds since 1970, or None if it is not."""
-        return self._files.written(self.folder)
+        stat = self._files.stat(self.folder)
+        return None if stat is None else stat.written
 
     def row(self) -> dict[str, Any]:
         """Return what the trial is: method, params, seed, seconds."""
         return json.loads(self._files.intact(self.folder / "row.json").read_text())
-
-    def plane(self) -> str | None:
-        """Return the key of the plane that an earlier version took the trial from."""
-        return self.row().get("plane")
 
     def train_rows(self) -> int | None:
         """Return how many training rows were drawn to train on, or None for all."""

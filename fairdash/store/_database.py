@@ -1,4 +1,4 @@
-"""The database of a home folder: its tables, brought up to date when it is opened."""
+"""The database of a home folder: its tables, made when it is first opened."""
 
 import fcntl
 import glob
@@ -15,13 +15,12 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from fairdash.store._trouble import DAMAGED, READ_ONLY, StoreError, explaining
+from fairdash.store._errors import DAMAGED, READ_ONLY, StoreError, explaining
 from fairdash.store.server import postgres
 
 BUSY_SECONDS = 10.0
-NEWEST = "0001"  # the last file of migrations/versions; a test holds them together
+FORM = "0001"  # of the tables; a store of another form is refused
 
-# `migrations/` brings an older store to this shape.
 METADATA = sa.MetaData()
 BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # Integer there has 64 bits
 
@@ -99,6 +98,14 @@ PROGRESS = sa.Table(
 )
 
 
+# of Alembic, with which earlier versions made the tables
+VERSIONS = sa.Table(
+    "alembic_version",
+    METADATA,
+    sa.Column("version_num", sa.String(32), primary_key=True),
+)
+
+
 class Database:
     """An engine whose tables are current, and idempotent writes to them.
 
@@ -139,7 +146,7 @@ class Database:
         else:
             self.engine = postgres.connect(address)
         try:
-            self._migrate()
+            self._make_tables()
         except BaseException:
             self.close()
             raise
@@ -208,29 +215,6 @@ class Database:
                 facts += [stat.st_mtime_ns, stat.st_size]
         return tuple(facts)
 
-    def faults(self) -> list[str]:
-        """Return what SQLite finds wrong with its file; of another database nothing."""
-        if not self.is_sqlite:
-            return []
-        with self.reading() as connection:
-            said = connection.execute(sa.text("PRAGMA integrity_check")).scalars().all()
-        return [f"The database says: {line}" for line in said if line != "ok"]
-
-    def compact(self, *, dry_run: bool = False) -> int:
-        """Give back the pages that SQLite no longer uses; return their bytes."""
-        if not self.is_sqlite:  # Postgres does by itself
-            return 0
-        with self.reading() as connection:
-            free, page = (
-                int(connection.scalar(sa.text(f"PRAGMA {name}")) or 0)
-                for name in ("freelist_count", "page_size")
-            )
-        if not dry_run:
-            with explaining(), closing(self.engine.raw_connection()) as link:
-                for command in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-                    link.cursor().execute(command)
-        return free * page
-
     def upsert(
         self,
         connection: sa.Connection,
@@ -255,19 +239,20 @@ class Database:
             statement = statement.on_conflict_do_nothing(index_elements=keys)
         connection.execute(statement, values)
 
-    def _migrate(self) -> None:
-        version = self._version()
-        if version == NEWEST:
-            return
-        if version is not None and version > NEWEST:
+    def _make_tables(self) -> None:
+        """Make the tables of a new database; refuse those of another version."""
+        with self.reading() as connection:
+            form = _form(connection)
+        if form is None:
+            with self.writing() as connection:
+                if _form(connection) is None:  # nobody was faster
+                    METADATA.create_all(connection)
+                    connection.execute(sa.insert(VERSIONS), {"version_num": FORM})
+        elif form != FORM:
             raise StoreError(
-                f"This store was written by a newer fairdash (its form is {version}, "
-                f"this one knows {NEWEST}). Install that version, or name another home "
-                "folder."
+                f"This store was written by a newer fairdash (its form is {form}, this "
+                f"one knows {FORM}). Install that version, or name another home folder."
             )
-        with self._alone():
-            if self._version() != NEWEST:
-                self._upgrade()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -278,26 +263,15 @@ class Database:
         finally:
             os.close(lock)
 
-    def _version(self) -> str | None:
-        with self.reading() as connection:
-            if not sa.inspect(connection).has_table("alembic_version"):
-                return None
-            query = sa.text("SELECT version_num FROM alembic_version")
-            version: str | None = connection.execute(query).scalar()
-        if version is None:
-            raise StoreError(DAMAGED)
-        return version
 
-    def _upgrade(self) -> None:
-        # Alembic is heavy and seldom needed: page processes live without it.
-        from alembic import command
-        from alembic.config import Config
-
-        config = Config()
-        config.set_main_option("script_location", "fairdash.store:migrations")
-        with self.writing() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+def _form(connection: sa.Connection) -> str | None:
+    """Return the form of the tables, None where there are none yet."""
+    if not sa.inspect(connection).has_table(VERSIONS.name):
+        return None
+    form: str | None = connection.scalar(sa.select(VERSIONS.c.version_num))
+    if form is None:
+        raise StoreError(DAMAGED)
+    return form
 
 
 @dataclass(frozen=True)
@@ -343,9 +317,9 @@ def _keep_private(path: Path) -> None:
     gone by now: another process that opened the database has finished with it.
     """
     with suppress(FileNotFoundError):
-        found = path.stat()
-        if found.st_mode & 0o077 and found.st_uid == os.getuid():
-            path.chmod(0o700 if stat.S_ISDIR(found.st_mode) else 0o600)
+        facts = path.stat()
+        if facts.st_mode & 0o077 and facts.st_uid == os.getuid():
+            path.chmod(0o700 if stat.S_ISDIR(facts.st_mode) else 0o600)
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:

@@ -2,32 +2,39 @@
 
 Beside the home folder an address such as ``s3://bucket/prefix`` may keep them: each as
 one object, since only one object is written at once; what is read is copied here.
+Every file is known by its digest, and refused where it is not as it was written.
 """
 
 import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
+from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from fairdash.store._disk import (
-    DIGESTS,
-    WRITING,
-    Stat,
-    damage,
-    fill,
-    intact,
-    is_old,
-    new_folder,
-    rename,
-    stat_now,
-)
 from fairdash.store.server.objects import Away
 
+DIGESTS = "digests.json"  # sha256 of every other file of a folder
+WRITING = ".writing-"  # begins the name of what is not yet a folder
 REMOVING = ".removing-"  # begins the name of what is no longer a folder
+ABANDONED_SECONDS = 3600.0
+
+
+class Stat(NamedTuple):
+    """Bytes of a folder, and when it was written, in seconds since 1970."""
+
+    size: int
+    written: float
+
+    @property
+    def is_old(self) -> bool:
+        """Whether nobody who wrote it can still be writing."""
+        return time.time() - self.written > ABANDONED_SECONDS
 
 
 class Files:
@@ -45,19 +52,11 @@ class Files:
 
         Of an object store that is what it held two seconds ago at most.
         """
-        if self.away is not None:
-            name = self._name(folder)
-            return self.away.listed(name.partition("/")[0]).get(name)
-        return stat_now(folder)
-
-    def written(self, folder: Path) -> float | None:
-        """Return when a folder was written, None where it is not."""
-        if self.away is not None:
-            stat = self.stat(folder)
-            return None if stat is None else stat.written
-        with suppress(FileNotFoundError):
-            return folder.stat().st_mtime
-        return None
+        if self.away is None:
+            return _stat(folder)
+        name = self._name(folder)
+        facts = self.away.listed(name.partition("/")[0]).get(name)
+        return None if facts is None else Stat(*facts)
 
     def exists(self, folder: Path) -> bool:
         """Tell whether a folder is complete, at this moment."""
@@ -68,28 +67,24 @@ class Files:
     def listed(self, kind: str, *, within: str = "[!.]*") -> dict[Path, Stat]:
         """Return the complete folders of "tables", "artifacts" or "scores"."""
         if self.away is not None:
-            names = self.away.listed(kind, now=True)
             pattern = f"{kind}/{within}/[!.]*"
             return {
-                self.home / name: stat
-                for name, stat in names.items()
+                self.home / name: Stat(*facts)
+                for name, facts in self.away.listed(kind, now=True).items()
                 if Path(name).match(pattern)
             }
-        found = self.home.joinpath(kind).glob(f"{within}/[!.]*")
-        stats = ((folder, self.stat(folder)) for folder in sorted(found))
+        folders = sorted(self.home.joinpath(kind).glob(f"{within}/[!.]*"))
+        stats = ((folder, _stat(folder)) for folder in folders)
         return {folder: stat for folder, stat in stats if stat is not None}
 
     def local(self, folder: Path) -> Path:
         """Return a folder that can be read here; FileNotFoundError if there is none."""
         if self.away is not None and not folder.exists():
-            beside = new_folder(folder)
-            try:
-                self.away.fetch(self._name(folder), beside)
-                for name in json.loads((beside / DIGESTS).read_text()):
-                    intact(beside / name, folder.name)
-                rename(beside, folder)
-            finally:
-                shutil.rmtree(beside, ignore_errors=True)
+            with _beside(folder) as half:
+                self.away.fetch(self._name(folder), half)
+                for name in json.loads((half / DIGESTS).read_text()):
+                    intact(half / name, folder.name)
+                _rename(half, folder)
         return folder
 
     def intact(self, path: Path) -> Path:
@@ -101,20 +96,14 @@ class Files:
 
         A file given as a path is moved, from the same disk.
         """
-        here = folder.exists()
-        if self.away is None and here:
-            return
-        beside = folder if here else new_folder(folder)
-        try:
-            if not here:
-                fill(beside, files)
-            if self.away is not None and not self.exists(folder):
-                self.away.send(self._name(folder), beside)
-            if not here:
-                rename(beside, folder)
-        finally:
-            if not here:
-                shutil.rmtree(beside, ignore_errors=True)
+        if not folder.exists():
+            with _beside(folder) as half:
+                _fill(half, files)
+                if self.away is not None and not self.exists(folder):
+                    self.away.send(self._name(folder), half)
+                _rename(half, folder)
+        elif self.away is not None and not self.exists(folder):
+            self.away.send(self._name(folder), folder)
 
     @contextmanager
     def removing(self, folders: Iterable[Path]) -> Iterator[None]:
@@ -153,52 +142,141 @@ class Files:
         removal was never sure. Half written folders go when they are old enough, and so
         do copies of what is no longer in the object store.
         """
-        for folder in self.half(kind):
-            name = folder.name.removeprefix(REMOVING)
-            undone = folder.name.startswith(REMOVING) and name in kept
-            if undone and not folder.with_name(name).exists():
-                os.rename(folder, folder.with_name(name))
+        root = self.home / kind
+        for folder in root.glob(f"*/{REMOVING}*"):
+            plain = folder.with_name(folder.name.removeprefix(REMOVING))
+            if plain.name in kept and not plain.exists():
+                os.rename(folder, plain)
             else:
                 shutil.rmtree(folder, ignore_errors=True)
-        if self.away is None:
-            return
-        there = self.away.listed(kind, now=True)
-        for name, stat in there.items():
+        for folder in (*root.glob(f"{WRITING}*"), *root.glob(f"*/{WRITING}*")):
+            if (stat := _stat(folder)) and stat.is_old:
+                shutil.rmtree(folder, ignore_errors=True)
+        if self.away is not None:
+            self._tidy_away(self.away, kind, kept)
+
+    def _tidy_away(self, away: Away, kind: str, kept: Container[str]) -> None:
+        there = away.listed(kind, now=True)
+        for name, facts in there.items():
             head, _, last = name.rpartition("/")
             plain = last.removeprefix(REMOVING)
             if last.startswith(REMOVING):
                 if plain in kept and f"{head}/{plain}" not in there:
-                    self.away.move(name, f"{head}/{plain}")
+                    away.move(name, f"{head}/{plain}")
                 else:
-                    self.away.delete(name)
-            elif last.startswith(WRITING) and is_old(stat):
-                self.away.delete(name)
+                    away.delete(name)
+            elif last.startswith(WRITING) and Stat(*facts).is_old:
+                away.delete(name)
         for folder in self.home.joinpath(kind).glob("*/[!.]*"):
             if self._name(folder) not in there and folder.name not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def half(self, kind: str) -> dict[Path, Stat]:
-        """Return what is half removed here, or was half written an hour ago."""
-        root = self.home / kind
-        left = root.glob(f"*/{REMOVING}*")
-        begun = [*root.glob(f"{WRITING}*"), *root.glob(f"*/{WRITING}*")]
-        stats = {folder: stat_now(folder) for folder in (*left, *begun)}
-        return {
-            folder: stat
-            for folder, stat in stats.items()
-            if stat and (folder.name.startswith(REMOVING) or is_old(stat))
-        }
-
-    def damage(self, folder: Path) -> list[str]:
-        """Return what is wrong with the files of a folder, in words."""
-        if self.away is None:
-            return damage(folder, folder.name)
-        with tempfile.TemporaryDirectory() as beside:
-            try:
-                self.away.fetch(self._name(folder), Path(beside))
-            except ValueError as error:
-                return [str(error)]
-            return damage(Path(beside), folder.name)
-
     def _name(self, folder: Path) -> str:
         return folder.relative_to(self.home).as_posix()
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner reads; an ``opener`` of `open`."""
+    return os.open(path, flags, 0o600)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those above it, that only its owner enters."""
+    for missing in reversed([folder, *folder.parents]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text so that a reader sees the one before or the new one, never half."""
+    make_folder(path.parent)
+    descriptor, beside = tempfile.mkstemp(prefix=WRITING, dir=path.parent)
+    with open(descriptor, "w") as file:
+        file.write(text)
+    os.replace(beside, path)
+
+
+def intact(path: Path, of: str = "") -> Path:
+    """Return a file of `Files.write` if it is as it was written.
+
+    Raises ValueError when it is not: something changed it on the disk. ``of`` is what
+    it belongs to, by default the name of its folder.
+    """
+    facts = path.stat()
+    if not _is_intact(path, facts.st_size, facts.st_mtime_ns):
+        raise ValueError(
+            f"The file {path.name} of {of or path.parent.name} is damaged: it is not "
+            "what was written. Delete what it belongs to, and upload or train that "
+            "again."
+        )
+    return path
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """Give a folder to fill, which goes unless it was renamed to ``folder``."""
+    make_folder(folder.parent)
+    half = Path(tempfile.mkdtemp(prefix=WRITING, dir=folder.parent))
+    try:
+        yield half
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+
+
+def _stat(folder: Path) -> Stat | None:
+    """Return what is known of a folder here, None where others have just moved it."""
+    with suppress(FileNotFoundError, NotADirectoryError):  # deleted, half written
+        sizes = [path.stat().st_size for path in folder.iterdir()]
+        return Stat(sum(sizes), folder.stat().st_mtime)
+    return None
+
+
+def _fill(folder: Path, files: Mapping[str, bytes | Path]) -> None:
+    for name, content in files.items():
+        if isinstance(content, Path):
+            os.rename(content, folder / name)
+            (folder / name).chmod(0o600)
+            content = b""
+        _append(folder / name, content)
+    digests = {name: _digest(folder / name) for name in files}
+    _append(folder / DIGESTS, json.dumps(digests).encode())
+    _sync(folder)
+
+
+def _rename(half: Path, folder: Path) -> None:
+    """Make a folder appear under its name, if no other process was first."""
+    try:
+        os.rename(half, folder)
+        _sync(folder.parent)
+    except OSError:
+        if not folder.exists():
+            raise
+
+
+@lru_cache(maxsize=4096)
+def _is_intact(path: Path, size: int, changed: int) -> bool:
+    """Tell whether a file has its digest; one of an earlier version has none."""
+    try:
+        digests = json.loads((path.parent / DIGESTS).read_text())
+    except FileNotFoundError:
+        return True
+    return bool(_digest(path) == digests.get(path.name))
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _append(path: Path, content: bytes) -> None:
+    with open(path, "ab", opener=private) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

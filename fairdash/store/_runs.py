@@ -4,7 +4,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 import sqlalchemy as sa
@@ -39,8 +39,8 @@ class RunStore:
     any order: finished stays so.
     """
 
-    def __init__(self, database: Database, files: Files) -> None:
-        self._database, self._files = database, files
+    database: Database
+    files: Files
 
     def add_run(
         self,
@@ -68,7 +68,7 @@ class RunStore:
             "status": "queued",
             "created": time.time(),
         }
-        known = [
+        models = [
             {
                 "key": trial.key,
                 "method": trial.method,
@@ -88,9 +88,9 @@ class RunStore:
             for position, key in enumerate(dict.fromkeys(t.key for t in trials))
         ]
         try:
-            with self._database.writing() as connection:
+            with self.database.writing() as connection:
                 connection.execute(sa.insert(RUNS), run)
-                self._database.upsert(connection, TRIALS, known)
+                self.database.upsert(connection, TRIALS, models)
                 connection.execute(sa.insert(RUN_TRIALS), queued)
         except sa.exc.IntegrityError:
             message = f"There is no data set {dataset_id!r} in this store (any more)"
@@ -102,46 +102,46 @@ class RunStore:
         query = RUN_RECORDS.order_by(RUNS.c.created.desc())
         if dataset_id is not None:
             query = query.where(RUNS.c.dataset_id == dataset_id)
-        return [run_record(row) for row in self._database.rows(query)]
+        return [run_record(row) for row in self.database.rows(query)]
 
     def open_runs(self) -> list[RunRecord]:
         """Return the runs that are not over, oldest first."""
         still = RUN_RECORDS.where(RUNS.c.status.not_in(TERMINAL))
-        rows = self._database.rows(still.order_by(RUNS.c.created))
+        rows = self.database.rows(still.order_by(RUNS.c.created))
         return [run_record(row) for row in rows]
 
     def run(self, run_id: str) -> RunRecord:
         """Return one run; ValueError when there is no such run."""
-        found = self._database.rows(RUN_RECORDS.where(RUNS.c.id == run_id))
-        if not found:
+        rows = self.database.rows(RUN_RECORDS.where(RUNS.c.id == run_id))
+        if not rows:
             raise ValueError(f"There is no run {run_id!r} in this store.")
-        return run_record(found[0])
+        return run_record(rows[0])
 
     def run_of(self, key: str) -> RunRecord:
         """Return the newest run that asked for a trial; ValueError when no run did."""
         runs = sa.select(RUN_TRIALS.c.run_id).where(RUN_TRIALS.c.key == key)
         query = RUN_RECORDS.where(RUNS.c.id.in_(runs))
-        found = self._database.rows(query.order_by(RUNS.c.created.desc()))
-        if not found:
+        rows = self.database.rows(query.order_by(RUNS.c.created.desc()))
+        if not rows:
             raise ValueError(f"No run asked for the trial {key!r} in this store.")
-        return run_record(found[0])
+        return run_record(rows[0])
 
     def rename_run(self, run_id: str, name: str) -> None:
         """Give a run another name."""
         change = sa.update(RUNS).where(RUNS.c.id == run_id)
-        self._database.execute(change.values(name=name))
+        self.database.execute(change.values(name=name))
 
     def ask_cancel(self, run_id: str) -> None:
         """Mark an open run to be cancelled; the engine does it."""
         change = _open_run(run_id).where(RUNS.c.cancel_asked.is_(None))
-        self._database.execute(change.values(cancel_asked=time.time()))
+        self.database.execute(change.values(cancel_asked=time.time()))
 
     def set_status(
         self, run_id: str, status: Status, *, error: str | None = None
     ) -> None:
         """Move an open run on; ending it also writes its summary."""
         change: dict[str, Any] = {"status": status, "error": error}
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             if status == "running":
                 change["started"] = sa.func.coalesce(RUNS.c.started, time.time())
             if status in TERMINAL:
@@ -160,7 +160,7 @@ class RunStore:
             raise ValueError(message)
         used = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id == run_id)
         elsewhere = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
-        with ExitStack() as removal, self._database.writing() as connection:
+        with ExitStack() as removal, self.database.writing() as connection:
             keys = connection.execute(used.except_(elsewhere)).scalars().all()
             for table, column in (
                 (RUN_TRIALS, RUN_TRIALS.c.run_id),
@@ -171,15 +171,12 @@ class RunStore:
                 connection.execute(sa.delete(TRIALS).where(TRIALS.c.key == key))
                 connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
             # set aside within the lock, so that a run added meanwhile trains anew
-            artifacts = [self.artifact(key) for key in keys]
-            planes = {_plane(found) for found in artifacts if found.exists()} - {None}
-            artifacts += [self.artifact(key) for key in planes if key]
-            folders = [found.folder for found in artifacts]
-            removal.enter_context(self._files.removing(folders))
+            folders = [self.artifact(key).folder for key in keys]
+            removal.enter_context(self.files.removing(folders))
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""
-        return Artifact(self._files.home / "artifacts" / key[:2] / key, self._files)
+        return Artifact(self.files.home / "artifacts" / key[:2] / key, self.files)
 
     def put_trial(
         self, run_id: str, key: str, *, row: Mapping[str, Any], seconds: float
@@ -197,7 +194,7 @@ class RunStore:
         query = sa.select(RUN_TRIALS.c.key).where(
             RUN_TRIALS.c.run_id == run_id, RUN_TRIALS.c.status == "queued"
         )
-        return {row["key"] for row in self._database.rows(query)}
+        return {row["key"] for row in self.database.rows(query)}
 
     def put_progress(self, events: Iterable[Mapping[str, Any]]) -> None:
         """Keep the last event of every trial; each has at least ``key`` and epochs."""
@@ -213,13 +210,13 @@ class RunStore:
         ]
         if not rows:
             return
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             update = ["epoch", "n_epochs", "seconds", "event"]
-            self._database.upsert(connection, PROGRESS, rows, update=update)
+            self.database.upsert(connection, PROGRESS, rows, update=update)
 
     def forget_progress(self, keys: Iterable[str]) -> None:
         """Drop what was heard of trials that are to begin anew."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             for key in keys:
                 connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
 
@@ -246,7 +243,7 @@ class RunStore:
             .where(RUN_TRIALS.c.run_id == run_id)
             .order_by(RUN_TRIALS.c.position)
         )
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             query_run = RUN_RECORDS.where(RUNS.c.id == run_id)
             run = connection.execute(query_run).mappings().first()
             trials = connection.execute(query).all()
@@ -261,21 +258,15 @@ class RunStore:
             RUN_TRIALS.c.key == key,
             RUN_TRIALS.c.status != "finished",
         )
-        self._database.execute(statement.values(**change))
+        self.database.execute(statement.values(**change))
 
 
 def run_record(row: Mapping[Any, Any]) -> RunRecord:
     """Return the record of one row of `RUN_RECORDS`."""
-    known = {str(name): value for name, value in row.items()}
-    known["spec"] = json.loads(known["spec"])
-    known["summary"] = json.loads(known["summary"] or "[]")
-    return RunRecord(**known)
-
-
-def _plane(artifact: Artifact) -> str | None:
-    with suppress(ValueError, FileNotFoundError):  # damaged: that is deleted, too
-        return artifact.plane()
-    return None
+    fields = {str(name): value for name, value in row.items()}
+    fields["spec"] = json.loads(fields["spec"])
+    fields["summary"] = json.loads(fields["summary"] or "[]")
+    return RunRecord(**fields)
 
 
 def _open_run(run_id: str) -> sa.Update:

@@ -3,16 +3,15 @@
 import io
 import json
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel
 
 from fairdash.brought import (
     OnnxModel,
@@ -30,63 +29,19 @@ from fairdash.datasets import (
 from fairdash.store._database import Database
 from fairdash.store._files import Files
 from fairdash.store._records import ScoresRecord
-from fairdash.store._tables import ID_LENGTH, Recent, TableStore
+from fairdash.store._tables import ID_LENGTH, TableStore
 
 FACTS, VALUES, MODEL = "scores.json", "scores.npy", "model.onnx"
 OPENED = 4  # models whose processes may wait for rows
 
 
-class ScoreFacts(BaseModel):
-    """What is known of scores that were added to a data set, wherever they are kept."""
-
-    score: ScoreColumn
-    source: str = ""
-    key: str | None = None
-    n_unused: int = 0
-
-
-@dataclass(frozen=True)
-class PackedScores:
-    """Scores of all rows used, and the ONNX file of the model where there is one."""
-
-    facts: ScoreFacts
-    scores: NDArray[np.float64]
-    model: bytes | None
-
-    @property
-    def digest(self) -> str:
-        """The sha256 that they are kept under."""
-        return _digest(self.facts.score, self.scores, self.model)
-
-
-def read_scores(files: Mapping[str, bytes], digest: str, n_rows: int) -> PackedScores:
-    """Read files that `ScoreStore.packed_scores` of another store returned.
-
-    Raises ValueError when they are not those of their digest, of the rows, or of their
-    kind.
-    """
-    facts = json.loads(files[FACTS])
-    given = AddedScores.model_validate(facts["score"])
-    score = ScoreColumn(**given.model_dump(exclude={"file", "has_model"}))
-    try:
-        values = np.load(io.BytesIO(files[VALUES]), allow_pickle=False)
-    except (EOFError, OSError, RecursionError, SyntaxError, ValueError) as error:
-        raise ValueError(f"The scores {score.column!r} are damaged.") from error
-    facts = ScoreFacts.model_validate({**facts, "score": score})
-    packed = PackedScores(facts, values, files.get(MODEL))
-    if packed.scores.shape != (n_rows,) or packed.digest != digest:
-        raise ValueError(f"The scores {score.column!r} are not as written.")
-    score.values(pd.DataFrame({score.column: packed.scores}))
-    return packed
-
-
-class ScoreStore:
+class ScoreStore(TableStore):
     """Scores by data set and by the hash of what they are, each in a folder."""
 
-    def __init__(self, database: Database, tables: TableStore, files: Files) -> None:
-        self._database, self._tables, self._files = database, tables, files
-        self._home = files.home / "scores"
-        self._models = Recent(self._open, lambda _: 0, most=OPENED, limit=1)
+    def __init__(self, database: Database, files: Files) -> None:
+        super().__init__(database, files)
+        self._scores = files.home / "scores"
+        self._models = lru_cache(OPENED)(self._open)
 
     def log_scores(
         self,
@@ -127,13 +82,15 @@ class ScoreStore:
             If there is no such data set, the name is taken, numbers of rows differ, a
             row used has no score, a key stands twice, or a score is not of its kind.
         """
-        dataset, name = self._tables.dataset(dataset_id), name.strip()
-        n_rows = self._tables.dataset_record(dataset_id).n_rows
+        dataset, name = self.dataset(dataset_id), name.strip()
+        n_rows = self.dataset_record(dataset_id).n_rows
         _check_name(name, dataset)
         score = ScoreColumn(column=name, kind=kind, threshold=threshold)
         joined = join_scores(scores, dataset.frame, dataset.row_number, n_rows, key=key)
         values = score.values(joined.column.to_frame(name), dataset.row_number)
-        return self._keep(dataset_id, score, values, source, key, joined.n_unused)
+        return self._keep_scores(
+            dataset_id, score, values, source, key, joined.n_unused
+        )
 
     def log_model(
         self,
@@ -154,14 +111,14 @@ class ScoreStore:
             run (see `fairdash.brought.OnnxModel`), or a column that it reads is not in
             the table, is of another type or is the outcome.
         """
-        dataset, name = self._tables.dataset(dataset_id), name.strip()
+        dataset, name = self.dataset(dataset_id), name.strip()
         _check_name(name, dataset)
         model = OnnxModel(content, source or name)
         columns = model_columns(model, dataset.frame, dataset.roles)
         values = positive_scores(model, dataset.frame[columns], dataset.roles.positive)
         model.close()
         score = ScoreColumn(column=name, kind="probability")
-        return self._keep(dataset_id, score, values, source, model=content)
+        return self._keep_scores(dataset_id, score, values, source, model=content)
 
     def score_model(self, dataset: Dataset, score: ScoreColumn) -> OnnxModel:
         """Return the model that gave scores of `log_model`.
@@ -173,10 +130,10 @@ class ScoreStore:
                 f"The scores {score.column!r} are a column, so no other row can be "
                 "scored; bring the model's file."
             )
-        path = self._folder(dataset, score) / MODEL
+        path = self._scores_folder(dataset, score) / MODEL
         return self._models(str(path), score.column)
 
-    def _keep(
+    def _keep_scores(
         self,
         dataset_id: str,
         score: ScoreColumn,
@@ -203,7 +160,7 @@ class ScoreStore:
         }
         if model is not None:
             files[MODEL] = model
-        with self._database.writing():  # nobody takes the name meanwhile
+        with self.database.writing():  # nobody takes the name meanwhile
             for other in self.own_scores(dataset_id):
                 if other.score.file == digest:
                     return other
@@ -212,54 +169,17 @@ class ScoreStore:
                         f"Scores {name!r} are kept already. Remove these, or choose "
                         "another name."
                     )
-            self._files.write(self._home / dataset_id / digest, files)
+            self.files.write(self._scores / dataset_id / digest, files)
         return record
 
     def own_scores(self, dataset_id: str) -> list[ScoresRecord]:
         """Return the scores that were added to a data set, in the order of adding."""
         found = []
-        for folder in self._files.listed("scores", within=dataset_id):
-            facts = json.loads(self._files.intact(folder / FACTS).read_text())
+        for folder in self.files.listed("scores", within=dataset_id):
+            facts = json.loads(self.files.intact(folder / FACTS).read_text())
             facts["score"] = AddedScores.model_validate(facts["score"])
             found.append(ScoresRecord(**facts))
         return sorted(found, key=lambda one: one.created)
-
-    def packed_scores(self, dataset_id: str) -> dict[str, dict[str, bytes]]:
-        """Return the files of the scores added to a data set, by digest and name."""
-        found = {}
-        for one in self.own_scores(dataset_id):
-            folder = self._home / dataset_id / one.score.file
-            names = [FACTS, VALUES, *([MODEL] if one.score.has_model else [])]
-            found[one.score.file] = {
-                name: self._files.intact(folder / name).read_bytes() for name in names
-            }
-        return found
-
-    def adopt_scores(self, dataset_id: str, added: Sequence[PackedScores]) -> None:
-        """Add what `read_scores` returned for the same data set.
-
-        Raises ValueError, and adds none, when a name is taken by others.
-        """
-        taken = {
-            kept.score.column: kept.score.file for kept in self.own_scores(dataset_id)
-        }
-        for scores in added:
-            name = scores.facts.score.column
-            if taken.get(name, scores.digest) != scores.digest:
-                raise ValueError(
-                    f"Other scores {name!r} were added here; remove these."
-                )
-        for scores in added:
-            facts = scores.facts
-            self._keep(
-                dataset_id,
-                facts.score,
-                scores.scores,
-                facts.source,
-                facts.key,
-                facts.n_unused,
-                scores.model,
-            )
 
     def carry_scores(self, dataset_id: str, to: str) -> None:
         """Add the scores added to a data set to another one of the same table.
@@ -267,7 +187,7 @@ class ScoreStore:
         Not those whose name is taken, or of `left_scores`; a model's file scores the
         rows anew.
         """
-        one, other = self._tables.dataset(dataset_id), self._tables.dataset(to)
+        one, other = self.dataset(dataset_id), self.dataset(to)
         place = pd.Index(one.row_number).get_indexer(pd.Index(other.row_number))
         kept = [record.score.column for record in self.own_scores(to)]
         kept += list(self.left_scores(dataset_id, other))
@@ -276,21 +196,21 @@ class ScoreStore:
             if score.column in kept:
                 continue
             if score.has_model:
-                path = self._folder(one, score) / MODEL
-                content = self._files.intact(path).read_bytes()
+                path = self._scores_folder(one, score) / MODEL
+                content = self.files.intact(path).read_bytes()
                 with suppress(ValueError):  # a row has what the model does not take
                     self.log_model(to, content, name=score.column, source=record.source)
             else:
                 values = self.score_values(one, score)[place]
                 same = ScoreColumn(**score.model_dump(exclude={"file", "has_model"}))
-                self._keep(to, same, values, record.source, record.key)
+                self._keep_scores(to, same, values, record.source, record.key)
 
     def left_scores(self, dataset_id: str, other: Dataset) -> dict[str, str]:
         """Return which added scores do not go along to other roles of a table, and why.
 
         Those that some rows used there have none of, and models that cannot read them.
         """
-        one, left = self._tables.dataset(dataset_id), dict[str, str]()
+        one, left = self.dataset(dataset_id), dict[str, str]()
         if one.key == other.key:
             return left
         missing = int((~np.isin(other.row_number, one.row_number)).sum())
@@ -320,11 +240,11 @@ class ScoreStore:
         """
         if not isinstance(score, AddedScores):
             return score.values(dataset.frame, dataset.row_number)
-        return np.load(self._files.intact(self._folder(dataset, score) / VALUES))
+        return np.load(self.files.intact(self._scores_folder(dataset, score) / VALUES))
 
-    def _folder(self, dataset: Dataset, score: AddedScores) -> Path:
-        folder = self._home / dataset.key[:ID_LENGTH] / score.file
-        if not self._files.exists(folder):
+    def _scores_folder(self, dataset: Dataset, score: AddedScores) -> Path:
+        folder = self._scores / dataset.key[:ID_LENGTH] / score.file
+        if not self.files.exists(folder):
             raise ValueError(
                 f"The scores {score.column!r} were deleted; add them again."
             )
@@ -336,7 +256,7 @@ class ScoreStore:
         Raises ValueError when there are none of that name.
         """
         if name is None:  # damaged ones too, of which nothing can be read
-            folders = list(self._files.listed("scores", within=dataset_id))
+            folders = list(self.files.listed("scores", within=dataset_id))
         else:
             found = self.own_scores(dataset_id)
             known = [one.score.column for one in found]
@@ -345,12 +265,12 @@ class ScoreStore:
                     f"No scores {name!r} were added to this data set; it has {known}."
                 )
             mine = [one.score.file for one in found if one.score.column == name]
-            folders = [self._home / dataset_id / file for file in mine]
-        with self._files.removing(folders):
+            folders = [self._scores / dataset_id / file for file in mine]
+        with self.files.removing(folders):
             pass
 
     def _open(self, path: str, name: str) -> OnnxModel:
-        return OnnxModel(self._files.intact(Path(path)).read_bytes(), name)
+        return OnnxModel(self.files.intact(Path(path)).read_bytes(), name)
 
 
 def _check_name(name: str, dataset: Dataset) -> None:

@@ -1,16 +1,15 @@
 """The store of one home folder."""
 
 import os
-import time
-from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+import pandas as pd
 import sqlalchemy as sa
 
-from fairdash._wording import plural, size
 from fairdash.store._database import (
     DATASETS,
     RUN_TRIALS,
@@ -20,15 +19,12 @@ from fairdash.store._database import (
     Database,
     make_schema,
 )
-from fairdash.store._disk import ABANDONED_SECONDS, Stat
-from fairdash.store._files import Files
-from fairdash.store._monitors import MonitorStore
+from fairdash.store._errors import DAMAGED, StoreError
+from fairdash.store._files import Files, write_file
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
-from fairdash.store._tables import TableStore
-from fairdash.store._trouble import DAMAGED, StoreError
+from fairdash.store.server.users import USERS
 
-USERS = "users"  # folder of the home folders of users, where there is a login
 KINDS = "tables", "artifacts", "scores"  # folders of the home
 
 
@@ -60,82 +56,22 @@ class Kept:
     created: float
 
 
-class Store:
+class Store(ScoreStore, RunStore):
     """What survives: tables, data sets and drafts, runs, trials and artifacts.
 
-    Its verbs are those of `TableStore`, `ScoreStore` and `RunStore`, on one database;
-    what concerns several stands here. All files are in ``home``, unless ``files`` is
-    the fsspec address of an object store, and the database too, unless ``url`` is the
-    SQLAlchemy address of another.
+    All files are in ``home``, unless ``files`` is the fsspec address of an object
+    store, and the database too, unless ``url`` is the SQLAlchemy address of another.
     """
 
     def __init__(
         self, home: str | Path, url: str | None = None, files: str | None = None
     ) -> None:
-        self.home = Path(home)
-        self.database = Database(self.home, url)
-        self.files = Files(self.home, files)
+        super().__init__(Database(Path(home), url), Files(Path(home), files))
         # where workers need not see the home folder, its name below theirs, else None
         self.place: str | None = None
         if not self.database.is_sqlite and self.files.away is not None:
             of_user = self.home.parent.name == USERS
             self.place = f"{USERS}/{self.home.name}" if of_user else ""
-
-        tables = self._tables = TableStore(self.database, self.files)
-        self.add_table = tables.add_table
-        self.adopt_table = tables.adopt_table
-        self.workspace = tables.workspace
-        self.table_path = tables.table_path
-        self.table = tables.table
-        self.tables = tables.tables
-        self.table_format = tables.table_format
-        self.was_read_from = tables.was_read_from
-        self.delete_table = tables.delete_table
-        self.add_dataset = tables.add_dataset
-        self.dataset = tables.dataset
-        self.datasets = tables.datasets
-        self.dataset_record = tables.dataset_record
-        self.draft_dataset = tables.draft_dataset
-        self.rename_dataset = tables.rename_dataset
-        self.draft = tables.draft
-        self.keep_draft = tables.keep_draft
-        self.drop_draft = tables.drop_draft
-
-        scores = self._scores = ScoreStore(self.database, tables, self.files)
-        self.log_scores = scores.log_scores
-        self.log_model = scores.log_model
-        self.score_model = scores.score_model
-        self.own_scores = scores.own_scores
-        self.carry_scores = scores.carry_scores
-        self.left_scores = scores.left_scores
-        self.packed_scores = scores.packed_scores
-        self.adopt_scores = scores.adopt_scores
-        self.score_values = scores.score_values
-        self.delete_scores = scores.delete_scores
-
-        runs = RunStore(self.database, self.files)
-        self.add_run = runs.add_run
-        self.run = runs.run
-        self.runs = runs.runs
-        self.open_runs = runs.open_runs
-        self.run_of = runs.run_of
-        self.rename_run = runs.rename_run
-        self.ask_cancel = runs.ask_cancel
-        self.set_status = runs.set_status
-        self.delete_run = runs.delete_run
-        self.snapshot = runs.snapshot
-        self.unfinished = runs.unfinished
-        self.put_trial = runs.put_trial
-        self.fail_trial = runs.fail_trial
-        self.put_progress = runs.put_progress
-        self.forget_progress = runs.forget_progress
-        self.artifact = runs.artifact
-
-        monitors = MonitorStore(self.home)
-        self.keep_monitor = monitors.keep_monitor
-        self.monitor = monitors.monitor
-        self.monitors = monitors.monitors
-        self.delete_monitor = monitors.delete_monitor
 
     def close(self) -> None:
         """Close all connections; what is asked afterwards opens new ones."""
@@ -144,8 +80,8 @@ class Store:
     def delete_dataset(self, dataset_id: str) -> None:
         """Delete a data set with its runs, and its table if no other one is of it.
 
-        Models of its runs go as in `RunStore.delete_run`. Raises ValueError when there
-        is no such data set, or a run on it is still open; nothing is deleted then.
+        Models of its runs go as in `delete_run`. Raises ValueError when there is no
+        such data set, or a run on it is still open; nothing is deleted then.
         """
         record = self.dataset_record(dataset_id)
         runs = self.runs(dataset_id)
@@ -169,95 +105,52 @@ class Store:
 
     def kept(self) -> list[Kept]:
         """Return everything that is kept, with sizes and dates, newest first."""
+        models = sa.select(RUNS.c.dataset_id, RUN_TRIALS.c.key).distinct()
+        models = models.join(RUN_TRIALS, RUN_TRIALS.c.run_id == RUNS.c.id)
         with self.database.reading() as connection:
             tables = {row.sha256: row for row in connection.execute(sa.select(TABLES))}
             datasets = connection.execute(sa.select(DATASETS)).all()
-            runs = connection.execute(sa.select(RUNS.c.id, RUNS.c.dataset_id)).all()
-            trained = sa.select(RUNS.c.dataset_id, RUN_TRIALS.c.key).distinct()
-            trained = trained.join(RUN_TRIALS, RUN_TRIALS.c.run_id == RUNS.c.id)
-            models = connection.execute(trained).all()
+            runs = pd.Series(connection.scalars(sa.select(RUNS.c.dataset_id)).all())
+            trained = connection.execute(models).all()
         if any(data.table_sha256 not in tables for data in datasets):
             raise StoreError(DAMAGED)
-        n_runs, model_bytes = defaultdict[str, int](int), defaultdict[str, int](int)
-        for run in runs:
-            n_runs[run.dataset_id] += 1
-        for model in models:
-            stat = self.files.stat(self.artifact(model.key).folder)
-            model_bytes[model.dataset_id] += 0 if stat is None else stat.size
+        n_bytes = {path.name: s.size for path, s in self.files.listed("tables").items()}
+        for dataset_id, key in trained:
+            stat = self.files.stat(self.artifact(key).folder)
+            n_bytes[dataset_id] = n_bytes.get(dataset_id, 0) + (
+                stat.size if stat else 0
+            )
         for folder, stat in self.files.listed("scores").items():
-            model_bytes[folder.parent.name] += stat.size
-        there = self.files.listed("tables").items()
-        table_bytes = defaultdict(int, {path.name: stat.size for path, stat in there})
-        found = [
-            Kept(
-                "data set",
-                data.id,
-                data.name,
-                tables[data.table_sha256].n_rows,
-                tables[data.table_sha256].n_columns,
-                n_runs[data.id],
-                table_bytes[data.table_sha256] + model_bytes[data.id],
-                data.created,
+            owner = folder.parent.name
+            n_bytes[owner] = n_bytes.get(owner, 0) + stat.size
+        n_runs = runs.value_counts().to_dict()
+        entries: list[Kept] = []
+        for data in datasets:
+            table = tables[data.table_sha256]
+            size = n_bytes.get(table.sha256, 0) + n_bytes.get(data.id, 0)
+            shape = table.n_rows, table.n_columns, n_runs.get(data.id, 0)
+            entries.append(
+                Kept("data set", data.id, data.name, *shape, size, data.created)
             )
-            for data in datasets
-        ]
-        of_data = {data.table_sha256 for data in datasets}
-        found += [
-            Kept(
-                "file",
-                digest,
-                table.name,
-                table.n_rows,
-                table.n_columns,
-                0,
-                table_bytes[digest],
-                table.created,
+        for digest in tables.keys() - {data.table_sha256 for data in datasets}:
+            table, size = tables[digest], n_bytes.get(digest, 0)
+            shape = table.n_rows, table.n_columns, 0
+            entries.append(
+                Kept("file", digest, table.name, *shape, size, table.created)
             )
-            for digest, table in tables.items()
-            if digest not in of_data
-        ]
-        return sorted(found, key=lambda one: one.created, reverse=True)
+        return sorted(entries, key=lambda entry: entry.created, reverse=True)
 
     def remove(self, key: str) -> None:
         """Delete a data set with its runs, or a file that no data set is of.
 
         Raises ValueError when nothing of this key is kept, or a run is still open.
         """
-        kinds = {one.id: one.kind for one in self.kept()}
-        if key not in kinds:
-            raise ValueError(f"Nothing that is kept here has the id {key!r}.")
-        if kinds[key] == "data set":
+        if any(data.id == key for data in self.datasets()):
             self.delete_dataset(key)
-        else:
+        elif any(table.sha256 == key for table in self.tables()):
             self.delete_table(key)
-
-    def check(self) -> list[str]:
-        """Return what is wrong, in words: of the database, of files, and orphans.
-
-        Every file is read and compared with the digest it was written with. A folder
-        that nothing listed belongs to is an orphan, such as a run that was deleted
-        while it was trained leaves.
-        """
-        found = self.database.faults()
-        finished = RUN_TRIALS.c.status == "finished"
-        with self.database.reading() as connection:
-            needed = {
-                "tables": set(connection.scalars(sa.select(TABLES.c.sha256))),
-                "artifacts": set(
-                    connection.scalars(sa.select(RUN_TRIALS.c.key).where(finished))
-                ),
-            }
-            orphans = self._orphans(connection)
-        there = {kind: self.files.listed(kind) for kind in KINDS}
-        for kind, keys in needed.items():
-            missing = keys - {folder.name for folder in there[kind]}
-            found += [f"{key} of {kind} is missing." for key in sorted(missing)]
-        for folder, stat in orphans.items():
-            kind = folder.relative_to(self.home).parts[0]
-            found.append(f"{folder.name} of {kind} is an orphan of {size(stat.size)}.")
-        for folders in there.values():
-            found += [line for one in folders for line in self.files.damage(one)]
-        return found
+        else:
+            raise ValueError(f"Nothing that is kept here has the id {key!r}.")
 
     def tidy(self) -> None:
         """Finish or undo what processes that died left half done."""
@@ -268,42 +161,32 @@ class Store:
             for kind in KINDS:
                 self.files.tidy(kind, kept.get(kind, set()))
 
-    def vacuum(self, *, dry_run: bool = False) -> list[str]:
-        """Remove what belongs to nothing, compact the database; return what that frees.
+    def keep_monitor(self, name: str, text: str) -> None:
+        """Keep the text of a monitor, in place of the one before."""
+        write_file(self._monitor_path(name), text)
 
-        Orphans of `check` and half written files go when they are an hour old: whoever
-        writes them may still be alive. With ``dry_run`` everything stays.
-        """
-        with self.database.writing() as connection:  # nobody begins to use one
-            old = {
-                folder: stat
-                for folder, stat in self._orphans(connection).items()
-                if time.time() - stat.written > ABANDONED_SECONDS
-            }
-            half = [stat for kind in KINDS for stat in self.files.half(kind).values()]
-            if not dry_run:
-                with self.files.removing(old):
-                    pass
-        if not dry_run:
-            self.tidy()
-        freed = {
-            plural(len(old), "orphan"): sum(stat.size for stat in old.values()),
-            plural(len(half), "half written folder"): sum(one.size for one in half),
-            "pages of the database": self.database.compact(dry_run=dry_run),
-        }
-        return [f"{what}: {size(n_bytes)}" for what, n_bytes in freed.items()]
+    def monitor(self, name: str) -> str:
+        """Return the text of a monitor; ValueError if there is none."""
+        try:
+            return self._monitor_path(name).read_text()
+        except FileNotFoundError:
+            raise ValueError(
+                f"There is no monitor {name!r}; see `fairdash monitor list`."
+            ) from None
 
-    def _orphans(self, connection: sa.Connection) -> dict[Path, Stat]:
-        """Return the folders that belong to nothing that is listed."""
-        owners = TABLES.c.sha256, TRIALS.c.key, DATASETS.c.id
-        found = {}
-        for kind, column in zip(KINDS, owners, strict=True):
-            known = set(connection.scalars(sa.select(column)))
-            for folder, stat in self.files.listed(kind).items():
-                owner = folder.parent if kind == "scores" else folder
-                if owner.name not in known:
-                    found[folder] = stat
-        return found
+    def monitors(self) -> list[str]:
+        """Return the texts of all monitors, in no order of meaning."""
+        paths = sorted(self.home.joinpath("monitors").glob("*.json"))
+        return [path.read_text() for path in paths]
+
+    def delete_monitor(self, name: str) -> None:
+        """Delete a monitor with what it has seen; ValueError if there is none."""
+        self.monitor(name)
+        self._monitor_path(name).unlink(missing_ok=True)
+
+    def _monitor_path(self, name: str) -> Path:
+        # a name is never a path
+        return self.home / "monitors" / f"{sha256(name.encode()).hexdigest()[:32]}.json"
 
 
 def home_folder() -> Path:
@@ -314,33 +197,26 @@ def home_folder() -> Path:
 def open_store(
     home: str | Path | None = None, url: str | None = None, files: str | None = None
 ) -> Store:
-    """Open the store of a home folder; create it or bring it up to date if needed.
+    """Open the store of a home folder; create it if needed.
 
     The folder is ``$FAIRDASH_HOME`` by default, else ``~/.fairdash``; the SQLAlchemy
     address of the database ``$FAIRDASH_DATABASE``, else an SQLite file in the folder;
-    the fsspec address of all files ``$FAIRDASH_FILES``, else the folder.
+    the fsspec address of all files ``$FAIRDASH_FILES``, else the folder. Users of a
+    server share neither tables nor files: each has a schema of the database and a
+    folder of the object store.
     """
     folder = Path(home or home_folder())
-    return Store(folder, database_of(folder, url), files_of(folder, files))
-
-
-def files_of(home: Path, url: str | None = None) -> str | None:
-    """Return the address of the files of a home folder, None for the folder itself."""
-    url = url or os.environ.get("FAIRDASH_FILES")
-    if not url or home.parent.name != USERS:
-        return url
-    return f"{url.rstrip('/')}/{USERS}/{home.name}"
-
-
-def database_of(home: Path, url: str | None = None) -> str | None:
-    """Return the address of the database of a home folder, None for its own file.
-
-    Users share no tables: each has a schema of the database that the server names.
-    """
     url = url or os.environ.get("FAIRDASH_DATABASE")
-    if not url or home.parent.name != USERS:
-        return url
+    files = files or os.environ.get("FAIRDASH_FILES")
+    if folder.parent.name == USERS:
+        files = files and f"{files.rstrip('/')}/{USERS}/{folder.name}"
+        url = url and _own_schema(url, folder.name)
+    return Store(folder, url, files)
+
+
+def _own_schema(url: str, name: str) -> str:
+    """Return the address of a user's schema, which is made if it is not there."""
     address = sa.make_url(url)
-    make_schema(address, home.name)
-    own = address.update_query_dict({"options": f"-csearch_path={home.name}"})
+    make_schema(address, name)
+    own = address.update_query_dict({"options": f"-csearch_path={name}"})
     return own.render_as_string(hide_password=False)

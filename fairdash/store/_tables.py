@@ -2,14 +2,13 @@
 
 import json
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
@@ -29,13 +28,11 @@ from fairdash.datasets import (
     table_digest,
 )
 from fairdash.store._database import DATASETS, TABLES, Database
-from fairdash.store._disk import WRITING, make_folder, write_file
-from fairdash.store._files import Files
+from fairdash.store._files import WRITING, Files, make_folder, write_file
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
-LOADED = 8  # tables and data sets kept in memory, each
-LIMIT = 1 << 30  # bytes of them, each; one of any size is kept
+MOST_TABLES, MOST_DATASETS = 3, 8  # in memory; data sets share the rows of tables
 APART: dict[str, Any] = {  # fields of roles that decide no row
     "subgroup_columns": (),
     "left_out": {},
@@ -46,8 +43,6 @@ APART: dict[str, Any] = {  # fields of roles that decide no row
 }
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
-Value = TypeVar("Value")
-
 
 class TableStore:
     """Tables by the hash of their file, data sets by the hash of table and roles.
@@ -56,11 +51,10 @@ class TableStore:
     """
 
     def __init__(self, database: Database, files: Files) -> None:
-        self._database, self._files = database, files
-        self._home = files.home
-        self._table = Recent(self._read_table, _bytes, most=LOADED, limit=LIMIT)
-        self._rows = Recent(self._use_rows, _own_bytes, most=LOADED, limit=LIMIT)
-        self._dataset = Recent(self._make_dataset, _own_bytes, most=LOADED, limit=LIMIT)
+        self.database, self.files, self.home = database, files, files.home
+        self._table = lru_cache(MOST_TABLES)(self._read_table)
+        self._rows = lru_cache(MOST_TABLES)(self._use_rows)
+        self._dataset = lru_cache(MOST_DATASETS)(self._make_dataset)
 
     def add_table(
         self,
@@ -79,24 +73,21 @@ class TableStore:
         is of a file of this machine. Raises ValueError when it cannot be read.
         """
         digest = table_digest(source, sheet, table_format)
-        if self._known_table(digest):
+        if self._has_table(digest):
             return digest
         with self.workspace() as folder:
             path = Path(folder) / TABLE_FILE
-            told: dict[str, Any] = {
+            form: dict[str, Any] = {
                 "name": name,
                 "sheet": sheet,
                 "table_format": table_format,
             }
             if isinstance(source, bytes):
-                size = len(source)
-                table = convert_apart(
-                    source, path, watch, owner=str(self._home), **told
-                )
+                owner = str(self.home)
+                table = convert_apart(source, path, watch, owner=owner, **form)
             else:
-                size = source.stat().st_size
-                table = convert_table(source, path, **told)
-            self._keep(digest, name, size, path, table, table.table_format)
+                table = convert_table(source, path, **form)
+            self.adopt_table(digest, path, table, name, table.table_format)
         return digest
 
     def adopt_table(
@@ -107,47 +98,35 @@ class TableStore:
         name: str,
         table_format: TableFormat | None,
     ) -> None:
-        """Keep a table that another store read from a file of this digest.
+        """Keep a table that was read from a file of this digest.
 
         ``path`` is of the table as `convert_table` wrote it, ``name`` of the file it
         was read from; ``table_format`` says how.
         """
         size = path.stat().st_size
-        self._keep(digest, name, size, path, table, table_format)
-
-    def workspace(self) -> TemporaryDirectory[str]:
-        """Return a folder for files that are being made into some of the store."""
-        make_folder(self._home / "tables")
-        return TemporaryDirectory(prefix=WRITING, dir=self._home / "tables")
-
-    def _keep(
-        self,
-        digest: str,
-        name: str,
-        size: int,
-        path: Path,
-        known: TableFile,
-        table_format: TableFormat | None,
-    ) -> None:
-        """Make a table that was converted to ``path`` one of the store."""
         files: dict[str, bytes | Path] = {TABLE_FILE: path}
         if table_format is not None:
             files[FORMAT_FILE] = json.dumps(asdict(table_format)).encode()
         record = {
             "sha256": digest,
             "name": name,
-            "n_rows": known.n_rows,
-            "n_columns": known.n_columns,
+            "n_rows": table.n_rows,
+            "n_columns": table.n_columns,
             "size": size,
             "created": time.time(),
         }
-        with self._database.writing() as connection:  # nobody deletes meanwhile
-            self._database.upsert(connection, TABLES, [record])
-            self._files.write(self._table_folder(digest), files)
+        with self.database.writing() as connection:  # nobody deletes meanwhile
+            self.database.upsert(connection, TABLES, [record])
+            self.files.write(self._table_folder(digest), files)
+
+    def workspace(self) -> TemporaryDirectory[str]:
+        """Return a folder for files that are being made into some of the store."""
+        make_folder(self.home / "tables")
+        return TemporaryDirectory(prefix=WRITING, dir=self.home / "tables")
 
     def table_format(self, digest: str) -> TableFormat | None:
         """Return how an uploaded file was read, or None where that was not kept."""
-        path = self._files.local(self._table_folder(digest)) / FORMAT_FILE
+        path = self.files.local(self._table_folder(digest)) / FORMAT_FILE
         return TableFormat(**json.loads(path.read_text())) if path.exists() else None
 
     def was_read_from(self, digest: str, source: bytes | Path) -> bool:
@@ -157,7 +136,7 @@ class TableStore:
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""
         query = sa.select(TABLES).order_by(TABLES.c.created.desc())
-        return [TableRecord(**row) for row in self._database.rows(query)]
+        return [TableRecord(**row) for row in self.database.rows(query)]
 
     def table(self, digest: str) -> pd.DataFrame:
         """Return an uploaded file as it was read.
@@ -172,16 +151,16 @@ class TableStore:
         Raises ValueError when a data set is of it.
         """
         of_it = sa.select(DATASETS.c.name).where(DATASETS.c.table_sha256 == digest)
-        with ExitStack() as removal, self._database.writing() as connection:
+        with ExitStack() as removal, self.database.writing() as connection:
             names = connection.execute(of_it).scalars().all()
             if names:
                 message = f"The table is of the data sets {list(names)}"
                 raise ValueError(f"{message}; delete these.")
             connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
             folder = self._table_folder(digest)
-            removal.enter_context(self._files.removing([folder]))
-        self._table.clear()
-        self._dataset.clear()
+            removal.enter_context(self.files.removing([folder]))
+        self._table.cache_clear()
+        self._dataset.cache_clear()
         self.drop_draft(digest)
 
     def add_dataset(
@@ -211,8 +190,8 @@ class TableStore:
             "created": time.time(),
         }
         try:
-            with self._database.writing() as connection:
-                self._database.upsert(
+            with self.database.writing() as connection:
+                self.database.upsert(
                     connection, DATASETS, [record], update=["roles", "subgroups"]
                 )
         except sa.exc.IntegrityError:
@@ -222,17 +201,17 @@ class TableStore:
     def datasets(self) -> list[DatasetRecord]:
         """Return all data sets, newest first."""
         query = _DATASETS.order_by(DATASETS.c.created.desc())
-        return [_record(row) for row in self._database.rows(query)]
+        return [_record(row) for row in self.database.rows(query)]
 
     def dataset_record(self, dataset_id: str) -> DatasetRecord:
         """Return what is known of a data set without reading its rows.
 
         Raises ValueError when there is no such data set.
         """
-        found = self._database.rows(_DATASETS.where(DATASETS.c.id == dataset_id))
-        if not found:
+        rows = self.database.rows(_DATASETS.where(DATASETS.c.id == dataset_id))
+        if not rows:
             raise ValueError(f"There is no data set {dataset_id!r} in this store.")
-        return _record(found[0])
+        return _record(rows[0])
 
     def dataset(self, dataset_id: str) -> Dataset:
         """Return a data set, from memory when it was used lately.
@@ -252,7 +231,7 @@ class TableStore:
     def rename_dataset(self, dataset_id: str, name: str) -> None:
         """Give a data set another name."""
         change = sa.update(DATASETS).where(DATASETS.c.id == dataset_id)
-        self._database.execute(change.values(name=name))
+        self.database.execute(change.values(name=name))
 
     def draft(self, key: str) -> Draft | None:
         """Return the draft kept under ``key``, the id of a data set or of a table.
@@ -260,11 +239,11 @@ class TableStore:
         None if there is none, or it was written by a version with other roles.
         """
         try:
-            known = json.loads(self._draft_path(key).read_text())
+            draft = json.loads(self._draft_path(key).read_text())
             return Draft(
-                Roles.model_validate(known["roles"]),
-                Subgroups.model_validate(known["subgroups"]),
-                int(known["version"]),
+                Roles.model_validate(draft["roles"]),
+                Subgroups.model_validate(draft["subgroups"]),
+                int(draft["version"]),
             )
         except (FileNotFoundError, KeyError, ValueError):
             return None
@@ -283,90 +262,36 @@ class TableStore:
         """Forget a draft; nothing happens if there is none."""
         self._draft_path(key).unlink(missing_ok=True)
 
-    def _known_table(self, digest: str) -> bool:
+    def _has_table(self, digest: str) -> bool:
         query = sa.select(TABLES.c.sha256).where(TABLES.c.sha256 == digest)
-        return bool(self._database.rows(query))
+        return bool(self.database.rows(query))
 
     def _table_folder(self, digest: str) -> Path:
-        return self._home / "tables" / digest[:2] / digest
+        return self.home / "tables" / digest[:2] / digest
 
     def table_path(self, digest: str) -> Path:
         """Return the Parquet file of a table that is kept; ValueError if damaged."""
-        return self._files.intact(self._table_folder(digest) / TABLE_FILE)
+        return self.files.intact(self._table_folder(digest) / TABLE_FILE)
 
     def _read_table(self, digest: str) -> pd.DataFrame:
         with suppress(FileNotFoundError):  # it is deleted right now
-            if self._known_table(digest):
+            if self._has_table(digest):
                 return load_table(self.table_path(digest), compact=True)
         raise ValueError(f"No table {digest!r} was uploaded here.")
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
-        known = Roles.model_validate_json(roles)
-        if not set(known.columns()) <= set(self._table(table)):
-            return make_dataset(self.table(table), known, name=name)  # says which
-        rows = self._rows(table, known.model_copy(update=APART).model_dump_json())
-        return replace(rows, roles=known, name=name)
+        said = Roles.model_validate_json(roles)
+        if not set(said.columns()) <= set(self._table(table)):
+            return make_dataset(self.table(table), said, name=name)  # says which
+        rows = self._rows(table, said.model_copy(update=APART).model_dump_json())
+        return replace(rows, roles=said, name=name)
 
     def _use_rows(self, table: str, roles: str) -> Dataset:
-        known = Roles.model_validate_json(roles)
-        return make_dataset(self.table(table), known, name="", key=table)
+        said = Roles.model_validate_json(roles)
+        return make_dataset(self.table(table), said, name="", key=table)
 
     def _draft_path(self, key: str) -> Path:
-        return self._home / "drafts" / f"{Path(key).name}.json"
-
-
-class Recent(Generic[Value]):
-    """Values made from keys, kept until others have taken their room.
-
-    The value made last is kept whatever its size, so one large table at most. ``make``
-    returns the value of a key, ``size`` its bytes; at most ``most`` of them are kept,
-    and ``limit`` bytes.
-    """
-
-    def __init__(
-        self,
-        make: Callable[..., Value],
-        size: Callable[[Value], int],
-        *,
-        most: int,
-        limit: int,
-    ) -> None:
-        self._make, self._size = make, size
-        self._most, self._limit = most, limit
-        self._kept: OrderedDict[tuple[Hashable, ...], tuple[Value, int]] = OrderedDict()
-        self._lock = Lock()
-
-    def __call__(self, *key: Hashable) -> Value:
-        """Return the value of a key, made anew if it is not kept."""
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key][0]
-        value = self._make(*key)
-        with self._lock:
-            self._kept[key] = value, self._size(value)
-            while len(self._kept) > 1 and self._is_full():
-                self._kept.popitem(last=False)
-        return value
-
-    def clear(self) -> None:
-        """Keep nothing."""
-        with self._lock:
-            self._kept.clear()
-
-    def _is_full(self) -> bool:
-        size = sum(size for _, size in self._kept.values())
-        return len(self._kept) > self._most or size > self._limit
-
-
-def _bytes(frame: pd.DataFrame) -> int:
-    return int(frame.memory_usage().sum())
-
-
-def _own_bytes(dataset: Dataset) -> int:
-    """Return the bytes of a data set, its frame if that is not the whole table's."""
-    own = dataset.y.nbytes + dataset.group.nbytes + dataset.row_number.nbytes
-    return own + (_bytes(dataset.frame) if len(dataset.excluded) else 0)
+        return self.home / "drafts" / f"{Path(key).name}.json"
 
 
 _DATASETS = sa.select(DATASETS, TABLES.c.name.label("table_name"), TABLES.c.n_rows)
@@ -374,7 +299,7 @@ _DATASETS = _DATASETS.join(TABLES, TABLES.c.sha256 == DATASETS.c.table_sha256)
 
 
 def _record(row: Mapping[Any, Any]) -> DatasetRecord:
-    known = {str(name): value for name, value in row.items()}
-    known["roles"] = Roles.model_validate_json(known["roles"])
-    known["subgroups"] = Subgroups.model_validate_json(known["subgroups"])
-    return DatasetRecord(**known)
+    fields = {str(name): value for name, value in row.items()}
+    fields["roles"] = Roles.model_validate_json(fields["roles"])
+    fields["subgroups"] = Subgroups.model_validate_json(fields["subgroups"])
+    return DatasetRecord(**fields)

@@ -50,27 +50,15 @@ def path(name: str) -> Make:
     return spec(data={"path": name, "roles": ROLES, "name": "x"})
 
 
-def part(name: str) -> Make:
-    """Return what makes a bundle whose scores have one more part."""
-    return told(lambda facts: _first(facts["runs"][0]["scores"]).append(name))
-
-
 def trials(facts: Facts) -> None:
     facts["runs"][0].update(keys=MANY)
     facts["runs"][0]["spec"].update(seeds=list(range(50_000)))
-
-
-def _first(mapping: dict[str, Any]) -> Any:
-    return next(iter(mapping.values()))
 
 
 TOLD = {
     "a file of the server": path("/etc/passwd"),
     "a file of another user": path("../../other/store.db"),
     "a sample with other settings": spec(data={"sample": "loans"}),
-    "scores in another folder": run(
-        scores={"../../../../etc/passwd": ["scores.json", "scores.npy"]}
-    ),
     "100,000 trials": told(trials),
     "10**10 settings": spec(
         methods=[

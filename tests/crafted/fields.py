@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from crafted.bundles import DEEP, Facts
-from fairdash.jobs.bundle.form import Facts as _Facts
+from fairdash.jobs.bundle.pack import Facts as _Facts
 from fairdash.sweep import SweepSpec
 
 GONE, OTHER = "missing", "another user's id"
@@ -40,8 +40,6 @@ OPTIONAL = (
     f"{SPEC}/subgroups", f"{SPEC}/subgroups/columns", f"{SPEC}/subgroups/columns/*",
     f"{SPEC}/subgroups/where", f"{SPEC}/subgroups/where/*", f"{SPEC}/di_limit",
 )  # fmt: skip
-# without these the file holds members that nothing names: refused, or not looked at
-UNNAMED = ("runs/0/scores", "runs/0/scores/*")
 
 
 class Field(NamedTuple):
@@ -102,8 +100,6 @@ def changed(facts: Facts, field: Field, others: dict[str, str]) -> Facts | None:
 def may_be_imported(facts: Facts, field: Field, made: Facts) -> bool | None:
     """Tell whether a changed bundle is as good as it was; None where both would do."""
     if field.value == GONE:
-        if field.is_in(UNNAMED):
-            return None
         return field.is_in(OPTIONAL) or _means_the_same(facts, made)
     if field.value == OTHER and field.place[-1] == "id":
         return True  # runs of users are apart, whatever their ids

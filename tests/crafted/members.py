@@ -1,4 +1,4 @@
-"""Bundles of runs with a crafted member: model, curves, table or scores."""
+"""Bundles of runs with a crafted member: model, curves or table."""
 
 import io
 import json
@@ -96,21 +96,6 @@ def table(change: Any) -> Make:
     return replaced("table", changed)
 
 
-def array(values: Any, header: str | None = None) -> bytes:
-    """Return an array as NumPy writes it, or with such a header before its values."""
-    buffer = io.BytesIO()
-    np.save(buffer, values, allow_pickle=True)
-    if header is None:
-        return buffer.getvalue()
-    size = len(header).to_bytes(4, "little")
-    return b"\x93NUMPY\x02\x00" + size + header.encode() + buffer.getvalue()[128:]
-
-
-def added(content: bytes) -> Make:
-    """Return what makes a bundle with such a file of scores that were added."""
-    return replaced("scores.npy", lambda _: content)
-
-
 MODELS = {
     "NaN scores": model(scores=lambda old: old * np.nan),
     "complex scores": model(scores=lambda old: old.astype(np.complex64)),
@@ -147,17 +132,4 @@ TABLES = {
     "a table of 190 million cells": replaced("table", lambda _: repeated_zeros(19)),
     "a table that is CSV": replaced("table", lambda _: b"skill,age\n1,2\n"),
 }
-ADDED = {
-    "scores that are a pickle": added(array(np.array([{"a": 1}] * N_ROWS))),
-    "scores of 2**40 rows": added(
-        array(
-            np.zeros(1),
-            "{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,)}\n",
-        )
-    ),
-    "scores of another digest": added(array(np.zeros(N_ROWS))),
-    "scores with 50,000 lists beside them": replaced(
-        "scores.json", lambda _: b"[" * 50_000 + b"]" * 50_000
-    ),
-}
-MEMBERS = MODELS | CURVES | TABLES | ADDED
+MEMBERS = MODELS | CURVES | TABLES

@@ -1,9 +1,7 @@
 """Finished runs leave a home folder as one file, and are the same in another."""
 
 import json
-import re
 from hashlib import sha256
-from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -18,11 +16,8 @@ from fairdash.cli import app
 from fairdash.datasets import SAMPLES, Subgroups, split
 from fairdash.jobs import finished_file, pack_runs, queue, run_open, unpack_runs
 from fairdash.jobs._engine import engine_lives
-from fairdash.reports import report
 from fairdash.store import open_store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand
-
-_SECTIONS = ["audited", "summary"]
 
 
 @pytest.fixture
@@ -139,49 +134,6 @@ def test_a_run_with_its_rows_is_the_same_in_an_empty_home(swept, stores):
     again = queue(other, SweepSpec.of_run(here.run.spec))
     run_open(other)
     assert other.run(again).summary == there.run.summary
-    assert other.check() == []
-
-
-def test_scores_that_were_added_move_with_the_rows_and_give_the_same_numbers(
-    swept, stores, tmp_path
-):
-    store, run, _ = swept
-    other, third = stores
-    data = store.run(run).dataset_id
-    n = store.dataset(data).n_rows
-    score = np.random.default_rng(0).integers(1, 11, n).astype(float)
-    store.log_scores(data, score, name="Vendor", kind="score", threshold=7)
-    file, bare = tmp_path / "rated.zip", tmp_path / "bare.zip"
-    pack_runs(store, [run], file)
-    pack_runs(store, [run], bare, rows=False)
-    assert not [name for name in members(bare) if "scores" in name]
-    for _ in range(2):
-        unpack_runs(other, file)
-    (there,), (here,) = store.own_scores(data), other.own_scores(data)
-    assert here.score == there.score
-    values = other.score_values(other.dataset(data), here.score)
-    np.testing.assert_array_equal(values, score)
-    tables = [
-        re.sub(r"\d\d:\d\d UTC", "", report(one, run, sections=_SECTIONS).to_html())
-        for one in (store, other)
-    ]
-    assert "Vendor ≥ 7" in tables[0]
-    assert tables[0] == tables[1]
-    assert other.check() == []
-
-    changed = score.copy()
-    changed[0] += 1
-    content = BytesIO()
-    np.save(content, changed)
-    member = f"{there.score.file}-scores.npy"
-    assert member in members(file)
-    hostile = {member: content.getvalue()}
-    refused(third, rewritten(file, tmp_path / "hostile.zip", **hostile))
-    other.delete_scores(data)
-    other.log_scores(data, changed, name="Vendor", kind="score", threshold=7)
-    with pytest.raises(ValueError, match="Other scores 'Vendor' were added here"):
-        unpack_runs(other, file)
-    store.delete_scores(data)
 
 
 def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):
@@ -291,22 +243,6 @@ def test_a_data_set_that_was_here_stays_as_it_is_shown(swept, stores, tmp_path):
     assert other.runs() == []
 
 
-def test_scores_of_a_run_that_is_refused_are_not_kept(stores, tmp_path):
-    one, other = stores
-    run = train_sweep(one, people(), "People")
-    data = one.run(run).dataset_id
-    pack_runs(one, [run], tmp_path / "plain.zip")
-    one.log_scores(data, np.full(600, 0.5), name="own")
-    pack_runs(one, [run], tmp_path / "scored.zip")
-    unpack_runs(other, tmp_path / "plain.zip")
-    hostile = rewritten(tmp_path / "scored.zip", tmp_path / "old.zip", older)
-    with pytest.raises(ValueError, match="results version"):
-        unpack_runs(other, hostile)
-    assert other.own_scores(data) == []
-    unpack_runs(other, tmp_path / "scored.zip")
-    assert [one.score.column for one in other.own_scores(data)] == ["own"]
-
-
 def test_an_export_that_is_refused_leaves_the_file_before(swept, tmp_path):
     store, run, _ = swept
     file = tmp_path / "runs.zip"
@@ -332,7 +268,6 @@ def refused(store, file):
     assert str(told.value)
     assert store.runs() == []
     assert store.datasets() == []
-    assert store.check() == []
     assert not [path for path in store.home.glob("artifacts/*/*") if path.is_dir()]
 
 

@@ -19,7 +19,7 @@ from crafted.fields import VALUES, Field, changed, may_be_imported, places
 from crafted.members import MEMBERS
 
 from fairdash.jobs import unpack_runs
-from fairdash.store import User, UserStore, open_store
+from fairdash.store import User, open_store
 
 pytestmark = pytest.mark.timeout(120 if FUZZ == 1 else 0)
 OTHER_RUN = "0123456789ab"
@@ -33,7 +33,7 @@ class Server:
 
     def __init__(self, root):
         self.root, self._numbers = root, count()
-        self.other = UserStore(root, User.of({"sub": "other"}))
+        self.other = open_store(User.of({"sub": "other"}).home(root))
         self.store = None
         self.begin()
 
@@ -42,7 +42,7 @@ class Server:
         if self.store is not None:
             self.store.close()
         user = User.of({"sub": f"importer {next(self._numbers)}"})
-        self.store = UserStore(self.root, user)
+        self.store = open_store(user.home(self.root))
         self._before = self._kept()
 
     def import_(self, content):
@@ -125,7 +125,7 @@ def variations(bundle, server):
     All of them by ``make fuzz``.
     """
     _, facts = bundle
-    user = server.other.user.id
+    user = server.other.home.name
     others = {"": user, "id": OTHER_RUN, "table": f"../users/{user}"}
     made = []
     for i, place in enumerate(places(facts)):

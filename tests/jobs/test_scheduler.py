@@ -244,7 +244,6 @@ def test_workers_elsewhere_need_certificates_and_outlive_their_scheduler(
         for trial in snapshot.trials:
             scores = store.artifact(trial.key).scores()
             assert (scores.shape, scores.min() >= 0) == ((600,), True)
-        assert store.check() == []
         wait_until_no_engine(here)
     assert {path.name for path in elsewhere.iterdir()} >= {"tables", "artifacts"}
     assert not (elsewhere / "store.db").exists()

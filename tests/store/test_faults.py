@@ -1,6 +1,5 @@
 """Kills in the midst, damaged files, odd paths: nothing is lost, nothing made up."""
 
-import shutil
 import subprocess
 import sys
 
@@ -8,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from toys import ROLES, Question, people_csv
-from typer.testing import CliRunner
 
-from fairdash.cli import app
 from fairdash.store import open_store
 
 # Deletes a run in a process that dies at a given call.
@@ -145,32 +142,3 @@ def test_a_home_folder_that_others_could_read_becomes_private(home):
     assert set(modes) >= {"store.db", "store.db-wal"}
     assert set(modes.values()) == {0o600}
     store.close()
-
-
-def test_a_check_finds_what_is_damaged_missing_or_an_orphan(home, store, artifact, run):
-    def checked():
-        shown = CliRunner().invoke(app, ["store", "check"])
-        return shown.exit_code, shown.output.splitlines()
-
-    assert checked() == (0, ["everything is as it was written"])
-    flip_last_bit(artifact.folder / "scores.npy")
-    (artifact.folder / "history.parquet").unlink()
-    lost = store.add_table(people_csv(20), "lost.csv")
-    shutil.rmtree(home / "tables" / lost[:2] / lost)
-    store.artifact("orphan").write(
-        row={}, history=pd.DataFrame({"epoch": [1]}), network={"w": np.ones(3)}
-    )
-    store.put_trial(run, "abc", row={}, seconds=0)
-    shutil.move(store.artifact("abc").folder, home / "aside")
-    status, lines = checked()
-    assert status == 1
-    assert lines[:2] == [
-        f"{lost} of tables is missing.",
-        "abc of artifacts is missing.",
-    ]
-    assert lines[2].startswith("orphan of artifacts is an orphan of ")
-    shutil.move(home / "aside", store.artifact("abc").folder)
-    assert checked()[1][2:] == [
-        "The file history.parquet of abc is missing.",
-        "The file scores.npy of abc is not what was written.",
-    ]

@@ -59,7 +59,6 @@ def test_what_is_kept_can_be_listed_reported_and_shown(folder, live):
         store.close()
     commands = [
         ("data", "list", "--home", home),
-        ("store", "check", "--home", home),
         ("report", run, "--out", page, "--home", home),
     ]
     before = [call(*command).output for command in commands]  # and loads modules

@@ -39,7 +39,7 @@ from fairdash.datasets import (
     table_digest,
     training_rows,
 )
-from fairdash.jobs.bundle.form import (
+from fairdash.jobs.bundle.pack import (
     EPOCH,
     FACTS,
     HISTORY,
@@ -49,10 +49,9 @@ from fairdash.jobs.bundle.form import (
     Arrays,
     Facts,
     PackedRun,
+    finished_file,
 )
-from fairdash.jobs.bundle.pack import finished_file
 from fairdash.methods import scorer_of
-from fairdash.store import ScoreFacts, read_scores
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, Trial, expand
 
 LARGEST = 2**31  # bytes of all that a bundle holds
@@ -60,10 +59,10 @@ LARGEST_FACTS = 16 << 20
 MOST_CURVE_CELLS, MOST_CURVES = 10_000_000, 100
 MOST_DIMENSIONS = 3
 PROBED = 1_000  # rows that a model is asked for, where its scores came along
-NETWORK, CURVE, RESULT, ADDED = "network", "curve", "result", "added scores"
+NETWORK, CURVE, RESULT = "network", "curve", "result"
 SCHEMA = pa.schema(
     {
-        "member": pa.string(),  # a trial, or scores that were added
+        "member": pa.string(),  # key of a trial
         "part": pa.string(),
         "name": pa.string(),
         "dtype": pa.string(),
@@ -99,10 +98,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a bundle holds: new tables and added scores by sha256, data sets by run."""
+    """What a bundle holds: new tables by sha256, data sets by run."""
 
     tables: dict[str, TableFile]
-    scores: dict[str, ScoreFacts]
     data_keys: list[str]
 
 
@@ -227,7 +225,7 @@ class _Check:
                 f"version {RESULTS_VERSION}; train them from their configuration"
             )
         tables = self._read_tables()
-        scores, data_keys = dict[str, ScoreFacts](), []
+        data_keys = []
         with pa.ipc.new_file(self._arrays, SCHEMA) as self._out:
             curves = self._read_curves()
             for run, table in zip(self._facts.runs, self._tables, strict=True):
@@ -236,11 +234,9 @@ class _Check:
                 data_keys.append(dataset.key)
                 if run.subgroups is not None:
                     run.subgroups.label(dataset.frame)
-                for digest, names in run.scores.items():
-                    scores[digest] = self._read_scores(digest, names, dataset)
                 self._read_models(run, spec, dataset, curves)
         self._arrays.flush()
-        return Answer(tables, scores, data_keys)
+        return Answer(tables, data_keys)
 
     def _read_tables(self) -> dict[str, TableFile]:
         """Write the tables of the bundle anew, and hold them as frames."""
@@ -279,16 +275,6 @@ class _Check:
         if len(curves.columns) > MOST_CURVES or not np.isfinite(curves["epoch"]).all():
             raise ValueError("its curves are not those of models")
         return curves
-
-    def _read_scores(
-        self, digest: str, names: list[str], dataset: Dataset
-    ) -> ScoreFacts:
-        files = {name: self._bundle.read(f"{digest}-{name}") for name in names}
-        added = read_scores(files, digest, dataset.n_rows)
-        self._write(digest, ADDED, {"scores": added.scores})
-        if added.model is not None:
-            self._write(digest, ADDED, {"model": np.frombuffer(added.model, np.uint8)})
-        return added.facts
 
     def _read_models(
         self, run: PackedRun, spec: SweepSpec, dataset: Dataset, curves: pd.DataFrame

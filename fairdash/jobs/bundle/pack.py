@@ -1,34 +1,66 @@
-"""Write finished runs as one file, for another home folder and with the samples."""
+"""Write finished runs as one file, for another home folder and with the samples.
+
+It is a ZIP of ``run.json`` and of members with their sha256.
+"""
 
 import io
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated, Any, Literal
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from safetensors import numpy as safetensors
 
 from fairdash import __version__
 from fairdash._wording import plural
-from fairdash.datasets import SAMPLES
-from fairdash.jobs.bundle.form import (
-    EPOCH,
-    FACTS,
-    HISTORY,
-    RATIO,
-    RATIOS,
-    SCORES,
-    Arrays,
-    Facts,
-    PackedRun,
-)
+from fairdash.datasets import SAMPLES, Subgroups
 from fairdash.store import Artifact, Store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec
 
 EPOCHS = 40  # of a curve that are kept without rows
+FACTS, HISTORY = "run.json", "history.parquet"
+# arrays of a trial beside those of its network
+SCORES, RATIO = "scores of rows", "ratio of training rows"
+EPOCH, RATIOS = "epochs of ratios", "ratios of training rows"
+Arrays = dict[str, NDArray[np.generic]]
+
+MOST_RUNS, MOST_MODELS = 100, 5_000
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Key = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]  # of a trial
+Text = Annotated[str, StringConstraints(max_length=10_000)]
+
+
+class PackedRun(BaseModel):
+    """A run in a file: what was asked for, of which table, and its models."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+    name: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
+    spec: dict[str, Any]
+    keys: Annotated[list[Key], Field(max_length=MOST_MODELS)]
+    failed: dict[Key, Text] = {}  # of a trial that did not finish, why
+    table_name: Text = ""
+    subgroups: Subgroups | None = None  # as pages show the data set
+    # of earlier versions: what was added to the data set, and searched
+    scores: dict[str, Any] = Field(default={}, exclude=True)
+    searches: dict[str, Any] = Field(default={}, exclude=True)
+
+
+class Facts(BaseModel):
+    """What a file holds; ``sha256`` of every other member."""
+
+    model_config = ConfigDict(extra="forbid")
+    format: Literal[2]
+    version: int  # of results
+    fairdash: Text
+    runs: Annotated[list[PackedRun], Field(min_length=1, max_length=MOST_RUNS)]
+    address: Text = ""
+    sha256: dict[Text, Digest]
 
 
 def finished_file(sample: str) -> Path:
@@ -46,9 +78,8 @@ def pack_runs(
 ) -> None:
     """Write runs that are over as one file, for `unpack_runs` in another home folder.
 
-    It holds what was asked for, tables (of a sample none), scores that were added to
-    them, models, their scores, weights r and curves, each with its sha256, and nothing
-    that can run code.
+    It holds what was asked for, tables (of a sample none), models, their scores,
+    weights r and curves, each with its sha256, and nothing that can run code.
 
     Parameters
     ----------
@@ -86,7 +117,7 @@ def pack_runs(
         for run_id in dict.fromkeys(run_ids):
             snapshot = store.snapshot(run_id, curves=False)
             run = snapshot.run
-            done = [one for one in snapshot.trials if one.status == "finished"]
+            done = [t for t in snapshot.trials if t.status == "finished"]
             if not (run.over and done):
                 raise ValueError(
                     f"Run {run.name!r} is {run.status} with "
@@ -98,32 +129,26 @@ def pack_runs(
             spec = spec.of_table(table, store.table_format(table))
             if rows and not spec.data.sample and f"{table}.parquet" not in digests:
                 put(f"{table}.parquet", store.table_path(table).read_bytes())
-            added = store.packed_scores(run.dataset_id) if rows else {}
-            for digest, files in added.items():
-                for part, content in files.items():
-                    if f"{digest}-{part}" not in digests:
-                        put(f"{digest}-{part}", content)
             for trial in done:
                 if trial.key not in digests:
                     artifact = store.artifact(trial.key)
                     put(trial.key, safetensors.save(_arrays(artifact, rows=rows)))
                     curve = _curve(artifact, rows=rows)
                     curves.append(curve.assign(key=trial.key))
-            keys = {one.key for one in done}
+            keys = {trial.key for trial in done}
             facts.append(
                 PackedRun(
                     id=run.id,
                     name=run.name,
                     spec=spec.model_dump(mode="json", exclude_none=True),
-                    keys=[one.key for one in snapshot.trials],
+                    keys=[trial.key for trial in snapshot.trials],
                     failed={
-                        one.key: one.error or f"not trained: {run.status}"
-                        for one in snapshot.trials
-                        if one.key not in keys
+                        trial.key: trial.error or f"not trained: {run.status}"
+                        for trial in snapshot.trials
+                        if trial.key not in keys
                     },
                     table_name=record.table_name,
                     subgroups=record.subgroups,
-                    scores={digest: list(files) for digest, files in added.items()},
                 )
             )
         buffer = io.BytesIO()

@@ -23,7 +23,7 @@ from fairdash.datasets import (
 )
 from fairdash.jobs._work import begin, end, keep, measure, queue, record
 from fairdash.jobs.bundle import check
-from fairdash.jobs.bundle.form import (
+from fairdash.jobs.bundle.pack import (
     EPOCH,
     RATIO,
     RATIOS,
@@ -32,7 +32,7 @@ from fairdash.jobs.bundle.form import (
     Facts,
     PackedRun,
 )
-from fairdash.store import ID_LENGTH, PackedScores, Store
+from fairdash.store import ID_LENGTH, Store
 from fairdash.sweep import SweepSpec, Trial, TrialResult, expand
 
 FACTS_TASK, BUNDLE_TASK = (
@@ -99,7 +99,7 @@ def _opened(file: Path | IO[bytes], folder: Path) -> Iterator[BinaryIO]:
 class _Checked:
     """What the box found right: facts, and of each run specification and table.
 
-    ``paths`` are those of new tables, ``members`` of models and added scores.
+    ``paths`` are those of new tables, ``members`` of models.
     """
 
     facts: Facts
@@ -238,7 +238,6 @@ def _keep_run(
         store.add_dataset(digest, data.roles, data.name, packed.subgroups)
         undo.callback(store.delete_dataset, dataset_id)
         shown = store.dataset_record(dataset_id)
-    _keep_scores(store, checked, undo, packed, dataset_id)
     for run in store.runs():
         if run.id == packed.id and run.dataset_id != dataset_id:
             raise ValueError(f"the run {packed.id} here is on other data")
@@ -282,27 +281,6 @@ def _keep_table(
     elif table is not None:
         reading = check_reading(digest, table, form, table.name)
         store.add_table(table, table.name, **reading._asdict())
-
-
-def _keep_scores(
-    store: Store,
-    checked: _Checked,
-    undo: ExitStack,
-    packed: PackedRun,
-    dataset_id: str,
-) -> None:
-    before = [kept.score.column for kept in store.own_scores(dataset_id)]
-    added = []
-    for digest in packed.scores:
-        arrays: Any = checked.members[digest][check.ADDED]
-        model = arrays["model"].tobytes() if "model" in arrays else None
-        facts = checked.answer.scores[digest]
-        added.append(PackedScores(facts, arrays["scores"], model))
-    store.adopt_scores(dataset_id, added)
-    for scores in added:
-        name = scores.facts.score.column
-        if name not in before:
-            undo.callback(store.delete_scores, dataset_id, name)
 
 
 def _result(trial: Trial, parts: Parts) -> TrialResult:

@@ -9,11 +9,11 @@ from typing import Any
 from uuid import uuid4
 from zipfile import BadZipFile, ZipFile
 
-from fairdash.store._disk import WRITING, Stat, append, damaged
-from fairdash.store._trouble import StoreError, trouble
+from fairdash.store._errors import StoreError, trouble
 
 LISTED_SECONDS = 2.0  # for which a listing of the object store is taken as it was
-AT_ONCE = {"s3", "s3a", "gs", "gcs", "az", "abfs", "memory"}  # whole objects or none
+HALF = ".writing-"  # begins the name of what is not yet whole
+Facts = tuple[int, float]  # bytes of an object, and when it was written
 
 
 class Away:
@@ -26,42 +26,36 @@ class Away:
             # a cached listing would show what others have deleted
             self._fs, root = fsspec.url_to_fs(url, use_listings_cache=False)
         self._root = root.rstrip("/")
-        protocol = self._fs.protocol
-        known = {protocol} if isinstance(protocol, str) else set(protocol)
-        self._at_once = bool(known & AT_ONCE)
-        self._listings: dict[str, tuple[float, dict[str, Stat]]] = {}
+        self._listings: dict[str, tuple[float, dict[str, Facts]]] = {}
 
     def has(self, name: str) -> bool:
         """Tell whether a folder is there."""
         with _reached():
             return bool(self._fs.exists(self._path(name)))
 
-    def listed(self, kind: str, *, now: bool = False) -> dict[str, Stat]:
-        """Return what is there, by name."""
-        looked, found = self._listings.get(kind, (-LISTED_SECONDS, {}))
+    def listed(self, kind: str, *, now: bool = False) -> dict[str, Facts]:
+        """Return what is there, by name: bytes, and when it was written."""
+        looked, objects = self._listings.get(kind, (-LISTED_SECONDS, {}))
         if now or time.monotonic() - looked > LISTED_SECONDS:
             with _reached():
                 there = self._fs.find(f"{self._root}/{kind}", detail=True)
-            found = {
-                path.removeprefix(f"{self._root}/").removesuffix(".zip"): _stat(facts)
-                for path, facts in there.items()
+            objects = {
+                path.removeprefix(f"{self._root}/").removesuffix(".zip"): _facts(about)
+                for path, about in there.items()
             }
-            self._listings[kind] = time.monotonic(), found
-        return found
+            self._listings[kind] = time.monotonic(), objects
+        return objects
 
     def send(self, name: str, folder: Path) -> None:
         """Put a folder there, whole or not at all."""
         head, _, last = name.rpartition("/")
-        with tempfile.TemporaryDirectory(prefix=WRITING, dir=folder.parent) as beside:
+        half = self._path(f"{head}/{HALF}{last}-{uuid4().hex}")
+        with tempfile.TemporaryDirectory(prefix=HALF, dir=folder.parent) as beside:
             packed = Path(beside) / "folder.zip"
             with ZipFile(packed, "w") as file:
                 for path in sorted(folder.iterdir()):
                     file.write(path, path.name)
             with self._changing():
-                if self._at_once:
-                    self._fs.put_file(str(packed), self._path(name))
-                    return
-                half = self._path(f"{head}/{WRITING}{last}-{uuid4().hex}")
                 self._fs.makedirs(f"{self._root}/{head}", exist_ok=True)
                 self._fs.put_file(str(packed), half)
                 self._fs.mv(half, self._path(name))
@@ -74,9 +68,12 @@ class Away:
         try:
             with ZipFile(packed) as file:
                 for member in file.namelist():  # of files, no paths
-                    append(folder / Path(member).name, file.read(member))
+                    (folder / Path(member).name).write_bytes(file.read(member))
         except BadZipFile as error:
-            raise ValueError(damaged(name.rpartition("/")[2], packed.name)) from error
+            raise ValueError(
+                f"The file of {name.rpartition('/')[2]} is damaged. Delete what it "
+                "belongs to, and upload or train that again."
+            ) from error
         packed.unlink()
 
     def move(self, name: str, other: str) -> None:
@@ -117,8 +114,8 @@ def _reached() -> Iterator[None]:
         raise StoreError(why) from error
 
 
-def _stat(facts: Mapping[str, Any]) -> Stat:
+def _facts(about: Mapping[str, Any]) -> Facts:
     """Return what a file system tells of an object, each by a word of its own."""
     words = ("LastModified", "last_modified", "mtime", "modified", "updated", "created")
-    moment = next((facts[word] for word in words if facts.get(word)), 0.0)
-    return Stat(facts["size"] or 0, getattr(moment, "timestamp", lambda: moment)())
+    moment = next((about[word] for word in words if about.get(word)), 0.0)
+    return about["size"] or 0, getattr(moment, "timestamp", lambda: moment)()

@@ -1,7 +1,6 @@
 """The parts of a page: controls, KPI row, figure, empty, error, files both ways."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 import pandas as pd
@@ -15,7 +14,6 @@ from fairdash._wording import MINUS, Kpi, number
 from fairdash.box import Watch
 from fairdash.datasets import TableFormat
 from fairdash.plots import CONFIG, Picture, sparkline
-from fairdash.store import UserStore
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
@@ -301,17 +299,7 @@ def download(
 ) -> None:
     """Offer a file, made on the click if it is a callable, as an entry of a popover."""
     usual = {"type": "tertiary", "width": "stretch", "on_click": "ignore"}
-    own = store()
-    if isinstance(own, UserStore):
-        content = partial(_exported, own, content, file_name)
     st.download_button(label, content, file_name, **{**usual, **options})
-
-
-def _exported(
-    own: UserStore, content: Callable[[], str | bytes] | str, file_name: str
-) -> str | bytes:
-    own.note("export", file_name)
-    return content() if callable(content) else content
 
 
 def keep_fit(

@@ -18,7 +18,6 @@ from fairdash.store import (
     Store,
     TrialRecord,
     User,
-    UserStore,
     home_folder,
     open_store,
 )
@@ -52,11 +51,11 @@ def store() -> Store:
 def who() -> User | None:
     """Return who is logged in; None where there is no login.
 
-    Raises ValueError when the login names nobody, or roles are set up wrongly.
+    Raises ValueError when the login names nobody.
     """
     if not st.user.get("is_logged_in"):
         return None
-    return User.of(st.user.to_dict(), st.secrets.get("fairdash", {}))
+    return User.of(st.user.to_dict())
 
 
 class _Held(NamedTuple):
@@ -82,7 +81,7 @@ def _opened() -> _Held:
 
 @st.cache_resource(show_spinner=False, ttl="1h", on_release=_Held.close)
 def _opened_for(user: User) -> _Held:
-    return _Held.of(UserStore(home_folder(), user))
+    return _Held.of(open_store(user.home(home_folder())))
 
 
 @st.cache_resource(show_spinner=False)

@@ -1,1 +1,0 @@
-"""Alembic migrations of the store, run when a store is opened."""
