@@ -74,7 +74,7 @@ def local_fairness():
             "find",
             "Subgroups nobody named",
             lambda: local.find_section(
-                compared, dataset, view.data, measure=measure, subgroups=subgroups
+                compared, view.data, measure=measure, subgroups=subgroups
             ),
         ),
     )

@@ -7,20 +7,15 @@ the rows, of several sizes, in tables of several sizes.
 rows or on test rows alone; and on two twins without bias: decisions redrawn whatever
 the row, so that groups still differ in their columns; and groups shuffled, so that
 decisions still differ by the columns.
-``twins``: the size on redrawn decisions, from thousands of them: how often the largest
-statistic of a twin exceeds what that of twins with permuted groups exceeds with 5 %.
-Groups then keep their columns; where they are permuted, or shuffled, they do not.
 Beside each a naive scan: is any subgroup beyond 1.96 standard errors?
 
     python benchmarks/subgroups/simulate.py size [--repetitions 200]
     python benchmarks/subgroups/simulate.py power [--repetitions 100]
     python benchmarks/subgroups/simulate.py samples [--repetitions 10] [--kind cross]
-    python benchmarks/subgroups/simulate.py twins [--repetitions 2000]
 """
 
 import argparse
 import warnings
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -30,13 +25,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import KFold, cross_val_predict
 
 from fairdash.audits import find_subgroups
-from fairdash.audits.subgroups.chance import _Cells, _largest, _Permuted
-from fairdash.audits.subgroups.counts import Rows, search_columns
-from fairdash.audits.subgroups.search import Found, Limits
 from fairdash.datasets import SAMPLES, encode, load_sample, split
 from fairdash.metrics import wilson_interval
-
-_A_TIME = 50  # tables counted together, and permutations of one twin
 
 
 def columns(rng, n):
@@ -56,7 +46,7 @@ def independent(rng, n):
     """Draw groups that have nothing to do with anything."""
     frame = columns(rng, n)
     rate = expit(0.8 * frame["score"])
-    return rng.random(n) < rate, rng.integers(0, 2, n), frame, {}
+    return rng.random(n) < rate, rng.integers(0, 2, n), frame
 
 
 def different(rng, n):
@@ -65,21 +55,14 @@ def different(rng, n):
     lean = 0.06 * (frame["age"] - 40) + 1.5 * (frame["site"] == "a")
     group = (rng.random(n) < expit(lean)).astype(int)
     rate = expit(0.8 * frame["score"] - 1.0 * (frame["job"] == "u"))
-    return rng.random(n) < rate, group, frame, {}
+    return rng.random(n) < rate, group, frame
 
 
 def rare(rng, n):
     """Draw four groups, the smallest of 5 %, and few positive decisions."""
     frame = columns(rng, n)
     group = rng.choice(4, n, p=[0.6, 0.25, 0.1, 0.05])
-    return rng.random(n) < 0.06, group, frame, {}
-
-
-def shared(rng, n):
-    """Draw one gap everywhere, beyond which none is."""
-    frame = columns(rng, n)
-    group = rng.integers(0, 2, n)
-    return rng.random(n) < 0.35 + 0.2 * group, group, frame, {"beyond_overall": True}
+    return rng.random(n) < 0.06, group, frame
 
 
 def half(rng, n):
@@ -87,7 +70,7 @@ def half(rng, n):
     frame = columns(rng, n)
     group = rng.integers(0, 2, n)
     rate = 0.5 - 0.25 * group * frame["open"]
-    return rng.random(n) < rate, group, frame, {}
+    return rng.random(n) < rate, group, frame
 
 
 def planted(gap):
@@ -95,7 +78,7 @@ def planted(gap):
         frame = columns(rng, n)
         group = rng.integers(0, 2, n)
         inside = (frame["site"] == "a") & (frame["job"] != "u")
-        return rng.random(n) < 0.55 - gap * group * inside, group, frame, {}
+        return rng.random(n) < 0.55 - gap * group * inside, group, frame
 
     draw.__doc__ = f"Draw a gap of {gap:.2f} in 13 % of the rows."
     return draw
@@ -114,15 +97,11 @@ def hits(conditions):
 
 
 def size(repetitions, first, n, permutations):
-    for confirm in (False, True):
-        print("search and confirm on halves" if confirm else "search, permutation")
-        for draw in (independent, different, rare, shared, half):
-            tell = partial(is_false, draw.__name__)
-            how = {"confirm": confirm, "n_permutations": permutations}
-            count, naive = reported(
-                draw, tell, n, range(first, first + repetitions), how
-            )
-            print(f"  {count}, naive {naive}  {n:,} rows  {draw.__doc__}", flush=True)
+    for draw in (independent, different, rare, half):
+        tell = partial(is_false, draw.__name__)
+        how = {"n_permutations": permutations}
+        count, naive = reported(draw, tell, n, range(first, first + repetitions), how)
+        print(f"  {count}, naive {naive}  {n:,} rows  {draw.__doc__}", flush=True)
 
 
 def power(repetitions, first, permutations):
@@ -140,14 +119,13 @@ def reported(draw, tell, n, seeds, how):
     """Return in which share of tables some finding is told, and of a naive scan."""
     found = []
     for seed in seeds:
-        decided, group, frame, more = draw(np.random.default_rng(seed), n)
+        decided, group, frame = draw(np.random.default_rng(seed), n)
         table = find_subgroups(
             np.asarray(decided, int),
             sensitive_features=group,
             frame=frame,
             random_state=seed,
             **how,
-            **more,
         )
         beyond = table["p_adjusted"] <= 0.05, table["z"] > 1.96
         found.append([any(map(tell, table.loc[at, "conditions"])) for at in beyond])
@@ -198,67 +176,6 @@ def samples(repetitions, first, kind, names, cases, permutations):
             )
 
 
-class Redrawn(_Permuted):
-    """Decisions permuted, whatever the row; groups stay."""
-
-    def __init__(self, rows, times, rng):
-        swapped = Rows(rows.columns, rows.group, rows.value, 2, rows.stratum)
-        super().__init__(swapped, times, False, rng)
-        self.rows, self.n_fixed = rows, rows.n_groups
-
-    def cells(self, columns, blocks):
-        """Yield cells as the class above does."""
-        for block, cells in super().cells(columns, blocks):
-            yield block, _ByValue(*cells)
-
-
-class _ByValue(_Cells):
-    """Groups are the fixed kinds, values the labels drawn."""
-
-    def whole(self):
-        cells, labels_first = len(self.sizes), super().whole()
-        shape = (cells, 2, self.n_groups, labels_first.shape[-1])
-        return labels_first.reshape(shape).swapaxes(1, 2)
-
-
-def twins(repetitions, first, names):
-    limits = Limits(3, 50)
-    none = Found(np.empty(0), (), np.empty(0, np.int64), {})
-    for name in names:
-        dataset = load_sample(name)
-        at, decided = decisions(name, 0, "cross")
-        frame = dataset.frame.iloc[at][list(dataset.roles.features)]
-        frame = frame.reset_index(drop=True)
-        columns, _ = search_columns(frame, list(frame), bins=6, min_size=50)
-        group = pd.factorize(dataset.sensitive_features[at])[0]
-        # with an empty group more it is not taken for granted that only groups move
-        n_groups = int(group.max()) + 2
-        where = np.zeros(len(group), np.int64)
-        rows = Rows(columns, np.asarray(decided, np.int64), group, n_groups, where)
-        rng = np.random.default_rng(first)
-        drawn = {"permuted": [], "redrawn": []}
-        for start in range(0, repetitions, _A_TIME):
-            times = min(_A_TIME, repetitions - start)
-            # the test permutes the groups of a twin, not of the table it is made of
-            twin = replace(rows, value=rng.permutation(rows.value))
-            for kind, made in (
-                ("permuted", _Permuted(twin, times, False, rng)),
-                ("redrawn", Redrawn(rows, times, rng)),
-            ):
-                _, later = _largest(rows, none, limits, made, rows.covers(limits.depth))
-                drawn[kind].append(np.sqrt(later[:, 0]))
-        permuted, redrawn = (np.concatenate(drawn[kind]) for kind in drawn)
-        critical = np.quantile(permuted, 0.95)
-        beyond = int((redrawn > critical).sum())
-        low, high = wilson_interval(beyond, repetitions)
-        print(
-            f"{name:12s} critical {critical:.3f}, redrawn "
-            f"{np.quantile(redrawn, 0.95):.3f}; size {beyond / repetitions:.4f} "
-            f"({float(low):.4f} to {float(high):.4f}) of {repetitions}",
-            flush=True,
-        )
-
-
 @cache
 def decisions(name, seed, kind):
     """Return rows and decisions of boosted trees that were not trained on them."""
@@ -277,7 +194,7 @@ def decisions(name, seed, kind):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["size", "power", "samples", "twins"])
+    parser.add_argument("what", choices=["size", "power", "samples"])
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rows", type=int, default=2000)
@@ -293,8 +210,6 @@ def main():
         size(*seeds, options.rows, permutations)
     elif options.what == "power":
         power(*seeds, permutations)
-    elif options.what == "twins":
-        twins(*seeds, options.names)
     else:
         samples(*seeds, options.kind, options.names, options.cases, permutations)
 

@@ -136,9 +136,6 @@ if TYPE_CHECKING:
         certified_model,
         find_subgroups,
         guarantee,
-        offered,
-        refinements,
-        search_for_guarantee,
         search_model,
     )
     from fairdash.audits.sweeps import (

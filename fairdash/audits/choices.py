@@ -161,18 +161,13 @@ def certified_words(
     confidence: float,
     *,
     thresholds: Mapping[str, float] | None = None,
-    inside: Sequence[str] | None = None,
 ) -> str:
     """Return the sentence on what was certified, or what it would take.
 
-    ``thresholds`` are those of the groups, where they are not 0.5; ``inside`` the
-    subgroups that a limit on Worst-1-DI is about, where they are not those named.
+    ``thresholds`` are those of the groups, where they are not 0.5.
     """
     names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
     parts = [f"{names[name]} ≤ {value:g}" for name, value in limits.items()]
-    if inside is not None and "worst_1_di" in limits:
-        quoted = listing(f"“{name}”" for name in inside)
-        parts[-1] = f"DI ≤ {limits['worst_1_di']:g} inside {quoted}"
     asked = " and ".join(parts)
     if choice.model is not None:
         cut = f" with {thresholds_words(thresholds)}" if thresholds else ""

@@ -13,7 +13,7 @@ from fairdash._wording import Kpi, change, number, percent, points
 from fairdash.audits.groups.evaluation import chance_worst
 from fairdash.audits.trials.kept import Kept
 from fairdash.audits.trials.models import Setting, reference_of, settings
-from fairdash.audits.trials.rows import Inside, Rows, decided_part, rows_of
+from fairdash.audits.trials.rows import Rows, decided_part, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import LocalMeasure, over_seeds
@@ -200,7 +200,6 @@ class StoredSweep:
         limits: Mapping[str, float],
         *,
         thresholds: Thresholds = "fixed",
-        inside: Inside | None = None,
     ) -> pd.DataFrame:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
@@ -212,9 +211,6 @@ class StoredSweep:
         ----------
         thresholds : {"fixed", "shared", "by_group"}, default="fixed"
             Which are tried with every model, see `fairdash.sweep.candidate_table`.
-        inside : mapping of str to bool array, one a row of the data set, optional
-            Subgroups instead of those the sweep was measured under; nothing of test
-            rows may have gone into them, as `fairdash.audits.rows_inside` makes sure.
         """
         rows = self.result.rows
         rows = rows[rows["method"].isin(self.grid_result.methods)]
@@ -232,7 +228,7 @@ class StoredSweep:
         return candidate_table(
             list(keys),
             scores,
-            (decided_part(validation, inside), decided_part(test, inside)),
+            (decided_part(validation), decided_part(test)),
             limits=limits,
             thresholds=thresholds,
         )

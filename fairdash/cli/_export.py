@@ -59,13 +59,6 @@ def write_report(
             "demographic_parity_difference=0.1, worst_1_di=0.2."
         ),
     ] = None,
-    certify_inside: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Subgroup in which worst_1_di is limited, of those that a search of "
-            "validation rows lists; repeat it, or say found for all beyond chance."
-        ),
-    ] = None,
     certify_thresholds: Annotated[
         Literal["fixed", "shared", "by_group"],
         typer.Option(help="Which are tried with every setting, beside 0.5."),
@@ -121,7 +114,6 @@ def write_report(
             least=least,
             limits=dict(_limit_on(text) for text in certify or ()),
             thresholds=certify_thresholds,
-            inside=() if certify_inside == ["found"] else certify_inside,
         )
         for one in made.sections:
             if one.name == "guaranteed":

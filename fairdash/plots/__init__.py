@@ -22,7 +22,6 @@ from fairdash.plots._individual import plot_consistency, plot_pairs
 from fairdash.plots._local import (
     MOST_MODELS,
     local_finding,
-    plot_found_subgroups,
     plot_local_di,
     plot_ratios,
 )

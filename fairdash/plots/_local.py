@@ -16,8 +16,6 @@ from fairdash._wording import (
     four_fifths,
     group_label,
     number,
-    percent,
-    wrap,
 )
 from fairdash.plots._rows import (
     Panel,
@@ -32,7 +30,6 @@ from fairdash.plots._rows import (
 )
 from fairdash.plots._theme import (
     INK,
-    MUTED,
     Picture,
     Spec,
     group_colours,
@@ -400,81 +397,3 @@ def _beside(groups: tuple[str, ...], feature: str) -> Spec:
         "barmode": "stack",
         "annotations": [text("<br>".join(named), **place)],
     }
-
-
-def plot_found_subgroups(
-    tree: pd.DataFrame,
-    *,
-    groups: tuple[str, ...],
-    headline: str,
-    rate: str,
-    alpha: float = 0.05,
-    feature: str = "",
-) -> Picture:
-    """Draw a tree of subgroups: rates of two groups in each, and the gap beside.
-
-    ``tree`` is of ``fairdash.audits.refinements``, ``rate`` what its rates are; gaps
-    that are not listed, or whose adjusted p exceeds ``alpha``, are drawn in grey.
-    """
-    series = [
-        Series(group_label(feature, group), colour)
-        for group, colour in group_colours(groups).items()
-    ]
-    marks = []
-    for side, aside in (("lower", 0.12), ("higher", -0.12)):
-        for i, group in enumerate(groups):
-
-            def hover(row: Spec, name: str = series[i].name, side: str = side) -> str:
-                rate, n = percent(row[f"rate_{side}"]), count(row[f"n_{side}"])
-                return f"{name}: {rate} of {n} rows"
-
-            ends = f"low_{side}", f"high_{side}"
-            only = tree[side] == group
-            marks.append(
-                marks_of(
-                    tree, f"rate_{side}", ends, hover, series=i, aside=aside, only=only
-                )
-            )
-    clear = tree["p_adjusted"] <= alpha
-    for only, colour in ((clear, INK), (~clear, MUTED)):
-        ends = "ci_low", "ci_high"
-        marks.append(
-            marks_of(tree, "gap", ends, _gap_words, series=len(series), only=only)
-        )
-        series.append(Series("gap", colour, "diamond", panel=1, named=False))
-    # names end at the axis: a deeper one ends nearer to it
-    deep = tree["level"].max()
-    ticks = [
-        wrap("↳ " * (level > 0) + str(name), 20) + _STEP * (deep - level)
-        for level, name in zip(tree["level"], tree["subgroup"], strict=True)
-    ]
-    rates = value_axis(rate, ".0%", nticks=4, domain=[0, 0.47])
-    gaps = value_axis(
-        "gap (0 is fair)", nticks=3, domain=[0.55, 1], rangemode="tozero", zeroline=True
-    )
-    figure = draw_rows(
-        pd.concat(marks, ignore_index=True),
-        tree["subgroup"].astype(str).tolist(),
-        series,
-        [Panel(rates), Panel(gaps)],
-        ticks=ticks,
-        least=44,
-        around=96,
-        legend=True,
-        top=60,
-    )
-    alt = "; ".join(
-        f"{row['subgroup']} (level {row['level']}): "
-        f"{group_label(feature, row['lower'])} {percent(row['rate_lower'])}, "
-        f"{group_label(feature, row['higher'])} {percent(row['rate_higher'])}, "
-        f"{_gap_words(row)}"
-        for row in records(tree)
-    )
-    return Picture(figure, headline, f"{headline}. {alt}.", tree)
-
-
-def _gap_words(row: Spec) -> str:
-    if np.isnan(row["p_adjusted"]):
-        return f"gap {number(row['gap'])}"
-    ends = between(row["ci_low"], row["ci_high"])
-    return f"gap {number(row['gap'])} ({ends}), adjusted p {number(row['p_adjusted'])}"

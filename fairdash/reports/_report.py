@@ -1,6 +1,6 @@
 """A report of a run or a sweep: what it may hold, and what was asked of it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,6 @@ def report(
     title: str | None = None,
     limits: Mapping[str, float] | None = None,
     thresholds: Thresholds = "fixed",
-    inside: Collection[str] | None = None,
 ) -> Report:
     """Return the report of a run or a sweep.
 
@@ -97,9 +96,8 @@ def report(
     limits : mapping of str to float, optional
         What a guarantee is asked for, as `fairdash.sweep.choose_certified` has it, of a
         sweep; without any there is no such section.
-    thresholds, inside : optional
-        Which thresholds are tried, and in which found subgroups a gap is limited, as
-        `fairdash.audits.guarantee` has them.
+    thresholds : optional
+        Which thresholds are tried, as `fairdash.audits.guarantee` has them.
     """
     comments = comments or {}
     check_whole("least", least, at_least=1)
@@ -119,7 +117,6 @@ def report(
         model,
         limits or {},
         thresholds,
-        inside,
     )
     run, label = found.snapshot.run, found.model.label
     made = tuple(

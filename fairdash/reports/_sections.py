@@ -1,6 +1,6 @@
 """The findings of a report: what was found, where, and among which models."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash import plots
-from fairdash._wording import count, interval, listing, number, plural
+from fairdash._wording import interval, listing, number, plural
 from fairdash.audits import (
     OWN_NOTE,
     Drawing,
@@ -30,7 +30,6 @@ from fairdash.audits import (
     own_points,
     readable,
     same_model,
-    search_for_guarantee,
     side_by_side,
     trained_on,
 )
@@ -86,7 +85,6 @@ class Found(FoundData):
     asked: str | None  # the model asked for, by id or beginning of its label
     limits: Mapping[str, float]  # that a guarantee was asked for
     thresholds: Thresholds = "fixed"
-    inside: Collection[str] | None = None  # found subgroups that it is about
 
     @cached_property
     def spec(self) -> SweepSpec:
@@ -239,17 +237,10 @@ def guaranteed(found: Found) -> Sequence[Block]:
         found.limits,
         confidence=_CONFIDENCE,
         thresholds=found.thresholds,
-        inside=found.inside,
     )
     words, table = told.words, told.tested
     if told.place is not None:
         words = f"{found.sweep.result.labels[told.place]}: {words}"
-    if found.inside is not None:
-        searched = search_for_guarantee(found.sweep)
-        words += (
-            f" Subgroups were searched on the {count(searched.n_rows)} validation rows "
-            f"of seed {searched.seed}, in what {searched.label} decides."
-        )
     note = (
         "From the fairest on validation rows on, until one fails: the largest p of the "
         "tests that a gap is over its limit, on the test rows of the first seed."

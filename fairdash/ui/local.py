@@ -16,7 +16,6 @@ from fairdash.audits import (
 )
 from fairdash.datasets import FOLDS, SAMPLES, Dataset, Subgroups
 from fairdash.jobs import submit
-from fairdash.metrics import MEASURE_SYMBOLS
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import address, bound, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
@@ -89,18 +88,13 @@ def on_all_rows(models: Sequence[Setting], data: str) -> list[Setting]:
 
 
 def find_section(
-    models: Sequence[Setting],
-    dataset: Dataset,
-    data: str,
-    *,
-    measure: str,
-    subgroups: Subgroups,
+    models: Sequence[Setting], data: str, *, measure: str, subgroups: Subgroups
 ) -> None:
-    """Search all features for subgroups with a gap, and draw what is listed."""
+    """Search all features for subgroups with a gap, and list what is found."""
     heading("Subgroups nobody named", _HOW)
     model = beside_trained(models)[-1]
     try:
-        with st.spinner("Searching, then shuffling groups 199 times…"):
+        with st.spinner("Searching, then shuffling groups 99 times…"):
             found = search_model(
                 store(), model, data, measure, min_size=subgroups.min_size
             )
@@ -108,18 +102,8 @@ def find_section(
         problem("Subgroups cannot be searched", error)
         return
     verdict(found.verdict(audits.speech_of(store(), data)))
-    figure(
-        plots.plot_found_subgroups(
-            found.tree,
-            groups=dataset.group_names,
-            headline=found.headline(),
-            rate=MEASURE_SYMBOLS[measure],
-            feature=dataset.roles.sensitive_feature,
-        ),
-        caption=found.caption(),
-        table=found.ranked(),
-        key="found subgroups",
-    )
+    show_table(found.ranked())
+    st.caption(plain(found.caption()))
     _use(found, subgroups, model, weighted=bool(audits.weighted_models(models)))
 
 

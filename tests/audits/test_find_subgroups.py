@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import binom
 
 from fairdash.audits import as_subgroups, find_subgroups
-from fairdash.audits.subgroups.counts import Condition
-from fairdash.datasets import SAMPLES, Subgroups, load_sample
+from fairdash.audits.subgroups.conditions import Condition
+from fairdash.datasets import Subgroups
 from fairdash.metrics import measure_by_group
 
 
@@ -84,36 +84,13 @@ def test_what_its_parent_explains_is_folded_and_what_exceeds_it_is_not():
     plain = find(people(3, n=6000, planted=0.3))
     beyond = plain[plain["p_adjusted"] <= 0.05]
     assert beyond["subgroup"].tolist() == ["site Port"]
-    assert plain["folded"].iloc[0] > 20
     nested = find(people(3, n=12000, planted=0.15, within=0.35))
     beyond = nested[nested["p_adjusted"] <= 0.05]
     assert beyond["subgroup"].tolist() == ["site Port and note a", "site Port"]
-    assert beyond["inside"].tolist() == [1, -1]
 
 
-def test_beyond_the_overall_gap_a_shared_gap_is_none_and_a_local_one_is():
-    shared = people(4, n=3000, everywhere=0.2)
-    assert (find(shared)["p_adjusted"] <= 0.05).any()
-    assert (find(shared, beyond_overall=True)["p_adjusted"] > 0.05).all()
-    local = find(people(5, n=4000, everywhere=0.1, planted=0.3), beyond_overall=True)
-    assert "site Port" in local["subgroup"].iloc[0]
-    assert local["p_adjusted"].iloc[0] == 0.01
-    assert 0.15 < local["gap"].iloc[0] < 0.5
-
-
-def test_a_gap_that_strata_explain_is_by_chance():
-    rng = np.random.default_rng(6)
-    level = rng.integers(0, 2, 2000)
-    sex = np.where(rng.random(2000) < 0.2 + 0.6 * level, "Female", "Male")
-    decided = (rng.random(2000) < 0.2 + 0.5 * level).astype(int)
-    frame = pd.DataFrame({"x": rng.normal(size=2000), "z": rng.choice([*"abc"], 2000)})
-    assert find((decided, sex, frame))["p_adjusted"].min() == 0.01
-    assert find((decided, sex, frame), strata=level)["p_adjusted"].min() > 0.05
-
-
-@pytest.mark.parametrize("confirm", [False, True])
-def test_false_alarms_are_no_more_than_alpha_and_what_is_planted_is_found(confirm):
-    settings = {"confirm": confirm, "n_permutations": 39, "depth": 2}
+def test_false_alarms_are_no_more_than_alpha_and_what_is_planted_is_found():
+    settings = {"n_permutations": 39, "depth": 2}
     alarms = sum(
         (find(people(100 + seed, 600), **settings)["p_adjusted"] <= 0.05).any()
         for seed in range(25)
@@ -130,50 +107,17 @@ def test_false_alarms_are_no_more_than_alpha_and_what_is_planted_is_found(confir
     assert sum(hits) >= 4
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_shows_its_planted_region_and_its_twins_nothing(name):
-    """Decisions by outcome alone; in a twin they are drawn whatever the row."""
-    dataset = load_sample(name)
-    frame = dataset.frame[list(dataset.roles.features)]
-    how = {"sensitive_features": dataset.sensitive_features, "frame": frame}
-    decided = dataset.y
-    first = find_subgroups(decided, **how, n_permutations=119, random_state=0).iloc[0]
-    assert first["p_adjusted"] < 0.01
-    inside = rows_of(first["conditions"], frame)
-    assert SAMPLES[name].planted_rows(frame)[inside].mean() >= 0.9
-    alarms = 0
-    for seed in range(4):
-        twin = np.random.default_rng(seed).permutation(decided)
-        table = find_subgroups(
-            twin, **how, depth=2, n_permutations=19, random_state=seed
-        )
-        alarms += (table["p_adjusted"] <= 0.05).any()
-    # at a rate of 5 % more than this happens once in 1,000
-    assert alarms <= binom.ppf(0.999, 4, 0.05)
-
-
-def test_confirmation_uses_rows_that_were_not_searched():
-    data = people(7, 3000, planted=0.35)
-    table = find(data, confirm=True)
-    assert "site Port" in table["subgroup"].iloc[0]
-    assert table["p_adjusted"].iloc[0] < 1e-6, "of one test of each, not of the largest"
-    assert (table["n"] < 0.6 * len(data[0])).all()
-    inside = rows_of(table["conditions"].iloc[0], data[2])
-    assert table["n"].iloc[0] == pytest.approx(inside.sum() / 2, rel=0.2)
-
-
-@pytest.mark.parametrize("measure", ["selection_rate", "true_positive_rate"])
-def test_rows_that_confirm_have_no_part_in_the_list(measure):
+def test_rows_that_confirm_have_no_part_in_the_list():
     decided, sex, frame = people(7, 3000, planted=0.35)
     rng = np.random.default_rng(1)
     outcome = (rng.random(3000) < 0.5).astype(int)
     confirm = rng.random(3000) < 0.2
-    asked = {"measure": measure, "confirm": confirm}
+    asked = {"measure": "true_positive_rate", "confirm": confirm}
     table = find((decided, sex, frame), y_true=outcome, **asked)
     first = table.iloc[0]
     assert "site Port" in first["subgroup"]
     assert first["p_adjusted"] < 0.05
-    about = confirm & (outcome == 1 if measure == "true_positive_rate" else True)
+    about = confirm & (outcome == 1)
     assert first["n"] == (rows_of(first["conditions"], frame) & about).sum()
 
     def mixed(values):  # those of rows that confirm
@@ -195,8 +139,8 @@ def test_rows_that_confirm_have_no_part_in_the_list(measure):
     [
         (np.ones(400, bool), "leaves no row to search"),
         (np.zeros(400, bool), "`min_size` is 50, but 'selection_rate' is about 0 rows"),
-        (np.ones(7, bool), "one of these for every row"),
-        (np.arange(400), "one of these for every row"),
+        (np.ones(7, bool), "True or False for every row"),
+        (np.arange(400), "True or False for every row"),
     ],
 )
 def test_rows_that_cannot_confirm_are_refused(confirm, message):
@@ -271,7 +215,7 @@ def test_columns_without_a_condition_are_told_with_the_reason():
 
 
 @pytest.mark.parametrize("value", [0, 1])
-@pytest.mark.parametrize("how", [{}, {"beyond_overall": True}, {"confirm": True}])
+@pytest.mark.parametrize("how", [{}, {"confirm": np.arange(400) % 2 == 0}])
 def test_where_all_are_decided_alike_no_gap_is_beyond_chance(value, how):
     rng = np.random.default_rng(12)
     group = rng.choice(["a", "b"], 400)
@@ -282,15 +226,3 @@ def test_where_all_are_decided_alike_no_gap_is_beyond_chance(value, how):
     assert (found["p_adjusted"] == 1).all()
     assert (found["ci_low"] <= 0).all()
     assert (found["ci_high"] >= 0).all()
-
-
-def test_a_half_without_a_subgroup_of_enough_rows_is_refused():
-    rng = np.random.default_rng(12)
-    place = np.where(np.arange(400) < 50, "harbour", None)
-    asked = {"frame": pd.DataFrame({"place": place}), "confirm": True}
-    asked |= {"sensitive_features": rng.choice(["a", "b"], 400), "n_permutations": 9}
-    y_pred = rng.integers(0, 2, 400)
-    halves = [np.random.default_rng(seed).permutation(400) < 200 for seed in range(9)]
-    few = next(i for i, half in enumerate(halves) if half[:50].sum() < 25)
-    with pytest.raises(ValueError, match="No column can be searched"):
-        find_subgroups(y_pred, random_state=few, **asked)

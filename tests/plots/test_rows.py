@@ -168,28 +168,6 @@ def test_base_rates_of_hostile_names_show_their_own_numbers():
         assert line.x == (total, total)
 
 
-def test_subgroups_that_a_search_found_keep_their_groups_and_names():
-    table = tree(HOSTILE, HOSTILE)
-    figure = plots.plot_found_subgroups(
-        table, groups=HOSTILE, headline="H", rate="rate", feature=""
-    ).figure
-    for group in set(HOSTILE) - {"gap"}:  # the gap's own marks have that name, too
-        sides = [
-            (i, *np.round([row[f"rate_{s}"], row[f"low_{s}"], row[f"high_{s}"]], 9))
-            for s in ("lower", "higher")
-            for i, row in table.iterrows()
-            if row[s] == group
-        ]
-        shown = [t for t in figure.data if t.xaxis != "x2" and t.mode == "markers"]
-        own = shown[HOSTILE.index(group)]
-        found = [mark for mark in marks(figure) if mark[-1] is own]
-        assert [tuple(np.round(mark[:4], 9)) for mark in found] == sides
-    gaps = [mark for mark in marks(figure) if mark[-1].xaxis == "x2"]
-    assert sorted(tuple(np.round(mark[:4], 9)) for mark in gaps) == rows_of(
-        table, "gap"
-    )
-
-
 @pytest.mark.parametrize("names", [("ROAD λ 2", "Unconstrained"), HOSTILE])
 def test_models_stand_in_three_panels_with_their_values(names):
     table = compared(names)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, ks_2samp
 
 from fairdash._wording import amount, percent
-from fairdash.audits.subgroups.statistic import holm
+from fairdash.audits.subgroups.search import holm
 from fairdash.datasets import MISSING, is_number, label_codes
 
 

@@ -1,372 +1,360 @@
-"""Exact search for the subgroups with the largest gaps, and a short list of them.
+r"""Exact search for the subgroups with the largest gaps, and what chance makes of it.
 
-No subgroup of the list is explained by another one.
+With :math:`k_a` of :math:`n_a` rows of group a positive, rates are shrunk as by Agresti
+and Caffo (2000), :math:`\tilde p_a = (k_a + 1) / (n_a + 2)`, and
+
+.. math::
+
+    z = \max_{a \ne b} \frac{|\tilde p_a - \tilde p_b|}{\sqrt{V_{ab}}} , \quad
+    V_{ab} = \max\Big(
+        \frac{\tilde p_a (1 - \tilde p_a)}{n_a + 2}
+        + \frac{\tilde p_b (1 - \tilde p_b)}{n_b + 2} ,\;
+        \bar p (1 - \bar p) \Big(\frac{1}{n_a + 2} + \frac{1}{n_b + 2}\Big)\Big)
+
+with the joint rate :math:`\bar p = (k_a + k_b + 2) / (n_a + n_b + 4)`. The first
+variance is too small where a rate of few rows is 0 or 1, the second where a small group
+differs from a large one; with the larger one small and large subgroups compare. Where
+no row of the pair is positive, or all are, the difference counts as 0.
+
+By chance: groups are permuted, and the largest z of *all* subgroups is taken each time
+(Westfall and Young 1993).
+
+References
+----------
+A. Agresti and B. Caffo (2000), Simple and effective confidence intervals for
+proportions and differences of proportions. American Statistician 54, 280-288.
+P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash.audits.subgroups.counts import Block, Condition, Float, Rows
-from fairdash.audits.subgroups.statistic import (
-    certain_gap,
-    gap_between,
-    largest_possible,
-    studentised,
-    widest_pair,
-)
+from fairdash.audits.subgroups.conditions import Condition, SearchColumn
 
-NOTHING_KNOWN: Mapping[Block, float] = {}
-Words = NDArray[np.uint64]
+Float = NDArray[np.floating]
+Mask = NDArray[np.bool_]
+Block = tuple[int, ...]  # columns, of which a subgroup has one condition each
+Conditions = tuple[Condition, ...]
+_BYTES = 100_000_000  # of permuted labels at a time
+_NEAR = 128  # conjunctions at a time, few enough to stay in a cache
 _ALIKE = 3.0  # standard errors; the best of many looks larger than it is
 _SHARE = 0.5  # of its gap that rows outside must show to explain it
 _SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
 
 
-class Limits(NamedTuple):
-    """Which subgroups are searched, and for what.
+class Pair(NamedTuple):
+    """A difference of shrunk rates, b minus a, and its variance."""
 
-    With ``beyond`` gaps are compared with those of the other rows, see `statistic`.
+    a: int
+    b: int
+    gap: Float
+    variance: Float
+
+
+def pairs(n: Float, k: Float) -> Iterator[Pair]:
+    """Yield every pair of groups with its gap and the variance of it.
+
+    ``n`` and ``k``, (groups, ...), are rows and positive rows. The variance is infinite
+    where a group has no rows.
     """
+    size = n + 2
+    rate = (k + 1) / size
+    variance = np.where(n == 0, np.inf, rate * (1 - rate) / size)
+    for a, b in combinations(range(len(n)), 2):
+        both, positive = n[a] + n[b], k[a] + k[b]
+        # shrunk rates of groups decided alike are apart by nothing but their sizes
+        mixed = (positive > 0) & (positive < both)
+        joint = (positive + 2) / (both + 4)
+        pooled = joint * (1 - joint) * (1 / size[a] + 1 / size[b])
+        spread = np.maximum(pooled, variance[a] + variance[b])
+        yield Pair(a, b, (rate[b] - rate[a]) * mixed, spread)
 
-    depth: int
-    min_size: int
-    beyond: bool = False
+
+def studentised(n: Float, k: Float) -> Float:
+    """Return the largest studentised gap between two groups, z."""
+    squared = np.zeros(n.shape[1:], n.dtype)
+    for pair in pairs(n, k):
+        np.maximum(squared, pair.gap * pair.gap / pair.variance, out=squared)
+    return np.sqrt(squared)
+
+
+def certain_gap(n: Float, k: Float, critical: float) -> Float:
+    """Return the largest gap between two groups less ``critical`` standard errors."""
+    best = np.full(n.shape[1:], -np.inf)
+    for pair in pairs(n, k):
+        low = np.abs(pair.gap) - critical * np.sqrt(pair.variance)
+        np.maximum(best, low, out=best)
+    return best
+
+
+def widest_pair(n: Float, k: Float) -> tuple[int, int]:
+    """Return the lower and the higher group of the largest studentised gap."""
+    widest = max(pairs(n, k), key=lambda pair: float(pair.gap**2 / pair.variance))
+    a, b = widest.a, widest.b
+    return (a, b) if widest.gap >= 0 else (b, a)
+
+
+def gap_between(n: Float, k: Float, low: int, high: int) -> tuple[float, float]:
+    """Return the gap of shrunk rates, ``high`` minus ``low``, and its variance."""
+    own = [low, high]
+    (pair,) = pairs(n[own], k[own])
+    return float(pair.gap), float(pair.variance)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """The best subgroups, best first.
+class Rows:
+    """Rows with the value that is compared and their group.
 
-    Attributes
-    ----------
-    score : float array of shape (n_found,)
-        What they were searched for: studentised gaps, or certain ones.
-    places : int array of shape (n_found,)
-        Which conjunction of its block, a tuple of columns, each is.
-    best : dict of block to float
-        The largest score of every block that was counted.
+    The rows of one ``unit`` are permuted together.
     """
 
-    score: Float
-    blocks: tuple[Block, ...]
-    places: NDArray[np.int64]
-    best: dict[Block, float]
+    columns: Sequence[SearchColumn]
+    value: NDArray[np.int64]
+    group: NDArray[np.int64]
+    n_groups: int
+    unit: NDArray[np.int64] | None = None
 
-    def all_conditions(self, rows: Rows) -> list[tuple[Condition, ...]]:
-        """Return what every subgroup is."""
-        return [self.conditions(rows, i) for i in range(len(self.score))]
+    def __len__(self) -> int:
+        return len(self.value)
 
-    def conditions(self, rows: Rows, which: int) -> tuple[Condition, ...]:
-        """Return what one of the subgroups is."""
-        block = self.blocks[which]
-        at = np.unravel_index(self.places[which], rows.shape(block))
+    def blocks(self, depth: int) -> Iterator[Block]:
+        """Yield all sets of up to ``depth`` columns."""
+        n_columns = len(self.columns)
+        for size in range(1, min(depth, n_columns) + 1):
+            yield from combinations(range(n_columns), size)
+
+    def cells(self, block: Block) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+        """Return the cell of every row among the bins of columns, and their numbers.
+
+        Each column has a bin more, for rows that are in none.
+        """
+        widths = tuple(self.columns[j].n_bins + 1 for j in block)
+        codes = tuple(self.columns[j].codes for j in block)
+        return np.ravel_multi_index(codes, widths), widths
+
+    def conjunctions(self, block: Block, cells: Float) -> Float:
+        """Return sums over conjunctions, (conjunctions, ...), of those over cells."""
+        widths = tuple(self.columns[j].n_bins + 1 for j in block)
+        table = cells.reshape(*widths, -1)[tuple(slice(-1) for _ in block)]
+        for axis, j in enumerate(block):
+            items = self.columns[j].items.astype(cells.dtype)
+            table = np.moveaxis(np.tensordot(items, table, (1, axis)), 0, axis)
+        return table.reshape(-1, *cells.shape[1:])
+
+    def counts(self, block: Block) -> tuple[Float, Float]:
+        """Return rows and positive rows of conjunctions, (groups, conjunctions)."""
+        cell, widths = self.cells(block)
+        kind = (cell * self.n_groups + self.group) * 2 + self.value
+        size = int(np.prod(widths))
+        table = np.bincount(kind, minlength=size * self.n_groups * 2).astype(float)
+        both = self.conjunctions(block, table.reshape(size, self.n_groups, 2))
+        n, k = both.sum(-1).T, both[..., 1].T
+        return n, k
+
+    def counts_of(self, inside: Mask) -> tuple[Float, Float]:
+        """Return rows and positive rows of one subgroup, (groups,)."""
+        own = self.group[inside]
+        n = np.bincount(own, minlength=self.n_groups)
+        k = np.bincount(own, self.value[inside], self.n_groups)
+        return n.astype(float), k.astype(float)
+
+    def conditions(self, block: Block, place: int) -> Conditions:
+        """Return what a conjunction of a block is."""
+        shape = tuple(len(self.columns[j].conditions) for j in block)
+        at = np.unravel_index(place, shape)
         return tuple(
-            rows.columns[j].conditions[i] for j, i in zip(block, at, strict=True)
+            self.columns[j].conditions[i] for j, i in zip(block, at, strict=True)
         )
 
 
 def search(
-    rows: Rows,
-    limits: Limits,
-    *,
-    most: int,
-    critical: float | None = None,
-    bounded: bool | None = None,
-    known_best: Mapping[Block, float] = NOTHING_KNOWN,
-) -> Found:
-    """Return the ``most`` subgroups with the largest studentised gaps.
+    rows: Rows, depth: int, min_size: int, critical: float, *, most: int
+) -> list[Conditions]:
+    """Return the best conjunctions of up to ``depth`` conditions, best first.
 
-    With ``critical`` those with the largest *certain* gap, the gap less that many
-    standard errors, where it is above 0.
-
-    Blocks of columns are gone through from few columns to many. What is known of the
-    conjunctions of fewer columns bounds the rows of every kind in those of more: a
-    conjunction has at most as many as the least of its parents, and at least as many
-    as two parents have above their own common parent. Where no statistic within these
-    bounds exceeds the least one kept, the block's rows are not counted.
-
-    Parameters
-    ----------
-    bounded : bool, optional
-        False counts every block, to the same end; by default so where the bounds do not
-        spare even the block whose parents have the smallest scores.
-    known_best : mapping of block to float, optional
-        `Found.best` of a search without ``critical``. A block whose largest studentised
-        gap does not exceed ``critical`` has no certain one.
+    First the ``most`` with the largest certain gaps above 0, then the ``most`` with the
+    largest studentised ones.
     """
-    depth, min_size, beyond = limits
-    total = rows.total if beyond else None
-    kept = _Kept(most, -0.5 if critical is None else 0.0)
-    known: dict[Block, Float] = {(): rows.total}
-    covers = rows.covers(depth).items()
-    home = {block: columns for columns, blocks in covers for block in blocks}
-
-    def may_hold_better(block: Block) -> bool:
-        least, largest = _between(rows, block, known)
-        return kept.may_take(largest_possible(least, largest, critical, total))
-
-    for size in range(1, min(depth, len(rows.columns)) + 1):
-        blocks = list(combinations(range(len(rows.columns)), size))
-        # of the last size nothing is looked up again
-        last = size == min(depth, len(rows.columns))
-        spared = last and size > 1 and bounded is not False
-        if spared:
-            blocks.sort(key=lambda block: -max(kept.best(b) for b in _parents(block)))
-            # where the least promising block must be counted, so must all others be
-            spared = bounded is True or not may_hold_better(blocks[-1])
-        for block in blocks:
-            if last and known_best.get(block, np.inf) <= (critical or 0.0) - 1e-9:
-                continue
-            if spared and not may_hold_better(block):
-                continue
-            counts = rows.counts(block, home[block])
-            if not last:
-                known[block] = counts
-            if critical is None:
-                score = studentised(counts, total)
-            else:
-                score = certain_gap(counts, critical, total)
-            score[counts.sum((0, 1)) < min_size] = -np.inf
-            kept.take(block, score)
-    found = kept.found()
-    if critical is not None:
-        return found
-    best = {block: z2**0.5 if z2 > 0 else 0.0 for block, z2 in found.best.items()}
-    return replace(found, score=found.score**0.5, best=best)
+    certain, plain = _Best(most, 0.0), _Best(most, -1.0)
+    for block in rows.blocks(depth):
+        n, k = rows.counts(block)
+        large = np.flatnonzero(n.sum(0) >= min_size)
+        n, k = n[:, large], k[:, large]
+        certain.take(block, large, certain_gap(n, k, critical))
+        plain.take(block, large, studentised(n, k))
+    both = [*certain.places, *plain.places]
+    return list(dict.fromkeys(rows.conditions(*place) for place in both))
 
 
-class _Kept:
-    """The largest scores so far, all ``above`` some."""
+class _Best:
+    """The largest scores so far, all ``above`` some, and whose they are."""
 
     def __init__(self, most: int, above: float) -> None:
         self.most, self.above = most, above
-        self.score, self.place = np.empty(0), np.empty(0, np.int64)
-        self.block = np.empty(0, np.int64)
-        self.blocks: list[Block] = []
-        self._best: dict[Block, float] = {}
+        self.score = np.empty(0)
+        self.places: list[tuple[Block, int]] = []
 
-    def best(self, block: Block) -> float:
-        return self._best[block]
-
-    def least(self) -> float:
-        """Return what a score must exceed to be kept."""
-        return float(self.score[-1]) if len(self.score) == self.most else self.above
-
-    def may_take(self, bound: Float) -> bool:
-        # far more than rounding, far less than a difference that counts
-        return bool((bound > self.least() - 1e-9).any())
-
-    def take(self, block: Block, score: Float) -> None:
-        self._best[block] = float(score.max(initial=-np.inf))
-        new = np.flatnonzero(score > self.least())
-        if not len(new):
-            return
-        if len(new) > self.most:
-            new = new[np.argsort(-score[new], kind="stable")[: self.most]]
-        owner = np.full(len(new), len(self.blocks))
-        self.blocks.append(block)
+    def take(self, block: Block, places: NDArray[np.int64], score: Float) -> None:
+        new = np.flatnonzero(score > self.above)
         joined = np.concatenate([self.score, score[new]])
-        keep = np.argsort(-joined, kind="stable")[: self.most]
-        self.score = joined[keep]
-        self.place = np.concatenate([self.place, new])[keep]
-        self.block = np.concatenate([self.block, owner])[keep]
-
-    def found(self) -> Found:
-        blocks = tuple(self.blocks[i] for i in self.block)
-        return Found(self.score, blocks, self.place, self._best)
+        every = [*self.places, *((block, int(places[i])) for i in new)]
+        order = np.argsort(-joined, kind="stable")[: self.most]
+        self.score, self.places = joined[order], [every[i] for i in order]
+        if len(order) == self.most:
+            self.above = float(self.score[-1])
 
 
-def _parents(block: Block) -> list[Block]:
-    return list(combinations(block, len(block) - 1))
+def largest_by_chance(
+    rows: Rows, depth: int, min_size: int, times: int, rng: np.random.Generator
+) -> tuple[int, Float]:
+    """Return how many subgroups are searched, and the largest z of each permutation."""
+    n_searched, parts = 0, []
+    step = max(1, _BYTES // (8 * len(rows) * (rows.n_groups - 1)))
+    for start in range(0, times, step):
+        labels = permuted(rows.group, rows.unit, min(step, times - start), rng)
+        n_searched, largest = _largest(rows, depth, min_size, labels)
+        parts.append(largest)
+    return n_searched, np.concatenate(parts)
 
 
-def _between(
-    rows: Rows, block: Block, known: dict[Block, Float]
-) -> tuple[Float, Float]:
-    """Return the least and the largest counts of a block, by what its parents hold."""
-    shape = rows.shape(block)
+def _largest(
+    rows: Rows, depth: int, min_size: int, labels: NDArray[np.uint8]
+) -> tuple[int, Float]:
+    from scipy.sparse import csr_array
 
-    def table(part: Block) -> Float:
-        kinds = (rows.n_groups, 2)
-        wide = [n if j in part else 1 for j, n in zip(block, shape, strict=True)]
-        return known[part].reshape(*kinds, *wide)
+    times, n_groups = labels.shape[1], rows.n_groups
+    # of each row: is it of group 1, 2, ..., and is it a positive one of them
+    marks = np.stack([labels == group for group in range(1, n_groups)], axis=1)
+    marks = np.stack([marks, marks & (rows.value == 1)[:, None, None]], axis=1)
+    drawn = marks.reshape(len(rows), -1).astype(np.float32)
+    fixed = np.stack([np.ones(len(rows)), rows.value], axis=1).astype(np.float32)
+    n_searched, largest = 0, np.zeros(times, np.float32)
+    ones, at = np.ones(len(rows), np.float32), np.arange(len(rows))
+    for block in rows.blocks(depth):
+        cell, widths = rows.cells(block)
+        within = csr_array((ones, (cell, at)), shape=(np.prod(widths), len(rows)))
+        whole = rows.conjunctions(block, within @ fixed)
+        large = whole[:, 0] >= min_size
+        n_searched += int(large.sum())
+        if not large.any():
+            continue
+        whole = whole[large]
+        sums = rows.conjunctions(block, within @ drawn)[large]
+        for start in range(0, len(sums), _NEAR):
+            near = slice(start, start + _NEAR)
+            others = np.moveaxis(sums[near].reshape(-1, 2, n_groups - 1, times), 0, 2)
+            first = whole[near].T[:, None, :, None] - others.sum(1, keepdims=True)
+            n, k = np.concatenate([first, others], axis=1)
+            np.maximum(largest, studentised(n, k).max(0), out=largest)
+    return n_searched, largest
 
-    parents = {part: table(part) for part in _parents(block)}
-    full = (rows.n_groups, 2, *shape)
-    most = np.broadcast_to(np.inf, full)
-    for part in parents.values():
-        most = np.minimum(most, part)
-    least = np.zeros(full)
-    for one, other in combinations(parents, 2):
-        common = tuple(j for j in one if j in other)
-        least = np.maximum(least, parents[one] + parents[other] - table(common))
-    flat = (rows.n_groups, 2, -1)
-    return least.reshape(flat), most.reshape(flat)
 
+def permuted(
+    group: NDArray[np.int64],
+    unit: NDArray[np.int64] | None,
+    times: int,
+    rng: np.random.Generator,
+) -> NDArray[np.uint8]:
+    """Return permuted groups, (rows, times): of rows, or of whole units.
 
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """A subgroup of the list.
-
-    ``counts`` are of shape (groups, 2); ``inside`` is the place in the list of the
-    smallest subgroup that it is a part of, or -1; ``folded`` is how many it explains.
+    Where all rows of a unit have one group, units change theirs. Else units of as many
+    rows change the groups of all of them, which a unit's rows then share out.
     """
-
-    conditions: tuple[Condition, ...]
-    counts: Float
-    inside: int = -1
-    folded: int = 0
+    labels = np.repeat(group.astype(np.uint8)[:, None], times, axis=1)
+    if unit is None:
+        return rng.permuted(labels, axis=0)
+    order = np.argsort(unit, kind="stable")
+    own = group[order]
+    _, first, size = np.unique(unit[order], return_index=True, return_counts=True)
+    of_unit = np.repeat(np.arange(len(size)), size)
+    if (own == own[first][of_unit]).all():
+        drawn = rng.permuted(labels[order[first]], axis=0)
+        labels[order] = drawn[of_unit]
+        return labels
+    for n in np.unique(size):
+        places = order[first[size == n][:, None] + np.arange(n)]
+        for time in range(times):
+            moved = rng.permutation(group[places])
+            labels[places, time] = rng.permuted(moved, axis=1)
+    return labels
 
 
 def without_redundant(
     rows: Rows,
-    found: Iterable[tuple[Condition, ...]],
+    candidates: Iterable[Conditions],
+    inside: Callable[[Conditions], Mask],
     *,
     critical: float,
     most: int,
-    beyond: bool = False,
-) -> list[Listed]:
+) -> list[Conditions]:
     """Go through subgroups, best first, and list those that say something new.
 
-    1. A subgroup is explained by those listed already if its rows outside all of them
-       show no gap of their own and it is not a part of one whose other rows have a
-       clearly smaller gap; clearly is by ``critical`` standard errors. Where its own
-       statistic is not that large, four fifths of it must be left outside.
-    2. What is not explained gives up a condition as long as its parent, without it,
-       explains its gap: that of the rows that come in is more than half of it, and less
-       than three standard errors smaller.
+    1. A subgroup is left out if its rows outside all listed ones show no gap of their
+       own, by ``critical`` standard errors. Where its own statistic is not that large,
+       four fifths of it must be left outside.
+    2. A listed one gives up a condition as long as its parent, without it, explains its
+       gap: that of the rows that come in is more than half of it, and less than three
+       standard errors smaller.
 
-    What is beyond chance comes first, by its certain gap, then the others by their
-    statistics.
-
-    With ``beyond`` gaps are compared with those of all other rows.
+    The list is ordered by the certain gap, then by the statistic.
     """
-    total = rows.total if beyond else None
-    bits = Bits(rows)
-    kept: dict[tuple[Condition, ...], Words] = {}
-    folded: dict[tuple[Condition, ...], int] = {}
-    union = np.zeros_like(bits.everyone)
-    for conditions in found:
-        own = bits.of(conditions)
-        counts = bits.count(own)
-        z = _z(counts, total)
-        needed = critical if z > critical else _SIMILAR * z
-        explained = kept and not (
-            _z(bits.count(own & ~union), total) > needed
-            or _refines(bits, own, kept.values(), needed)
-        )
-        if not explained:
-            conditions = _general(bits, conditions)
-        if explained or conditions in kept:
-            shared = {c: int(_size(own & other)) for c, other in kept.items()}
-            folded[max(shared, key=shared.__getitem__)] += 1
+
+    def z(mask: Mask) -> float:
+        return float(studentised(*rows.counts_of(mask)))
+
+    listed: dict[Conditions, Mask] = {}
+    union = np.zeros(len(rows), bool)
+    for conditions in candidates:
+        mask = inside(conditions)
+        own = z(mask)
+        needed = critical if own > critical else _SIMILAR * own
+        if listed and z(mask & ~union) <= needed:
             continue
-        if len(kept) == most:
+        general = _general(rows, conditions, inside)
+        if general in listed:
+            continue
+        listed[general] = inside(general)
+        union |= listed[general]
+        if len(listed) == most:
             break
-        kept[conditions], folded[conditions] = bits.of(conditions), 0
-        union |= kept[conditions]
-    order = sorted(kept, key=lambda one: _rank(bits.count(kept[one]), critical, total))
-    return [
-        Listed(one, bits.count(kept[one]), _inside(one, order, kept), folded[one])
-        for one in order
-    ]
+
+    def rank(conditions: Conditions) -> tuple[float, float]:
+        n, k = rows.counts_of(listed[conditions])
+        certain = float(certain_gap(n, k, critical))
+        return -max(certain, 0.0), -float(studentised(n, k))
+
+    return sorted(listed, key=rank)
 
 
-def _rank(counts: Float, critical: float, total: Float | None) -> tuple[float, float]:
-    certain = float(certain_gap(counts, critical, total))
-    return -max(certain, 0.0), -_z(counts, total)
-
-
-def _refines(bits: "Bits", own: Words, others: Iterable[Words], needed: float) -> bool:
-    """Tell whether a part of kept subgroups clearly exceeds the rest of each."""
-    parents = [other for other in others if not (own & ~other).any()]
-    return bool(parents) and all(
-        _against_rest(bits, own, parent)[0] > needed for parent in parents
-    )
-
-
-def _against_rest(bits: "Bits", own: Words, parent: Words) -> tuple[float, float]:
-    """Return how a gap compares with that of the parent's other rows.
-
-    By how many standard errors it is larger, and the other one as a share of it; no
-    share where it is 0.
-    """
-    counts, rest = bits.count(own), bits.count(parent & ~own)
-    pair = widest_pair(counts)
-    (gap, variance), (gap2, variance2) = (
-        gap_between(table, *pair) for table in (counts, rest)
-    )
-    share = float(gap2 / gap) if gap else 0.0
-    return float((gap - gap2) / np.sqrt(variance + variance2)), share
-
-
-def _general(bits: "Bits", conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+def _general(
+    rows: Rows, conditions: Conditions, inside: Callable[[Conditions], Mask]
+) -> Conditions:
     """Give up conditions as long as the parent explains the gap."""
-    own = bits.of(conditions)
-    parents = []
-    for i in range(len(conditions)) if len(conditions) > 1 else ():
+    if len(conditions) < 2:
+        return conditions
+    mask = inside(conditions)
+    n, k = rows.counts_of(mask)
+    pair = widest_pair(n, k)
+    gap, variance = gap_between(n, k, *pair)
+    explaining = []
+    for i in range(len(conditions)):
         parent = conditions[:i] + conditions[i + 1 :]
-        excess, share = _against_rest(bits, own, bits.of(parent))
-        if excess < _ALIKE and share > _SHARE:
-            parents.append((share, i, parent))
-    return _general(bits, max(parents)[2]) if parents else conditions
+        rest, its_variance = gap_between(*rows.counts_of(inside(parent) & ~mask), *pair)
+        less = (gap - rest) / np.sqrt(variance + its_variance)
+        if less < _ALIKE and rest > _SHARE * gap:
+            explaining.append((rest, i, parent))
+    return _general(rows, max(explaining)[2], inside) if explaining else conditions
 
 
-def _inside(
-    one: tuple[Condition, ...],
-    order: Sequence[tuple[Condition, ...]],
-    kept: dict[tuple[Condition, ...], Words],
-) -> int:
-    around = [
-        i
-        for i, other in enumerate(order)
-        if other != one and not (kept[one] & ~kept[other]).any()
-    ]
-    return min(around, key=lambda i: _size(kept[order[i]]), default=-1)
-
-
-def _size(words: Words) -> int:
-    return int(np.bitwise_count(words).sum())
-
-
-def _z(counts: Float, total: Float | None) -> float:
-    return float(np.sqrt(studentised(counts, total)))
-
-
-class Bits:
-    """Rows as bits, 64 in a word: sets are joined and counted without touching rows."""
-
-    def __init__(self, rows: Rows) -> None:
-        self._columns = {column.name: column for column in rows.columns}
-        self._known: dict[Condition, Words] = {}
-        self.everyone = _packed(np.ones(len(rows), bool))
-        kinds = range(2 * rows.n_groups)
-        kind = rows.group * 2 + rows.value
-        self._kinds = np.stack([_packed(kind == k) for k in kinds])
-
-    def of(self, conditions: Sequence[Condition]) -> Words:
-        """Return the rows that all conditions hold for."""
-        words = self.everyone.copy()
-        for one in conditions:
-            if one not in self._known:
-                column = self._columns[one.column]
-                bins = np.append(column.items[column.conditions.index(one)], False)
-                self._known[one] = _packed(bins[column.codes])
-            words &= self._known[one]
-        return words
-
-    def count(self, words: Words) -> Float:
-        """Return rows by group and value."""
-        counts = np.bitwise_count(self._kinds & words).sum(1, dtype=np.int64)
-        table: Float = counts.reshape(-1, 2).astype(np.float64)
-        return table
-
-
-def _packed(flags: NDArray[np.bool_]) -> Words:
-    bits = np.packbits(flags)
-    return np.pad(bits, (0, -len(bits) % 8)).view(np.uint64)
+def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Holm's adjusted p-values; NaN stays and is not counted."""
+    adjusted = np.full(len(p), np.nan)
+    order: Any = np.argsort(p)[: int((~np.isnan(p)).sum())]
+    steps = p[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted

@@ -7,7 +7,7 @@ not be written to.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
@@ -41,7 +41,6 @@ ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
 OWN_NOTE = "Own scores: on the same rows, which their model may have been trained on."
 _KEY = "column "
 _FOLDS = "folds "  # before the keys of what is looked at on all rows
-Inside = Mapping[str, NDArray[np.bool_]]
 
 
 def own_models(store: Store, dataset_id: str) -> list[Setting]:
@@ -384,19 +383,12 @@ def rows_of(
     return _rows(store, dataset_id, where, subgroups)
 
 
-def decided_part(rows: Rows, inside: Inside | None = None) -> Part:
-    """Return rows as a certified choice takes them.
-
-    ``inside`` are subgroups of the whole data set; without, the estimable ones of these
-    rows.
-    """
-    if inside is None:
-        labels = np.asarray(rows.groups["subgroups"])
-        known = rows.local_di(np.zeros(len(rows.where), np.int64))
-        names = known.loc[known["estimable"], "subgroup"]
-        within = {str(name): labels == name for name in names}
-    else:
-        within = {name: mask[rows.where] for name, mask in inside.items()}
+def decided_part(rows: Rows) -> Part:
+    """Return rows, and their estimable subgroups, as a certified choice takes them."""
+    labels = np.asarray(rows.groups["subgroups"])
+    local = rows.local_di(np.zeros(len(rows.where), np.int64))
+    names = local.loc[local["estimable"], "subgroup"]
+    within = {str(name): labels == name for name in names}
     group = rows.dataset.group[rows.where].astype(np.int64)
     return Part(rows.y, group, within, rows.sample_weight)
 

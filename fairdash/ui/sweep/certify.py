@@ -1,29 +1,25 @@
-"""Find a model, certified: what is promised inside, which thresholds are tried."""
+"""Find a model, certified: which limits, which thresholds are tried."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._wording import count
 from fairdash.audits import (
     Guarantee,
     StoredSweep,
     both_parts,
     guarantee,
-    offered,
-    search_for_guarantee,
 )
 from fairdash.sweep import PARITY, THRESHOLDS
-from fairdash.ui.selection import OF_RUN, Fields, bound
+from fairdash.ui.selection import Fields, bound
 from fairdash.ui.sweep.controls import SweepFields
 from fairdash.ui.widgets.blocks import download, problem, show_table
 from fairdash.ui.widgets.state import store
 
 WORST_LIMIT = 0.15  # on Worst-1-DI, where none was chosen
-_INSIDE = {"named": "Named", "found": "Found by a search"}
 _CUTS = {"fixed": "0.5", "shared": "One for all", "by_group": "One per group"}
 
 
@@ -34,17 +30,12 @@ class Search(Fields):
     rule: str | None = None
     most_di: float | None = None
     most_worst: float | None = None
-    # Subgroups "named" or "found", and which of those found.
-    inside: str | None = None
-    promised: tuple[str, ...] = field(default=(), metadata=OF_RUN)
     # The thresholds tried, see `fairdash.sweep.candidate_table`.
     cut: str | None = None
 
     def guarantee(self) -> dict[str, Any]:
-        """Return thresholds and subgroups as `fairdash.audits.guarantee` takes them."""
-        cut = self.cut if self.cut in THRESHOLDS else "fixed"
-        inside = self.promised if self.inside == "found" else None
-        return {"thresholds": cut, "inside": inside}
+        """Return thresholds as `fairdash.audits.guarantee` takes them."""
+        return {"thresholds": self.cut if self.cut in THRESHOLDS else "fixed"}
 
     def to_certify(self, first: float) -> dict[str, float]:
         """Return the limits that are to be certified, if any; ``first`` is on DI."""
@@ -72,10 +63,6 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
         return None
     how = Search.here().guarantee()
     try:
-        if "worst_1_di" in testable:
-            _pick_inside()
-            if how["inside"] is not None:
-                how["inside"] = _pick_found(sweep)
         st.segmented_control(
             "Score above which is accepted",
             required=True,
@@ -95,56 +82,23 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
         return None
     st.markdown(plain(told.words))
     st.caption(
-        "The confidence is that of one question: each further limit, threshold or "
-        "subgroup tried on the same test rows weakens it."
+        "The confidence is that of one question: each further limit or threshold "
+        "tried on the same test rows weakens it."
     )
     if told.place is not None:
         _draw(sweep, told)
     return told.place
 
 
-def _pick_inside() -> None:
-    """Draw the choice between named and found subgroups."""
-    st.segmented_control(
-        "Subgroups in which the gap is limited",
-        required=True,
-        help="Named are those of the run. A search looks at validation rows only.",
-        **bound("inside", "named", named=_INSIDE),
-    )
-
-
-def _pick_found(sweep: StoredSweep) -> tuple[str, ...]:
-    """Draw the choice among found subgroups, and say on which rows they were found."""
-    with st.spinner("Searching validation rows, then shuffling groups 199 times…"):
-        found = search_for_guarantee(sweep)
-    names = list(found.table["subgroup"])
-    chosen = st.multiselect(
-        "Inside",
-        names,
-        **bound("promised", offered(found), among=names, shown=list, meant=tuple),
-    )
-    n_test = len(sweep.first_rows("test").where)
-    beyond = len(found.beyond)
-    st.caption(
-        f"Found on the {count(found.n_rows)} validation rows of seed {found.seed}, in "
-        f"what {plain(found.label)} decides, the most accurate there: {beyond} of "
-        f"{len(names)} listed have a gap beyond chance. Tested on the {count(n_test)} "
-        "test rows of that seed, which the search did not see."
-    )
-    return tuple(chosen)
-
-
 def _draw(sweep: StoredSweep, told: Guarantee) -> None:
     """Draw what both parts say of the chosen model."""
-    model, named = told.choice.model, Search.here().inside != "found"
+    model = told.choice.model
     place = model.place
-    if model.plain and named:
+    if model.plain:
         st.markdown(both_parts(sweep.result, place))
         return
     st.markdown(f"**{plain(sweep.result.labels[place])}**")
     show_table(told.chosen)
-    if model.plain:
-        return
     download(
         "Model with these thresholds (ZIP)",
         lambda: told.to_bytes(sweep),
