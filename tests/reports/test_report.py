@@ -161,7 +161,7 @@ def test_the_shell_reports_a_guarantee(tmp_path):
         app, ["report", run, *asked, "--certify-thresholds=shared", *where]
     )
     assert done.exit_code == 0, done.output
-    assert told.words in " ".join(ReportPage(out.read_text()).texts["p"])
+    assert told.words in ReportPage(out.read_text()).texts["p"]
 
 
 def test_thresholds_are_learned_on_validation_rows_and_reported_on_test_rows(
