@@ -1,7 +1,5 @@
 """Individual fairness: whether people who are alike are treated alike."""
 
-from functools import partial
-
 import streamlit as st
 
 from fairdash import audits, ui
@@ -19,8 +17,6 @@ if not models:
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
 
-dataset = ui.store().dataset(view.data)
-
 
 @st.fragment
 def show_individual():
@@ -29,19 +25,21 @@ def show_individual():
     with page.tray:
         chosen = ui.pick_model(models, view.run)
     with page.controls:
-        question = individual.pick_individual(
-            chosen,
-            dataset,
-            partial(individual.features_of, view.data),
-            partial(individual.differ_by, view.data),
+        question = individual.pick_individual(chosen, view.data)
+
+    def pairs_of(kind, radius=0.0):
+        return individual.pairs_of(
+            view.data, question.trial, kind, question.flipped, radius
         )
-    pairs_of = partial(individual.asked_pairs, view.data, question)
+
     try:
         model = individual.model_of(view.data, question.trial)
         similar = pairs_of("similar")
         changed = pairs_of("changed") if question.flipped else None
-        with page.figure, st.spinner("Inventing look-alikes and scoring them"):
-            pairs = pairs_of(question.kind)
+        pairs = {"similar": similar, "changed": changed}.get(question.kind)
+        if pairs is None:
+            with page.figure, st.spinner("Inventing look-alikes and scoring them"):
+                pairs = pairs_of("invented", question.radius)
     except ValueError as error:
         ui.problem("This model was not audited", error)
         return
@@ -56,20 +54,12 @@ def show_individual():
         )
     )
 
-    def edit():
-        metric = individual.metric_of(model.rows, question.spec)
-        individual.edit_person(model, metric, pairs)
-
     def every_model():
         known = ui.by_interest(models, view.run)
         with st.spinner(f"Comparing {ui.plural(len(known), 'model')}"):
-            answer = individual.consistency_answer(known, question, view.data)
-        ui.show_answer(answer, "consistency")
+            individual.show_every_model(known, question, view.data)
 
-    page.evidence(
-        ui.Evidence("edit", "Edit a person", edit),
-        ui.Evidence("models", "Every model", every_model),
-    )
+    page.evidence(ui.Evidence("models", "Every model", every_model))
     if asked:
         st.caption(ui.plain(asked))
 

@@ -238,41 +238,12 @@ def readmission(rng: np.random.Generator, n: int = 24_000) -> Sample:
     return frame, np.column_stack([back_with(visits_due), happened])
 
 
-def comments(rng: np.random.Generator, n: int = 900) -> Sample:
-    """Embedded comments and each about the other sex; moderators mind who it is."""
-    width = 16
-    sex = np.linalg.qr(rng.normal(size=(width, 3)))[0]
-    women = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    meaning = rng.normal(size=(n, width))
-    meaning -= meaning @ sex @ sex.T
-    words = np.outer(women, [2.0, 1.0, 0.5]) @ sex.T
-    noise = 0.05 * rng.normal(size=(2, n, width))
-    embedded = np.vstack([meaning + words + noise[0], meaning - words + noise[1]])
-    about = np.concatenate([women, -women])
-    merit = np.tile(2.0 * meaning[:, 0], 2)
-    fair, decided = expit(merit), expit(merit + 3.2 * about)
-    columns = {f"e{i + 1}": embedded[:, i].round(3) for i in range(width)}
-    removed = pd.array(rng.random(2 * n) < decided, dtype="Int64")
-    removed[n:] = pd.NA  # nobody has judged what nobody has written
-    frame = pd.DataFrame(
-        {
-            "comment": np.tile(np.arange(1, n + 1), 2),
-            "version": np.repeat(["written", "exchanged"], n),
-            "about": np.where(about > 0, "women", "men"),
-            **columns,
-            "removed": removed,
-        }
-    )
-    return frame, np.column_stack([fair, decided])
-
-
 # seed and maker of each table
 TABLES: dict[str, tuple[int, Maker]] = {
     "loans": (2, loans),
     "loans_later": (11, loans_later),
     "hiring": (3, hiring),
     "readmission": (5, readmission),
-    "comments": (7, comments),
 }
 
 

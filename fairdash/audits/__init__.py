@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.counterparts import (
         Change,
-        Counterparts,
-        columns_by_effect,
-        compare_people,
-        counterpart_of,
-        number_step,
-        search_counterparts,
         worst_counterparts,
     )
     from fairdash.audits.decisions import Audit, audit, cross_validated_scores
@@ -76,22 +70,17 @@ if TYPE_CHECKING:
         promised_of_scores,
         promised_subgroups,
     )
-    from fairdash.audits.individual import (
-        FairMetricSpec,
-        audit_flips,
-        audit_run,
-        audit_similar,
-        audits_table,
-        flip_values,
-    )
     from fairdash.audits.look_alikes import (
         PairKind,
         Pairs,
         alike_answer,
+        alike_row,
         changed_people,
+        flip_values,
         invented_people,
         own_units,
         similar_people,
+        trained_columns,
     )
     from fairdash.audits.noisy_groups.certificates import (
         Certificate,

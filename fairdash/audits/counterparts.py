@@ -21,7 +21,7 @@ from fairdash.audits.table_search import (
     row_columns,
 )
 from fairdash.datasets import Encoder
-from fairdash.metrics import FairMetric, wilson_interval
+from fairdash.metrics import FairMetric
 
 Codes = NDArray[np.int64]
 _DIGITS = 6  # of a fraction that a reader is shown
@@ -34,29 +34,17 @@ class Change(NamedTuple):
     before: Any
     after: Any
 
-    def labels(self) -> tuple[str, str]:
-        """Return both values as a reader knows them, fractions with six digits.
-
-        With all they have where six do not tell the two apart.
-        """
-        full = _label(self.before), _label(self.after)
-        short = _label(self.before, _DIGITS), _label(self.after, _DIGITS)
-        return full if short[0] == short[1] else short
-
     def __str__(self) -> str:
-        """Return such as "branch: office → works"."""
-        one, other = self.labels()
-        return f"{self.column}: {one} → {other}"
+        """Return such as "branch: office → works", fractions with six digits."""
+        return f"{self.column}: {_label(self.before)} → {_label(self.after)}"
 
 
-def _label(value: Any, digits: int | None = None) -> str:
+def _label(value: Any) -> str:
     if pd.isna(value):
         return "(missing)"
-    label = value_label(value)
-    fraction = isinstance(value, float) and not value.is_integer()
-    if digits is None or not fraction or abs(value) >= 10 ** (digits - 1):
-        return label
-    return np.format_float_positional(value, digits, fractional=False, trim="-")
+    if isinstance(value, float) and not value.is_integer():
+        return np.format_float_positional(value, _DIGITS, trim="-")
+    return value_label(value)
 
 
 class Classifier(Protocol):
@@ -65,45 +53,6 @@ class Classifier(Protocol):
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class; the last column is of outcome 1."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class Counterparts:
-    """What a search found, with how many people it was for.
-
-    ``people`` are of `worst_counterparts`; ``places``, ascending, are those searched
-    among the test rows.
-    """
-
-    people: pd.DataFrame
-    places: Codes
-    radius: float
-
-    @property
-    def n(self) -> int:
-        """People searched."""
-        return len(self.places)
-
-    @property
-    def changed(self) -> int:
-        """People whose counterpart gets another decision."""
-        return int(self.people["decision_changed"].sum())
-
-    @property
-    def share_changed(self) -> float:
-        """Share of all people searched whose counterpart gets another decision."""
-        return self.changed / self.n if self.n else float("nan")
-
-    @property
-    def share_found(self) -> float:
-        """Share of all people searched who have a counterpart at all."""
-        return len(self.people) / self.n if self.n else float("nan")
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % Wilson interval of ``share_changed``."""
-        low, high = wilson_interval(self.changed, self.n)
-        return float(low), float(high)
 
 
 def worst_counterparts(
@@ -173,78 +122,6 @@ def worst_counterparts(
         absent=people.absent,
     )
     return _table(people, search(people.X), metric, fair_radius)
-
-
-def search_counterparts(
-    model: AuditedModel, metric: FairMetric, *, places: Codes, radius: float
-) -> Counterparts:
-    """Search the worst counterparts of some test rows, and keep how many there were."""
-    people = worst_counterparts(
-        model, model.rows, metric=metric, fair_radius=radius, places=places
-    )
-    return Counterparts(people, places, radius)
-
-
-def counterpart_of(person: pd.DataFrame, changes: Sequence[Change]) -> pd.DataFrame:
-    """Return a person, a table of one row, with what differs changed."""
-    changed = person.copy()
-    for column, _, after in changes:
-        values = pd.Series([after], dtype=person[column].dtype, index=person.index)
-        changed[column] = values
-    return changed
-
-
-def number_step(column: "pd.Series[float]") -> int | float:
-    """Return by how much to edit a number: 1 where all are whole, else a share."""
-    known = column.dropna()
-    if (known % 1 == 0).all():
-        return 1
-    span = float(known.max() - known.min())
-    return float(f"{span / 100:.1g}") or 0.1
-
-
-def columns_by_effect(model: AuditedModel, place: int) -> list[str]:
-    """Return the features, first that which alone moves P(1) of a test row most.
-
-    Each is set, all else held, to values of the table: a number to its 5, 25, 50, 75
-    and 95% points, words to the ten commonest; what counts is the largest change of
-    P(1). Features that change it alike stay in the order of the table.
-    """
-    person = model.rows.frame.iloc[[place]]
-    changed: list[pd.DataFrame] = []
-    for name in model.rows.features:
-        column = model.rows.dataset.frame[name]
-        values = _common_values(column)
-        frame = person.loc[person.index.repeat(len(values))].reset_index(drop=True)
-        frame[name] = pd.Series(values, dtype=column.dtype)
-        changed.append(frame)
-    sizes = [len(frame) for frame in changed]
-    frame = pd.concat([person, *changed], ignore_index=True).astype(person.dtypes)
-    p = model.probability(frame, np.full(len(frame), place))
-    parts = np.split(np.abs(p[1:] - p[0]), np.cumsum(sizes)[:-1])
-    effects = [float(part.max(initial=0)) for part in parts]
-    order = np.argsort(-np.array(effects), kind="stable")
-    return [model.rows.features[i] for i in order]
-
-
-def _common_values(column: "pd.Series[Any]") -> list[Any]:
-    known = column.dropna()
-    if pd.api.types.is_bool_dtype(known) or not pd.api.types.is_numeric_dtype(known):
-        return list(known.value_counts().index[:10])
-    points = known.quantile([0.05, 0.25, 0.5, 0.75, 0.95], interpolation="nearest")
-    return list(points.unique())
-
-
-def compare_people(
-    model: AuditedModel, metric: FairMetric, place: int, edited: pd.DataFrame
-) -> tuple[float, float, float]:
-    """Return P(1) of a test row as it is and as edited, and their fair distance."""
-    places = np.array([place])
-    person = model.rows.frame.iloc[places]
-    after = edited.astype(person.dtypes.to_dict())
-    p, q = (float(model.probability(one, places)[0]) for one in (person, after))
-    encode = model.rows.encoder.transform
-    return p, q, float(metric.distance(encode(person), encode(after))[0])
 
 
 @dataclass(frozen=True, eq=False)

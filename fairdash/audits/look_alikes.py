@@ -1,7 +1,6 @@
 """Whether people who are alike are decided alike: real pairs, only the group changed.
 
-Everybody here is a row of the table; invented people are in
-`fairdash.audits.counterparts`.
+The search for rows that nobody has is in `fairdash.audits.counterparts`.
 """
 
 from collections.abc import Sequence
@@ -11,21 +10,25 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.metrics import balanced_accuracy_score
 
 from fairdash._wording import Kpi, fitting, interval, listing, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
 from fairdash.audits.brief import brief
-from fairdash.audits.counterparts import Change, Counterparts, changes_between
+from fairdash.audits.counterparts import Change, changes_between, worst_counterparts
 from fairdash.audits.table_search import nearest_rows
-from fairdash.datasets import Encoder, NumberEncoding
-from fairdash.metrics import ignore_columns, wilson_interval
+from fairdash.datasets import Dataset, Encoder, NumberEncoding
+from fairdash.metrics import group_directions, ignore_columns, wilson_interval
+from fairdash.store import TrialRecord
 
 PairKind = Literal["similar", "changed", "invented"]
 Codes = NDArray[np.int64]
 POOL = 10_000  # test rows among which the most similar person is looked for
 _SHOWN, _NAMED = 8, 2  # pairs in the figure, differences named in each
 _FEW = 10  # mixed pairs below which nothing is said of them
+_FLIPS = 12  # values up to which a number is set to each of them
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # Two people may be each other's nearest, so that n people are fewer independent pairs.
 # Wilson's interval for n / 1.5 of them covered in .952 to 1.0 of 18 settings (600 draws
 # each, 2 to 12 columns, 240 to 1,800 rows), for n in .888 to .955.
@@ -83,6 +86,34 @@ class Pairs:
         """Mean difference of P(1) within pairs."""
         return float((self.people["after"] - self.people["before"]).abs().mean())
 
+    @property
+    def ends(self) -> str:
+        """The interval in words."""
+        return interval(*self.interval, percent)
+
+
+def flip_values(dataset: Dataset, columns: Sequence[str]) -> Flips:
+    """Return the values that columns are set to: all of few, else some quantiles.
+
+    Raises ValueError when a column is not a feature.
+    """
+    features = dataset.roles.features
+    for name in columns:
+        if name not in features:
+            raise ValueError(
+                f"{name!r} cannot be flipped: it is not a feature of the model, whose "
+                f"features are {', '.join(features)}."
+            )
+    return {name: _values(dataset.frame[name].dropna()) for name in columns}
+
+
+def trained_columns(trial: TrialRecord, features: Sequence[str]) -> tuple[str, ...]:
+    """Return the features that a model was told not to count."""
+    if trial.params.get("metric", "group_direction") == "group_direction":
+        return ()
+    named = map(str.strip, str(trial.params.get("columns", "")).split(","))
+    return tuple(name for name in named if name in features)
+
 
 def similar_people(
     model: AuditedModel, columns: Sequence[str], *, places: Codes
@@ -98,9 +129,9 @@ def similar_people(
     near = np.empty(len(places), np.int64)
     squared = np.empty(len(places))
     names = rows.encoder.feature_names
-    root = ignore_columns(columns, names).root if columns else np.eye(len(names))
-    for part, found, apart in nearest_rows(every[places], every[pool], root, most=2):
-        other = pool[found]
+    sigma = ignore_columns(columns, names).sigma if columns else np.eye(len(names))
+    for part, nearest, apart in nearest_rows(every[places], every[pool], sigma, most=2):
+        other = pool[nearest]
         apart = np.where(other == places[part][:, None], np.inf, apart)
         best = apart.argmin(1)
         near[part] = other[np.arange(len(part)), best]
@@ -168,9 +199,21 @@ def _group_changes(rows: AuditRows, places: Codes, near: Codes) -> list[list[Cha
     ]
 
 
-def invented_people(found: Counterparts) -> Pairs:
-    """Return the counterparts of a search as pairs."""
-    return Pairs("invented", found.people.assign(other=0), found.n)
+def invented_people(
+    model: AuditedModel, columns: Sequence[str], *, places: Codes, radius: float
+) -> Pairs:
+    """Return the worst counterparts of people of the test rows, as pairs.
+
+    Neither ``columns`` count nor the direction that predicts the group.
+    """
+    rows = model.rows
+    metric = group_directions(
+        rows.train, rows.train_groups, rows.encoder.feature_names, columns=columns
+    )
+    people = worst_counterparts(
+        model, rows, metric=metric, fair_radius=radius, places=places
+    )
+    return Pairs("invented", people.assign(other=0), len(places))
 
 
 def own_units(encoder: Encoder, radius: float, most: int = 3) -> str:
@@ -230,9 +273,24 @@ def alike_answer(
         _cards(similar, changed, columns),
         Drawing("plot_pairs", table, drawn, numbers.drop(columns="place").head(200)),
         caption=f"{label}. {_caption(pairs)}",
-        details=_details(similar, changed, columns),
         how=_HOW,
     )
+
+
+def alike_row(
+    label: str, model: AuditedModel, similar: Pairs, changed: Pairs | None
+) -> dict[str, str]:
+    """Return a model's row in the table that compares models on the same people."""
+    decided = model.encoded(model.rows.test.X, np.arange(model.rows.n)) > 0.5
+    shares = {"Similar, other result": similar}
+    if changed is not None:
+        shares["Decisions changed"] = changed
+    return {
+        "Model": label,
+        **{name: f"{percent(p.share)} ({p.ends})" for name, p in shares.items()},
+        "Balanced accuracy": percent(balanced_accuracy_score(model.rows.y, decided)),
+        "Note": model.status,
+    }
 
 
 def _verdict(
@@ -261,7 +319,7 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
         Kpi(
             "Similar, other result",
             percent(similar.share),
-            _ends(similar),
+            similar.ends,
             help="Share of people whose most similar other person among the test rows "
             "is decided otherwise.",
         )
@@ -274,7 +332,7 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
         Kpi(
             "Decisions changed",
             percent(changed.share),
-            _ends(changed),
+            changed.ends,
             help=f"Share of people who are decided otherwise with another value of "
             f"{listing(columns)} and everything else the same.",
         ),
@@ -317,23 +375,6 @@ def _once(people: pd.DataFrame) -> pd.DataFrame:
     both = pd.DataFrame(np.sort(ends, axis=1), index=people.index)
     twice = both.duplicated() & (ends[:, 0] != ends[:, 1])
     return people[~twice | (people["other"] == 0)]
-
-
-def _ends(pairs: Pairs) -> str:
-    return interval(*pairs.interval, percent)
-
-
-def _details(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> str:
-    said = [
-        f"Similar people: {_ends(similar)} of people with 95% confidence, from "
-        f"{plural(similar.n, 'test row')} and their nearest other row."
-    ]
-    if changed is not None:
-        said.append(
-            f"Only {listing(columns)} changed: {_ends(changed)}, from all "
-            f"{plural(changed.n, 'test row')}."
-        )
-    return " ".join(said)
 
 
 def _caption(pairs: Pairs) -> str:
@@ -379,3 +420,10 @@ def _table(
 
 def _same(one: Any, other: Any) -> bool:
     return bool(pd.isna(one) and pd.isna(other)) or one == other
+
+
+def _values(column: "pd.Series[Any]") -> tuple[object, ...]:
+    if pd.api.types.is_numeric_dtype(column) and column.nunique() > _FLIPS:
+        at = column.quantile(list(_QUANTILES), interpolation="nearest")
+        return tuple(dict.fromkeys(at.tolist()))
+    return tuple(sorted(column.unique().tolist(), key=str))

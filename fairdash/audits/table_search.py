@@ -171,7 +171,7 @@ class TableSearch:
     ) -> None:
         self.columns, self.radius, self.score = columns, radius, score
         self._absent = absent
-        self.root, self.pool = metric.root, pool
+        self.root, self.pool = metric.sigma, pool
 
     def __call__(self, X: ArrayLike) -> Found:
         """Return the worst counterpart of every row of ``X``.
@@ -348,7 +348,7 @@ def nearest_rows(
 ) -> Iterator[tuple[Codes, Codes, Float]]:
     """Yield, for parts of the rows, the nearest real rows and their distances.
 
-    ``root``, (d, r), is ``FairMetric.root``. Yields places in ``X``, places in ``pool``
+    ``root`` is ``FairMetric.sigma``. Yields places in ``X``, places in ``pool``
     (n, most) and squared distances (n, most).
     """
     most = min(most, len(pool))

@@ -53,19 +53,6 @@ class Network:
             out[start : start + CHUNK] = self._layers(part)[-1]
         return out
 
-    def input_gradient(
-        self, X: NDArray[np.floating], slope: NDArray[np.floating]
-    ) -> NDArray[np.float64]:
-        """Return the gradient in ``X`` of ``sum(slope * outputs(X))``.
-
-        ``slope`` has the shape of ``outputs``; the result that of ``X``.
-        """
-        _, *hidden, _ = self._layers(np.asarray(X, dtype=np.float64))
-        delta = np.asarray(slope, dtype=np.float64)
-        for weight, above in zip(self.weights[:0:-1], hidden[::-1], strict=True):
-            delta = (delta @ weight.T) * (above > 0)
-        return delta @ self.weights[0].T
-
     def _layers(self, X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the rows, the activations of every hidden layer, and the outputs."""
         layers = [X]

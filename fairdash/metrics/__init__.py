@@ -101,28 +101,15 @@ if TYPE_CHECKING:
         top_rows,
         traits,
     )
-    from fairdash.metrics.individual.certificates import (
-        dif_certificate,
-        free_sensitivity,
-        loss_ratio,
-    )
     from fairdash.metrics.individual.counterfactual import (
-        ctf_score,
         flip_columns,
         prediction_consistency,
-        recall_gaps,
     )
-    from fairdash.metrics.individual.directions import (
-        comparable_directions,
-        explore,
+    from fairdash.metrics.individual.fair_metric import (
+        FairMetric,
+        fair_distance,
         group_directions,
         ignore_columns,
-        pair_tables,
-    )
-    from fairdash.metrics.individual.fair_metric import FairMetric, fair_distance
-    from fairdash.metrics.individual.worst_case import (
-        output_distance,
-        worst_case,
     )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -18,7 +18,7 @@ load("plotly")
 from fairdash.plots._drift import plot_gap_changes
 from fairdash.plots._front import METRICS, drawn_models, plot_front
 from fairdash.plots._grid import plot_grid
-from fairdash.plots._individual import plot_consistency, plot_pairs
+from fairdash.plots._individual import plot_pairs
 from fairdash.plots._local import (
     MOST_MODELS,
     local_finding,

@@ -74,11 +74,7 @@ CHOICES = {
     "Individual fairness": [
         ("multiselect", "Should not count", ["branch"]),
         ("button_group", "Compare with", "changed"),
-        ("selectbox", "People", 600),
-        ("button_group", "Evidence", ["edit"]),
-        ("button_group", "Start from", "as the other"),
-        ("selectbox", "branch", "works"),
-        ("number_input", "age", 33),
+        ("button_group", "Evidence", ["models"]),
     ],
     "Train": [
         ("number_input", "Seeds", 5),

@@ -12,10 +12,6 @@ from fairdash.audits import (
     AuditedModel,
     AuditRows,
     Change,
-    columns_by_effect,
-    counterpart_of,
-    number_step,
-    search_counterparts,
     worst_counterparts,
 )
 from fairdash.datasets import Roles, make_dataset
@@ -24,11 +20,9 @@ from fairdash.metrics import FairMetric, group_directions, ignore_columns
 
 KINDS = {
     "unconstrained": {"n_epochs": 4, "batch_size": 128},
-    "logistic": {},
     "fair_log_loss": {},
     "hardt": {},
     "forest": {"n_estimators": 8, "max_depth": 4},
-    "neighbours": {},
 }
 ALL = np.arange(120)
 
@@ -41,19 +35,22 @@ def metric_of(rows, columns=("branch",)):
 def shown(rows, line):
     """Return a person and its counterpart, one row each, as the table has them."""
     person = rows.frame.iloc[[line.place]].reset_index(drop=True)
-    return person, counterpart_of(person, line.changes)
+    other = person.astype(object)
+    for column, _, after in line.changes:
+        other[column] = after
+    return person, other.astype(person.dtypes)
 
 
 @pytest.mark.parametrize("method", KINDS)
-@pytest.mark.parametrize("radius", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize("radius", [0.0, 2.0])
 def test_every_line_is_a_row_of_table_values_within_the_radius(
     model_of, method, radius
 ):
     model = model_of(method, KINDS[method])
     rows, metric = model.rows, metric_of(model.rows)
-    found = search_counterparts(model, metric, places=ALL, radius=radius)
-    assert found.n == 120
-    table = found.people
+    table = worst_counterparts(
+        model, rows, metric=metric, fair_radius=radius, places=ALL
+    )
     assert len(table) > 60
     for line in table.itertuples():
         person, other = shown(rows, line)
@@ -70,13 +67,11 @@ def test_every_line_is_a_row_of_table_values_within_the_radius(
         assert distance <= radius + 1e-9
     turned = (table["before"] > 0.5) != (table["after"] > 0.5)
     assert (turned == table["decision_changed"]).all()
-    assert found.share_changed == turned.sum() / 120
-    assert found.share_found == len(table) / 120
     numbers = rows.dataset.row_number[rows.where[table["place"]]] + 1
     assert (table["row"] == numbers).all()
 
 
-@pytest.mark.parametrize("method", ["logistic", "fair_log_loss", "forest", "hardt"])
+@pytest.mark.parametrize("method", ["fair_log_loss", "hardt"])
 def test_a_free_column_is_searched_at_least_as_far_as_its_flip(model_of, method):
     model = model_of(method, KINDS[method])
     rows = model.rows
@@ -92,9 +87,6 @@ def test_a_free_column_is_searched_at_least_as_far_as_its_flip(model_of, method)
     assert (table["fair_distance"] <= 1e-9).all()
     changed = table["decision_changed"].sort_index().to_numpy()
     np.testing.assert_array_equal(changed, np.max(turned, axis=0))
-    found = search_counterparts(model, metric, places=ALL, radius=0.0)
-    assert (found.n, found.share_found) == (120, 1)
-    assert found.share_changed == pytest.approx(changed.mean())
 
 
 @pytest.fixture(scope="module")
@@ -134,13 +126,13 @@ def network_of(rows, seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("radius", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("radius", [0.0, 3.0])
 def test_the_search_finds_nearly_what_trying_every_row_finds(small, seed, radius):
     model = network_of(small, seed)
     metric = ignore_columns(["sex"], small.encoder.feature_names)
-    found = search_counterparts(model, metric, places=np.arange(small.n), radius=radius)
-    found = found.people.set_index("place")
+    table = worst_counterparts(model, small, metric=metric, fair_radius=radius)
+    table = table.set_index("place")
     encode, frame = small.encoder.transform, small.frame
     values = [sorted(small.dataset.frame[name].dropna().unique()) for name in frame]
     every = pd.DataFrame(list(product(*values)), columns=list(frame))
@@ -159,7 +151,7 @@ def test_the_search_finds_nearly_what_trying_every_row_finds(small, seed, radius
         assert near.any()
         changed = (q[near] > 0.5) != (before[place] > 0.5)
         exact.append(changed.any())
-        best.append(found.loc[place, "decision_changed"])
+        best.append(table.loc[place, "decision_changed"])
     assert np.mean(best) >= np.mean(exact) - 0.02
     assert not (np.array(best) & ~np.array(exact)).any()
 
@@ -177,30 +169,12 @@ def test_no_counterpart_is_missing_unless_the_person_was(small):
     assert str(came[0]).startswith("grade: (missing) → ")
 
 
-def test_no_counterpart_has_a_category_missing_unless_the_person_had(small):
-    frame = small.dataset.frame.assign(origin="here", hired=small.dataset.y)
-    frame.loc[::2, "origin"] = "there"
-    frame.loc[::3, "kind"] = None
-    roles = small.dataset.roles.model_copy(update={"positive": "1"})
-    rows = AuditRows.of(make_dataset(frame, roles, name="gaps"), 0)
-    metric = ignore_columns(["kind"], rows.encoder.feature_names)
-    tables = [
-        worst_counterparts(network_of(rows, k), rows, metric=metric, fair_radius=2.0)
-        for k in range(3)
-    ]
-    changes = [c for table in tables for line in table["changes"] for c in line]
-    assert any(c.column == "kind" and pd.isna(c.before) for c in changes)
-    assert not [c for c in changes if pd.isna(c.after)]
-
-
 def test_without_a_row_within_the_radius_nobody_is_counted(small):
     model = network_of(small, 0)
     names = small.encoder.feature_names
     odd = np.random.default_rng(0).normal(size=(len(names), 1))
-    metric = FairMetric.ignoring(names, odd, ["odd"])
-    found = search_counterparts(model, metric, places=np.arange(20), radius=1e-6)
-    assert found.people.empty
-    assert (found.share_found, found.share_changed, found.changed) == (0, 0, 0)
+    metric = FairMetric.ignoring(names, odd)
+    assert worst_counterparts(model, small, metric=metric, fair_radius=1e-6).empty
 
 
 def test_a_metric_of_other_columns_is_refused(small):
@@ -255,48 +229,7 @@ def test_a_model_brought_along_is_searched_over_the_rows_given():
         )
 
 
-@pytest.mark.parametrize(
-    "values, step",
-    [([1, 2, 900], 1), ([1.0, 3.0, np.nan], 1), ([0.0, 0.5, 37.0], 0.4), ([0.5], 0.1)],
-)
-def test_a_number_is_edited_in_steps_that_suit_its_column(values, step):
-    found = number_step(pd.Series(values))
-    assert found == step
-    assert isinstance(found, type(step))
-
-
-def test_columns_stand_by_how_far_they_alone_move_a_person(model_of, dataset):
-    model = model_of("unconstrained", {"n_epochs": 20, "batch_size": 64})
-    for place in (0, 5):
-        person = model.rows.frame.iloc[[place]]
-        at = np.array([place])
-
-        def moved(name, person=person, at=at):
-            column = dataset.frame[name]
-            if name == "branch":
-                values = column.unique()
-            else:
-                shares = [0.05, 0.25, 0.5, 0.75, 0.95]
-                values = np.quantile(column, shares, method="nearest")
-            p = model.probability(person, at)[0]
-            changed = (person.assign(**{name: value}) for value in values)
-            return max(abs(model.probability(one, at)[0] - p) for one in changed)
-
-        effects = [moved(name) for name in columns_by_effect(model, place)]
-        assert effects == sorted(effects, reverse=True)
-        assert effects[0] > effects[-1]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "labels"),
-    [
-        (27.18961693693791, 27.1905550974942, ("27.1896", "27.1906")),
-        (27.189616, 27.189617, ("27.189616", "27.189617")),
-        (85.5, 85.0, ("85.5", "85")),
-        (1234567.25, 12.0, ("1234567.25", "12")),
-        (0.000123456789, float("nan"), ("0.000123457", "(missing)")),
-        ("office", "works", ("office", "works")),
-    ],
-)
-def test_a_fraction_is_as_long_as_tells_it_apart(before, after, labels):
-    assert Change("bmi", before, after).labels() == labels
+def test_a_change_is_said_with_six_digits_of_a_fraction():
+    assert str(Change("bmi", 27.18961693693791, 12.0)) == "bmi: 27.189617 → 12"
+    assert str(Change("bmi", 85.5, float("nan"))) == "bmi: 85.5 → (missing)"
+    assert str(Change("branch", "office", "works")) == "branch: office → works"

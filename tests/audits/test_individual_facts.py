@@ -7,20 +7,18 @@ import pytest
 from fairdash.audits import (
     AuditedModel,
     AuditRows,
-    FairMetricSpec,
     Pairs,
     alike_answer,
-    audit_flips,
-    audit_similar,
+    alike_row,
     changed_people,
     flip_values,
     invented_people,
     own_units,
-    search_counterparts,
     similar_people,
+    trained_columns,
 )
 from fairdash.datasets import Roles, make_dataset, split
-from fairdash.metrics import group_directions, ignore_columns, wilson_interval
+from fairdash.metrics import ignore_columns, wilson_interval
 from fairdash.store import TrialRecord
 
 
@@ -51,46 +49,21 @@ def trial(**params):
     return TrialRecord("k", "sensei", params, 0, "finished", {}, None, 1.0, None)
 
 
-def test_the_metric_is_the_one_the_model_was_trained_with(rows):
+def test_columns_that_do_not_count_are_those_the_model_was_trained_with():
     features = ("years", "score", "kind")
-    of = FairMetricSpec.of_trial
-    assert of(trial(), features) == FairMetricSpec()
+    assert trained_columns(trial(), features) == ()
     both = trial(metric="both", columns="kind, gone")
-    assert of(both, features) == FairMetricSpec(columns=("kind",))
-    alone = of(trial(metric="columns", columns="kind"), features)
-    assert alone == FairMetricSpec(columns=("kind",), predicts_group=False)
-    names = rows.encoder.feature_names
-    built = alone.build(rows)
-    np.testing.assert_allclose(built.sigma, ignore_columns(["kind"], names).sigma)
-    built = of(both, features).build(rows)
-    expected = group_directions(rows.train, rows.train_groups, names, columns=["kind"])
-    np.testing.assert_allclose(built.sigma, expected.sigma)
+    assert trained_columns(both, features) == ("kind",)
+    assert trained_columns(trial(columns="kind"), features) == ()
 
 
-def test_a_metric_is_read_from_what_it_wrote_and_from_nothing_else():
-    features = ("years", "a, b")
-    spec = FairMetricSpec(columns=("a, b",), predicts_group=False)
-    assert FairMetricSpec.parse(spec.text(), features) == spec
-    for text in (None, "", "group", '{"columns": ["gone"]}', '{"more": 1}'):
-        assert FairMetricSpec.parse(text, features) is None
-
-
-def test_people_without_a_value_in_a_flipped_column_are_a_group(rows):
-    class Scorer:
-        def positive(self, X, group):
-            return 0.3 + 0.4 * (X[:, 0] > 0)
-
-    model = AuditedModel("k", "logistic", Scorer(), rows)
-    found = audit_flips(model, flip_values(rows.dataset, ["kind"]))
-    kind = rows.frame["kind"].fillna("(missing)")
-    decided = rows.test.X[:, 0] > 0
-    gaps = []
-    for label in (0, 1):
-        mine = rows.y == label
-        right = (decided == label)[mine]
-        gaps.append(np.ptp(pd.Series(right).groupby(kind[mine].to_numpy()).mean()))
-    assert set(kind) == {"a", "b", "c", "(missing)"}
-    assert found["gap_max:kind"] == pytest.approx(max(gaps))
+def test_a_column_is_set_to_all_of_few_values_or_to_quantiles(rows):
+    flips = flip_values(rows.dataset, ["kind", "score"])
+    assert flips["kind"] == ("a", "b", "c")
+    assert len(flips["score"]) == 5
+    assert set(flips["score"]) <= set(rows.dataset.frame["score"])
+    with pytest.raises(ValueError, match=r"'hired' cannot be flipped.*years, score"):
+        flip_values(rows.dataset, ["hired"])
 
 
 class Scorer:
@@ -110,8 +83,9 @@ def test_the_most_similar_person_is_the_nearest_other_row(model, columns):
     rows = model.rows
     X = rows.test.X.astype(float)
     names = rows.encoder.feature_names
-    root = ignore_columns(columns, names).root if columns else np.eye(X.shape[1])
-    apart = (((X[:, None] - X) @ root) ** 2).sum(-1)
+    sigma = ignore_columns(columns, names).sigma if columns else np.eye(X.shape[1])
+    difference = X[:, None] - X
+    apart = ((difference @ sigma) * difference).sum(-1)
     np.fill_diagonal(apart, np.inf)
     places = rows.sample(25)
     pairs = similar_people(model, columns, places=places)
@@ -155,9 +129,11 @@ def test_only_the_columns_asked_for_change_and_the_worst_value_counts(model):
             most = np.abs(mine - pair.before).max()
             assert abs(pair.after - pair.before) == pytest.approx(most)
         assert {change.column for change in pair.changes} <= {"kind"}
-    numbers = audit_flips(model, flips)
-    assert numbers["consistency"] == pytest.approx(1 - pairs.share)
-    assert numbers["moved"] == pytest.approx(pairs.moved, abs=0.02)
+    row = alike_row("m", model, pairs, pairs)
+    assert row["Decisions changed"].startswith(f"{pairs.share:.1%} (")
+    decided = model.encoded(model.rows.test.X, np.arange(model.rows.n)) > 0.5
+    right = [(decided == y)[model.rows.y == y].mean() for y in (0, 1)]
+    assert row["Balanced accuracy"] == f"{np.mean(right):.1%}"
 
 
 def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs(
@@ -187,13 +163,10 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     lost = [group for pair in pairs for _, group, yes in pair if not yes]
     assert mixed.value == f"{max(map(lost.count, set(lost))) / len(pairs):.0%}"
     assert mixed.note.startswith(f"of {len(pairs)} mixed pairs")
-    assert "95% confidence" in answer.details
     drawn = answer.figure.table
     assert drawn["before"].iloc[0] == similar.people["before"].iloc[0]
     ends = [frozenset(pair) for pair in zip(drawn["row"], drawn["other"], strict=True)]
     assert len(set(ends)) == len(ends)  # nobody is drawn from both sides
-    numbers = audit_similar(model, similar)
-    assert numbers["consistency"] == pytest.approx(1 - similar.share)
     blind = alike_answer(similar, similar, None, ("origin",), label="m")
     assert blind.verdict.endswith("The model does not read origin.")
     idle = alike_answer(similar, similar, None, ("origin",), label="m", status="x")
@@ -202,10 +175,10 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
 
 def test_invented_people_are_named_so_and_limits_have_the_columns_units(model):
     rows = model.rows
-    metric = ignore_columns(["kind"], rows.encoder.feature_names)
-    found = search_counterparts(model, metric, places=np.arange(rows.n), radius=0.5)
-    pairs = invented_people(found)
-    assert (pairs.share, pairs.interval) == (found.share_changed, found.interval)
+    places = np.arange(rows.n)
+    pairs = invented_people(model, ("kind",), places=places, radius=0.5)
+    assert pairs.share == pairs.people["decision_changed"].sum() / rows.n
+    assert pairs.people["fair_distance"].max() <= 0.5 + 1e-9
     real = similar_people(model, (), places=np.arange(rows.n))
     drawn = alike_answer(pairs, real, None, ("origin",), label="m").figure.table
     assert drawn["pair"].str.contains("invented").all()

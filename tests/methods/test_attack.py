@@ -7,7 +7,7 @@ import torch
 from fairdash.methods.individual.attack import Attack
 from fairdash.methods.individual.classifier import OutputDistance, TargetLoss
 from fairdash.methods.network.stacked import StackedNetwork
-from fairdash.metrics import FairMetric, explore
+from fairdash.metrics import FairMetric
 
 CPU = torch.device("cpu")
 SIZES = [(6, 1), (6, 8, 1), (6, 8, 5, 1)]
@@ -30,34 +30,7 @@ def stack_of(sizes, n_models=2):
 
 def metric_of(d=6, k=2):
     directions = np.random.default_rng(0).normal(size=(d, k))
-    return FairMetric.ignoring(range(d), directions, range(k))
-
-
-def learned_metric():
-    rng = np.random.default_rng(0)
-    X, other = rng.normal(size=(2, 300, 6))
-    d = ((X - other) ** 2).mean(1)
-    return explore(X, other, rng.random(300) < 2 / (1 + np.exp(d)), range(6))
-
-
-@pytest.mark.parametrize("sizes", [(3, 8, 1)], ids=str)
-@pytest.mark.parametrize("rate", [0.5, 10.0])
-@torch.no_grad()
-def test_far_moves_that_a_learned_metric_calls_free_are_undone(sizes, rate):
-    """Each costs next to nothing, but not hundreds of units of it."""
-    names, free = ["a", "b", "c"], np.eye(3)[:, :2]
-    sigma = np.diag([9e-4, 5e-4, 1])
-    metric = FairMetric(names, free, names[:2], (np.nan,) * 2, sigma)
-    network, X = stack_of(sizes), torch.randn(50, 3, generator=torch.manual_seed(0))
-    here, multiplier = network.forward(X).clone(), torch.tensor([[0.5], [20.0]])
-    for objective in (OutputDistance(here), TargetLoss((torch.arange(50) % 2).float())):
-        search = {**SEARCH, "n_subspace_steps": 40, "subspace_learning_rate": rate}
-        others, distance = Attack(network, metric, **search)(
-            X, lambda _, objective=objective: objective, multiplier
-        )
-        reached = objective.value(network.forward(others))
-        gain = reached - multiplier * distance - objective.value(here)
-        assert (gain > -1e-4 * (1 + reached)).all()
+    return FairMetric.ignoring(range(d), directions)
 
 
 @torch.no_grad()
@@ -77,12 +50,11 @@ def test_a_linear_model_is_attacked_along_the_steepest_direction():
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("metric", [metric_of(), learned_metric()], ids=["free", "psd"])
 @pytest.mark.parametrize("kind", ["distance", "loss"])
-def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, metric, kind):
-    network = stack_of(sizes)
+def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, kind):
+    network, metric = stack_of(sizes), metric_of()
     X = torch.randn(40, 6, generator=torch.manual_seed(0))
-    y = (torch.arange(40) % max(2, sizes[-1])).float()
+    y = (torch.arange(40) % 2).float()
     multiplier = torch.tensor([[0.5], [2.0]])
     basis = torch.as_tensor(metric.basis).float()
     sigma = torch.as_tensor(metric.sigma).float()
@@ -101,16 +73,9 @@ def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, metric, kind):
     def gain(move):
         there = outputs(X + move)
         if kind == "distance":
-            share = 0.25 if sizes[-1] == 1 else 1 / sizes[-1]
-            return share * (there - outputs(X)).square().sum(-1)
-        if sizes[-1] == 1:
-            targets = y.expand(2, -1)
-            logits = there[..., 0]
-            return torch.nn.functional.binary_cross_entropy_with_logits(
-                logits, targets, reduction="none"
-            )
-        return torch.nn.functional.cross_entropy(
-            there.transpose(1, 2), y.long().expand(2, -1), reduction="none"
+            return 0.25 * (there - outputs(X)).square().sum(-1)
+        return torch.nn.functional.binary_cross_entropy_with_logits(
+            there[..., 0], y.expand(2, -1), reduction="none"
         )
 
     def climb(width, rate, steps, value):
@@ -127,9 +92,7 @@ def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, metric, kind):
     def penalised(move):
         return gain(move) - multiplier * ((move @ sigma) * move).sum(-1)
 
-    free = torch.zeros(2, 40, 6)
-    if basis.shape[1]:
-        free = climb(basis.shape[1], 0.5, 8, lambda c: gain(c @ basis.T)) @ basis.T
+    free = climb(basis.shape[1], 0.5, 8, lambda c: gain(c @ basis.T)) @ basis.T
     full = climb(6, 0.05, 8, lambda move: penalised(free + move))
 
     with torch.no_grad():

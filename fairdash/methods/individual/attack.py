@@ -69,9 +69,6 @@ class Attack:
         basis = np.ascontiguousarray(metric.basis, np.float32)
         self.basis = torch.as_tensor(basis, device=device)
         self._across, self._minus = self._each(self.basis.T), self._each(-self.basis)
-        self.sigma = None  # stands for I - AA'
-        if metric.is_learned:
-            self.sigma = torch.as_tensor(metric.sigma.astype(np.float32), device=device)
         self._generator = torch.Generator().manual_seed(seed)
 
     def __call__(
@@ -91,25 +88,13 @@ class Attack:
         value = objective.value(at_x)
         free = moves = torch.zeros_like(rows)
         if self.n_subspace_steps and self.basis.shape[1]:
-            free, at_free, value = self._along_free(
-                at_free, above, objective, value, multiplier
-            )
+            free, at_free, value = self._along_free(at_free, above, objective, value)
         distance = torch.zeros_like(value)
-        if self.sigma is not None:
-            distance = self._distance(free)
         if self.n_full_steps:
             moves, distance = self._everywhere(
-                free, distance, at_free, above, objective, value, multiplier
+                at_free, above, objective, value, multiplier
             )
         return (rows + free + moves).mT, distance
-
-    def sensitivity(self) -> Tensor:
-        """Return the norm of A'W_1, one per model: 0 if free moves are not seen."""
-        return self._projected().norm(dim=(1, 2))
-
-    def _projected(self) -> Tensor:
-        """Return A'W_1, (n_models, k, hidden)."""
-        return product(self._across, self.network.weights[0])
 
     def _each(self, matrix: Tensor) -> Tensor:
         """Return a matrix once for every model."""
@@ -121,9 +106,8 @@ class Attack:
         above: _Above,
         objective: Objective,
         value: Tensor,
-        multiplier: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        projected = self._projected()
+        projected = product(self._across, self.network.weights[0])  # A'W_1
         across = projected.mT.contiguous()
         ascent = self._start(at_rows, projected.shape[1], self.subspace_learning_rate)
         coefficients = ascent.place
@@ -133,11 +117,7 @@ class Attack:
             ascent.step()
         product(across, coefficients, plus=at_rows, out=above.entry)
         reached = objective.value(above.outputs(above.entry))
-        gained = reached
-        if self.sigma is not None:  # to a learned metric they may cost a little
-            moved = product(self._each(self.basis), coefficients)
-            gained = reached - multiplier * self._distance(moved)
-        better = gained > value
+        better = reached > value
         kept = coefficients * better[:, None]
         at_free = product(across, kept, plus=at_rows)
         return (
@@ -148,8 +128,6 @@ class Attack:
 
     def _everywhere(
         self,
-        free: Tensor,
-        before: Tensor,
         at_free: Tensor,
         above: _Above,
         objective: Objective,
@@ -162,14 +140,14 @@ class Attack:
         for _ in range(self.n_full_steps):
             product(first.mT, moves, plus=at_free, out=above.entry)
             above.gradient(objective, first, out=ascent.gradient)
-            pull = self._weighed(self._counted(free, moves))
+            pull = self._weighed(moves)
             ascent.gradient.addcmul_(pull, twice, value=-1)
             ascent.step()
         product(first.mT, moves, plus=at_free, out=above.entry)
         reached = objective.value(above.outputs(above.entry))
-        after = self._distance(self._counted(free, moves))
-        better = reached - multiplier * after > value - multiplier * before
-        return moves * better[:, None], torch.where(better, after, before)
+        distance = (self._weighed(moves) * moves).sum(1)
+        better = reached - multiplier * distance > value
+        return moves * better[:, None], torch.where(better, distance, 0.0)
 
     def _start(self, like: Tensor, width: int, learning_rate: float) -> _Ascent:
         """Return moves of about one step, the same for all models, and their Adam."""
@@ -178,18 +156,9 @@ class Attack:
         shape = n_models, width, n_rows
         return _Ascent(drawn.to(like.device).T.expand(shape), learning_rate)
 
-    def _counted(self, free: Tensor, moves: Tensor) -> Tensor:
-        """Return what the metric sees of both; of free moves, I - AA' sees nothing."""
-        return moves if self.sigma is None else free + moves
-
     def _weighed(self, move: Tensor) -> Tensor:
-        """Return the product with sigma."""
-        if self.sigma is not None:
-            return product(self._each(self.sigma), move)
+        """Return the product with I - AA', to which free moves are nothing."""
         return product(self._minus, product(self._across, move), plus=move)
-
-    def _distance(self, counted: Tensor) -> Tensor:
-        return (self._weighed(counted) * counted).sum(1)
 
 
 class _Above:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Self
-
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.callback import with_callbacks
+from typing import TYPE_CHECKING
 
 from fairdash._validation import check_non_negative, check_positive
 from fairdash.methods.declare import Method, at_least_one, param, vary
@@ -23,9 +18,8 @@ from fairdash.methods.individual.classifier import (
     WeightedPairs,
 )
 from fairdash.methods.lazy import torch
-from fairdash.methods.network import Batch, Groups
+from fairdash.methods.network import Batch
 from fairdash.methods.params import FAST
-from fairdash.methods.scorers import Float32
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,11 +52,7 @@ class AttackTrainer(PairTrainer):
         mean = distance.mean(1, keepdim=True)
         change = self.first.multiplier_learning_rate * weight * (self.radius - mean)
         self.multiplier = (self.multiplier - change).clamp(min=0)
-        return {
-            "distance": mean[:, 0],
-            "multiplier": self.multiplier[:, 0],
-            "free_sensitivity": self.attack.sensitivity(),
-        }
+        return {"distance": mean[:, 0], "multiplier": self.multiplier[:, 0]}
 
 
 class SenseiTrainer(AttackTrainer):
@@ -173,8 +163,7 @@ class SenSeI(SearchedClassifier, WeightedPairs):
     network_ : Network
     history_ : DataFrame
         Means of each epoch: ``loss``, ``fair_loss`` (d_Y at the counterparts),
-        ``distance`` (d_X), ``multiplier`` and ``free_sensitivity``, the norm of
-        :math:`A^T W_1`, which is 0 when free moves are not seen.
+        ``distance`` (d_X) and ``multiplier``.
     ratio_, ratio_history_ : None
         This method does not weight rows.
     """
@@ -251,60 +240,34 @@ SENSR = Method.of(
 )
 
 
-@dataclass(frozen=True)
-class PairedBatch(Batch):
-    """Rows with the counterfactuals of each, (n_rows, n_counterfactuals, d)."""
-
-    others: Tensor
-
-    def __getitem__(self, rows: Tensor) -> PairedBatch:
-        return PairedBatch(
-            self.X[rows], self.y[rows], self.groups[rows], self.others[rows]
-        )
-
-
 class ClpTrainer(PairTrainer):
     """A predictor whose output is pulled towards that at a random counterfactual."""
 
     def prepare(self, rows: Batch) -> None:
-        """Seed the draws; find the free directions where no counterfactuals are."""
+        """Seed the draws and find the free directions."""
         self.weight = self.each("fairness_weight")
         self._generator = torch.Generator().manual_seed(self.seeds[1])
-        if not isinstance(rows, PairedBatch):
-            free = self.share_metric(rows).basis.astype("float32")
-            if not free.shape[1]:
-                raise ValueError(
-                    "`metric` has no free direction, so no row can be moved along one; "
-                    "give `counterfactuals`, or use SenSeI."
-                )
-            basis = torch.as_tensor(free, device=self.device)
-            self.free = basis @ basis.T
+        basis = self.share_metric(rows).basis.astype("float32")
+        free = torch.as_tensor(basis, device=self.device)
+        self.free = free @ free.T
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Draw counterfactuals and move the predictor; return losses."""
-        n = len(batch)
-        if isinstance(batch, PairedBatch):
-            drawn = torch.randint(
-                batch.others.shape[1], (n,), generator=self._generator
-            )
-            others = batch.others[torch.arange(n), drawn.to(batch.X.device)]
-        else:
-            drawn = torch.randperm(n, generator=self._generator)
-            other_rows = batch.X[drawn.to(batch.X.device)]
-            others = batch.X + (other_rows - batch.X) @ self.free
+        drawn = torch.randperm(len(batch), generator=self._generator)
+        other_rows = batch.X[drawn.to(batch.X.device)]
+        others = batch.X + (other_rows - batch.X) @ self.free
         n_models = self.predictor.n_models
         return self.pair_step(batch, others.expand(n_models, -1, -1), self.weight)
 
 
 class CLP(WeightedPairs):
-    r"""Network whose logits agree for a person and a given counterfactual.
+    r"""Network whose logits agree for a person and a counterfactual.
 
     .. math:: \min_\theta E[\ell(y, h(x))] + \rho E[d_Y(h(x), h(\tilde{x}))]
 
-    with :math:`\tilde{x}` drawn anew for every row and minibatch: one of the given
-    ``counterfactuals``, or the row moved to another one along sensitive directions,
-    :math:`x + P (x_j - x)` with the projector P on the free directions. For the levels
-    of a column this is another person's value.
+    with :math:`\tilde{x}` drawn anew for every row and minibatch: the row moved to
+    another one along sensitive directions, :math:`x + P (x_j - x)` with the projector P
+    on the free directions. For the levels of a column this is another person's value.
 
     Source: Garg et al., *Counterfactual fairness in text classification through
     robustness* (AIES 2019), section 4.3; :math:`d_Y` as in :class:`SenSeI`.
@@ -318,53 +281,6 @@ class CLP(WeightedPairs):
     """
 
     _trainer_class = ClpTrainer
-
-    @with_callbacks
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        counterfactuals: ArrayLike | None = None,
-        **unknown: object,
-    ) -> Self:
-        """Fit the model, see `StackedClassifier.fit`.
-
-        Parameters
-        ----------
-        counterfactuals : array-like of shape (n_rows, d) or (n_rows, m, d), optional
-            Counterfactuals of each row.
-        """
-        self._refuse(unknown)
-        self._others = None if counterfactuals is None else _aligned(X, counterfactuals)
-        try:
-            self._fit_models([self], X, y, sensitive_features, sample_weight)
-        finally:
-            del self._others
-        return self
-
-    def _batch(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
-        others = getattr(self, "_others", None)
-        if others is None:
-            return super()._batch(X, y, groups)
-        return PairedBatch(X, y, groups, torch.as_tensor(others, device=X.device))
-
-
-def _aligned(X: ArrayLike, counterfactuals: ArrayLike) -> Float32:
-    rows, others = np.asarray(X), np.asarray(counterfactuals, np.float32)
-    if others.ndim == 2:
-        others = others[:, None]
-    if others.ndim != 3 or (len(others), others.shape[2]) != rows.shape:
-        raise ValueError(
-            "Counterfactual pairs do not align: X has shape "
-            f"{rows.shape}, `counterfactuals` {np.shape(counterfactuals)}. Give, for "
-            "each row of X, one or more rows of the same columns."
-        )
-    if not np.isfinite(others).all():
-        raise ValueError("`counterfactuals` must be finite numbers.")
-    return others
 
 
 CLP_METHOD = Method.of(

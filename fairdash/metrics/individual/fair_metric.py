@@ -1,58 +1,43 @@
 """Fair metrics: how far apart two people are once some directions do not count."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import LogisticRegression
+
+from fairdash._validation import encode_groups
 
 Float = NDArray[np.float64]
-_FREE = 1e-3  # of the largest eigenvalue: below it, a learned direction is free
-_RANK = 1e-8  # of the largest singular value: below it, a direction is a repeat
+_RANK = 1e-8  # of a direction's length: what is left of a repeat is below it
+_VARIES = 1e-6  # of the length of the rows: below it, nothing is left to differ in
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FairMetric:
     r"""The squared distance :math:`d(x, x')^2 = (x-x')^T \Sigma (x-x')`.
 
-    Made by `ignore_columns`, `group_directions`, `comparable_directions` and
-    `explore`; metrics of free directions are joined with ``|``.
+    Made by `ignore_columns` and `group_directions`.
 
     Attributes
     ----------
     feature_names : tuple of str
         Encoded columns, d of them.
-    directions : ndarray of shape (d, k)
-        Unit vectors along which people may differ for free, as they were named or
-        learned; they need not be orthogonal.
-    labels : tuple of str
-        What each direction is.
-    explained : tuple of float
-        Share of the variation it was learned from that lies along a direction, beyond
-        those before it; NaN for a direction that was not learned.
+    basis : ndarray of shape (d, k)
+        Orthonormal basis A of the directions along which people may differ for free.
     sigma : ndarray of shape (d, d)
-        Positive semidefinite; ``I - P`` with the projector P on the free directions
-        unless it was learned as a whole.
+        :math:`\Sigma = I - A A^T`, a projector.
     """
 
     feature_names: tuple[str, ...]
-    directions: Float
-    labels: tuple[str, ...]
-    explained: tuple[float, ...]
-    sigma: Float
+    basis: Float
 
     @classmethod
-    def ignoring(
-        cls,
-        feature_names: Sequence[str],
-        directions: ArrayLike,
-        labels: Sequence[str],
-        explained: Sequence[float] | None = None,
-    ) -> Self:
-        r"""Return the metric :math:`\Sigma = I - P` that ignores ``directions``.
+    def ignoring(cls, feature_names: Sequence[str], directions: ArrayLike) -> Self:
+        r"""Return the metric that ignores ``directions``, of shape (d, k).
 
         Raises ValueError when there is none, one is not finite, all are zero, or
         together they leave nothing in which people differ.
@@ -65,45 +50,24 @@ class FairMetric:
         if not np.isfinite(vectors).all():
             raise ValueError("`directions` must be finite numbers.")
         lengths = np.linalg.norm(vectors, axis=0)
-        kept = lengths > 0
-        if not kept.any():
+        nonzero = lengths > 0
+        basis = _orthonormal(vectors[:, nonzero] / lengths[nonzero])
+        if not basis.shape[1]:
             raise ValueError(
                 "A fair metric needs at least one sensitive direction that is not "
-                "zero; name a column to ignore, or learn a direction."
+                "zero; name a column to ignore."
             )
-        shares = [np.nan] * len(labels) if explained is None else list(explained)
-        unit = vectors[:, kept] / lengths[kept]
-        span = _orthonormal(unit)
-        if span.shape[1] == len(names):
+        if basis.shape[1] == len(names):
             raise ValueError(
-                f"The {unit.shape[1]} directions that should not count span all "
-                f"{len(names)} columns, so that any two people would be alike. Name "
-                "fewer columns, or learn fewer directions."
+                f"The directions that should not count span all {len(names)} columns, "
+                "so that any two people would be alike. Name fewer columns."
             )
-        return cls(
-            names,
-            unit,
-            tuple(str(label) for label, keep in zip(labels, kept, strict=True) if keep),
-            tuple(float(s) for s, keep in zip(shares, kept, strict=True) if keep),
-            np.eye(len(names)) - span @ span.T,
-        )
+        return cls(names, basis)
 
     @cached_property
-    def basis(self) -> Float:
-        """Orthonormal basis (d, k) of the free directions, in their order."""
-        return _orthonormal(self.directions)
-
-    @property
-    def projection(self) -> Float:
-        """The projector ``I - P`` (d, d) on what counts."""
-        return np.eye(len(self.sigma)) - self.basis @ self.basis.T
-
-    @cached_property
-    def root(self) -> Float:
-        """R (d, r) with ``sigma = R R'``: distances are those of rows times R."""
-        values, vectors = np.linalg.eigh(self.sigma)
-        kept = values > 1e-12 * max(float(values[-1]), 1e-300)
-        return vectors[:, kept] * np.sqrt(values[kept])
+    def sigma(self) -> Float:
+        """The projector ``I - AA'`` (d, d) on what counts."""
+        return np.eye(len(self.feature_names)) - self.basis @ self.basis.T
 
     def distance(self, X: ArrayLike, X_other: ArrayLike) -> Float:
         """Return the squared distance of each row of ``X`` to that of ``X_other``."""
@@ -114,63 +78,9 @@ class FairMetric:
         squared: Float = ((difference @ self.sigma) * difference).sum(-1)
         return np.maximum(squared, 0.0)
 
-    def table(self, X: ArrayLike) -> pd.DataFrame:
-        """Return what is free, for a picture.
-
-        One row per direction: ``direction``, ``explained``, ``variance``, the share of
-        the variance of ``X`` along it beyond those before it (NaN if X does not vary),
-        and ``columns``, its largest loadings.
-        """
-        rows = np.asarray(X, np.float64)
-        centred = rows - rows.mean(0)
-        total = (centred**2).sum()
-        shares = []
-        for k in range(len(self.labels)):
-            fresh = _beyond(self.directions[:, :k], self.directions[:, k])
-            along = ((centred @ fresh) ** 2).sum()
-            shares.append(along / total if total > 0 else np.nan)
-        return pd.DataFrame(
-            {
-                "direction": self.labels,
-                "explained": self.explained,
-                "variance": shares,
-                "columns": [self._loadings(k) for k in range(len(self.labels))],
-            }
-        )
-
-    @property
-    def is_learned(self) -> bool:
-        """Whether ``sigma`` was learned as a whole and weighs every column."""
-        return not np.allclose(self.sigma, self.projection, atol=1e-8)
-
-    def __or__(self, other: "FairMetric") -> "FairMetric":
-        """Return the metric that ignores the directions of both.
-
-        Raises ValueError when features differ, or one metric is learned as a whole.
-        """
-        if self.feature_names != other.feature_names:
-            raise ValueError("Two fair metrics are joined only over the same features.")
-        if self.is_learned or other.is_learned:
-            raise ValueError(
-                "A fair metric that was learned as a whole cannot be joined with "
-                "another; learn one from pairs that differ in those columns as well."
-            )
-        return FairMetric.ignoring(
-            self.feature_names,
-            np.hstack([self.directions, other.directions]),
-            (*self.labels, *other.labels),
-            (*self.explained, *other.explained),
-        )
-
     def __sklearn_clone__(self) -> "FairMetric":
         """Return itself: it never changes, so models of a stack may share it."""
         return self
-
-    def _loadings(self, k: int, most: int = 3) -> str:
-        values = self.directions[:, k]
-        order = np.argsort(-np.abs(values), kind="stable")[:most]
-        shown = [i for i in order if abs(values[i]) > _RANK]
-        return ", ".join(f"{self.feature_names[i]} {values[i]:+.2f}" for i in shown)
 
 
 def fair_distance(
@@ -191,36 +101,110 @@ def fair_distance(
     if not isinstance(metric, FairMetric):
         directions = np.asarray(metric, np.float64)
         names = [f"x{i}" for i in range(len(directions))]
-        labels = [f"direction {k + 1}" for k in range(directions.shape[-1])]
-        metric = FairMetric.ignoring(names, directions, labels)
+        metric = FairMetric.ignoring(names, directions)
     return metric.distance(X, X_other)
 
 
-def free_of(sigma: Float) -> Float:
-    """Return the directions (d, k) that a learned matrix gives next to no weight."""
-    values, vectors = np.linalg.eigh(sigma)
-    return vectors[:, values <= _FREE * values[-1]]
+def columns_of(column: str, feature_names: Sequence[str]) -> list[int]:
+    """Return where a table's column is among encoded ones: itself, or its levels.
+
+    "race" is at "race=White" and "race=Black" as well as at "race".
+
+    Raises ValueError when it is none of the features.
+    """
+    places = [
+        i
+        for i, name in enumerate(feature_names)
+        if name == column or name.startswith(f"{column}=")
+    ]
+    if not places:
+        known = list(dict.fromkeys(name.split("=")[0] for name in feature_names))
+        raise ValueError(
+            f"{column!r} is not a feature of the model, so it can neither be ignored "
+            f"nor flipped; the features are {', '.join(known)}."
+        )
+    return places
+
+
+def ignore_columns(columns: Iterable[str], feature_names: Sequence[str]) -> FairMetric:
+    """Return the metric in which the values of ``columns`` do not count.
+
+    These are columns of the table, or encoded columns. Raises ValueError when none is
+    named or one is not a feature.
+    """
+    return FairMetric.ignoring(feature_names, _unit_vectors(columns, feature_names))
+
+
+def group_directions(
+    X: ArrayLike,
+    sensitive_features: ArrayLike,
+    feature_names: Sequence[str],
+    *,
+    columns: Iterable[str] = (),
+    alpha: float = 1e-3,
+) -> FairMetric:
+    """Return the metric that ignores ``columns`` and what predicts the group.
+
+    The direction is the vector of coefficients of a logistic regression of the group on
+    the remaining columns; more than two groups give one direction each, as in the Adult
+    experiments of SenSR and SenSeI.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, d)
+    feature_names : sequence of str
+    columns : iterable of str
+        Ignored as well, and no part of the regression.
+    alpha : float, default=1e-3
+        Ridge penalty of the mean loss, which keeps the coefficients finite.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than two groups, or a column is not a feature.
+    """
+    rows = np.asarray(X, np.float64)
+    groups, codes = encode_groups(sensitive_features, rows)
+    named = _unit_vectors(columns, feature_names)
+    if named.shape[1]:
+        FairMetric.ignoring(feature_names, named)  # refuses all columns
+    left = ~named.any(axis=1)
+    solver = LogisticRegression(C=1 / (alpha * len(rows)), max_iter=1000)
+    solver.fit(rows[:, left], codes)
+    centred = rows[:, left] - rows[:, left].mean(0)
+    span = _orthonormal(solver.coef_.T)
+    beyond = centred - centred @ span @ span.T
+    if np.linalg.norm(beyond) <= _VARIES * np.linalg.norm(centred):
+        # scikit-learn's checks ask for "1 feature(s)"
+        raise ValueError(
+            f"The directions that predict {len(groups)} groups span all that the "
+            f"{left.sum()} feature(s) left vary in, so that any two people "
+            "would be alike. Merge groups, or choose columns that should not count "
+            "instead."
+        )
+    learned = np.zeros((rows.shape[1], len(solver.coef_)))
+    learned[left] = solver.coef_.T
+    return FairMetric.ignoring(feature_names, np.hstack([named, learned]))
+
+
+def _unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
+    """Return the axes (d, k) of all encoded columns of ``columns``."""
+    places = [i for name in columns for i in columns_of(name, feature_names)]
+    return np.eye(len(feature_names))[:, list(dict.fromkeys(places))]
 
 
 def _orthonormal(vectors: Float) -> Float:
-    """Return an orthonormal basis in the order of ``vectors``, without repeats."""
+    """Return an orthonormal basis in the order of ``vectors``, without repeats.
+
+    The search for counterparts starts at random along this basis, so its order and
+    signs are part of what a setting trains.
+    """
     basis = np.empty((len(vectors), 0))
-    for k in range(vectors.shape[1]):
-        fresh = _beyond(basis, vectors[:, k])
-        if np.linalg.norm(fresh) > 0:
-            basis = np.column_stack([basis, fresh])
-    return basis
-
-
-def _beyond(before: Float, vector: Float) -> Float:
-    """Return the unit part of ``vector`` outside the span of ``before``, or zero."""
-    rest = vector
-    if before.shape[1]:
-        left, singular, _ = np.linalg.svd(before, full_matrices=False)
-        span = left[:, singular > _RANK * singular[0]]
+    for vector in vectors.T:
+        rest = vector
         for _ in range(2):  # twice is enough for orthogonality to rounding
-            rest = rest - span @ (span.T @ rest)
-    length = float(np.linalg.norm(rest))
-    if length <= _RANK * max(1.0, float(np.linalg.norm(vector))):
-        return np.zeros_like(vector)
-    return rest / length
+            rest = rest - basis @ (basis.T @ rest)
+        length = float(np.linalg.norm(rest))
+        if length > _RANK * max(1.0, float(np.linalg.norm(vector))):
+            basis = np.column_stack([basis, rest / length])
+    return basis

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash._escaping import plain
 from fairdash._validation import value_label
 from fairdash._wording import amount, listing
-from fairdash.audits import number_step
 from fairdash.datasets import (
     Cut,
     Roles,
@@ -221,7 +220,8 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
         def moved() -> None:
             st.session_state[field] = float(f"{st.session_state[handle]:.12g}")
 
-        step = number_step(column)
+        whole = (column.dropna() % 1 == 0).all()
+        step = 1 if whole else float(f"{(high - low) / 100:.1g}")
         st.slider(
             f"{plain(column.name)}: 1 from here on",
             low,

@@ -1,0 +1,222 @@
+"""The Individual fairness page: whether people who are alike are treated alike.
+
+Pairs are kept by what decides them: keys of trials and data sets name contents, so an
+entry can never be stale.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+
+import pandas as pd
+import streamlit as st
+
+from fairdash._escaping import plain
+from fairdash.audits import (
+    AuditedModel,
+    AuditRows,
+    PairKind,
+    Pairs,
+    Scaling,
+    Setting,
+    alike_row,
+    audited_scores,
+    changed_people,
+    encoding_of,
+    flip_values,
+    invented_people,
+    is_own,
+    own_units,
+    read_model,
+    score_of_key,
+    similar_people,
+    trained_columns,
+)
+from fairdash.store import TrialRecord
+from fairdash.sweep import SweepSpec
+from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
+from fairdash.ui.widgets.blocks import more
+from fairdash.ui.widgets.pick_models import pick_seed_of
+from fairdash.ui.widgets.state import BY_KEY, store
+
+MOST_MODELS = 40
+_PEOPLE, _INVENTED = 2_000, 300  # test rows that pairs are looked for
+_KINDS: dict[PairKind, str] = {
+    "similar": "Similar people",
+    "changed": "Only this changed",
+    "invented": "Invented",
+}
+_RADII = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+_RADIUS = 0.1
+_KEYED = BY_KEY | {
+    TrialRecord: lambda trial: (trial.key, trial.seed),  # of a file the key is one
+}
+
+
+@dataclass(frozen=True)
+class IndividualFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Columns that should not count, as JSON: {"columns": [...]}.
+    metric: str | None = field(default=None, metadata=OF_RUN)
+    # Where pairs came from in links of earlier versions.
+    pairs: str | None = field(default=None, metadata=OF_DATA)
+    # Whom people are compared with.
+    compared: str | None = None
+    # Largest squared fair distance of an invented counterpart (epsilon).
+    fair_radius: float | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the reader asks.
+
+    ``columns`` should not count; ``flipped`` are those of them that the model reads, by
+    default the sensitive one.
+    """
+
+    model: Setting
+    trial: TrialRecord  # of the seed whose people are shown
+    columns: tuple[str, ...]
+    flipped: tuple[str, ...]
+    kind: PairKind
+    radius: float  # largest squared fair distance of an invented counterpart
+
+
+def pick_individual(model: Setting, dataset_id: str) -> Question:
+    """Draw the controls."""
+    features = _features_of(dataset_id, model)
+    sensitive = store().dataset(dataset_id).roles.sensitive_feature
+    columns = _pick_columns(model, features, sensitive) or (sensitive,)
+    flipped = tuple(name for name in columns if name in features)
+    kinds = [kind for kind in get_args(PairKind) if flipped or kind != "changed"]
+    kind: PairKind = st.segmented_control(
+        "Compare with",
+        kinds,
+        required=True,
+        format_func=_KINDS.__getitem__,
+        help="The most similar other person of the test rows; the same person with "
+        "other values of what should not count; or a row that nobody has, made to be "
+        "decided otherwise.",
+        **bound("compared", "similar", among=kinds),
+    )
+    trial = pick_seed_of(model, "People of", format_func=lambda seed: f"seed {seed}")
+    radius = _RADIUS
+    if kind == "invented":
+        with st.container(width="content"), more("Search"):
+            radius = st.select_slider(
+                "How far they may differ (ε)",
+                _RADII,
+                help="Squared distance of encoded columns, whose standard deviation is "
+                "1.",
+                **bound("fair_radius", _RADIUS, among=_RADII),
+            )
+            near = own_units(model_of(dataset_id, trial).rows.encoder, radius)
+            st.caption(plain(f"A single number may differ by {near}."))
+    if IndividualFields.here().pairs:
+        st.caption("Pairs are no longer uploaded here: the page compares real people.")
+    return Question(model, trial, columns, flipped, kind, radius)
+
+
+def _pick_columns(
+    model: Setting, features: Sequence[str], sensitive: str
+) -> tuple[str, ...]:
+    """Draw the columns that should not count; at first those the model trained with."""
+    start = list(trained_columns(model.trials[0], features))
+    if not start and sensitive in features:
+        start = [sensitive]
+    columns = st.multiselect(
+        "Should not count",
+        features,
+        placeholder=f"{sensitive} (not read)",
+        width=260,
+        help="Columns whose values should make no difference: the sensitive one and "
+        "what stands for it.",
+        **bound(
+            "metric",
+            start,
+            among=features,
+            shown=_read_columns,
+            meant=lambda columns: json.dumps({"columns": columns}),
+        ),
+    )
+    return tuple(columns)
+
+
+def _read_columns(text: str) -> list[str]:
+    """Return the columns that an address names; nothing can be of another form."""
+    try:
+        return list(map(str, json.loads(text)["columns"]))
+    except (KeyError, TypeError, ValueError):
+        return [text]
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
+def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
+    """Return a stored model, or that of a file brought along, with its rows.
+
+    Raises ValueError when it was trained by an earlier version.
+    """
+    if score_of_key(trial.key) is not None:
+        return audited_scores(store(), store().dataset(dataset_id), trial)
+    spec = SweepSpec.of_run(store().run_of(trial.key).spec)
+    scaling, drawn = encoding_of(store().dataset(dataset_id), trial, spec)
+    return read_model(store(), trial, _rows(dataset_id, trial.seed, scaling, drawn))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYED)
+def _rows(
+    dataset_id: str, seed: int, scaling: Scaling, train_rows: int | None
+) -> AuditRows:
+    dataset = store().dataset(dataset_id)
+    return AuditRows.of(dataset, seed, scaling=scaling, train_rows=train_rows)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
+def pairs_of(
+    dataset_id: str,
+    trial: TrialRecord,
+    kind: PairKind,
+    columns: tuple[str, ...],
+    radius: float = 0.0,
+) -> Pairs:
+    """Return people of a model with somebody alike; see `fairdash.audits.Pairs`."""
+    model = model_of(dataset_id, trial)
+    if kind == "changed":
+        return changed_people(model, flip_values(model.rows.dataset, columns))
+    if kind == "similar":
+        return similar_people(model, columns, places=model.rows.sample(_PEOPLE))
+    places = model.rows.sample(_INVENTED)
+    return invented_people(model, columns, places=places, radius=radius)
+
+
+def show_every_model(
+    models: Sequence[Setting], question: Question, dataset_id: str
+) -> None:
+    """Draw the table of models on the same people: those of the question's seed."""
+    seed, rows, left_out = question.trial.seed, [], list[str]()
+    for model in models[:MOST_MODELS]:
+        trial = next((t for t in model.trials if t.seed == seed), None)
+        try:
+            if trial is None:
+                raise ValueError(f"has no seed {seed}")
+            pairs = [pairs_of(dataset_id, trial, "similar", question.flipped)]
+            if question.flipped:
+                pairs.append(pairs_of(dataset_id, trial, "changed", question.flipped))
+        except ValueError as error:
+            left_out.append(f"{model.label}: {error}")
+            continue
+        changed = pairs[1] if question.flipped else None
+        audited = model_of(dataset_id, trial)
+        rows.append(alike_row(model.label, audited, pairs[0], changed))
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    if left_out:
+        st.caption(plain(f"Excluded: {'; '.join(left_out)}."))
+
+
+def _features_of(dataset_id: str, model: Setting) -> tuple[str, ...]:
+    """Return the columns that a model reads."""
+    if is_own(model):
+        return tuple(model_of(dataset_id, model.trials[0]).rows.features)
+    return store().dataset(dataset_id).roles.features
