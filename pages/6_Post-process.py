@@ -20,24 +20,19 @@ view = ui.page("Post-process", "Can thresholds fix it?", pick="run")
 dataset = ui.store().dataset(view.data) if view.data else None
 models = ui.known_models(view.data, view.run)
 own = audits.own_models(ui.store(), view.data) if view.data else []
-sources = ui.post_sources(models, own, ui.uploads(), view.run)
-sources += ui.undeclared_columns(view.data) if view.data else []
+sources = ui.post_sources(models, own, view.run)
 if not sources:
     ui.empty(
         "No scores yet",
         "Thresholds are learned on the scores of a model. A plain one trains in "
-        "seconds; a column of probabilities in your table or a file of scores serves "
-        "as well.",
+        "seconds; a column of scores in your table, named on Data, serves as well.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.upload_scores()
     ui.freeze_imports()
     st.stop()
 
-subgroups = None
-if dataset is not None:
-    start = ui.store().dataset_record(view.data).subgroups
-    subgroups = ui.chosen_subgroups(dataset, start)
+start = ui.store().dataset_record(view.data).subgroups
+subgroups = ui.chosen_subgroups(dataset, start)
 
 
 @st.fragment
@@ -45,14 +40,13 @@ def post_process():
     """Draw everything that follows the controls."""
     page = ui.result_page("post")
     with page.controls:
-        choice = postprocess.pick_post(sources, view.data)
+        choice = postprocess.pick_post(sources)
     try:
-        data = ui.scored(view.data, choice.source, choice.crossed)
+        data = ui.scored(view.data, choice.source)
         ramp = postprocess.fit_ramp(data, choice)
     except ValueError as error:
         ui.problem("These groups cannot be corrected", error)
         return
-    fitted = postprocess.baselines(view.data, choice.source, choice.crossed)
     details = [
         audits.one_of_seeds(model, models)
         for model in models
@@ -60,43 +54,30 @@ def post_process():
     ]
     if scale := ui.what_margins_are(choice.source, view.data):
         details.append(scale)
-    name = dataset.name if dataset else ""
-    page.show(postprocess.post_answer(ramp, choice, name, " ".join(details)))
+    answer = postprocess.post_answer(ramp, choice, dataset.name, " ".join(details))
+    page.show(answer)
     ramps = postprocess.ramps_of(ramp)
     with page.figure:
-        postprocess.live_ramp(ramp, ramps, choice, view.data, fitted.hardt)
+        postprocess.live_ramp(ramp, ramps, choice, view.data)
     with page.controls:
         postprocess.pick_ramp(ramp, choice, view.data)
 
     def trade_off():
-        if choice.source.has_outcome:
-            trade = postprocess.trade_off(ramp, choice, view.data)
-            ui.show_answer(trade, "trade off")
-        else:
-            postprocess.changed_by_group(ramp)
+        trade = postprocess.trade_off(ramp, choice, view.data)
+        ui.show_answer(trade, "trade off")
 
     def inside():
-        answer = postprocess.local_before_after(ramp, choice, view.data, subgroups)
-        ui.show_answer(answer, "local")
-
-    def take_away():
-        postprocess.post_downloads(ramp, choice, view.data, subgroups)
-        postprocess.apply_to_file(ramp, choice, view.data, view.run)
+        postprocess.inside_subgroups(ramp, view.data, subgroups)
 
     def how():
         ui.heading(ramps.headline)
         st.markdown(HOW_RAMP)
 
-    label = "Other methods" if choice.source.has_outcome else "Changes by group"
-    evidence = [
-        ui.Evidence("trade", label, trade_off),
-        ui.Evidence("measure", "By any measure", lambda: postprocess.by_measure(ramp)),
-    ]
-    if dataset is not None and choice.source.upload is None:
-        evidence.append(ui.Evidence("inside", "Inside subgroups", inside))
     page.evidence(
-        *evidence,
-        ui.Evidence("apply", "Download, apply", take_away),
+        ui.Evidence("trade", "Other methods", trade_off),
+        ui.Evidence("measure", "By group", lambda: postprocess.by_group(ramp)),
+        ui.Evidence("inside", "Inside subgroups", inside),
+        ui.Evidence("apply", "Download", lambda: postprocess.post_downloads(ramp)),
         ui.Evidence("how", "How this is computed", how),
     )
 

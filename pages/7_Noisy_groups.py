@@ -6,12 +6,12 @@ from fairdash.ui import data, noisy_groups, train
 PAGE = "pages/7_Noisy_groups.py"
 
 view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
-models = noisy_groups.certifiable(view.data, view.run, ui.uploads())
+models = noisy_groups.certifiable(view.data, view.run)
 following = bool(view.run) and not ui.store().run(view.run).over
 if following:
     ui.follow(view.run, noisy_groups.show_progress)
 if models:
-    can_train = view.data is not None and data.can_train(view.data)
+    can_train = data.can_train(view.data)
     noisy_groups.show_noisy_groups(models, view.data, view.run, can_train)
 elif not following:
     title, remedies = "No model to certify yet", data.ways_to_a_table(PAGE)
@@ -21,11 +21,10 @@ elif not following:
         }
     ui.empty(
         title,
-        "A promise is certified for a model. A plain one trains in seconds, and a file "
-        "of scores serves as well.",
+        "A promise is certified for a model. A plain one trains in seconds, and a "
+        "column of scores serves as well.",
         remedies,
     )
-    ui.upload_scores()
 if view.run:
     train.export_run(view)
 ui.freeze_imports()

@@ -26,7 +26,6 @@ from fairdash.postprocessing import (
     RejectOption,
     expected_outcome,
 )
-from fairdash.postprocessing.baselines import ShiftInference
 
 ADULT = {"target": "income", "positive": ">50K", "sensitive_feature": "sex"}
 CREDIT = {
@@ -40,7 +39,6 @@ METHODS = {
     "ramp": RampThreshold(0.1),
     "Hardt": HardtThreshold(),
     "reject option": RejectOption(),
-    "shift inference": ShiftInference(),
 }
 
 

@@ -7,18 +7,16 @@ import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of, value_labels
-from fairdash._wording import listing
+from fairdash.audits import correction_verdict
 from fairdash.cli._options import File, refusing
 from fairdash.datasets import read_table
 from fairdash.postprocessing import (
     GAMMAS,
     RampThreshold,
+    ScoredRows,
     ScoreType,
     SplitScores,
-    Thresholds,
     choose_ramp,
-    scores_with_outcomes,
-    split_scores,
 )
 
 _WIDTH = 0.1
@@ -26,6 +24,7 @@ _WIDTH = 0.1
 
 def learn_thresholds(
     file: File,
+    score: Annotated[str, typer.Option(help="Column of scores.")],
     group: Annotated[
         list[str],
         typer.Option(help="Column of the groups; repeat it to cross several."),
@@ -34,10 +33,6 @@ def learn_thresholds(
         Path,
         typer.Option(help="JSON file of thresholds."),
     ],
-    score: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of scores. Default: the only one there is."),
-    ] = None,
     outcome: Annotated[
         str | None,
         typer.Option(help="Column and value of the positive outcome: repaid=yes."),
@@ -67,67 +62,63 @@ def learn_thresholds(
     """
     with refusing(file):
         frame = read_table(file)
-        target, positive = _outcome(frame, outcome)
-        scores = scores_with_outcomes(frame, group, target, score or ())
-        if len(scores) != 1:
-            raise ValueError(
-                f"These are {len(scores)} columns of scores: {listing(scores)}. Name "
-                "one of them by --score."
-            )
         check_one_of("--out", out.suffix, (".json",))
-        ((name, own_outcome),) = scores.items()
-        for column in (name, *group):
+        for column in (score, *group):
             check_one_of("column", column, list(map(str, frame)))
-        own = positive if own_outcome == target else None
-        split = split_scores(frame, name, group, own_outcome, own, score_type)
-        rules = _ramp(split, gamma, rate, tolerance)
-    out.write_text(rules.to_json())
-    typer.echo(f"{out}: {rules.method}")
+        target, positive = _outcome(frame, outcome)
+        split = SplitScores.of_table(
+            frame,
+            score,
+            group,
+            outcome=target,
+            positive=positive,
+            score_type=score_type,
+        )
+        ramp = _ramp(split.calibration, gamma, _number_or_name(rate), tolerance)
+        report = ramp.report(split.test)
+    out.write_text(ramp.thresholds().to_json())
+    typer.echo(f"{correction_verdict(report)} {report.details()}")
+    typer.echo(report.changed.to_string(index=False, float_format="%.3f"))
+    typer.echo(f"{out}: {ramp}")
 
 
-def _outcome(frame: pd.DataFrame, told: str | None) -> tuple[str | None, str | None]:
-    if told is None:
+def _outcome(frame: pd.DataFrame, named: str | None) -> tuple[str | None, str | None]:
+    if named is None:
         return None, None
-    target, _, positive = told.partition("=")
+    target, _, positive = named.partition("=")
     check_one_of("--outcome", target, list(map(str, frame)))
     labels = value_labels(frame[target])
     if labels.isna().any() or not (labels == positive).any():
-        known = ", ".join(map(str, labels.dropna().unique()[:5]))
+        values = ", ".join(map(str, labels.dropna().unique()[:5]))
         raise ValueError(
             f"`--outcome` must name a value of {target!r}, none of which may be "
-            f"missing: --outcome {target}=VALUE, one of {known}."
+            f"missing: --outcome {target}=VALUE, one of {values}."
         )
     return target, positive
 
 
 def _ramp(
-    split: SplitScores, gamma: float | None, rate: str | None, tolerance: float
-) -> Thresholds:
-    """Print what a ramp does on the rows held out, and return its thresholds."""
-    learned, fresh = split.calibration, split.test
-    target = _rate(rate)
-    if learned.y is not None and (gamma is None or target is None):
-        chosen = choose_ramp(
-            learned,
-            tolerance=tolerance,
-            target_rates=None if target is None else [target],
+    rows: ScoredRows, gamma: float | None, rate: str | float | None, tolerance: float
+) -> RampThreshold:
+    """Return a ramp; what is not given is chosen by folds where there is an outcome."""
+    if rows.y is not None and (gamma is None or rate is None):
+        return choose_ramp(
+            rows,
+            tolerance,
+            target_rates=None if rate is None else [rate],
             gammas=GAMMAS if gamma is None else [gamma],
         )
-        typer.echo(chosen.cost(learned, fresh, "held-out"))
-        ramp = chosen.ramp(learned)
-    else:
-        width = _WIDTH if gamma is None else gamma
-        aim = "balanced" if target is None else target
-        ramp = RampThreshold(width, aim, tolerance, score_type=learned.score_type)
-        ramp.fit_rows(learned)
-    report = ramp.report(fresh)
-    typer.echo(report.verdict("held-out"))
-    typer.echo(report.changed.to_string(index=False, float_format="%.3f"))
-    return ramp.thresholds()
+    ramp = RampThreshold(
+        _WIDTH if gamma is None else gamma,
+        "balanced" if rate is None else rate,
+        tolerance,
+        score_type=rows.score_type,
+    )
+    return ramp.fit_rows(rows)
 
 
-def _rate(told: str | None) -> str | float | None:
+def _number_or_name(rate: str | None) -> str | float | None:
     try:
-        return told if told is None else float(told)
+        return rate if rate is None else float(rate)
     except ValueError:
-        return told
+        return rate

@@ -48,7 +48,6 @@ from fairdash.plots._theme import (
     resolve,
 )
 from fairdash.plots._trade_off import (
-    plot_corrections,
     plot_ramps,
     plot_trade_off,
 )

@@ -1,42 +1,19 @@
-"""What post-processing does: ramps, accuracy against DI, local DI before and after."""
+"""What post-processing does: ramps, and accuracy against DI."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
 
 import pandas as pd
 
 from fairdash._wording import between, fitting, number, percent
-from fairdash.plots._local import plot_local_di
 from fairdash.plots._rows import interval_bars, records, scatter
-from fairdash.plots._theme import (
-    INK,
-    Picture,
-    Spec,
-    fade,
-    finish,
-    value_axis,
-)
+from fairdash.plots._theme import INK, Picture, Spec, fade, finish, value_axis
 
-_MARKS = {
-    "none": ("#000005", "square-open"),
-    "hardt": ("#000009", "square"),
-    "odds": ("#000009", "square-x-open"),
-    "reject": ("#000006", "triangle-up"),
-    "shift": ("#000007", "diamond"),
-}
-_ROLES = {
-    "No correction": "unconstrained",
-    "Ramp": "other",
-    "Ramp, crossed": "logistic",
-    "Covariance control": "broad",
-}
-_SHORT = {
-    "No correction": "before",
-    "Ramp": "ramp",
-    "Ramp, crossed": "crossed",
-    "Covariance control": "covariance",
-}
+_MARKS = (  # of methods, as they come
+    ("#000005", "square-open"),
+    ("#000009", "square"),
+    ("#000006", "triangle-up"),
+    ("#000007", "diamond"),
+)
 _SAME = 1e-9  # starts of ramps that differ by rounding alone
 _ORDER = ["accuracy", "demographic_parity_difference"]
 
@@ -45,17 +22,12 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
     """One mark per method, the ramp as a line over its tolerances.
 
     The figure is of one trace for the line, one for the ring, one per method.
-
-    Parameters
-    ----------
-    table : DataFrame
-        `fairdash.postprocessing.trade_off_table`: kind, label, tolerance, accuracy and
-        demographic_parity_difference, each with ``_low``, ``_high``, ``_change``,
-        ``_change_low`` and ``_change_high``. The kind is "setting" (the ramp looked
-        at), "curve" (in order of tolerance), "none", "hardt", "odds", "reject" or
-        "shift"; changes are known of the setting alone.
+    ``table`` is of `fairdash.postprocessing.trade_off_table`, ``rows`` says which rows
+    it is of, such as "test".
     """
-    line, chosen = (table[table["kind"] == kind] for kind in ("curve", "setting"))
+    line, chosen, methods = (
+        table[table["kind"] == kind] for kind in ("curve", "setting", "method")
+    )
     data: list[Spec] = [
         {
             **_points(line, INK, "circle", 6),
@@ -70,20 +42,17 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
             "text": ["this setting"],
         },
     ]
-    for kind, (colour, symbol) in _MARKS.items():
-        one = table[table["kind"] == kind]
-        if len(one):
-            label = str(one["label"].iloc[0])
-            mark = _points(one, colour, symbol, 11, intervals=True)
-            data.append({**mark, "name": label, "text": [label]})
+    for place, label in enumerate(methods["label"]):
+        own = methods[methods["label"] == label]
+        mark = _points(own, *_MARKS[place % len(_MARKS)], 11, intervals=True)
+        data.append({**mark, "name": label, "text": [label]})
     layout: Spec = {
         "xaxis": value_axis("DI (← fairer)", "~g", showgrid=True, rangemode="tozero"),
         "yaxis": {"title": "expected accuracy", "tickformat": ".1%", "nticks": 6},
     }
-    setting = records(chosen)[0]
     return Picture(
         finish(data, layout, height=430, legend=True),
-        _trade_off_headline(setting, rows),
+        _trade_off_headline(records(chosen)[0], rows),
         _trade_off_alt(table, rows),
         table.drop(columns="kind").dropna(axis="columns", how="all"),
         f"{rows.capitalize()} rows, 95% Wilson and Newcombe intervals. Line: the ramp "
@@ -112,16 +81,12 @@ def _trade_off_headline(setting: Spec, rows: str) -> str:
         return f"No change of DI can be estimated on {rows} rows"
     if not _clear(setting, _ORDER[1]):
         return f"The change of DI is not clear on {rows} rows"
-    size = number(abs(gap))
-    takes = f"takes {size} off DI" if gap < 0 else f"adds {size} to DI"
+    takes = f"takes {number(-gap)} off DI" if gap < 0 else f"adds {number(gap)} to DI"
     way = "costs" if accuracy < 0 else "gains"
     price = f"{way} {abs(100 * accuracy):.1f} pt accuracy"
     if not _clear(setting, _ORDER[0]):
         price = "accuracy change not clear"
-    return fitting(
-        f"{rows.capitalize()} rows: the ramp {takes}, {price}",
-        f"{rows.capitalize()}: the ramp {takes}, {price}",
-    )
+    return f"{rows.capitalize()} rows: the ramp {takes}, {price}"
 
 
 def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
@@ -137,7 +102,6 @@ def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
     why = "so that rates agree" if tolerance == 0 else "to bring rates together"
     headline = fitting(
         f"The ramp starts latest for {last}, earliest for {first}, {why}",
-        f"The ramp starts latest for {last}, {why}",
         f"Ramps start at different scores, {why}",
     )
     if starts[last] - starts[first] < _SAME:
@@ -153,48 +117,6 @@ def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
         f"Scores of {rows} rows by group with ramps: {listed}.",
         groups,
         f"Ramps are learned on the {rows} rows drawn here.",
-    )
-
-
-def plot_corrections(
-    cells: pd.DataFrame,
-    values: pd.DataFrame,
-    overall: pd.DataFrame,
-    *,
-    groups: tuple[str, ...],
-    excluded: Sequence[str],
-    rows: str,
-    feature: str = "",
-) -> Picture:
-    """Local DI before and after corrections.
-
-    The tables are as for `plot_local_di`, their labels those of
-    `fairdash.postprocessing.LocalComparison`; the first is no correction. For those
-    ``excluded`` the subgroups are too small.
-    """
-    roles = [_ROLES[label] for label in overall["label"]]
-    models = overall.assign(colour_role=roles)
-    small = f" Excluded, subgroups too small: {' and '.join(excluded)}."
-    fitted = " Thresholds were learned on these rows: test rows say what they keep."
-    return replace(
-        plot_local_di(cells, values, models, groups=groups, feature=feature),
-        headline=_corrections_headline(cells, rows),
-        caption=f"Expected local DI by subgroup on {rows} rows, 95% Newcombe "
-        f"intervals. Dashed: global DI.{'' if rows == 'test' else fitted}"
-        f"{small if excluded else ''}",
-    )
-
-
-def _corrections_headline(cells: pd.DataFrame, rows: str) -> str:
-    """Say what the corrections do to the largest local DI."""
-    worst = cells.groupby("label", sort=False)["gap"].max().dropna()
-    if worst.empty:
-        return f"No subgroup is estimable on {rows} rows"
-    words = [_SHORT[str(label)] for label in worst.index]
-    named = [f"{number(gap, 2)} {word}" for gap, word in zip(worst, words, strict=True)]
-    said = f"{rows.capitalize()} rows: worst local DI"
-    return fitting(
-        f"{said} {', '.join(named)}", f"{said} {', '.join(named[:2])}", most=90
     )
 
 

@@ -12,16 +12,13 @@ from fairdash._lazy import lazy
 if TYPE_CHECKING:
     from fairdash.postprocessing.base import Report
     from fairdash.postprocessing.baselines import HardtThreshold, RejectOption
-    from fairdash.postprocessing.choice import GAMMAS, RampChoice, choose_ramp
     from fairdash.postprocessing.comparison import (
-        COVARIANCE,
-        RAMP,
-        FittedBaselines,
-        LocalComparison,
-        LocalCorrections,
+        PARITY,
+        Baselines,
+        fit_baselines,
         trade_off_table,
     )
-    from fairdash.postprocessing.covariance import NO_SUBGROUP, CovarianceRamp
+    from fairdash.postprocessing.covariance import CovarianceRamp
     from fairdash.postprocessing.inputs import (
         ScoreType,
         as_margins,
@@ -31,18 +28,17 @@ if TYPE_CHECKING:
         read_margins,
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
-    from fairdash.postprocessing.outcome import (
-        expected_outcome,
-        widest_changes,
+    from fairdash.postprocessing.outcome import expected_outcome
+    from fairdash.postprocessing.ramp import (
+        GAMMAS,
+        RampPreview,
+        RampThreshold,
+        choose_ramp,
     )
-    from fairdash.postprocessing.ramp import RampPreview, RampThreshold
     from fairdash.postprocessing.rows import (
         ScoredRows,
         SplitScores,
-        TableScores,
-        score_columns,
     )
     from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
-    from fairdash.postprocessing.table_scores import scores_with_outcomes, split_scores
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -1,4 +1,4 @@
-"""The methods that the ramp is compared with: Hardt, reject option, shift inference."""
+"""The methods that the ramp is compared with: Hardt and reject option."""
 
 import itertools
 from collections.abc import Sequence
@@ -167,13 +167,13 @@ def _height(rates: Array, across: Array, up: Array) -> Array:
 
 def _crossings(rates: Array, heights: Array) -> Array:
     """Return where two curves, linear between rates, cross."""
-    found = []
-    for one, other in itertools.combinations(heights, 2):
-        gap = one - other
+    crossings = []
+    for first, second in itertools.combinations(heights, 2):
+        gap = first - second
         turn = np.flatnonzero(gap[:-1] * gap[1:] < 0)
         share = gap[turn] / (gap[turn] - gap[turn + 1])
-        found.append(rates[turn] + share * (rates[turn + 1] - rates[turn]))
-    return np.concatenate(found)
+        crossings.append(rates[turn] + share * (rates[turn + 1] - rates[turn]))
+    return np.concatenate(crossings)
 
 
 @dataclass(eq=False, repr=False)
@@ -235,46 +235,3 @@ class RejectOption(PostProcessor):
 def _above(width: ArrayLike) -> np.ndarray:
     """Return the smallest margins outside the critical region."""
     return np.nextafter(width, np.inf)
-
-
-@dataclass(eq=False, repr=False)
-class ShiftInference(PostProcessor):
-    r"""Correct the prior of every group to that of all rows, then decide at 1/2.
-
-    With the base rate :math:`\pi_k` of a group and :math:`\pi` of all rows, odds are
-    multiplied by :math:`\frac{\pi}{1-\pi} \big/ \frac{\pi_k}{1-\pi_k}`. Deciding at
-    1/2 then is one threshold per group. It promises no demographic parity.
-
-    Attributes
-    ----------
-    priors_ : dict of group to float
-        Base rate by group.
-
-    References
-    ----------
-    M. Saerens, P. Latinne, C. Decaestecker (2002), Adjusting the outputs of a
-    classifier to new a priori probabilities. Neural Computation 14, 21-41.
-    Z. Wang et al. (2020), Towards fairness in visual recognition. CVPR.
-    """
-
-    score_type: ScoreType = "margin"
-
-    def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
-        positive = (rows.margins + 1) / 2 if rows.y is None else rows.y
-        weight = np.ones(len(positive)) if rows.weight is None else rows.weight
-        priors = np.bincount(rows.codes, weight * positive) / np.bincount(
-            rows.codes, weight
-        )
-        named = list(zip(rows.names, priors, strict=True))
-        extreme = [name for name, prior in named if not 0 < prior < 1]
-        if extreme:
-            raise ValueError(
-                f"`y` is the same in every row of groups {extreme}, so their odds "
-                "cannot be corrected; merge them with another group or exclude them."
-            )
-        overall = float(np.average(positive, weights=rows.weight))
-        factor = overall / (1 - overall) * (1 - priors) / priors
-        # the corrected odds pass 1 at odds of 1 / factor
-        starts = 2 / (1 + factor) - 1
-        self.priors_ = dict(zip(rows.group_values, map(float, priors), strict=True))
-        return [Rule.steps([(float(start), 1.0)]) for start in starts]

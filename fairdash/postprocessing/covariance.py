@@ -1,7 +1,6 @@
 """No covariance between decisions and a group inside any known subgroup."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -34,57 +33,6 @@ from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
 
 NO_SUBGROUP = "(no subgroup)"
-
-
-@dataclass(frozen=True, eq=False)
-class CellScores:
-    """Rows by subgroup and group, sorted when asked for.
-
-    ``subgroup`` is the place of every row's subgroup, (n,), among ``subgroups``; the
-    first is `NO_SUBGROUP`, whose rows are not corrected.
-    """
-
-    rows: ScoredRows
-    subgroup: NDArray[np.int64]
-    subgroups: tuple[str, ...]
-
-    @cached_property
-    def cells(self) -> NDArray[np.int64]:
-        """Cell of every row: subgroup by subgroup, in each group by group."""
-        return self.subgroup * len(self.rows.names) + self.rows.codes
-
-    @cached_property
-    def by_cell(self) -> list[SortedScores]:
-        """Scores of every cell."""
-        return self._sorted(self.cells, len(self.subgroups) * len(self.rows.names))
-
-    @cached_property
-    def _others(self) -> dict[int, list[SortedScores]]:
-        return {}
-
-    def pair(self, subgroup: int, group: int) -> CovarianceScores:
-        """Return the scores of one group in a subgroup and those of all others."""
-        n = len(self.rows.names)
-        first = subgroup * n
-        if n == 2:
-            return CovarianceScores(
-                self.by_cell[first + group], self.by_cell[first + 1 - group]
-            )
-        if group not in self._others:
-            outside = np.where(self.rows.codes == group, 0, self.subgroup)
-            self._others[group] = self._sorted(outside, len(self.subgroups))
-        return CovarianceScores(
-            self.by_cell[first + group], self._others[group][subgroup]
-        )
-
-    def _sorted(self, codes: NDArray[np.int64], n: int) -> list[SortedScores]:
-        order = np.argsort(codes, kind="stable")
-        ends = np.cumsum(np.bincount(codes, minlength=n))[:-1]
-        margins = np.split(self.rows.margins[order], ends)
-        if self.rows.weight is None:
-            return [SortedScores(own) for own in margins]
-        weights = np.split(self.rows.weight[order], ends)
-        return [SortedScores(*pair) for pair in zip(margins, weights, strict=True)]
 
 
 @dataclass(eq=False, repr=False)
@@ -146,29 +94,27 @@ class CovarianceRamp(BaseEstimator):
             score_type=self.score_type,
         )
         labels = _labels(subgroups, rows.margins)
-        codes, found = pd.factorize(labels, sort=True)
-        return self.fit_cells(CellScores(rows, codes + 1, (NO_SUBGROUP, *found)))
-
-    def fit_cells(self, cells: CellScores) -> Self:
-        """Solve every subgroup from scores that were sorted before."""
-        cells.rows.check_score_type(self.score_type)
+        codes, names = pd.factorize(labels, sort=True)
+        subgroups = (NO_SUBGROUP, *names)
         check_positive("gamma", self.gamma)
         check_non_negative("tolerance", self.tolerance)
-        rows, chosen = cells.rows, self._chosen(cells.rows.names)
-        keys = [f"{name} × {group}" for name in cells.subgroups for group in rows.names]
+        chosen = self._chosen(rows.names)
+        keys = [f"{name} × {group}" for name in subgroups for group in rows.names]
         check_distinct("subgroups", keys)
         self.groups_, self.group_ = rows.group_values, rows.group_values[chosen]
         self.names_, self.score_range_ = rows.names, rows.score_range
-        self.thresholds_ = {NO_SUBGROUP: 0.0}
-        self.shares_ = {}
-        for code, name in enumerate(cells.subgroups[1:], start=1):
-            t, share = 0.0, 0.0
-            pair = cells.pair(code, chosen)
-            if pair.members.total:
-                share = pair.share
-            if pair.members.total and pair.others.total:
-                t = pair.threshold(self.gamma, self.tolerance)
-            self.thresholds_[name], self.shares_[name] = t, share
+        self.thresholds_, self.shares_ = {NO_SUBGROUP: 0.0}, {}
+        in_group = rows.codes == chosen
+        for code, name in enumerate(names):
+            inside = codes == code
+            pair = CovarianceScores(
+                _sorted(rows, inside & in_group), _sorted(rows, inside & ~in_group)
+            )
+            share = pair.share
+            self.thresholds_[name] = (
+                pair.threshold(self.gamma, self.tolerance) if 0 < share < 1 else 0.0
+            )
+            self.shares_[name] = share
         multipliers = np.array([*self.thresholds_.values()])[:, None]
         shares = np.array([0.0, *self.shares_.values()])[:, None]
         self.starts_ = multipliers * ((np.arange(len(rows.names)) == chosen) - shares)
@@ -177,17 +123,17 @@ class CovarianceRamp(BaseEstimator):
             key: Rule.ramp(start, self.gamma)
             for key, start in zip(keys, starts, strict=True)
         }
+        cells = (codes + 1) * len(rows.names) + rows.codes
+        h = ramp_probability(rows.margins, self.starts_.ravel()[cells], self.gamma)
+        weight = np.ones(len(h)) if rows.weight is None else rows.weight
+        total = np.bincount(cells, weight, len(keys))
+        rates = np.bincount(cells, weight * h, len(keys))
         self.expected_rates_ = {
-            key: float(np.clip(scores.mean_h(start, self.gamma), 0, 1))
-            for key, scores, start in zip(keys, cells.by_cell, starts, strict=True)
-            if scores.total
+            key: float(rate / n)
+            for key, rate, n in zip(keys, rates, total, strict=True)
+            if n > 0
         }
         return self
-
-    def chance(self, cells: CellScores) -> Array:
-        """Return h, the probability of a positive decision, of rows of known cells."""
-        starts = self.starts_.ravel()[cells.cells]
-        return ramp_probability(cells.rows.margins, starts, self.gamma)
 
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike, subgroups: ArrayLike
@@ -237,6 +183,11 @@ class CovarianceRamp(BaseEstimator):
                 "group against the others."
             )
         return 0
+
+
+def _sorted(rows: ScoredRows, own: NDArray[np.bool_]) -> SortedScores:
+    weight = None if rows.weight is None else rows.weight[own]
+    return SortedScores(rows.margins[own], weight)
 
 
 def _labels(subgroups: ArrayLike, like: Any) -> "pd.Series[Any]":

@@ -12,7 +12,6 @@ from scipy.special import ndtri
 from fairdash._validation import encode_groups, value_label
 from fairdash.metrics import (
     GroupMeans,
-    LocalRates,
     change_of_gap,
     gap_interval,
     wilson_interval,
@@ -102,7 +101,7 @@ class DecisionSums:
         return table.astype(float).rename_axis("metric").reset_index()
 
     def changed(self) -> pd.DataFrame:
-        """Return the table of :func:`changed_decisions`; decisions count once."""
+        """Return decisions changed by group, see `Report`; decisions count once."""
         own = self.counted or self
         n, h = own.n.sum(axis=2), own.h.sum(axis=2)
         up, down = h[:, 0], (n - h)[:, 1]
@@ -176,58 +175,6 @@ def expected_outcome(
     sums = _sums(h, sensitive_features, y=y, reference=reference)
     table = sums.outcome(confidence=confidence)
     return table if reference is not None else table.iloc[:, :4]
-
-
-def changed_decisions(
-    h: ArrayLike, reference: ArrayLike, *, sensitive_features: ArrayLike
-) -> pd.DataFrame:
-    """Return how many decisions of a reference change on average, by group.
-
-    Returns
-    -------
-    DataFrame, one row per group: group, n, rate_before, rate, up (0 to 1), down (1 to
-    0), changed (both), spread (drawing alone moves this number by no more in 95 % of
-    cases)
-    """
-    return _sums(h, sensitive_features, reference=reference).changed()
-
-
-def widest_changes(changed: pd.DataFrame, most: int = 3) -> pd.DataFrame:
-    """Return a table of `changed_decisions` of at most ``most`` rows.
-
-    Of more groups those with most changes stay, as they stand, and the last row is of
-    all others together: their numbers in sum, rates by rows, ``group`` "" and
-    ``n_groups``, how many they are.
-    """
-    table = changed.assign(n_groups=1)
-    if len(table) <= most:
-        return table
-    kept = table.index.isin(table.nlargest(most - 1, "changed").index)
-    rest = table[~kept]
-    last = rest.drop(columns="group").sum().to_frame().T.assign(group="")
-    for name in ("rate_before", "rate"):
-        last[name] = np.average(rest[name], weights=rest["n"])
-    last["spread"] = np.hypot.reduce(rest["spread"])  # groups are drawn independently
-    return pd.concat([table[kept], last.astype(table.dtypes)], ignore_index=True)
-
-
-def expected_local_di(
-    h: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    subgroups: ArrayLike,
-    min_size: int = 50,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
-    """Gap between the groups' expected positive rates inside every subgroup.
-
-    The table of `fairdash.metrics.local_di`, with its arguments, for decisions drawn
-    with probabilities ``h``, (n,); for 0 and 1 the two agree.
-    """
-    rows = LocalRates.of(
-        sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
-    )
-    return rows.table(h, confidence=confidence)
 
 
 def _sums(

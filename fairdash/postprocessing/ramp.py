@@ -2,25 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fairdash._validation import (
     check_non_negative,
     check_one_of,
     check_positive,
 )
-from fairdash.metrics import gap_interval, wilson_interval
 from fairdash.postprocessing.base import PostProcessor
 from fairdash.postprocessing.inputs import Array, ScoreType, check_rate
 from fairdash.postprocessing.kernels import SortedScores, ramp_probability
-from fairdash.postprocessing.rows import ScoredRows
+from fairdash.postprocessing.rows import ScoredRows, deal
 from fairdash.postprocessing.rules import Rule
 
 TARGETS = ("accuracy", "balanced")
-_TOLERANCES = 9
+GAMMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+_AROUND = (0.0, -0.05, 0.05, -0.1, 0.1)  # of the base rate, as in the paper
+_FOLDS = 5
+_DIGITS = 12  # accuracies that differ by less are rounding
+_TOLERANCES = 6
 _GAMMAS = np.geomspace(0.01, 2, 24).round(4)  # of the preview
 _RATES = np.linspace(0, 1, 65)
 _KNOTS, _BINS = 257, 40
@@ -92,7 +95,12 @@ class RampThreshold(PostProcessor):
             check_rate("target_rate", self.target_rate)
             rate = float(self.target_rate)
         self.sample_, self.target_rate_ = rows, rate
-        self.starts_ = self._solve(self.tolerance)
+        self.starts_ = np.array(
+            [
+                group.threshold(self.gamma, rate, self.tolerance, self._shift)
+                for group in rows.by_group
+            ]
+        )
         starts = self.starts_.tolist()
         self.thresholds_ = dict(zip(rows.group_values, starts, strict=True))
         return [Rule.ramp(start, self.gamma) for start in starts]
@@ -104,62 +112,22 @@ class RampThreshold(PostProcessor):
     def _shift(self) -> float:
         return self.gamma / 2 if self.center else 0.0
 
-    def _solve(self, tolerance: float) -> Array:
-        """Return the start of the ramp of every group at another tolerance."""
-        rate, shift = self.target_rate_, self._shift
-        return np.array(
-            [
-                group.threshold(self.gamma, rate, tolerance, shift)
-                for group in self.sample_.by_group
-            ]
-        )
-
     def chance(self, rows: ScoredRows) -> Array:
         """Return h, the probability of a positive decision, of rows of known groups."""
         return ramp_probability(rows.margins, self.starts_[rows.codes], self.gamma)
 
-    def curve(self, rows: ScoredRows) -> pd.DataFrame:
-        """Return accuracy and DI on rows with outcomes, at several tolerances.
-
-        That is the own one, then nine from 0 to where no group is corrected any more.
-
-        Returns
-        -------
-        DataFrame with columns tolerance, and accuracy and
-        demographic_parity_difference, each also with ``_low`` and ``_high`` (95 %
-        Wilson and folded Newcombe)
-        """
+    def tolerances(self) -> list[float]:
+        """Return tolerances from 0 to where no group is corrected any more."""
         at_rest = _mean_h(self.sample_.by_group, -self._shift, self.gamma)
         most = 2 * max(abs(rate - self.target_rate_) for rate in at_rest)
-        tolerances = np.linspace(0, max(most, 0.02), _TOLERANCES).tolist()
-        rates = []
-        for tolerance in (self.tolerance, *tolerances):
-            starts = self._solve(tolerance)
-            rates.append(self._evaluate(rows, starts) | {"tolerance": tolerance})
-        return pd.DataFrame(rates)
+        return np.linspace(0, max(most, 0.02), _TOLERANCES).tolist()
 
-    def _evaluate(self, rows: ScoredRows, starts: Array) -> dict[str, float]:
-        """Return accuracy and DI with intervals, from sums of sorted scores."""
-        right, positive = 0.0, []
-        n = np.array([group.total for group in rows.by_outcome])
-        each, whole = rows.effective
-        for group, start in zip(rows.by_outcome, starts, strict=True):
-            decided = [float(side.sum_h(start, self.gamma)) for side in group]
-            right += group.negative.total - decided[0] + decided[1]
-            positive.append(sum(decided))
-        total = n.sum()
-        accuracy = wilson_interval(right * whole, total * whole)
-        gap = gap_interval(positive * each, n * each)
-        shares = np.divide(positive, n, out=np.full(len(n), np.nan), where=n > 0)
-        found: dict[str, Any] = {
-            "accuracy": right / total,
-            "accuracy_low": accuracy[0],
-            "accuracy_high": accuracy[1],
-            "demographic_parity_difference": np.nanmax(shares) - np.nanmin(shares),
-            "demographic_parity_difference_low": gap[0],
-            "demographic_parity_difference_high": gap[1],
-        }
-        return {name: float(value) for name, value in found.items()}
+    def at_tolerance(self, tolerance: float) -> "RampThreshold":
+        """Return the ramp of the same sample and rate at another tolerance."""
+        other = RampThreshold(
+            self.gamma, self.target_rate_, tolerance, self.center, self.score_type
+        )
+        return other.fit_rows(self.sample_)
 
 
 def _mean_h(groups: list[SortedScores], starts: Any, gamma: float) -> list[float]:
@@ -170,6 +138,61 @@ def _mean_h(groups: list[SortedScores], starts: Any, gamma: float) -> list[float
             groups, np.broadcast_to(starts, len(groups)), strict=True
         )
     ]
+
+
+def choose_ramp(
+    rows: ScoredRows,
+    tolerance: float = 0.0,
+    *,
+    target_rates: Sequence[str | float] | None = None,
+    gammas: Sequence[float] = GAMMAS,
+) -> RampThreshold:
+    """Return the ramp whose width and target rate are most accurate out of five folds.
+
+    On the rows that thresholds are learned on the narrowest ramp is always the most
+    accurate, so every fold is decided by thresholds of the four others. Groups and
+    outcomes are dealt alike to all folds; of equally accurate settings the first is
+    taken, in the order of ``target_rates``, then of width. The ramp returned is learned
+    on all ``rows``.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        With outcomes; no test rows.
+    target_rates : sequence, optional
+        By default the most accurate rate of the rows learned on, and those of the
+        paper: the base rate E[y] and 0.05 and 0.1 to either side.
+
+    Raises
+    ------
+    ValueError
+        Without outcomes.
+
+    References
+    ----------
+    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
+    machine learning models, section 5. NeurIPS.
+    """
+    if rows.y is None:
+        raise ValueError("`rows` need outcomes: a ramp is chosen by its accuracy.")
+    if target_rates is None:
+        base = float(np.average(rows.y, weights=rows.weight))
+        around = [round(base + shift, 3) for shift in _AROUND]
+        target_rates = ["accuracy", *(rate for rate in around if 0 < rate < 1)]
+    fold = deal(rows.cells, _FOLDS)
+    tested = [fold == k for k in range(_FOLDS)]
+    parts = [(own, rows.part(~own), rows.part(own)) for own in tested]
+    settings, accuracies = [], []
+    for rate, gamma in product(target_rates, sorted(gammas)):
+        setting = RampThreshold(gamma, rate, tolerance, score_type=rows.score_type)
+        h = np.empty(len(fold))
+        for own, others, part in parts:
+            h[own] = setting.fit_rows(others).chance(part)
+        right = np.where(rows.y == 1, h, 1 - h)
+        settings.append(setting)
+        accuracies.append(np.average(right, weights=rows.weight))
+    best = settings[int(np.round(accuracies, _DIGITS).argmax())]
+    return best.fit_rows(rows)
 
 
 @dataclass(frozen=True)
@@ -195,7 +218,7 @@ class RampPreview:
     histogram: list[float]
 
     @classmethod
-    def of(cls, group: SortedScores, *, center: bool = False) -> "RampPreview":
+    def of(cls, group: SortedScores) -> "RampPreview":
         """Tabulate the ramps of a group.
 
         The mean of h is exact at `_KNOTS` quantiles and their bends, and the start for
@@ -207,10 +230,9 @@ class RampPreview:
         middles, at_rest = [], []
         for gamma in _GAMMAS:
             starts = np.unique(np.concatenate([knots, knots - gamma]))[::-1]
-            found = np.interp(_RATES, group.mean_h(starts, gamma), starts)
-            middles.append((found + gamma / 2).round(4).tolist())
-            rest = -gamma / 2 if center else 0.0
-            at_rest.append(round(float(group.mean_h(rest, gamma)), 4))
+            at_rates = np.interp(_RATES, group.mean_h(starts, gamma), starts)
+            middles.append((at_rates + gamma / 2).round(4).tolist())
+            at_rest.append(round(float(group.mean_h(0.0, gamma)), 4))
         counts = np.histogram(group.scores, _BINS, (-1, 1), weights=group.weights)[0]
         shares = (counts / group.total).round(6).tolist()
         return cls(_GAMMAS.tolist(), _RATES.tolist(), middles, at_rest, shares)

@@ -1,17 +1,16 @@
 """Rows with scores and groups: what methods learn on, and what they report on."""
 
-from collections.abc import Collection, Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._validation import as_written, value_label
+from fairdash._validation import as_written, value_label, value_labels
 from fairdash.datasets import MOST_GROUPS
-from fairdash.metrics import divide
 from fairdash.postprocessing.inputs import (
     Array,
     ScoreType,
@@ -33,7 +32,6 @@ from fairdash.postprocessing.target_rate import (
     most_accurate_rate,
 )
 
-_FEW_SCORES = 10
 _PARTS = 5  # every fifth row of a table without a split is a test row
 Codes = NDArray[np.int64]
 
@@ -132,19 +130,10 @@ class ScoredRows:
         cells: Codes = 4 * self.codes + 2 * self.before
         return cells if self.y is None else cells + self.y
 
-    @cached_property
-    def effective(self) -> tuple[Array, float]:
-        """How many rows a unit of weight is worth to intervals: by group, and overall.
-
-        Kish's effective rows over the sum of the weights; 1 where rows count once.
-        """
-        if self.weight is None:
-            return np.ones(len(self.names)), 1.0
-        n, squares = (
-            np.bincount(self.codes, weight, len(self.names))
-            for weight in (self.weight, self.weight**2)
-        )
-        return divide(n, squares), float(n.sum() / squares.sum())
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The name of every row's group."""
+        return np.array(self.names, dtype=object)[self.codes]
 
     @cached_property
     def by_group(self) -> list[SortedScores]:
@@ -176,85 +165,14 @@ class ScoredRows:
 
         See :func:`most_accurate_rate` (needs ``y``) and :func:`balanced_rate`.
         """
-        known = self._target_rates
-        if (target, gamma) not in known:
-            known[target, gamma] = (
+        rates = self._target_rates
+        if (target, gamma) not in rates:
+            rates[target, gamma] = (
                 balanced_rate(self.by_group, gamma)
                 if target == "balanced"
                 else most_accurate_rate(self.by_outcome, gamma)
             )
-        return known[target, gamma]
-
-
-class TableScores(NamedTuple):
-    """Scores that stand in a table, of whatever model.
-
-    ``labels`` are groups; a missing value is a group of its own.
-    """
-
-    margins: Array
-    labels: NDArray[Any]
-    y: NDArray[np.int8] | None
-    score_type: ScoreType
-
-    @property
-    def probabilities(self) -> Array:
-        """The scores as numbers from 0 to 1, (margin + 1) / 2."""
-        return (self.margins + 1) / 2
-
-    @classmethod
-    def read(
-        cls,
-        table: pd.DataFrame,
-        score: str,
-        groups: Sequence[str],
-        outcome: str = "",
-        positive: str = "",
-        kind: ScoreType | None = None,
-    ) -> Self:
-        """Read the columns ``score``, ``groups`` and, if known, ``outcome``.
-
-        ``positive`` is the value of the outcome that counts as 1, ``kind`` what the
-        scores are; None reads it from their range.
-
-        Raises ValueError when a score is missing, no number, or outside [-1, 1], an
-        outcome is missing, or there are more groups than can be compared.
-        """
-        y = None
-        if outcome:
-            if n := int(table[outcome].isna().sum()):
-                raise ValueError(
-                    f"The outcome, column {outcome!r}, has no value in {n:,} rows; "
-                    "exclude these rows, or give no outcome."
-                )
-            y = np.asarray(table[outcome].astype(str) == positive, dtype=np.int8)
-        labels = cross(*(fill_missing(table[name]) for name in groups))
-        _check_few(pd.unique(labels))
-        margins = read_margins(table[score], kind)
-        return cls(margins, labels, y, kind or guess_score_type(table[score]))
-
-
-def _check_few(groups: Sized) -> None:
-    if len(groups) > MOST_GROUPS:
-        raise ValueError(
-            f"These are {len(groups):,} groups; at most {MOST_GROUPS} can be compared: "
-            "cross fewer columns."
-        )
-
-
-def score_columns(table: pd.DataFrame, taken: Collection[str] = ()) -> list[str]:
-    """Return the columns that may be scores: many numbers from -1 to 1, none missing.
-
-    ``taken`` names columns that serve as something else.
-    """
-    numbers = table.select_dtypes("float")
-    return [
-        str(name)
-        for name in numbers
-        if name not in taken
-        and numbers[name].between(-1, 1).all()
-        and numbers[name].nunique() > _FEW_SCORES
-    ]
+        return rates[target, gamma]
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,8 +219,12 @@ class SplitScores:
             rows or with test rows alone, and for scores that are constant or look like
             labels.
         """
-        levels, found = pd.factorize(labels)
-        _check_few(found)
+        levels, values = pd.factorize(labels)
+        if len(values) > MOST_GROUPS:
+            raise ValueError(
+                f"These are {len(values):,} groups; at most {MOST_GROUPS} can be "
+                "compared: cross fewer columns."
+            )
         if test is None:
             test = np.flatnonzero(deal(labels, _PARTS) == _PARTS - 1)
         if calibration is None:
@@ -312,8 +234,8 @@ class SplitScores:
         own = None if weight is None else as_weights(weight[calibration], learned)
         read = fit_groups(labels[calibration], learned, own)
         ordered = tuple(names or read.names)
-        known = pd.Index([value_label(group) for group in found])
-        codes = pd.Index(ordered).get_indexer(known)[levels]
+        present = pd.Index([value_label(group) for group in values])
+        codes = pd.Index(ordered).get_indexer(present)[levels]
         unseen = np.flatnonzero(codes[test] < 0)
         if len(unseen):
             raise ValueError(
@@ -333,6 +255,48 @@ class SplitScores:
             )
 
         return cls(part(calibration), part(test), calibration, test)
+
+    @classmethod
+    def of_table(
+        cls,
+        frame: pd.DataFrame,
+        score: str,
+        groups: Sequence[str],
+        *,
+        outcome: str | None = None,
+        positive: str | None = None,
+        score_type: ScoreType | None = None,
+    ) -> Self:
+        """Read scores that stand in a table, of whatever model, and part its rows.
+
+        Parameters
+        ----------
+        score, groups, outcome : str, sequence of str, str
+            Columns; of several ``groups`` the values are crossed, and a missing value
+            is a group of its own.
+        positive : str, optional
+            The value of ``outcome`` that counts as 1.
+        score_type : {"margin", "probability", "decision"}, optional
+            By default what the values tell.
+
+        Raises
+        ------
+        ValueError
+            As `of`, and when a score is missing, no number, or outside [-1, 1], or an
+            outcome is missing.
+        """
+        y = None
+        if outcome is not None:
+            if n := int(frame[outcome].isna().sum()):
+                raise ValueError(
+                    f"The outcome, column {outcome!r}, has no value in {n:,} rows; "
+                    "exclude these rows, or give no outcome."
+                )
+            y = np.asarray(value_labels(frame[outcome]) == positive, dtype=np.int8)
+        labels = cross(*(fill_missing(frame[name]) for name in groups))
+        margins = read_margins(frame[score], score_type)
+        kind = score_type or guess_score_type(frame[score])
+        return cls.of(margins, labels, y=y, score_type=kind)
 
 
 def deal(labels: NDArray[Any], parts: int) -> Codes:

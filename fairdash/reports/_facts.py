@@ -18,6 +18,7 @@ from fairdash.audits import (
     base_rate_kpis,
     base_rates,
     calibration_of,
+    correction_verdict,
     every_measure,
     local_by_measure,
     own_models,
@@ -32,12 +33,10 @@ from fairdash.datasets import split
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.postprocessing import (
-    FittedBaselines,
-    LocalCorrections,
     RampThreshold,
-    Report,
     SplitScores,
     as_margins,
+    fit_baselines,
     trade_off_table,
 )
 from fairdash.reports._answers import blocks_of
@@ -47,7 +46,6 @@ from fairdash.reports._small_groups import (
     base_cells,
     few_words,
     suppressed_words,
-    without_small,
     without_small_groups,
 )
 from fairdash.store import Store
@@ -276,8 +274,7 @@ def corrected(found: Found) -> Sequence[Block]:
     except ValueError as error:
         return [Words(f"{found.model.label} was not corrected: {error}")]
     report = ramp.report(rows.test)
-    others = FittedBaselines.fit(rows.calibration).table(rows.test)
-    table = trade_off_table(report, ramp.curve(rows.test), others)
+    table = trade_off_table(ramp, report, fit_baselines(rows.calibration))
     how = (
         f"{found.model.label}, seed {trial.seed}: a ramp of width {ramp.gamma:g} at "
         f"the most accurate common rate, {number(ramp.target_rate_)}, learned on "
@@ -288,13 +285,13 @@ def corrected(found: Found) -> Sequence[Block]:
     changed = report.changed[list(_CHANGED)].rename(columns=_CHANGED)
     note = f"Expected decisions of test rows, by {feature}."
     answer = Answer(
-        report.verdict("test", feature),
+        f"{correction_verdict(report)} {report.details()}",
         figure=Drawing("plot_trade_off", table, {"rows": "test"}),
         table=_settled(table),
         details=how,
         changes=Listing("Decisions that change", changed, note),
     )
-    return [*blocks_of(answer), _locally(found, rows, ramp, report)]
+    return blocks_of(answer)
 
 
 def _settled(table: pd.DataFrame) -> Listing:
@@ -306,34 +303,3 @@ def _settled(table: pd.DataFrame) -> Listing:
     shown = table[table["kind"] != "curve"][list(names)].rename(columns=names)
     note = "Learned on validation rows; test rows, 95% intervals."
     return Listing("Thresholds by group", shown, note)
-
-
-def _locally(
-    found: Found, rows: SplitScores, ramp: RampThreshold, report: Report
-) -> Block:
-    """Return local DI before and after the ramp and two local corrections."""
-    labels = found.subgroups.label(found.dataset.frame)
-    corrections = LocalCorrections.of(
-        rows.calibration,
-        rows.test,
-        learned_subgroups=labels.iloc[rows.calibration_rows],
-        reported_subgroups=labels.iloc[rows.test_rows],
-        min_size=found.subgroups.min_size,
-    )
-    compared = corrections.compare(report.h, ramp.gamma)
-    masked, hidden = without_small(compared.estimates, "selection_rate", found.least)
-    words = suppressed_words(hidden, found.least)
-    drawn = compared._replace(estimates=masked).drawn()
-    gaps = drawn["cells"]
-    if len(hidden) == gaps["subgroup"].nunique():
-        return Words(words)
-    picture = plots.plot_corrections(
-        **drawn,
-        groups=found.dataset.group_names,
-        rows="test",
-        feature=found.dataset.roles.sensitive_feature,
-    )
-    table = pd.DataFrame({"Subgroup": gaps["subgroup"].drop_duplicates()})
-    for label, own in gaps.groupby("label", sort=False):
-        table[str(label)] = own["gap"].to_numpy()
-    return Figure(picture, words, Table("Local DI before and after", table))

@@ -50,9 +50,6 @@ from fairdash.ui.widgets.scores import (
     cannot_be_asked,
     post_sources,
     scored,
-    undeclared_columns,
-    upload_scores,
-    uploads,
     what_margins_are,
 )
 from fairdash.ui.widgets.state import freeze_imports, store

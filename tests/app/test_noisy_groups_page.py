@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from reading import button, figures, labels, numbers, widget, words
-from toys import people
 
 from fairdash import ui
 from fairdash._wording import interval
@@ -15,7 +14,6 @@ from fairdash.methods.noisy_groups import (
     tv_certificate,
     violations,
 )
-from fairdash.ui.widgets.scores import Upload
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -74,47 +72,6 @@ def test_the_first_screen_says_how_many_may_be_wrong_and_assumes_nothing(visit, 
     assert worst(page) == pytest.approx(most, abs=0.051)
     assert "Can be wrong" not in numbers(page)
     assert figures(page) == 1
-
-
-def scores_file(groups=("blue", "red"), seed=0, n=900):
-    """Scores of a model from elsewhere, with outcome and groups."""
-    rng = np.random.default_rng(seed)
-    team, paid = rng.choice(groups, n), rng.random(n) < 0.5
-    score = np.clip(0.3 + 0.4 * paid + rng.normal(scale=0.2, size=n), 0, 1)
-    frame = pd.DataFrame({"score": score.round(3), "team": team})
-    return frame.assign(paid=np.where(paid, "yes", "no"))
-
-
-def send(page, frame, outcome=None):
-    """Upload a file of scores, say which column is the outcome, and use it."""
-    box = widget(page, "file_uploader", "File of scores")
-    box.upload("scores.csv", frame.to_csv(index=False).encode(), "text/csv").run()
-    if outcome:
-        widget(page, "selectbox", "Outcome").select(outcome).run()
-    return button(page, "Use these scores").click().run()
-
-
-def test_uploaded_scores_are_certified_over_all_their_rows(visit, run_id):
-    frame = scores_file(("blue", "green", "red"))
-    page = send(visit("Noisy groups", run=run_id), frame, "paid")
-    assert not page.exception
-    assert widget(page, "selectbox", "Model").value == "File scores.csv, score"
-    y = (frame["paid"] == "yes").astype(int)
-    positive = (frame["score"] > 0.5).astype(int)
-    wrong = widget(page, "slider", "Recorded wrongly (γ)").value / 100
-    table = tv_certificate(y, positive, frame["team"].to_numpy(str), wrong, slack=0.05)
-    most = 100 * (table["worst_violation"].max() + 0.05)
-    assert worst(page) == pytest.approx(most, abs=0.051)
-
-
-def test_uploaded_scores_need_no_table_and_without_an_outcome_only_parity(visit):
-    page = send(visit("Noisy groups"), scores_file())
-    assert not page.exception
-    assert widget(page, "selectbox", "Promise").options == ["Demographic parity"]
-    frame = scores_file()
-    rates = (frame["score"] > 0.5).groupby(frame["team"]).mean()
-    gap = 100 * ((frame["score"] > 0.5).mean() - rates.min())
-    assert numbers(page)["Worst, none wrong"] == f"{gap:.1f} points"
 
 
 def test_what_was_chosen_is_in_the_address_and_shown_again(visit, run_id):
@@ -203,17 +160,3 @@ def test_a_table_with_both_columns_trains_every_approach(
     page = visit("Noisy groups", **address)
     assert "trained for what is known here" in words(page)
     assert "DRO η 0 α 0.05 P(G|Ĝ)" in widget(page, "selectbox", "Model").options
-
-
-def test_a_reload_keeps_the_model_chosen_beside_a_file_of_scores(visit, run_id):
-    content = people().to_csv(index=False).encode()
-    table = ui.store().add_table(content, "scored.csv")
-    columns = ("skill", ("origin",), "hired", "yes", "margin")
-    file = Upload(table, "scored.csv", *columns)
-    page = visit("Noisy groups", run=run_id)
-    model = widget(page, "selectbox", "Model").value
-    page = visit("Noisy groups", run=run_id, scores=file.id, model=model)
-    assert not page.exception
-    assert widget(page, "selectbox", "Model").value == model
-    page = visit("Noisy groups", run=run_id, scores=file.id)
-    assert "scored.csv" in widget(page, "selectbox", "Model").value

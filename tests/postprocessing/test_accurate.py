@@ -48,8 +48,8 @@ def test_ties_of_many_groups_do_not_fill_the_memory():
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("points", [4, 32, 2048])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("points", [4, 2048])
+@pytest.mark.parametrize("seed", range(12))
 def test_no_bend_is_more_accurate_than_the_rate_found(monkeypatch, seed, points):
     monkeypatch.setattr(target_rate, "_POINTS", points)  # rounds, even of few rows
     monkeypatch.setattr(target_rate, "_FINER", 4)
@@ -65,31 +65,3 @@ def test_a_group_of_one_outcome_is_no_obstacle():
     margins, codes = np.array([-0.5, 0.5, 0.7, -0.2, 0.1]), np.array([0, 0, 0, 1, 1])
     y = np.array([1, 1, 1, 0, 1], dtype=np.int8)
     assert most_accurate_rate(by_outcome(margins, codes, y), 0.1) == 1
-
-
-@pytest.mark.parametrize("seed", range(9))
-def test_the_bounds_of_all_groups_are_the_sum_of_those_of_each(seed):
-    margins, codes, y, weight, gamma = problem(seed)
-    groups = by_outcome(margins, codes, y, weight)
-    draw = np.random.default_rng(seed).choice
-    curves = [
-        target_rate._Curve.at(
-            group,
-            gamma,
-            np.concatenate([target_rate._ends(group, gamma), draw(margins, 5)]),
-        )
-        for group in groups
-    ]
-    rates = np.unique(np.concatenate([curve.rate for curve in curves]))
-    for side in (-1, 1):
-        each = [
-            side
-            * np.min(
-                side * curve.gain[:, None]
-                + curve.group.total * abs(rates - curve.rate[:, None]),
-                axis=0,
-            )
-            for curve in curves
-        ]
-        found = target_rate._bound(curves, rates, side)
-        assert found == pytest.approx(sum(each), abs=1e-9)

@@ -4,20 +4,16 @@ import pytest
 
 from fairdash.metrics import local_di
 from fairdash.postprocessing import (
-    COVARIANCE,
-    RAMP,
-    CovarianceRamp,
-    FittedBaselines,
+    PARITY,
     HardtThreshold,
-    LocalCorrections,
     RampThreshold,
     ScoredRows,
     SplitScores,
-    cross,
     expected_outcome,
+    fit_baselines,
+    trade_off_table,
 )
-from fairdash.postprocessing.comparison import BEFORE, CROSSED
-from fairdash.postprocessing.outcome import expected_local_di
+from fairdash.postprocessing.comparison import BEFORE
 
 N = 3000
 
@@ -51,160 +47,6 @@ def split_of(frame, **changes):
     } | changes
     margins = 2 * frame["p"].to_numpy() - 1
     return SplitScores.of(margins, frame["sex"].to_numpy(object), **given)
-
-
-def corrections(frame, split, **changes):
-    subgroups = frame["age"]
-    return LocalCorrections.of(
-        split.calibration,
-        split.test,
-        learned_subgroups=subgroups.iloc[split.calibration_rows],
-        reported_subgroups=subgroups.iloc[split.test_rows],
-        min_size=20,
-        **changes,
-    )
-
-
-def test_local_rates_are_those_of_the_estimators_fitted_anew(table):
-    split = split_of(table)
-    learned, test = (
-        table.iloc[rows] for rows in (split.calibration_rows, split.test_rows)
-    )
-    ramp = RampThreshold(0.2, score_type="probability").fit_rows(split.calibration)
-    found = corrections(table, split).compare(ramp.chance(split.test), 0.2)
-    assert found.excluded == []
-
-    by_sex = RampThreshold(0.2, score_type="probability").fit(
-        learned["p"], learned["y"], sensitive_features=learned["sex"]
-    )
-    cells = [
-        cross(part["age"].astype(object).fillna("none"), part["sex"])
-        for part in (learned, test)
-    ]
-    crossed = RampThreshold(0.2, score_type="probability").fit(
-        learned["p"], learned["y"], sensitive_features=cells[0]
-    )
-    control = CovarianceRamp(0.2, score_type="probability").fit(
-        learned["p"], sensitive_features=learned["sex"], subgroups=learned["age"]
-    )
-    expected = {
-        BEFORE: (test["p"] > 0.5).astype(float),
-        RAMP: by_sex.predict_proba(test["p"], sensitive_features=test["sex"]),
-        CROSSED: crossed.predict_proba(test["p"], sensitive_features=cells[1]),
-        COVARIANCE: control.predict_proba(
-            test["p"], sensitive_features=test["sex"], subgroups=test["age"]
-        ),
-    }
-    overall = found.overall.set_index("label")["overall"]
-    drawn = found.drawn()
-    for label, h in expected.items():
-        gaps, values = (
-            table[table["label"] == label].drop(columns="label")
-            for table in (drawn["cells"], drawn["values"])
-        )
-        own = gaps.set_index("subgroup")
-        values = values.set_index(["subgroup", "group"])["value"]
-        by_cell = test.assign(h=h).groupby(["age", "sex"], observed=True)["h"].mean()
-        for age in ("old", "mid", "young"):
-            rates = by_cell[age]
-            assert values[age, "f"] == pytest.approx(rates["f"], abs=1e-9)
-            assert own.loc[age, "gap"] == pytest.approx(np.ptp(rates), abs=1e-9)
-        rates = test.assign(h=h).groupby("sex")["h"].mean()
-        assert overall[label] == pytest.approx(np.ptp(rates), abs=1e-9)
-
-
-def test_small_subgroups_share_one_crossed_ramp(table):
-    few = [*table.index[table["age"] == "young"][24:]]
-    few += [*table.index[table["age"] == "mid"][24:]]
-    frame = table.drop(few).reset_index(drop=True)
-    split = split_of(frame)
-    h = np.full(len(split.test_rows), 0.5)
-    found = corrections(frame, split).compare(h, 0.2)
-    small = frame["age"].isin(["young", "mid"])
-    merged = cross(
-        frame["age"].astype(object).mask(small, "small").fillna("none"), frame["sex"]
-    )
-    learned, test = split.calibration_rows, split.test_rows
-    ramp = RampThreshold(0.2, score_type="probability").fit(
-        frame["p"].iloc[learned],
-        frame["y"].iloc[learned],
-        sensitive_features=merged[learned],
-    )
-    h = ramp.predict_proba(frame["p"].iloc[test], sensitive_features=merged[test])
-    shown = found.overall.set_index("label")["overall"]
-    rates = pd.Series(h).groupby(frame["sex"].iloc[test].to_numpy()).mean()
-    assert shown[CROSSED] == pytest.approx(np.ptp(rates), abs=1e-9)
-
-
-def test_cells_without_calibration_rows_exclude_the_crossed_ramp(table):
-    outside = ~table["age"].isin(["old", "mid"]) & (table["sex"] == "f")
-    frame = table[~outside | (table.index % 3 == 0)]
-    part = frame.index.to_numpy() % 3
-    split = split_of(
-        frame, calibration=np.flatnonzero(part), test=np.flatnonzero(part == 0)
-    )
-    found = corrections(frame, split).compare(np.full(len(split.test_rows), 0.5), 0.2)
-    assert found.excluded == [CROSSED]
-    assert CROSSED not in set(found.estimates["model"])
-
-
-def test_with_three_groups_the_first_is_held_against_the_others(table):
-    rng = np.random.default_rng(1)
-    frame = table.assign(sex=np.where(rng.random(N) < 0.2, "x", table["sex"]))
-    split = split_of(frame)
-    local = corrections(frame, split)
-    control = CovarianceRamp(0.3, group="f", score_type="probability")
-    control.fit_cells(local.learned)
-    again = CovarianceRamp(0.3, group="f").fit(
-        split.calibration.margins,
-        sensitive_features=frame["sex"].iloc[split.calibration_rows],
-        subgroups=frame["age"].iloc[split.calibration_rows],
-    )
-    for age in ("old", "mid", "young"):
-        assert control.thresholds_[age] == pytest.approx(again.thresholds_[age])
-
-
-def test_baselines_are_the_methods_on_the_same_rows(table):
-    split = split_of(table)
-    fitted = FittedBaselines.fit(split.calibration)
-    found = fitted.table(split.test).set_index("label")
-    learned, test = (
-        table.iloc[rows] for rows in (split.calibration_rows, split.test_rows)
-    )
-    hardt = HardtThreshold(score_type="probability").fit(
-        learned["p"], learned["y"], sensitive_features=learned["sex"]
-    )
-    assert fitted.hardt == list(hardt.rules_.values())
-    h = hardt.predict_proba(test["p"], sensitive_features=test["sex"])
-    outcome = expected_outcome(h, sensitive_features=test["sex"], y=test["y"])
-    row = found.loc["Hardt, demographic parity"]
-    for cell in outcome.to_dict("records"):
-        name = cell["metric"]
-        shown = row[[name, f"{name}_low", f"{name}_high"]].tolist()
-        assert shown == pytest.approx([cell["value"], cell["low"], cell["high"]])
-    plain = (test["p"] > 0.5).astype(int)
-    assert found.loc[BEFORE, "accuracy"] == pytest.approx((plain == test["y"]).mean())
-    assert len(found) == 5
-
-
-def test_without_outcomes_two_baselines_are_left(table):
-    rows = split_of(table, y=None).calibration
-    fitted = FittedBaselines.fit(rows)
-    assert [kind for kind, _ in fitted.methods] == ["reject", "shift"]
-    assert fitted.hardt is None
-    assert fitted.table(rows)["accuracy"].isna().all()
-
-
-def test_expected_local_rates_of_decisions_are_the_local_table(table):
-    decided = (table["p"] > 0.5).astype(int)
-    given = {"sensitive_features": table["sex"], "subgroups": table["age"]}
-    expected = local_di(decided, **given)
-    found = expected_local_di(decided, **given)
-    pd.testing.assert_frame_equal(
-        found[expected.columns.intersection(found.columns)],
-        expected[expected.columns.intersection(found.columns)],
-        check_dtype=False,
-    )
 
 
 def test_groups_are_named_in_the_order_given_and_checked(table):
@@ -241,8 +83,61 @@ def test_rows_of_another_type_than_the_method_is_told_of_are_refused(table):
     for method in (RampThreshold(), HardtThreshold()):
         with pytest.raises(ValueError, match="Set `score_type` to 'probability'"):
             method.fit_rows(rows)
-    with pytest.raises(ValueError, match="Set `score_type` to 'probability'"):
-        CovarianceRamp().fit_cells(corrections(table, split_of(table)).learned)
+
+
+def trade_off(split, gamma=0.2):
+    ramp = RampThreshold(gamma, 0.4, score_type="probability")
+    report = ramp.fit_rows(split.calibration).report(split.test)
+    return trade_off_table(ramp, report, fit_baselines(split.calibration)), report
+
+
+def test_every_line_is_the_method_fitted_anew_on_the_same_rows(table):
+    split = split_of(table)
+    learned, test = (
+        table.iloc[rows] for rows in (split.calibration_rows, split.test_rows)
+    )
+    shown, _ = trade_off(split)
+    methods = shown[shown["kind"] == "method"].set_index("label")
+    assert len(methods) == 4
+    curve = shown[shown["kind"] == "curve"].set_index("tolerance")
+    assert curve.index[0] == 0
+    expected = [(methods.loc[PARITY], HardtThreshold(score_type="probability"))]
+    for tolerance, line in curve.iterrows():
+        own = RampThreshold(0.2, 0.4, tolerance, score_type="probability")
+        expected.append((line, own))
+    for line, method in expected:
+        method.fit(learned["p"], learned["y"], sensitive_features=learned["sex"])
+        h = method.predict_proba(test["p"], sensitive_features=test["sex"])
+        outcome = expected_outcome(h, sensitive_features=test["sex"], y=test["y"])
+        for cell in outcome.to_dict("records"):
+            name = cell["metric"]
+            ends = line[[name, f"{name}_low", f"{name}_high"]].tolist()
+            assert ends == pytest.approx([cell["value"], cell["low"], cell["high"]])
+    plain = (test["p"] > 0.5).astype(int)
+    accuracy = (plain == test["y"]).mean()
+    assert methods.loc[BEFORE, "accuracy"] == pytest.approx(accuracy)
+
+
+def test_without_outcomes_one_baseline_is_left(table):
+    split = split_of(table, y=None)
+    assert [*fit_baselines(split.calibration)] == ["Reject option"]
+    assert trade_off(split)[0]["accuracy"].isna().all()
+
+
+def test_gaps_inside_subgroups_of_decisions_are_the_local_table(table):
+    split = split_of(table)
+    _, report = trade_off(split)
+    inside = table["age"].iloc[split.test_rows]
+    shown = report.inside(inside, min_size=20)
+    given = {"sensitive_features": report.rows.labels, "subgroups": inside}
+    expected = local_di(report.rows.before, **given, min_size=20)
+    names = ["before", "before_low", "before_high"]
+    np.testing.assert_allclose(
+        shown[names], expected[["local_di", "ci_low", "ci_high"]], atol=1e-12
+    )
+    rates = pd.Series(report.h).groupby([inside.to_numpy(), report.rows.labels]).mean()
+    gaps = [np.ptp(rates[subgroup]) for subgroup in shown["subgroup"]]
+    assert shown["after"].tolist() == pytest.approx(gaps)
 
 
 def test_a_row_of_weight_k_is_k_rows_to_every_threshold_and_number(table):
@@ -253,38 +148,38 @@ def test_a_row_of_weight_k_is_k_rows_to_every_threshold_and_number(table):
     repeated = table.iloc[again].reset_index(drop=True)
     once = split_of(table, weight=weight.astype(float))
     many = split_of(repeated, **{k: np.flatnonzero(v) for k, v in parts.items()})
-    ramp = RampThreshold(score_type="probability")
-    values = ["value", "change"]
     fitted = []
     for frame, split in ((table, once), (repeated, many)):
-        learned, test = split.calibration, split.test
-        own = ramp.fit_rows(learned)
-        report, curve = own.report(test), own.curve(test)
-        local = corrections(frame, split).compare(report.h, 0.1)
-        others = FittedBaselines.fit(learned)
-        shown = ["tolerance", "accuracy", "demographic_parity_difference"]
+        ramp = RampThreshold(score_type="probability").fit_rows(split.calibration)
+        shown, report = trade_off(split)
+        inside = report.inside(frame["age"].iloc[split.test_rows])
         fitted.append(
             [
-                own.starts_,
-                report.outcome[values],
+                ramp.starts_,
+                report.outcome[["value", "change"]],
                 report.changed[["rate_before", "rate"]],
                 report.by_measure("precision")[["before", "after"]],
-                curve[shown],
-                local.estimates["value"],
-                local.overall["overall"],
-                others.table(test)[shown[1:]],
-                list(own.expected_rates_.values()),
+                shown[["accuracy", "demographic_parity_difference"]],
+                inside[["before", "after"]],
+                list(ramp.expected_rates_.values()),
             ]
         )
-        assert len(others.methods) == 4
     for weighted, plain in zip(*fitted, strict=True):
         np.testing.assert_allclose(weighted, plain, atol=1e-9)
 
 
 def test_weights_that_are_all_alike_change_no_interval(table):
-    ramp, found = RampThreshold(0.1, 0.4, score_type="probability"), []
-    for rows in (split_of(table).test, split_of(table, weight=np.full(N, 2.0)).test):
-        report = ramp.fit_rows(rows).report(rows)
-        found.append([report.outcome, report.changed, ramp.curve(rows)])
-    for plain, weighted in zip(*found, strict=True):
-        pd.testing.assert_frame_equal(plain, weighted)
+    plain, _ = trade_off(split_of(table))
+    weighted, _ = trade_off(split_of(table, weight=np.full(N, 2.0)))
+    pd.testing.assert_frame_equal(plain, weighted)
+
+
+def test_the_details_say_the_paired_changes(table):
+    _, report = trade_off(split_of(table))
+    gap = report.outcome.iloc[1]
+    moved = f"narrows the gap between groups by {-100 * gap['change']:.1f}"
+    assert gap["change_high"] < 0
+    assert moved in report.details()
+    share = report.changed["changed"].sum() / report.changed["n"].sum()
+    assert f"It changes {share:.1%} of the decisions." in report.details()
+    assert "accuracy" in report.details()

@@ -19,8 +19,8 @@ def decided():
     return (rng.random(N) < np.where(groups == "b", 0.6, 0.3)).astype(int), groups
 
 
-@pytest.mark.parametrize("gamma", [0.05, 1.0, 2.0])
-@pytest.mark.parametrize("rate", [0.0, 0.2, 0.45, 0.9, 1.0])
+@pytest.mark.parametrize("gamma", [0.05, 2.0])
+@pytest.mark.parametrize("rate", [0.0, 0.2, 0.9])
 def test_decisions_are_randomised_to_the_common_rate(decided, gamma, rate):
     decisions, groups = decided
     ramp = RampThreshold(gamma, rate, score_type="decision")

@@ -40,8 +40,7 @@ def accuracy(h, y):
     return float(np.mean(y * h + (1 - y) * (1 - h)))
 
 
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("n_groups", [2, 5])
+@pytest.mark.parametrize("n_groups, ties", [(2, False), (5, True)])
 @pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
 def test_it_is_fair_and_as_accurate_as_fairlearn_at_least(constraints, n_groups, ties):
     margins, y, groups = people(2500, n_groups, n_groups, ties=ties)
@@ -61,7 +60,7 @@ def test_it_is_fair_and_as_accurate_as_fairlearn_at_least(constraints, n_groups,
     assert accuracy(h, y) <= accuracy(pmf[:, 1], y) + 1e-3  # their grid of rates
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
 def test_no_mixture_of_thresholds_and_coins_is_more_accurate(constraints, seed):
     margins, y, groups = people(80, 2 + seed % 2, seed, ties=seed % 3 == 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog, minimize, minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 
 from fairdash.postprocessing import covariance_threshold, ramp_threshold
 
@@ -65,7 +65,7 @@ def draw_problem(seed):
     return kinds[seed % 3], weight, gamma, rate
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(40))
 def test_random_ramps_have_the_rate_and_the_least_objective(seed):
     scores, weight, gamma, rate = draw_problem(seed)
     t = ramp_threshold(scores, gamma, rate, 0.0, weight)
@@ -161,25 +161,13 @@ def test_the_optimality_conditions_hold_to_rounding(seed):
         assert mean == pytest.approx(low, abs=1e-10)
 
 
-def test_a_narrow_ramp_is_as_good_as_the_linear_program():
-    rng = np.random.default_rng(3)
-    scores = rng.uniform(-1, 1, 40)
-    rate, gamma = 0.37, 1e-3
-    exact = linprog(
-        -scores, A_eq=np.ones((1, 40)), b_eq=[rate * 40], bounds=(0, 1), method="highs"
-    )
-    h = ramp(scores, ramp_threshold(scores, gamma, rate), gamma)
-    assert -scores @ h <= exact.fun + gamma / 2 * 40 * rate + 1e-9
-    assert -scores @ h >= exact.fun - 1e-9
-
-
 @given(
     scores=st.lists(st.sampled_from(np.linspace(-1, 1, 21).tolist()), min_size=1),
     gamma=st.floats(1e-3, 2),
     rate=st.floats(0, 1),
     tolerance=st.floats(0, 0.5),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_tolerance_is_used_only_as_far_as_needed(scores, gamma, rate, tolerance):
     t = ramp_threshold(scores, gamma, rate, tolerance)
     mean = ramp(scores, t, gamma).mean()
@@ -190,27 +178,6 @@ def test_tolerance_is_used_only_as_far_as_needed(scores, gamma, rate, tolerance)
         assert (ramp(scores, 0, gamma).mean() > mean) == (t > 0) or abs(
             ramp(scores, 0, gamma).mean() - mean
         ) < 1e-10
-
-
-@given(st.integers(0, 10_000), st.floats(0, 1), st.floats(0, 1))
-@settings(max_examples=100, deadline=None)
-def test_a_higher_rate_never_needs_a_later_ramp(seed, one, other):
-    scores, weight, gamma, _ = draw_problem(seed)
-    low, high = sorted((one, other))
-    starts = [ramp_threshold(scores, gamma, r, 0, weight) for r in (low, high)]
-    assert starts[1] <= starts[0] + 1e-9
-
-
-@given(st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None)
-def test_order_of_rows_and_scale_of_weights_do_not_matter(seed):
-    scores, weight, gamma, rate = draw_problem(seed)
-    t = ramp_threshold(scores, gamma, rate, 0.0, weight)
-    order = np.random.default_rng(seed).permutation(len(scores))
-    again = ramp_threshold(scores[order], gamma, rate, 0.0, 7 * weight[order])
-    h, h_again = ramp(scores, t, gamma), ramp(scores, again, gamma)
-    kept = weight > 0
-    assert h_again[kept] == pytest.approx(h[kept], abs=1e-8)
 
 
 def test_whole_weights_are_repeated_rows():
@@ -224,24 +191,6 @@ def test_of_many_thresholds_the_one_nearest_0_is_taken():
     assert ramp_threshold([-1, -0.8, 0.9, 1], 0.1, 0.5) == 0
     assert ramp_threshold([0.3, 0.4, 0.9, 1], 0.1, 0.5) == pytest.approx(0.4)
     assert ramp_threshold([-1, -0.9, -0.4, -0.3], 0.1, 0.5) == pytest.approx(-0.5)
-
-
-@pytest.mark.parametrize("seed", [*range(27), *range(28, 60)])  # 27 has a single row
-def test_covariance_is_bounded_and_touched_where_it_binds(seed):
-    scores, weight, gamma, _ = draw_problem(seed)
-    inside = np.random.default_rng(seed).random(len(scores)) < 0.4
-    tolerance = 0.0 if seed % 2 else 0.01
-    t = covariance_threshold(scores, inside, gamma, tolerance, weight)
-    share = np.average(inside, weights=weight)
-
-    def covariance(t):
-        h = np.clip((scores - t * (inside - share)) / gamma, 0, 1)
-        return float(np.average(h * (inside - share), weights=weight))
-
-    assert abs(covariance(t)) <= tolerance + 1e-10
-    if t:
-        assert abs(covariance(t)) == pytest.approx(tolerance, abs=1e-10)
-        assert covariance(0) * t > 0
 
 
 def odd_problem(seed):
@@ -289,7 +238,7 @@ def least_by_solver(scores, weight, gamma, moments, low, high):
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(12))
 def test_covariance_control_is_the_quadratic_program(seed, tolerance):
     scores, inside, weight, gamma = odd_problem(seed)
     t = covariance_threshold(scores, inside, gamma, tolerance, weight)
@@ -298,20 +247,6 @@ def test_covariance_control_is_the_quadratic_program(seed, tolerance):
     moments = weight * z / weight.sum()
     assert abs(moments @ h) <= tolerance + 1e-10
     best = least_by_solver(scores, weight, gamma, moments, -tolerance, tolerance)
-    assert objective(h, scores, gamma, weight) == pytest.approx(best, abs=1e-7)
-
-
-@pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("seed", range(24))
-def test_odd_ramps_are_the_quadratic_program(seed, rate):
-    scores, inside, weight, gamma = odd_problem(seed)
-    scores, weight = scores[inside], weight[inside]
-    t = ramp_threshold(scores, gamma, rate, 0.1, weight)
-    h = ramp(scores, t, gamma)
-    low, high = max(rate - 0.05, 0), min(rate + 0.05, 1)
-    moments = weight / weight.sum()
-    assert low - 1e-10 <= moments @ h <= high + 1e-10
-    best = least_by_solver(scores, weight, gamma, moments, low, high)
     assert objective(h, scores, gamma, weight) == pytest.approx(best, abs=1e-7)
 
 

@@ -10,7 +10,6 @@ from fairdash.postprocessing import (
     ScoredRows,
     Thresholds,
     choose_ramp,
-    expected_outcome,
 )
 from fairdash.postprocessing.kernels import SortedScores
 from fairdash.postprocessing.rows import deal
@@ -22,27 +21,6 @@ def rows_of(n=2000, *, seed=0, n_groups=3, decimals=1):
     margins = np.clip(rng.normal(-0.3 + 0.3 * groups, 0.5), -1, 1).round(decimals)
     y = (rng.uniform(-1, 1, n) < margins).astype(int)
     return ScoredRows.read(margins, sensitive_features=groups, y=y)
-
-
-@pytest.mark.parametrize("center", [False, True])
-def test_the_curve_is_the_ramp_fitted_anew_at_every_tolerance(center):
-    learned, fresh = rows_of(seed=1), rows_of(900, seed=2)
-    ramp = RampThreshold(0.3, 0.4, 0.05, center).fit_rows(learned)
-    curve = ramp.curve(fresh)
-    assert curve["tolerance"].iloc[0] == 0.05
-    assert curve["tolerance"].iloc[1] == 0
-    assert len(curve) == 10
-    for row in curve.to_dict("records"):
-        again = RampThreshold(0.3, 0.4, row["tolerance"], center).fit_rows(learned)
-        h = again.chance(fresh)
-        outcome = expected_outcome(h, sensitive_features=fresh.codes, y=fresh.y)
-        for cell in outcome.to_dict("records"):
-            name = cell["metric"]
-            shown = [row[name], row[f"{name}_low"], row[f"{name}_high"]]
-            assert shown == pytest.approx([cell["value"], cell["low"], cell["high"]])
-    loosest = RampThreshold(0.3, 0.4, curve["tolerance"].iloc[-1], center)
-    rest = -0.15 if center else 0.0
-    assert loosest.fit_rows(learned).starts_ == pytest.approx([rest] * 3, abs=1e-9)
 
 
 def test_what_it_does_on_rows_is_what_its_file_does():
@@ -95,44 +73,13 @@ def test_width_and_rate_are_chosen_on_rows_that_were_not_learned_on():
                 )
                 held = names[own]
                 h[own] = ramp.predict_proba(rows.margins[own], sensitive_features=held)
-            right = np.mean(np.where(rows.y == 1, h, 1 - h))
-            gap = np.ptp([h[names == name].mean() for name in np.unique(names)])
-            expected.append([gamma, right, gap])
-    measured = ["gamma", "accuracy", "demographic_parity_difference"]
-    assert chosen.table[measured].to_numpy() == pytest.approx(np.array(expected))
-    best = int(np.argmax([row[1] for row in expected]))
-    assert chosen.gamma == expected[best][0]
-    assert chosen.target_rate == rates[best // 3]
+            expected.append([np.mean(np.where(rows.y == 1, h, 1 - h)), gamma, rate])
+    _, gamma, rate = max(expected, key=lambda setting: setting[0])
+    assert (chosen.gamma, chosen.target_rate) == (gamma, rate)
+    whole = RampThreshold(gamma, rate).fit_rows(rows)
+    assert chosen.starts_.tolist() == whole.starts_.tolist()
     with pytest.raises(ValueError, match="need outcomes"):
         choose_ramp(replace(rows, y=None))
-
-
-def test_by_default_the_rates_are_those_of_the_paper_and_the_most_accurate():
-    rows = rows_of(400, seed=6)
-    tried = choose_ramp(rows, gammas=(0.2,)).table["target_rate"].tolist()
-    base = rows.y.mean()
-    around = [base + shift for shift in (0, -0.05, 0.05, -0.1, 0.1)]
-    assert tried[0] == "accuracy"
-    assert tried[1:] == pytest.approx(around, abs=6e-4)
-
-
-def test_what_choosing_costs_is_the_best_setting_on_rows_that_did_not_choose():
-    rows, fresh = rows_of(600, seed=7), rows_of(500, seed=8)
-    chosen = choose_ramp(rows, target_rates=[0.3, 0.6], gammas=(0.05, 1.0))
-    accuracies = []
-    for rate in (0.3, 0.6):
-        for gamma in (0.05, 1.0):
-            h = RampThreshold(gamma, rate).fit_rows(rows).chance(fresh)
-            accuracies.append(np.mean(np.where(fresh.y == 1, h, 1 - h)))
-    judged = chosen.judged(rows, fresh)
-    assert judged["fresh_accuracy"].to_numpy() == pytest.approx(accuracies)
-    own = chosen.ramp(rows).chance(fresh)
-    accuracy = np.mean(np.where(fresh.y == 1, own, 1 - own))
-    said = chosen.cost(rows, fresh)
-    assert f"accuracy is {accuracy:.1%}" in said
-    lost = 100 * (max(accuracies) - accuracy)
-    assert f"best of the 4 settings tried would be {max(accuracies):.1%}" in said
-    assert f"costs {lost:.1f} pt." in said
 
 
 def shown_while_moving(preview, gamma, rate):
@@ -141,8 +88,7 @@ def shown_while_moving(preview, gamma, rate):
     return np.interp(gamma, preview.gammas, middles) - gamma / 2
 
 
-@pytest.mark.parametrize("gamma", [0.02, 0.13, 0.6, 1.9])
-@pytest.mark.parametrize("rate", [0.07, 0.42, 0.9])
+@pytest.mark.parametrize("gamma, rate", [(0.02, 0.07), (0.13, 0.42), (1.9, 0.9)])
 def test_a_preview_is_close_to_the_exact_ramp(gamma, rate):
     margins = np.clip(np.random.default_rng(0).normal(-0.2, 0.4, 20_000), -1, 1)
     scores = SortedScores(margins)
@@ -154,19 +100,11 @@ def test_a_preview_is_close_to_the_exact_ramp(gamma, rate):
     assert rest == pytest.approx(float(scores.mean_h(0.0, gamma)), abs=0.01)
 
 
-@pytest.mark.parametrize("center", [False, True])
-def test_a_preview_of_few_values_is_finite_and_falls_with_the_rate(center):
-    preview = RampPreview.of(SortedScores([-0.5, -0.5, 0.2, 0.2, 0.2]), center=center)
+def test_a_preview_of_few_values_is_finite_and_falls_with_the_rate():
+    preview = RampPreview.of(SortedScores([-0.5, -0.5, 0.2, 0.2, 0.2]))
     middles = np.array(preview.middles)
     assert np.isfinite(middles).all()
     assert (np.diff(middles, axis=1) <= 1e-9).all()
-    rest = [0.0 if center else gamma / 2 for gamma in preview.gammas]
-    scores = SortedScores([-0.5, -0.5, 0.2, 0.2, 0.2])
-    expected = [
-        float(scores.mean_h(middle - gamma / 2, gamma))
-        for middle, gamma in zip(rest, preview.gammas, strict=True)
-    ]
-    assert preview.at_rest == pytest.approx(expected, abs=1e-3)
 
 
 def test_rates_after_the_ramp_are_means_over_its_draws():

@@ -23,10 +23,6 @@ def test_a_step_holds_from_its_score_on():
     assert h == pytest.approx([0.1, 0.1, 0.4, 0.4, 0.9, 0.9])
 
 
-def test_a_rule_of_one_knot_is_constant():
-    assert (Rule(score=(0.0,), probability=(0.4,))(np.array([-1, 0, 1])) == 0.4).all()
-
-
 @pytest.mark.parametrize(
     "score, probability",
     [((0.2, 0.1), (0, 1)), ((0.1, 0.2), (1, 0)), ((0.1,), (0, 1)), ((0.1,), (1.5,))],
@@ -130,14 +126,3 @@ def test_covariance_control_tells_colliding_cells_apart_or_refuses():
         CovarianceRamp(0.2, group="c").fit(
             margins, sensitive_features=names, subgroups=labels
         )
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("rate", [0.0, 1.0])
-def test_rules_that_decide_all_alike_are_read_back(rate, seed):
-    rng = np.random.default_rng(seed)
-    scores, group = rng.uniform(size=300), rng.choice(["a", "b"], 300)
-    ramp = RampThreshold(target_rate=rate, score_type="probability")
-    ramp.fit(scores, sensitive_features=group, sample_weight=rng.random(300))
-    again = Thresholds.from_json(ramp.thresholds().to_json())
-    assert again.expected_rates == pytest.approx({"a": rate, "b": rate})

@@ -248,7 +248,7 @@ def test_it_is_small_whole_and_in_order(page, swept):
     links = [known for _, known in page.tags if {"src", "href"} & known.keys()]
     assert all(known.get("href", "").startswith("#") for known in links)
     images = [known for _, known in page.tags if known.get("role") == "img"]
-    assert len(images) == len(page.figures) == 7
+    assert len(images) == len(page.figures) == 6
     assert all(len(known["aria-label"]) > 40 for known in images)
 
 
@@ -366,7 +366,7 @@ def test_small_groups_are_suppressed_in_tables_and_figures(scarce):
     assert (table.loc[["home", "office"], "Rows by group"] == "– / –").all()
     assert "2 subgroups are suppressed" in page.texts["p"]
     bars = [t for figure in page.figures for t in figure["data"] if t["type"] == "bar"]
-    assert len(bars) == 4  # rows by group, of base rates and of thresholds
+    assert len(bars) == 2  # rows by group, of base rates
     assert all(np.sum([x is None for x in bar["x"]]) == 2 for bar in bars)
     shown = ReportPage(report(store, run, least=1).to_html())
     table = shown.table(f"Subgroups of {label} by gap")

@@ -22,17 +22,9 @@ from fairdash.audits import (
     opened_on,
     own_models,
 )
-from fairdash.ui.selection import OF_DATA, Fields, bound, bound_entry, choose, selection
+from fairdash.ui.selection import OF_DATA, Fields, bound, bound_entry
 from fairdash.ui.widgets.blocks import kept_upload, more
-from fairdash.ui.widgets.scores import (
-    Source,
-    Upload,
-    post_sources,
-    read_upload,
-    scores_form,
-    sent_here,
-    undeclared_columns,
-)
+from fairdash.ui.widgets.scores import Source
 from fairdash.ui.widgets.state import store
 
 SOURCES = {
@@ -65,11 +57,6 @@ class Candidate(NamedTuple):
     method: str = ""
 
     @property
-    def upload(self) -> Upload | None:
-        """The file that its scores are in."""
-        return self.sources[0].upload
-
-    @property
     def seeds(self) -> frozenset[int]:
         """Seeds of the splits whose test rows it decides."""
         return frozenset(source.seed for source in self.sources)
@@ -77,8 +64,6 @@ class Candidate(NamedTuple):
     @property
     def rows(self) -> str:
         """What the rows are called that it decides."""
-        if self.upload:
-            return "rows of the file"
         return "rows" if self.seeds == {ALL_ROWS} else "test rows"
 
     def on(self, other: "Candidate") -> "Candidate":
@@ -96,19 +81,15 @@ class Chosen(NamedTuple):
     question: Question
 
 
-def certifiable(
-    dataset_id: str | None, run_id: str | None, uploads: Sequence[Upload]
-) -> list[Candidate]:
+def certifiable(dataset_id: str | None, run_id: str | None) -> list[Candidate]:
     """Return what can be certified.
 
-    Files of scores come first, since they were just sent, then the models of the run,
-    those of most interest first, or of the data set if no run is open, and the reader's
-    own scores on the same rows.
+    The models of the run come first, those of most interest ahead, or those of the data
+    set if no run is open; then the reader's own scores on the same rows.
     """
-    files = post_sources([], [], uploads)
-    found = [Candidate(one.label, one.label, (one,)) for one in files]
     if dataset_id is None:
-        return found
+        return []
+    candidates = []
     known = known_models(store(), dataset_id, run_id)
     if run_id is not None:
         snapshot = store().snapshot(run_id, curves=False)
@@ -117,18 +98,12 @@ def certifiable(
     known = by_interest(store(), known, run_id)
     for model in beside_trained([*known, *own_models(store(), dataset_id)]):
         seeds = [Source(model.label, trial=t.key, seed=t.seed) for t in model.trials]
-        one = Candidate(model.id, model.label, tuple(seeds), model.method)
-        found.append(one)
-    columns = undeclared_columns(dataset_id)
-    return found + [Candidate(one.label, one.label, (one,)) for one in columns]
+        candidates.append(Candidate(model.id, model.label, tuple(seeds), model.method))
+    return candidates
 
 
-def decisions_of(source: Source, dataset_id: str | None) -> Decisions:
-    """Return the test rows of a model's seed, or all rows: of a file, of own scores."""
-    if source.upload is not None:
-        sent = read_upload(source.upload)
-        return Decisions.of_all(sent.y, sent.margins > 0, sent.probabilities)
-    assert dataset_id is not None, "a model has a data set"
+def decisions_of(source: Source, dataset_id: str) -> Decisions:
+    """Return the test rows of a model's seed, or all rows of own scores."""
     dataset = store().dataset(dataset_id)
     own = source.own
     if own is None:
@@ -155,14 +130,14 @@ class NoiseFields(Fields):
 
 
 def pick_noise(
-    models: Sequence[Candidate], dataset_id: str | None, run_id: str | None
+    models: Sequence[Candidate], dataset_id: str, run_id: str | None
 ) -> Chosen:
     """Draw the choice of a model, of the promise and of what is known of the groups.
 
     Raises ValueError when the noise cannot be as chosen, or scores cannot be read.
     """
     model = _pick_model({one.id: one for one in models}, run_id)
-    rows = _noisy_rows(dataset_id, model.upload)
+    rows = NoisyRows.of(store().dataset(dataset_id))
     known = CONSTRAINTS if rows.has_outcome else {_PARITY: CONSTRAINTS[_PARITY]}
     constraint: str = st.selectbox(
         "Promise",
@@ -191,35 +166,11 @@ def pick_noise(
             help="By how much a group's rate may be worse.",
             **bound("slack", _SLACK, shown=lambda slack: min(max(slack, 0.0), 0.5)),
         )
-        st.markdown("**Certify scores of your own**")
-        scores_form("Without the outcome only demographic parity can be certified.")
     return Chosen(model, rows, noise, Question(constraint, float(slack)))
 
 
-def _noisy_rows(dataset_id: str | None, upload: Upload | None) -> NoisyRows:
-    """Return the rows of a file of scores, or else of a data set."""
-    if upload is None:
-        assert dataset_id is not None, "needs a data set or a file"
-        return NoisyRows.of(store().dataset(dataset_id))
-    return NoisyRows(
-        f"file {upload.table} {upload.groups}",
-        upload.name,
-        read_upload(upload).labels.astype(str),
-        bool(upload.outcome),
-        ", ".join(upload.groups),
-    )
-
-
 def _pick_model(models: Mapping[str, Candidate], run_id: str | None) -> Candidate:
-    """Draw the choice of a model: a file that was just sent, else that of a sweep."""
-    files = [name for name, model in models.items() if model.upload]
-    known = st.session_state.get("certified files", ())
-    fresh = "certified files" not in st.session_state
-    st.session_state["certified files"] = files
-    sent = [name for name in files if name not in known]
-    # after a reload a file is in the address, and so is what was chosen beside it
-    if sent and (not fresh or sent_here() or selection().model not in models):
-        choose(model=sent[0])
+    """Draw the choice of a model: that a sweep opens on, else the first."""
     opened = opened_on(store(), run_id) if run_id else None
     first = opened.id if opened and opened.id in models else next(iter(models), None)
     chosen = st.selectbox(

@@ -57,7 +57,7 @@ recorded one (**DRO**), and against all memberships that agree with P(G | Ĝ) (*
 @st.fragment
 def show_noisy_groups(
     models: Sequence[Candidate],
-    dataset_id: str | None,
+    dataset_id: str,
     run_id: str | None,
     can_train: bool,
 ) -> None:
@@ -96,7 +96,7 @@ def show_noisy_groups(
     if chosen.noise.bounds is not None:
         known = partial(_show_bounds, chosen.rows, chosen.noise)
         evidence.append(Evidence("bounds", "What is known", known))
-    if dataset_id and can_train and not chosen.model.upload:
+    if can_train:
         asked = chosen.question, chosen.noise
         train = partial(_show_training, dataset_id, run_id, *asked)
         evidence.append(Evidence("train", "Train for this", train))
@@ -104,7 +104,7 @@ def show_noisy_groups(
 
 
 def _curves(
-    alike: Sequence[Candidate], dataset_id: str | None, chosen: Chosen
+    alike: Sequence[Candidate], dataset_id: str, chosen: Chosen
 ) -> dict[str, RadiusCurve]:
     """Return the worst case of the chosen model, and of a plain one beside it."""
     drawn = [chosen.model]
@@ -119,7 +119,7 @@ def _curves(
 @st.cache_data(max_entries=2000, show_spinner=False, hash_funcs=BY_KEY)
 def _certified(
     model: Candidate,
-    dataset_id: str | None,
+    dataset_id: str,
     noise: Noise,
     radius: float,
     question: Question,
@@ -131,7 +131,7 @@ def _certified(
 @st.cache_data(max_entries=50, show_spinner=False, hash_funcs=BY_KEY)
 def _curve(
     sources: tuple[Source, ...],
-    dataset_id: str | None,
+    dataset_id: str,
     noise: Noise,
     question: Question,
 ) -> RadiusCurve:
@@ -189,11 +189,7 @@ def _bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:
 
 def _same_rows(one: Candidate, other: Candidate) -> bool:
     """Return whether ``one`` decides about the rows of ``other`` with its groups."""
-    if one.upload is None or other.upload is None:
-        return one.upload is other.upload and other.seeds <= one.seeds
-    return one.upload._replace(name="", score="") == other.upload._replace(
-        name="", score=""
-    )
+    return other.seeds <= one.seeds
 
 
 def _show_training(

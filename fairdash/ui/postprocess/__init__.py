@@ -1,17 +1,9 @@
 """The Post-process page: thresholds for each group."""
 
-from fairdash.ui.postprocess.ramp import (
-    baselines,
-    fit_ramp,
-    live_ramp,
-    pick_post,
-    pick_ramp,
-)
+from fairdash.ui.postprocess.ramp import fit_ramp, live_ramp, pick_post, pick_ramp
 from fairdash.ui.postprocess.report import (
-    apply_to_file,
-    by_measure,
-    changed_by_group,
-    local_before_after,
+    by_group,
+    inside_subgroups,
     post_answer,
     post_downloads,
     ramps_of,
