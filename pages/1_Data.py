@@ -67,7 +67,7 @@ with left, st.container(border=True, gap="xsmall"):
             keep = st.button("Use these roles", disabled=dataset is None)
             if st.button("Discard", type="tertiary"):
                 data.discard_edits(table)
-checks = data.edited_checks(table, roles, subgroups, dataset)
+checks = data.edited_checks(table, roles)
 
 if brought:
     data.open_scores(*brought)
@@ -93,17 +93,7 @@ else:
     with question:  # before the form, on a phone as well
         guessed = data.guess_notice(table, roles)
     read, used = len(table.frame), dataset.n_rows
-    seeds = ui.audited_seeds(dataset, view.data, view.run)
-    promised, own = data.promised(dataset, subgroups, seeds)
-    cards = audits.base_rate_kpis(
-        rates,
-        used,
-        read,
-        guessed=guessed,
-        promised=promised,
-        where="on test rows" if seeds else "on all rows",
-        own=own,
-    )
+    cards = audits.base_rate_kpis(rates, used, read, guessed=guessed)
     with page.controls:
         ui.pick_gap()
     ratios = data.ratios_of_rates(dataset, subgroups)
@@ -138,7 +128,7 @@ if dataset is not None:
     )
 page.evidence(*openers, first="" if dataset is not None else "checks")
 with page.below:
-    ui.context(table.file, f"{ui.plural(len(table.frame), 'row')} read")
-    data.reread(table)
+    n_rows = ui.plural(len(table.frame), "row")
+    ui.context(table.file, f"{n_rows} read", data.how_read(table))
     data.delete_button(table)
 ui.freeze_imports()

@@ -143,7 +143,6 @@ PUBLISHED: tuple[Published, ...] = (
     _noisy("credit", "education", constraints="equalized_odds", slack=0.03),
     _log_loss("compas", "The paper has two races alone."),
     _log_loss("adult"),
-    _log_loss("law_lequy"),
     Published(
         "Yurochkin and Sun (ICLR 2021)",
         "adult",

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
         base_rates,
         base_rates_answer,
         first_measure,
-        promised_of_scores,
-        promised_subgroups,
     )
     from fairdash.audits.look_alikes import (
         PairKind,

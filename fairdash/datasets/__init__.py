@@ -22,8 +22,6 @@ if TYPE_CHECKING:
         subsample,
         training_rows,
     )
-    from fairdash.datasets._describe import MOST_CELLS, describe_apart, takes_long
-    from fairdash.datasets._describe import TASK as DESCRIBE_TASK
     from fairdash.datasets._encode import (
         MISSING,
         Encoded,
@@ -64,13 +62,8 @@ if TYPE_CHECKING:
         bin_widths,
         quantile_cuts,
     )
-    from fairdash.datasets.checks.table import (
-        check_subgroups,
-        check_table,
-        join_checks,
-        readable_checks,
-    )
-    from fairdash.datasets.guess.features import features_after, left_out_reasons
+    from fairdash.datasets.checks.table import check_table, readable_checks
+    from fairdash.datasets.guess.features import guess_features, left_out_reasons
     from fairdash.datasets.guess.ranking import Candidate
     from fairdash.datasets.guess.roles import (
         RoleGuess,
@@ -85,7 +78,7 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets.guess.words import guess_meaning
     from fairdash.datasets.reading.apart import TASK as READING_TASK
-    from fairdash.datasets.reading.apart import convert_apart, read_apart, sniff_apart
+    from fairdash.datasets.reading.apart import convert_apart, read_apart
     from fairdash.datasets.reading.convert import TableFile, convert_table
     from fairdash.datasets.reading.format import TableFormat
     from fairdash.datasets.reading.parquet import load_table

@@ -9,13 +9,11 @@ from http.client import HTTPException
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api import types
 
 from fairdash import APP_FOLDER
 from fairdash._validation import check_one_of
@@ -158,7 +156,7 @@ def fetch(
 
     Parameters
     ----------
-    name : {"adult", "compas", "law", "law_lequy", "german", "credit"}
+    name : {"adult", "compas", "law", "german", "credit"}
     data_home : str or Path, optional
         Folder of the original files; a file that is there is not downloaded. By default
         the cache folder of the user.
@@ -175,8 +173,8 @@ def fetch(
     """
     table = fetch_table(name, data_home, variant)
     public = PUBLIC[name]
-    known = public.sha256 or public.content
-    key = f"{known}:{variant or next(iter(public.variants))}"
+    file = public.sha256 or public.content
+    key = f"{file}:{variant or next(iter(public.variants))}"
     return make_dataset(table, public.roles, name=public.title, key=key)
 
 
@@ -264,28 +262,14 @@ def _read(public: PublicTable, path: Path, remedy: str) -> pd.DataFrame:
 
 
 def content_digest(table: pd.DataFrame) -> str:
-    """Return the sha256 of all names, kinds and values of a table.
+    """Return the sha256 of all names and values of a table of whole numbers.
 
-    For each column in order: its name and kind as JSON and a line end, then its values.
-    Whole numbers are signed 64-bit integers, numbers IEEE doubles (one NaN, no negative
-    zero), both little-endian; all else is a JSON array of texts and nulls. A file in
-    another encoding, with other delimiters or line ends, has the same content.
+    For each column in order: its name as JSON and a line end, then its values as signed
+    64-bit integers, little-endian. A file in another encoding, with other delimiters or
+    line ends, has the same content.
     """
     digest = hashlib.sha256()
     for name, column in table.items():
-        kind, values = _canonical(column)
-        digest.update(json.dumps([str(name), kind]).encode() + b"\n")
-        digest.update(values)
+        digest.update(json.dumps([str(name), "whole"]).encode() + b"\n")
+        digest.update(column.to_numpy(dtype="<i8").tobytes())
     return digest.hexdigest()
-
-
-def _canonical(column: "pd.Series[Any]") -> tuple[str, bytes]:
-    if types.is_bool_dtype(column) or not types.is_numeric_dtype(column):
-        cells = column.astype(object).where(column.notna(), None).tolist()
-        texts = [None if cell is None else str(cell) for cell in cells]
-        return "text", json.dumps(texts).encode()
-    if types.is_integer_dtype(column) and column.notna().all():
-        return "whole", column.to_numpy(dtype="<i8").tobytes()
-    numbers = column.to_numpy(dtype="<f8", na_value=np.nan) + 0.0  # -0.0 becomes 0.0
-    numbers[np.isnan(numbers)] = np.nan
-    return "number", numbers.tobytes()

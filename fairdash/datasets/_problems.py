@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._wording import plural
 from fairdash.datasets._columns import (
     N_EXAMPLES,
     count_labels,
@@ -93,7 +94,6 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         return
     yield from _target_errors(frame[roles.target][used], roles)
     yield from _group_errors(frame, roles, used)
-    yield from _subgroup_errors(frame[used], roles)
     y = outcomes(frame[roles.target], roles.positive)[used]
     everyone, numbers = bool(used.all()), np.flatnonzero(used)
     for name in roles.features:
@@ -126,11 +126,12 @@ def _text_where_numbers_are_needed(
 
 
 def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
+    check = "target not binary"
     if isinstance(roles.positive, Cut):
         above = int(outcomes(target, roles.positive).sum())
         if above in (0, len(target)):
             yield error(
-                "target not binary",
+                check,
                 roles.target,
                 f"{above:,} of {len(target):,} rows have {roles.outcome()}; its values "
                 f"go from {target.min():g} to {target.max():g}.",
@@ -139,30 +140,29 @@ def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
             )
         return
     _, labels = label_codes(target)
+    counts = count_labels(target)
     if is_number(target) and len(labels) > MANY_VALUES:
         yield error(
-            "target not binary",
+            check,
             roles.target,
-            f"The outcome {roles.target!r} has {len(labels):,} values, from "
-            f"{target.min():g} to {target.max():g}, where two are needed.",
+            f"The outcome {roles.target!r} has {len(labels):,} values where two are "
+            "needed.",
             f"Choose above which value it is positive, such as > {target.median():g} "
             "(Positive if).",
             len(target),
         )
         return
-    counts = count_labels(target)
     strict = isinstance(roles.positive, str)
     wanted = {roles.positive} if strict else set(roles.positive)
     if len(labels) != 2 if strict else len(labels) < 2 or wanted >= set(labels):
         yield error(
-            "target not binary",
+            check,
             roles.target,
-            f"The outcome {roles.target!r} has {len(labels)} "
-            f"value{'s' * (len(labels) != 1)} where two are needed: {counts}."
+            f"The outcome {roles.target!r} has {plural(len(labels), 'value')} where "
+            f"two are needed: {counts}."
             if strict
             else f"Every row has {roles.outcome()}: {counts}.",
-            "Choose all values that count as positive, a column of two values, or keep "
-            "only the rows of two of them with the row filter.",
+            "Choose all values that count as positive, or a column of two values.",
             len(target),
         )
     for value in sorted(wanted - set(labels)):
@@ -180,27 +180,23 @@ def _group_errors(
 ) -> Iterator[Problem]:
     column = roles.sensitive_feature
     table = frame if used.all() else frame.loc[used, list(roles.sensitive_columns())]
-    counted = [name for name in roles.sensitive_columns() if is_row_number(table[name])]
-    if counted:
-        yield _row_numbers(counted[0], "groups", "Choose another sensitive column.")
+    numbering = [n for n in roles.sensitive_columns() if is_row_number(table[n])]
+    if numbering:
+        message = f"The column {numbering[0]!r} numbers the rows."
+        remedy = "Choose another sensitive column."
+        yield error("row numbers", numbering[0], message, remedy)
         return
     codes, names = group_codes(table, roles)
     counts = np.bincount(codes, minlength=len(names))
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
     if len(names) > MOST_GROUPS:
-        median = table[column].median() if is_number(table[column]) else None
-        if roles.crossed_with:
-            remedy = "Cross fewer columns."
-        elif median is not None:
-            remedy = f"Cut it in ranges with `sensitive_cuts`, such as {median:g}."
-        else:
-            remedy = "Compare some values with all others with `groups`."
         yield error(
             "too many groups",
             column,
             f"The sensitive feature {column!r} makes {len(names):,} groups; at most "
             f"{MOST_GROUPS} can be compared.",
-            f"{remedy} Or choose another column.",
+            "Compare some values with all others (`groups`), cut a number in ranges "
+            "(`sensitive_cuts`), or cross fewer columns.",
             len(table),
         )
     elif np.count_nonzero(counts) < 2:
@@ -220,20 +216,6 @@ def _group_errors(
             f"{count_labels(table[column])}.",
             "Remove these groups or change their values.",
         )
-
-
-def _subgroup_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    for name in roles.subgroup_columns:
-        if is_row_number(frame[name]):
-            action = Remedy(kind="not_a_subgroup", column=name)
-            yield _row_numbers(name, "subgroups", "Choose other columns.", action)
-
-
-def _row_numbers(
-    column: str, what: str, remedy: str, action: Remedy | None = None
-) -> Problem:
-    message = f"The column {column!r} numbers the rows, so it makes no {what}."
-    return error("row numbers", column, message, remedy, action=action)
 
 
 def _feature_errors(

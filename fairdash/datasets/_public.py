@@ -33,10 +33,6 @@ CREDIT = (
     *(f"pay_amt{month}" for month in MONTHS),
     "default_payment_next_month",
 )  # fmt: skip
-LAW_NUMBERS = (
-    "decile1b", "decile3", "lsat", "ugpa", "zfygpa", "zgpa", "fulltime", "fam_inc",
-    "male", "tier", "pass_bar",
-)  # fmt: skip
 PERSONAL = ["name", "first", "last", "dob", "c_case_number", "r_case_number"]
 
 
@@ -69,8 +65,8 @@ class PublicTable:
     sha256 : str
         Of the file, where it is known.
     content : str
-        `content_digest` of the table that ``read`` returns, where the file's sha256 is
-        not known.
+        `content_digest` of the whole numbers that ``read`` returns, where the file's
+        sha256 is not known.
     age_bins : Subgroups, optional
         The subgroups of the ROAD paper, where it has results on the table.
     """
@@ -123,24 +119,10 @@ def read_compas(path: Path) -> pd.DataFrame:
 def read_credit(path: Path) -> pd.DataFrame:
     """Return the clients with names for X1 to X23 and Y, all as whole numbers."""
     table = _named(read_table(path), CREDIT, path)
-    try:
-        whole = table.astype("int64")
-    except ValueError as error:
-        raise ValueError(f"{path.name} has a cell that is no whole number.") from error
-    if not (whole == table).all(axis=None):
+    numbers = table.apply(pd.to_numeric, errors="coerce")
+    if not (numbers % 1 == 0).all(axis=None):
         raise ValueError(f"{path.name} has a cell that is no whole number.")
-    return whole
-
-
-def read_law_lequy(path: Path) -> pd.DataFrame:
-    """Return the complete rows of Law School, every code as a number."""
-    table = read_table(path)
-    try:
-        return table.astype(dict.fromkeys(LAW_NUMBERS, "float64"))
-    except (KeyError, ValueError) as error:
-        names = ", ".join(LAW_NUMBERS)
-        message = f"{path.name} is another table; it needs columns of numbers"
-        raise ValueError(f"{message}: {names}.") from error
+    return numbers.astype("int64")
 
 
 def propublica(table: pd.DataFrame) -> pd.DataFrame:
@@ -260,33 +242,6 @@ PUBLIC: dict[str, PublicTable] = {
         },
         age_bins=_road_bins("age", "gender", min_size=20),
         note="The subsample of the ROAD paper; its age is no age.",
-    ),
-    "law_lequy": PublicTable(
-        title="Law school, complete",
-        url=f"{GITHUB}/tailequy/fairness_dataset/main/experiments/data/"
-        "law_school_clean.csv",
-        file="law_school_clean.csv",
-        content="3f2c4d38b9441eb7bc6071cc097fdc7fb7131fd8475309b6de32fa2c9dd91742",
-        roles=Roles(
-            target="pass_bar",
-            positive="1",
-            sensitive_feature="race",
-            features=(
-                "decile1b", "decile3", "lsat", "ugpa", "zfygpa", "zgpa", "fulltime",
-                "fam_inc", "male", "tier",
-            ),
-            subgroup_columns=("male", "fam_inc"),
-            positive_name="passed the bar at first",
-            positive_is="favourable",
-        ),
-        read=read_law_lequy,
-        variants={
-            "lequy": Variant(
-                "every row of the file: the complete ones, as in Le Quy et al. (2022)",
-                20_798,
-            )
-        },
-        note="The survey's table: pass_bar means the first attempt.",
     ),
     "german": PublicTable(
         title="German credit",

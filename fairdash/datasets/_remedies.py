@@ -19,7 +19,6 @@ from fairdash.datasets._columns import (
     sorted_labels,
 )
 from fairdash.datasets._roles import Remedy, Roles
-from fairdash.datasets._rows import group_codes
 
 DATE_PARTS = ("year", "month", "weekday")
 EXAMPLES = 3
@@ -27,7 +26,6 @@ PROBED_ROWS, MANY_VALUES = 1000, 20  # more different values are shown by their 
 KIND_NAMES: dict[ColumnKind, str] = {
     kind: kind.replace("_", "/") for kind in COLUMN_KINDS
 }
-BY_HAND = "excluded by hand"
 
 
 def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
@@ -53,8 +51,8 @@ def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 
 def _values_missing(roles: Roles, column: str) -> tuple[str, ...]:
     """Return the values of a column that roles read as missing."""
-    found = (r for r in roles.preparation if r.kind == "missing" and r.column == column)
-    return tuple(value for remedy in found for value in remedy.values)  # noqa: PD011
+    masks = (r for r in roles.preparation if r.kind == "missing" and r.column == column)
+    return tuple(value for remedy in masks for value in remedy.values)  # noqa: PD011
 
 
 def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
@@ -117,42 +115,25 @@ def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[An
     return pd.Series(values, column.index, name=column.name, dtype="str")
 
 
-def apply_remedy(
-    roles: Roles, remedy: Remedy, frame: pd.DataFrame | None = None
-) -> Roles:
+def apply_remedy(roles: Roles, remedy: Remedy) -> Roles:
     """Return roles with a remedy in them; neither the table nor ``roles`` changes.
 
-    ``frame``, prepared, is needed by "merge_groups" for the other groups. Raises
-    ValueError if nothing is left to predict from, or the groups cannot be merged.
+    Raises ValueError if the remedy does not fit the roles.
     """
     column = remedy.column
-    match remedy.kind:
-        case "leave_out":
-            reason = remedy.reason or "excluded"
-            features, order = _less_feature(roles, column)
-            return _changed(
-                roles,
-                features=features,
-                feature_order=order,
-                left_out={**roles.left_out, column: reason},
-            )
-        case "not_a_subgroup":
-            return _changed(
-                roles, subgroup_columns=_without(roles.subgroup_columns, column)
-            )
-        case "merge_groups":
-            return _changed(roles, groups=_merged(roles, remedy, frame))
-        case "date_parts":
-            features, order = _less_feature(roles, column)
-            parts = tuple(f"{column} {part}" for part in DATE_PARTS)
-            return _changed(
-                roles,
-                features=(*features, *parts),
-                feature_order=order,
-                left_out=_less(roles.left_out, column),
-                preparation=(*roles.preparation, remedy),
-            )
-    return _changed(roles, preparation=(*roles.preparation, remedy))
+    features = tuple(name for name in roles.features if name != column)
+    if remedy.kind == "leave_out":
+        left_out = {**roles.left_out, column: remedy.reason or "excluded"}
+        return _changed(roles, features=features, left_out=left_out)
+    preparation = (*roles.preparation, remedy)
+    if remedy.kind == "date_parts":
+        return _changed(
+            roles,
+            features=(*features, *_part_names(column)),
+            left_out=_less(roles.left_out, column),
+            preparation=preparation,
+        )
+    return _changed(roles, preparation=preparation)
 
 
 def applied_remedies(roles: Roles) -> list[Remedy]:
@@ -168,62 +149,37 @@ def applied_remedies(roles: Roles) -> list[Remedy]:
     return [*roles.preparation, *types, *left]
 
 
-def undo_remedy(roles: Roles, remedy: Remedy) -> Roles:
+def undo_remedy(roles: Roles, remedy: Remedy, columns: Sequence[str]) -> Roles:
     """Return roles without one of their `applied_remedies`.
 
-    A column that was a feature comes back to its place among the features, so that the
-    identity of the data set is the one it had.
+    ``columns`` are those of the table in order: a column that becomes a feature again
+    takes its place before the features that follow it there.
 
     Raises ValueError if the remedy is not in the roles.
     """
-    if remedy not in applied_remedies(roles):
-        raise ValueError(f"{remedy.words()!r} is not applied; nothing was taken back.")
     column = remedy.column
     if remedy in roles.preparation:
-        kept = list(roles.preparation)
-        kept.remove(remedy)
-        features, order = roles.features, roles.feature_order
-        subgroup_columns, left_out = roles.subgroup_columns, roles.left_out
-        if remedy.kind == "date_parts":  # the parts are no columns any more
-            for part in (f"{column} {part}" for part in DATE_PARTS):
-                features, order = _without(features, part), _without(order, part)
-                subgroup_columns = _without(subgroup_columns, part)
-                left_out = _less(left_out, part)
-            if column in order:
-                features, order = _with_feature(features, order, column)
+        rest = list(roles.preparation)
+        rest.remove(remedy)
+        if remedy.kind != "date_parts":
+            return _changed(roles, preparation=tuple(rest))
+        parts = _part_names(column)  # are no columns any more
         return _changed(
             roles,
-            preparation=tuple(kept),
-            features=features,
-            feature_order=order,
-            subgroup_columns=subgroup_columns,
-            left_out=left_out,
+            preparation=tuple(rest),
+            features=_with_feature(_without(roles.features, parts), column, columns),
+            subgroup_columns=_without(roles.subgroup_columns, parts),
+            left_out=_less(roles.left_out, *parts),
         )
+    if remedy not in applied_remedies(roles):
+        raise ValueError(f"{remedy.words()!r} is not applied; nothing was taken back.")
     if remedy.kind == "leave_out":
-        features, order = _with_feature(roles.features, roles.feature_order, column)
         return _changed(
             roles,
-            features=features,
-            feature_order=order,
+            features=_with_feature(roles.features, column, columns),
             left_out=_less(roles.left_out, column),
         )
     return _changed(roles, types=_less(roles.types, column))
-
-
-def set_type(roles: Roles, column: str, kind: ColumnKind) -> Roles:
-    """Return roles that read a column as a kind.
-
-    Text and identifiers are excluded from the features; of a feature that is a date,
-    year, month and weekday are used.
-    """
-    if kind in ("text", "id"):
-        changed = _changed(roles, types=_less(roles.types, column))
-        reason = "free text" if kind == "text" else "identifier"
-        remedy = Remedy(kind="leave_out", column=column, reason=reason)
-        return apply_remedy(changed, remedy) if column in roles.features else changed
-    if kind == "date":
-        return apply_remedy(roles, Remedy(kind="date_parts", column=column))
-    return _changed(roles, types={**roles.types, column: kind})
 
 
 def choose_features(
@@ -231,18 +187,14 @@ def choose_features(
 ) -> dict[str, Any]:
     """Return the fields of `Roles` that follow from a choice of features.
 
-    ``columns`` are all of the table. ``features`` come in the order they had where they
-    are the same, else in that of the table; ``feature_order`` stands until all of it
-    are back; with ``left_out``.
+    ``columns`` are all of the table. Features keep their order where they are the same,
+    else they come in that of the table.
     """
-    picked = set(chosen)
-    same = picked == set(roles.features)
-    ordered = tuple(column for column in columns if column in picked)
-    back = set(roles.feature_order) <= picked
+    ordered = tuple(column for column in columns if column in chosen)
+    same = set(ordered) == set(roles.features)
     return {
         "features": roles.features if same else ordered,
-        "feature_order": () if back else roles.feature_order,
-        "left_out": {c: why for c, why in roles.left_out.items() if c not in chosen},
+        "left_out": _less(roles.left_out, *chosen),
     }
 
 
@@ -251,54 +203,25 @@ def _changed(roles: Roles, **changes: Any) -> Roles:
     return Roles.model_validate({**vars(roles), **changes})
 
 
-def _merged(
-    roles: Roles, remedy: Remedy, frame: pd.DataFrame | None
-) -> dict[str, tuple[str, ...]]:
-    if frame is None or roles.sensitive_cuts or roles.crossed_with:
-        raise ValueError(
-            "Only groups of values of one column can be merged; change the cuts or the "
-            "crossing instead."
-        )
-    if roles.groups is None:
-        _, names = group_codes(frame, roles)
-        groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
-    else:
-        groups = dict(roles.groups)
-    merged = dict.fromkeys((*remedy.values, remedy.into))  # noqa: PD011
-    parts = [groups.pop(name) for name in merged if name in groups]
-    labels = tuple(label for part in parts for label in part)
-    return {**groups, remedy.into: () if () in parts else labels}
-
-
-def _less_feature(roles: Roles, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the features without a column, and the order to put it back in."""
-    order = list(roles.feature_order)
-    for place, name in enumerate(roles.features):
-        if name not in order:
-            order.insert(
-                order.index(roles.features[place - 1]) + 1 if place else 0, name
-            )
-    left = _without(roles.features, column)
-    return left, () if set(order) <= set(left) else tuple(order)
-
-
 def _with_feature(
-    features: tuple[str, ...], order: tuple[str, ...], column: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return features with a column at the place it had, and the order still needed."""
-    after = set(order[order.index(column) + 1 :]) if column in order else set()
-    places = (place for place, name in enumerate(features) if name in after)
+    features: tuple[str, ...], column: str, columns: Sequence[str]
+) -> tuple[str, ...]:
+    later = set(columns[list(columns).index(column) + 1 :])
+    places = (place for place, name in enumerate(features) if name in later)
     place = next(places, len(features))
-    back = (*features[:place], column, *features[place:])
-    return back, () if set(order) <= set(back) else order
+    return (*features[:place], column, *features[place:])
 
 
-def _without(names: tuple[str, ...], name: str) -> tuple[str, ...]:
-    return tuple(other for other in names if other != name)
+def _part_names(column: str) -> tuple[str, ...]:
+    return tuple(f"{column} {part}" for part in DATE_PARTS)
 
 
-def _less(known: dict[str, Any], column: str) -> dict[str, Any]:
-    return {name: value for name, value in known.items() if name != column}
+def _without(names: tuple[str, ...], gone: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in gone)
+
+
+def _less(reasons: dict[str, Any], *columns: str) -> dict[str, Any]:
+    return {name: value for name, value in reasons.items() if name not in columns}
 
 
 def column_facts(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
@@ -326,12 +249,11 @@ def column_table(
 
     ``facts`` are of `column_facts`, ``reasons`` of `left_out_reasons`.
     """
-    names, features = [str(name) for name in facts.index], set(roles.features)
+    names = [str(name) for name in facts.index]
     table = pd.DataFrame(
         {
             "Column": names,
-            "Role": [_role(name, roles, features) for name in names],
-            "Feature": [name in features for name in names],
+            "Role": [_role(name, roles) for name in names],
             "Kind": [KIND_NAMES[kind] for kind in facts["kind"]],
             "Not a feature because": [reasons.get(name, "") for name in names],
         },
@@ -341,54 +263,29 @@ def column_table(
 
 
 def edited_roles(roles: Roles, before: pd.DataFrame, after: pd.DataFrame) -> Roles:
-    """Return roles with the edits of a table of columns in them.
+    """Return roles that read columns as the kinds of an edited table of columns.
 
-    What differs in ``Feature`` and ``Kind`` of two `column_table` was edited. Raises
-    ValueError if outcome or sensitive column was made a feature, or no feature is left.
+    ``before`` and ``after`` are of `column_table`. Of a column that becomes a date,
+    year, month and weekday are features.
     """
     kinds = {name: kind for kind, name in KIND_NAMES.items()}
-    for old, new in zip(
-        before.to_dict("records"), after.to_dict("records"), strict=True
+    for column, old, new in zip(
+        after["Column"], before["Kind"], after["Kind"], strict=True
     ):
-        name = str(new["Column"])
-        kind = kinds[str(new["Kind"])]
-        if new["Kind"] != old["Kind"] and (kind != "date" or old["Feature"]):
-            roles = set_type(roles, name, kind)
-        if old["Feature"] and not new["Feature"]:
-            roles = apply_remedy(
-                roles, Remedy(kind="leave_out", column=name, reason=BY_HAND)
-            )
-        if new["Feature"] and not old["Feature"]:
-            roles = _added(roles, name, kind)
+        if new == old:
+            continue
+        if kinds[new] == "date":
+            roles = apply_remedy(roles, Remedy(kind="date_parts", column=column))
+        else:
+            roles = _changed(roles, types={**roles.types, column: kinds[new]})
     return roles
 
 
-def _added(roles: Roles, name: str, kind: ColumnKind) -> Roles:
-    taken = {roles.target: "outcome"}
-    taken |= dict.fromkeys(roles.sensitive_columns(), "sensitive column")
-    taken |= {score.column: "score of a model" for score in roles.scores}
-    if roles.sample_weight is not None:
-        taken[roles.sample_weight] = "sampling weight"
-    if roles.unit is not None:
-        taken[roles.unit] = "unit"
-    if name in taken:
-        raise ValueError(f"{name!r} is the {taken[name]}, so it cannot be a feature.")
-    if any(r.kind == "date_parts" and r.column == name for r in roles.preparation):
-        raise ValueError(f"Year, month and weekday of {name!r} are features already.")
-    if kind == "date":
-        return apply_remedy(roles, Remedy(kind="date_parts", column=name))
-    if name in roles.left_out:
-        reason = roles.left_out[name]
-        excluded = Remedy(kind="leave_out", column=name, reason=reason)
-        return undo_remedy(roles, excluded)
-    return roles.model_copy(update={"features": (*roles.features, name)})
-
-
-def _role(name: str, roles: Roles, features: Collection[str]) -> str:
+def _role(name: str, roles: Roles) -> str:
     parts = {
         "outcome": name == roles.target,
         "sensitive": name in roles.sensitive_columns(),
-        "feature": name in features,
+        "feature": name in roles.features,
         "subgroup": name in roles.subgroup_columns,
         "score of a model": name in [score.column for score in roles.scores],
         "sampling weight": name == roles.sample_weight,

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from fairdash._record import Before, Record, default
 from fairdash._validation import Count, value_label
+from fairdash._wording import plural
 from fairdash.datasets._columns import ColumnKind
 from fairdash.datasets._scores import ScoreColumn
 
 RemedyKind = Literal[
     "leave_out",
-    "not_a_subgroup",
-    "merge_groups",
     "drop_duplicates",
     "missing",
     "recode",
@@ -26,8 +25,6 @@ RemedyKind = Literal[
 # what a kind needs beside the column
 _NEEDS: dict[str, tuple[str, ...]] = {
     "leave_out": (),
-    "not_a_subgroup": (),
-    "merge_groups": ("values", "into"),
     "drop_duplicates": (),
     "missing": ("values",),
     "recode": ("changes",),
@@ -35,7 +32,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "date_parts": (),
 }
 _SHOWN = 3
-_LABEL = 70  # letters of a remedy that names every value
 # no part of a data set's identity: they change no row and no model
 _APART = {
     "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
@@ -108,8 +104,6 @@ class Remedy(Record):
     ----------
     kind : str
         "leave_out": the column is no feature any more, for ``reason``.
-        "not_a_subgroup": the column describes no subgroups any more.
-        "merge_groups": the groups ``values`` become one, named ``into``.
         "drop_duplicates": rows that repeat an earlier row in every column are excluded.
         "missing": cells with one of ``values`` are missing.
         "recode": cells get another value, ``changes`` from label to label; several
@@ -129,7 +123,7 @@ class Remedy(Record):
     column: str = ""
     values: Labels = ()
     changes: dict[str, str] = field(default_factory=dict)
-    into: str = ""
+    into: str = ""  # is empty, and part of stored identities
     to: ColumnKind | None = None
     reason: str = ""
 
@@ -146,21 +140,12 @@ class Remedy(Record):
         match self.kind:
             case "leave_out":
                 return f"Exclude {column}"
-            case "not_a_subgroup":
-                return f"Take {column} out of the subgroups"
-            case "merge_groups":
-                return f"Merge {some} into {self.into}"
             case "drop_duplicates":
                 return "Exclude repeated rows"
             case "missing":
                 return f"Read {some} in {column} as missing"
             case "recode":
-                new = tuple(dict.fromkeys(self.changes.values()))
-                each = f"Write {_some(tuple(self.changes))} in {column} as {_some(new)}"
-                if len(self.changes) <= _SHOWN and len(each) <= _LABEL:
-                    return each
-                into = f" as {new[0]!r}" if len(new) == 1 else ""
-                return f"Rewrite {len(self.changes):,} values of {column}{into}"
+                return f"Rewrite {plural(len(self.changes), 'value')} of {column}"
             case "convert":
                 kind = str(self.to).replace("_", "/")
                 rest = f", {some} as missing" if self.values else ""
@@ -231,7 +216,7 @@ class Roles(Record):
     left_out : dict of str to str
         Why a column was excluded from the features.
     feature_order : tuple of str
-        Features in their order before some were excluded, which `undo_remedy` restores.
+        Not used any more; roles stored by earlier versions hold it.
     positive_name : str
         The outcome 1 in words, such as "recidivated".
     positive_is : {"favourable", "unfavourable"}, optional

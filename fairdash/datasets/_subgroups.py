@@ -212,8 +212,7 @@ class Subgroups(Record):
     cuts : dict of str to tuple of float
         Numbers cut at these points, each the lower end of a bin, instead.
     crossed : bool
-        Whether the columns are crossed. If not, each column has subgroups of its own:
-        see ``parts``.
+        True: columns are crossed. Subgroups stored by earlier versions may have False.
     edges : {"customary", "paper"}
         Where bins of one width begin: ages at 25, 35 and so on, or as in the ROAD paper
         at 21, 31 and so on, with no bins joined at the ends.
@@ -251,14 +250,6 @@ class Subgroups(Record):
         """Return a hash of all that is defined: results are kept by it."""
         return hash(json.dumps(self.model_dump(mode="json"), sort_keys=True))
 
-    def parts(self) -> tuple["Subgroups", ...]:
-        """Return definitions that can label rows: this one, or one for each column."""
-        if self.crossed or len(self.columns) < 2:
-            return (self,)
-        return tuple(
-            self.model_copy(update={"columns": (column,)}) for column in self.columns
-        )
-
     def label(self, frame: pd.DataFrame) -> "pd.Series[Any]":
         """Name the subgroup of each row.
 
@@ -267,8 +258,7 @@ class Subgroups(Record):
 
         Names are such as "Female 25–34", values first, then the bins, in order of size;
         missing outside ``where`` and where a column is missing. Raises ValueError if a
-        column is not in the table, text has a bin width, or several columns are not
-        crossed.
+        column is not in the table, or text has a bin width.
         """
         self._check_frame(frame)
         pieces = [self._piece(frame[column]) for column in self._ordered(frame)]
@@ -327,6 +317,8 @@ class Subgroups(Record):
         return inside
 
     def _check_frame(self, frame: pd.DataFrame) -> None:
+        if not self.crossed and len(self.columns) > 1:
+            raise ValueError("Subgroups overlap with `crossed=False`; cross columns.")
         absent = [c for c in (*self.columns, *self.where) if c not in frame]
         if absent:
             message = f"The table has no columns {absent} to make subgroups from"
@@ -337,11 +329,6 @@ class Subgroups(Record):
             raise ValueError(
                 f"{text} hold no numbers, so they have no bins; remove them from "
                 "`widths`, `quantiles` and `cuts`."
-            )
-        if len(self.parts()) > 1:
-            raise ValueError(
-                "Columns that are not crossed give overlapping subgroups; label each "
-                "of `parts()`."
             )
 
 
@@ -358,38 +345,3 @@ def _names(cells: NDArray[np.int64], labels: list[list[str]]) -> list[str]:
     if len(set(names)) < len(names):
         names = [" · ".join(part) for part in zip(*parts, strict=True)]
     return names
-
-
-def road_table_1(
-    age_column: str, gender_column: str, frame: pd.DataFrame
-) -> dict[str, Subgroups]:
-    """Return the twelve definitions of subgroups of Table 1 of the ROAD paper.
-
-    Age in bins of 5, 10, 15 and 20 years, with the paper's edges, for everybody, then
-    for the first and the second value of ``gender_column`` alone; in the paper's order
-    (0 to 11).
-
-    ``frame`` is the table, for the values of gender, of which there must be two. Names
-    are such as "Female, age in 10s".
-
-    References
-    ----------
-    Grari, Laugel, Hashimoto, Lamprier, Detyniecki: On the Fairness ROAD (ICLR 2024).
-    """
-    _, genders = label_codes(frame[gender_column])
-    if len(genders) != 2:
-        message = f"{gender_column!r} must have two values, got {genders}."
-        raise ValueError(message)
-    prefix = f"{gender_column} " if any(map(is_bare, genders)) else ""
-    populations: list[tuple[str, dict[str, tuple[str, ...]]]] = [("Everybody", {})]
-    populations += [(f"{prefix}{g}", {gender_column: (g,)}) for g in genders]
-    return {
-        f"{name}, age in {width}s": Subgroups(
-            columns=(age_column,),
-            widths={age_column: width},
-            edges="paper",
-            where=where,
-        )
-        for name, where in populations
-        for width in TABLE_1_WIDTHS
-    }

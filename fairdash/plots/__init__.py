@@ -34,7 +34,7 @@ from fairdash.plots._noisy_groups import (
     plot_certificates,
     plot_worst_case,
 )
-from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_cut
+from fairdash.plots._outcome import plot_base_rates, plot_calibration
 from fairdash.plots._theme import (
     CONFIG,
     Picture,

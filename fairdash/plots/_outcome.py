@@ -1,10 +1,8 @@
 """How often the outcome came: by subgroup, at a score, and where a number is cut."""
 
-import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
-    count,
     fitting,
     group_label,
     percent,
@@ -19,12 +17,8 @@ from fairdash.plots._rows import (
     reasons_of,
     records,
     scatter,
-    upright_line,
 )
 from fairdash.plots._theme import (
-    GROUPS,
-    INK,
-    MUTED,
     PAPER,
     Picture,
     Spec,
@@ -142,51 +136,6 @@ def _calibration_alt(table: pd.DataFrame, score: str, apart: list[Spec]) -> str:
     return (
         f"Share with the outcome by {score} and group: {'; '.join(ends)}. Scores at "
         f"which intervals do not overlap: {bins}."
-    )
-
-
-def plot_cut(
-    values: "pd.Series[float]", positive: "pd.Series[bool]", *, cut: str, at: float
-) -> Picture:
-    """Histogram of a number, the rows that count as 1 in colour.
-
-    The figure has the rows that count as 0, those that count as 1, in the same bins.
-    Missing values are not drawn; ``cut`` is in words: "> 9.2", and a line stands ``at``
-    it.
-    """
-    known = values.notna().to_numpy()
-    x = values.to_numpy(float, na_value=np.nan)[known]
-    one = positive.to_numpy(bool)[known]
-    edges = np.histogram_bin_edges(x, _BINS)
-    middle = (edges[:-1] + edges[1:]) / 2
-    table = pd.DataFrame({"from": edges[:-1], "to": edges[1:]})
-    data: list[Spec] = []
-    for label, rows, colour in (("0", ~one, fade(MUTED, 0.6)), ("1", one, GROUPS[0])):
-        table[f"rows of {label}"] = np.histogram(x[rows], edges)[0]
-        data.append(
-            {
-                "type": "bar",
-                "x": middle.tolist(),
-                "y": table[f"rows of {label}"].tolist(),
-                "name": label,
-                "marker": {"color": colour},
-                "hovertemplate": f"%{{y}} rows of {label} near %{{x}}<extra></extra>",
-            }
-        )
-    layout: Spec = {
-        "barmode": "stack",
-        "bargap": 0.05,
-        "xaxis": {"nticks": 5},
-        "yaxis": {"visible": False},
-        "shapes": [upright_line(at, color=INK, width=2)],
-    }
-    share = percent(float(one.mean()) if len(one) else float("nan"))
-    headline = fitting(f"{share} of {count(len(one))} rows are {cut}", most=60)
-    return Picture(
-        finish(data, layout, height=130, top=8),
-        headline,
-        f"Histogram of the outcome. {headline} and count as 1.",
-        table,
     )
 
 

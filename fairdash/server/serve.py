@@ -19,7 +19,7 @@ from streamlit.starlette import App
 
 import fairdash.plots  # noqa: F401
 from fairdash import APP_FOLDER, box
-from fairdash.datasets import DESCRIBE_TASK, READING_TASK
+from fairdash.datasets import READING_TASK
 from fairdash.jobs import (
     BUNDLE_TASK,
     attach,
@@ -37,7 +37,7 @@ log = logging.getLogger("fairdash")
 
 def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     """Serve the pages of a home folder until a signal comes."""
-    box.start(READING_TASK, DESCRIBE_TASK, BUNDLE_TASK)
+    box.start(READING_TASK, BUNDLE_TASK)
     store = open_store(home)
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration

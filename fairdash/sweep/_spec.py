@@ -262,13 +262,6 @@ class SweepSpec(_Frozen):
             check_whole("seeds", seed, at_least=0, at_most=MOST_SEED)
         return given
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if len(self.subgroups.parts()) > 1:
-            message = "`subgroups` must put every row in at most one subgroup"
-            raise ValueError(f"{message}; set `crossed: true` or name one column")
-        return self
-
     @classmethod
     def from_yaml(cls, source: str | Path) -> Self:
         """Read a specification from YAML text, or from the file at a Path.

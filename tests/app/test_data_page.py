@@ -141,7 +141,7 @@ def test_remedies_of_findings_are_applied_undone_and_kept_with_the_roles(visit, 
     page = upload(visit("Data"), spoiled_csv())
     choose("spellings")
     widget(page, "button_group", "Evidence").set_value(["checks"]).run()
-    button(page, "Write 'Works' in branch as 'works'").click().run()
+    button(page, "Rewrite 1 value of branch").click().run()
     assert not page.exception
     assert "spellings" not in [row["Check"] for row in findings(page)]
     assert "**Applied (1)**" in words(page)
@@ -205,16 +205,6 @@ def test_a_number_is_cut_into_an_outcome(visit, dataset_id):
     assert not page.error
     skill = people()["skill"]
     rate = (skill > 0.5).mean()
-    assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
-    assert f"{rate:.1%} of 600 rows are > 0.5" in words(page).replace("\\", "")
-
-    (handle,) = [s for s in page.slider if s.label.startswith("skill")]
-    assert (handle.value, handle.min) == (0.5, skill.min())
-    handle.set_value(handle.min + 10 * handle.step).run()
-    assert not page.exception
-    moved = next(n for n in page.number_input if n.label == "this value").value
-    assert moved == pytest.approx(handle.min + 10 * handle.step)
-    rate = (skill > moved).mean()
     assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
 
 

@@ -2,20 +2,17 @@
 
 import pandas as pd
 import pytest
-from reading import button, figures, words
-from toys import ROLES, people_csv
+from reading import button, words
+from toys import ROLES
 
 from fairdash import ui
 from fairdash.audits import expected_cost
 from fairdash.audits.training import usual_seconds
 from fairdash.datasets import (
     ScoreColumn,
-    _describe,
-    prepare,
 )
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
-from fairdash.ui.data import computed
 from fairdash.ui.widgets.runs import source, training_spec
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
@@ -120,43 +117,6 @@ def test_an_audit_of_large_data_trains_on_a_subsample_and_says_so(visit, large):
     button(page, "Audit a plain model").click().run()
     (run,) = ui.store().runs()
     assert run.spec["train_rows"] == 100
-
-
-@pytest.fixture
-def apart(monkeypatch):
-    """Take every table for a wide one; return the names of what is computed apart."""
-    asked = []
-
-    def describe_apart(path, describe, *arguments, roles=None, owner):
-        asked.append(describe.__name__)
-        (table,) = ui.store().tables()
-        assert path == ui.store().table_path(table.sha256)
-        frame = ui.store().table(table.sha256)
-        return describe(prepare(frame, roles) if roles else frame, *arguments)
-
-    monkeypatch.setattr(_describe, "LONG", 0)
-    monkeypatch.setattr(computed, "describe_apart", describe_apart)
-    return asked
-
-
-def upload(page, content=None):
-    page.file_uploader[0].upload("a.csv", content or people_csv(), "text/csv")
-    return page.run()
-
-
-def test_a_wide_table_is_described_apart_and_once(visit, apart):
-    page = upload(visit("Data"))
-    assert not page.exception
-    assert apart == ["rank_roles", "check_table"]  # tabs that are closed ask nothing
-    assert figures(page) == 1
-    page.run()
-    assert apart == ["rank_roles", "check_table"]
-    outcome = next(s for s in page.selectbox if s.label == "Outcome (y)")
-    outcome.set_value("skill").run()
-    assert not page.exception
-    assert apart[2:] == ["features_after", "check_table"]
-    page.run()
-    assert len(apart) == 4
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import fairdash.cli._data  # noqa: F401  its help lists the tables once
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC, Roles, Variant, check_table, guess_roles
+from fairdash.datasets import PUBLIC, Roles, Variant, guess_roles
 from fairdash.jobs import queue
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
@@ -100,38 +100,6 @@ def test_one_file_of_an_archive_is_checked(tmp_path):
     said = call("check", packed, "--sheet", "second.csv")
     assert said.exit_code in (0, 1), said.output
     assert "300 rows, 5 columns" in said.stdout
-
-
-def test_one_sheet_of_a_workbook_is_checked(tmp_path):
-    book = tmp_path / "people.xlsx"
-    with pd.ExcelWriter(book) as writer:
-        people().to_excel(writer, sheet_name="2023", index=False)
-        people(300).to_excel(writer, sheet_name="2024", index=False)
-    said = call("check", book, "--sheet", "2024")
-    assert said.exit_code in (0, 1), said.output
-    assert "300 rows, 5 columns" in said.stdout
-    missing = call("check", book, "--sheet", "2025")
-    assert missing.exit_code == 2
-    assert "'2023', '2024'" in missing.stderr
-
-
-def test_a_large_table_is_checked_as_the_app_does(tmp_path, monkeypatch):
-    frame = people().assign(branch=lambda x: x["branch"].where(x.index % 5 > 0))
-    frame.loc[:3, "branch"] = " works"
-    frame.to_csv(tmp_path / "people.csv", index=False)
-    small = call("check", tmp_path / "people.csv")
-    kinds = []
-
-    def looked_at(table, roles):
-        kinds.append(str(table["branch"].dtype))
-        return check_table(table, roles)
-
-    monkeypatch.setattr("fairdash.cli._data.check_table", looked_at)
-    monkeypatch.setattr("fairdash.datasets.reading.parquet.LARGE", 0)
-    large = call("check", tmp_path / "people.csv")
-    assert kinds == ["category"]
-    assert (large.exit_code, large.stdout) == (small.exit_code, small.stdout)
-    assert "missing in 119 of 600 rows" in large.stdout
 
 
 def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):

@@ -9,8 +9,7 @@ from crafted.case import Case
 from crafted.configurations import CONFIGURATIONS
 from crafted.damage import DAMAGE
 from crafted.parquets import PARQUETS
-from crafted.records import RECORDS
 from crafted.texts import TEXTS
 from crafted.workbooks import WORKBOOKS
 
-TABLES = WORKBOOKS | DAMAGE | ARCHIVES | TEXTS | RECORDS | PARQUETS
+TABLES = WORKBOOKS | DAMAGE | ARCHIVES | TEXTS | PARQUETS

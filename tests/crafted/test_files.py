@@ -92,4 +92,4 @@ def test_a_crafted_file_costs_the_serving_process_little(outcomes):
 
 def test_there_are_crafted_files_of_every_kind():
     kinds = {Path(name).suffix for name in TABLES}
-    assert kinds == {".xlsx", ".gz", ".zip", ".csv", ".json", ".jsonl", ".parquet"}
+    assert kinds == {".xlsx", ".gz", ".zip", ".csv", ".parquet"}

@@ -40,19 +40,3 @@ def test_every_column_is_listed_with_its_role_and_kind(table):
     assert shown.loc["since", "Kind"] == "date"
     assert shown.loc["branch", "Kind"] == "category"
     assert shown.loc["skill", "Kind"] == "number"
-
-
-def test_ticks_add_features_and_exclude_them(table):
-    roles = edited(table, ROLES, "branch", Feature=False)
-    assert roles.features == ("age", "skill")
-    assert roles.left_out == {"branch": "excluded by hand"}
-    assert edited(table, roles, "branch", Feature=True) == ROLES
-    roles = edited(table, ROLES, "age", Feature=False)
-    assert edited(table, roles, "age", Feature=True) == ROLES
-
-
-def test_text_is_excluded_and_the_outcome_is_no_feature(table):
-    roles = edited(table, ROLES, "branch", Kind="text")
-    assert "branch" not in roles.features
-    with pytest.raises(ValueError, match="'hired' is the outcome"):
-        edited(table, ROLES, "hired", Feature=True)

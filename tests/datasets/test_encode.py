@@ -1,7 +1,4 @@
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,26 +67,6 @@ def test_rare_levels_share_one_column_and_new_ones_join_it(people, roles):
     np.testing.assert_array_equal(result.X[:, -1] == 1, people["job"] == "mine")
     unseen = result.encoder.transform(people.assign(job="circus"))
     np.testing.assert_array_equal(unseen[:, 2:], np.eye(5)[[4] * len(people)])
-
-
-def test_only_the_commonest_levels_keep_a_column_and_one_row_can_be_enough():
-    n_levels = 120
-    codes = np.repeat(np.arange(n_levels), np.arange(1, n_levels + 1))
-    frame = pd.DataFrame(
-        {
-            "charge": [f"c{code:03}" for code in codes],
-            "y": np.arange(len(codes)) % 2,
-            "s": np.arange(len(codes)) // 2 % 2,
-        }
-    )
-    roles = Roles(target="y", positive=1, sensitive_feature="s", features=("charge",))
-    default = encoded(frame, roles)
-    assert default.feature_names == (
-        *(f"charge=c{code:03}" for code in range(70, 120)),
-        "charge=(other)",
-    )
-    all_levels = roles.model_copy(update={"min_level_rows": 1, "max_levels": 1000})
-    assert len(encoded(frame, all_levels).feature_names) == n_levels
 
 
 def test_imputed_numbers_get_the_training_median_and_an_indicator(people, roles):
@@ -168,20 +145,6 @@ def test_tables_that_do_not_fit_the_encoder_raise(people, roles):
         encoder.transform(gap)
 
 
-def test_column_types_of_parquet_files_encode_like_plain_ones(people, roles):
-    people.loc[[5, 50], ["age", "job"]] = None
-    typed = people.assign(
-        age=people["age"].astype("Int64"),
-        income=people["income"].astype("Float64"),
-        job=people["job"].astype("category"),
-        granted=(people["granted"] == "yes").astype("boolean"),
-    )
-    yes = roles.model_copy(update={"positive": "1"})
-    first, second = encoded(people, roles), encoded(typed, yes)
-    assert first.encoder == second.encoder
-    np.testing.assert_array_equal(first.X, second.X)
-
-
 def test_rows_asked_for_and_parts_are_those_of_the_whole(monkeypatch):
     monkeypatch.setattr("fairdash.datasets._encode.PART_ROWS", 170)
     frame = applicants()
@@ -194,20 +157,3 @@ def test_rows_asked_for_and_parts_are_those_of_the_whole(monkeypatch):
     parts = [encoded.rows(part) for part in encoded.parts()]
     assert [len(part) for part in parts] == [170, 170, 170, 90]
     np.testing.assert_array_equal(np.concatenate(parts), encoded.X)
-
-
-def test_levels_merged_into_other_share_the_column_of_the_rare_ones(people, roles):
-    job = np.array(["(other)", "farm", "shop", "rare"])[np.arange(400) % 40 % 4]
-    job[(job == "rare") & (np.arange(400) >= 40)] = "farm"
-    dataset = make_dataset(people.assign(job=job), roles, name="x")
-    everyone = np.arange(400)
-    for fewest, names in ((11, ["farm", "shop"]), (1, ["(other)", "farm", "rare"])):
-        changed = dataset.roles.model_copy(
-            update={"features": ("job",), "min_level_rows": fewest}
-        )
-        encoded = encode(replace(dataset, roles=changed), everyone, scaling="minmax")
-        assert len(set(encoded.feature_names)) == len(encoded.feature_names)
-        assert {f"job={name}" for name in names} <= set(encoded.feature_names)
-        other = encoded.X[:, encoded.feature_names.index("job=(other)")]
-        merged = ["(other)", "rare"] if fewest > 1 else ["(other)"]
-        assert other.tolist() == np.isin(job, merged).tolist()

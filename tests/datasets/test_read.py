@@ -21,12 +21,6 @@ def test_reads_parquet_from_bytes_and_paths(tmp_path):
     assert_frame_equal(read_table(str(tmp_path / "table.parquet")), TABLE)
 
 
-def test_an_index_of_a_parquet_file_does_not_reach_the_table():
-    buffer = io.BytesIO()
-    TABLE.set_axis([7, 3, 5]).to_parquet(buffer)
-    assert list(read_table(buffer.getvalue()).index) == [0, 1, 2]
-
-
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("chosen", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize("quote", ["", '"'])
@@ -36,12 +30,6 @@ def test_a_byte_order_mark_that_was_not_said_or_is_not_there_costs_no_row(
     content = mark + f"{quote}a{quote},b\n1,2\n3,4\n".encode()
     table = read_table(content, table_format=TableFormat(encoding=chosen))
     assert table.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
-
-
-def test_a_byte_order_mark_of_utf_16_is_no_part_of_the_first_name():
-    content = "a,b\n1,2\n".encode("utf-16")
-    table = read_table(content, table_format=TableFormat(encoding="utf-16-le"))
-    assert list(table) == ["a", "b"]
 
 
 def test_long_numbers_with_a_gap_stay_as_they_are_written():
@@ -80,20 +68,6 @@ def test_what_a_comma_means_is_told_by_cells_that_can_be_read_one_way(
     text = "\n".join(delimiter.join(row) for row in (("pay", "rate"), *rows))
     table = read_table(text.encode())
     assert tuple(table[name].tolist() for name in table) == values
-
-
-def test_what_follows_an_array_of_records_is_not_dropped():
-    assert len(read_table(b'[{"a":1,"b":2},{"a":2,"b":3}] \n\n')) == 2
-    with pytest.raises(ValueError, match=r"goes on after its array, .* row 1;"):
-        read_table(b'[{"a":1,"b":2}]\n[{"a":2,"b":3}]')
-
-
-def test_short_floats_of_a_parquet_file_are_read_as_doubles():
-    buffer = io.BytesIO()
-    pd.DataFrame({"x": np.array([1.5, 6e4], dtype=np.float16)}).to_parquet(buffer)
-    table = read_table(buffer.getvalue())
-    assert table["x"].dtype == np.float64
-    assert table["x"].tolist() == [1.5, 6e4]
 
 
 def test_messages_name_the_file(tmp_path):

@@ -7,11 +7,8 @@ from fairdash.datasets import (
     TableFormat,
     convert_apart,
     load_table,
-    read_apart,
-    sniff_apart,
 )
 from fairdash.datasets.reading.convert import convert_table
-from fairdash.datasets.reading.read import sniff_table
 
 CSV = b"age;note\n" + b"".join(b"%d;a %d,5\n" % (i, i) for i in range(3000))
 
@@ -43,10 +40,3 @@ def test_what_the_watch_raises_leaves_no_file(tmp_path):
     with pytest.raises(Stopped):
         convert_apart(slow, tmp_path / "table", stop, name="a.csv")
     assert [file.name for file in tmp_path.iterdir()] in ([], ["table"])
-
-
-def test_a_file_is_looked_at_and_read_into_memory_in_the_box_as_well(tmp_path):
-    form = sniff_apart(CSV, tmp_path, name="a.csv", sheet=None)
-    assert form == sniff_table(CSV)
-    assert len(read_apart(CSV, tmp_path, name="a.csv")) == 3000
-    assert list(tmp_path.iterdir()) == []

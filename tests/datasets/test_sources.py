@@ -19,7 +19,6 @@ from fairdash.datasets import (
     write_listed,
     write_source,
 )
-from fairdash.datasets.sources.address import parse_address, shown
 
 
 def people(n=3_000, seed=0):
@@ -170,14 +169,6 @@ def test_what_cannot_be_read_is_refused_without_a_secret(address, words):
     with pytest.raises(ValueError, match=words) as caught:
         read_table(address)
     assert "hunter2" not in str(caught.value)
-
-
-def test_an_address_is_shown_without_login_and_secrets():
-    assert shown("postgresql://ann:pw@db:5/bank?table=x&sslkey=y") == (
-        "postgresql://db:5/bank?table=x"
-    )
-    known = parse_address("postgresql://ann:pw@db/bank?table=x", secrets=True)
-    assert "ann:pw@db" in known.place
 
 
 def test_the_list_of_the_operator_says_who_may_read_which_source(tmp_path, monkeypatch):

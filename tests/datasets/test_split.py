@@ -64,32 +64,6 @@ def test_folds_test_every_row_once_by_a_model_that_did_not_see_it(cells, seed):
         np.testing.assert_array_equal(one, same)
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(5, 40), st.integers(0, 1000))
-def test_a_cell_of_five_rows_or_more_is_in_every_part(size, seed):
-    dataset = dataset_of([size, 7, 90, size + 3])
-    for part in split(dataset, seed):
-        assert cell_counts(dataset, part).min() > 0
-
-
-def test_the_seed_alone_decides():
-    dataset = dataset_of([50, 40, 30, 20])
-    for first, again, other in zip(
-        split(dataset, 3), split(dataset, 3), split(dataset, 4), strict=True
-    ):
-        np.testing.assert_array_equal(first, again)
-        assert not np.array_equal(first, other)
-
-
-def test_each_row_is_as_likely_to_be_a_test_row():
-    dataset = dataset_of([10, 10, 10, 10])
-    tested = np.zeros(40)
-    for seed in range(600):
-        tested[split(dataset, seed).test] += 1
-    # binomial(600, 0.2): mean 120, standard deviation 9.8
-    assert np.abs(tested - 120).max() < 4.5 * 9.8
-
-
 @pytest.mark.parametrize(
     "fractions",
     [(0.5, 0.5, 0.5), (1.2, -0.1, -0.1), (0.5, 0.5), (float("nan"), 0.5, 0.5)],
@@ -118,14 +92,6 @@ def test_a_subsample_has_every_cell_in_proportion(cells, share, seed):
     exact = cells * n_rows / len(rows)
     if exact.min() >= 1:
         assert np.abs(counts - exact).max() < 1 + 1e-9
-
-
-def test_each_row_of_a_subsample_is_as_likely():
-    dataset = dataset_of([10, 10, 10, 10])
-    drawn = np.zeros(40)
-    for seed in range(600):
-        drawn[subsample(dataset, np.arange(40), 8, seed)] += 1
-    assert np.abs(drawn - 120).max() < 4.5 * 9.8
 
 
 def test_training_rows_are_those_of_the_split_or_some_of_them():
@@ -185,10 +151,3 @@ def test_units_of_one_row_each_are_split_as_rows_without_units_are():
 def test_a_split_without_units_is_what_it_always_was():
     test = split(dataset_of([50, 40, 30, 20]), 3).test
     assert test[:8].tolist() == [1, 2, 4, 6, 20, 26, 28, 40]
-
-
-def test_a_row_without_a_unit_is_one_of_its_own():
-    unit = visits().unit
-    missing = visits().frame["who"].isna().to_numpy()
-    assert len(np.unique(unit[missing])) == missing.sum()
-    assert not np.isin(unit[missing], unit[~missing]).any()

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, range_indexes
 
 from fairdash.datasets import PUBLIC, Subgroups, bin_widths, fetch, split
-from fairdash.datasets._subgroups import road_table_1
 
 DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
 real_data = pytest.mark.skipif(
@@ -49,14 +48,6 @@ def test_a_sparse_last_bin_is_open():
     assert (found.iloc[-3:] == "45+").all()
 
 
-def test_a_sparse_first_bin_is_open():
-    values = [*([100] * 300), *([120] * 300), 3, 44]
-    found = labels(
-        pd.DataFrame({"points": values}), columns=("points",), widths={"points": 20}
-    )
-    assert found.cat.categories.tolist() == ["points under 120", "points 120–139"]
-
-
 def test_bins_of_fractions_and_negative_numbers_name_their_edges():
     frame = pd.DataFrame({"score": np.linspace(-0.25, 0.74, 100)})
     found = labels(frame, columns=("score",), widths={"score": 0.25})
@@ -66,13 +57,6 @@ def test_bins_of_fractions_and_negative_numbers_name_their_edges():
         "score 0.25–0.5",
         "score 0.5–0.75",
     ]
-
-
-def test_edges_that_floats_cannot_hold_fall_in_the_upper_bin():
-    frame = pd.DataFrame({"x": np.round(np.arange(0, 1, 0.1), 1)})
-    found = labels(frame, columns=("x",), widths={"x": 0.1})
-    assert len(found.cat.categories) == 10
-    assert found[3] == "x 0.3–0.4"
 
 
 @given(
@@ -102,21 +86,6 @@ def test_numbers_of_few_values_go_by_value_and_name_their_column():
         "gender 1 owner no",
     ]
     assert pd.isna(found[3])
-
-
-def test_columns_that_are_not_crossed_are_labelled_one_by_one(people):
-    both = Subgroups(columns=("sex", "age"), crossed=False, min_size=20)
-    assert [part.columns for part in both.parts()] == [("sex",), ("age",)]
-    assert {part.min_size for part in both.parts()} == {20}
-    with pytest.raises(ValueError, match=r"label each of `parts\(\)`"):
-        both.label(people)
-    assert Subgroups(columns=("sex", "age")).parts()[0].columns == ("sex", "age")
-
-
-def test_names_that_read_alike_are_told_apart():
-    frame = pd.DataFrame({"town": ["New York", "New"], "team": ["City", "York City"]})
-    found = labels(frame, columns=("town", "team"))
-    assert found.tolist() == ["New York · City", "New · York City"]
 
 
 names = st.sampled_from(["a", "b", "a b", "b c", "c", "1", "no"]) | st.none()
@@ -191,26 +160,6 @@ def test_on_law_the_papers_edges_leave_more_subgroups_than_ours():
     assert estimable == {"customary": 2, "paper": 3}
 
 
-def test_table_1_is_twelve_definitions_in_the_papers_order(people):
-    definitions = road_table_1("age", "sex", people)
-    assert list(definitions)[:5] == [
-        "Everybody, age in 5s",
-        "Everybody, age in 10s",
-        "Everybody, age in 15s",
-        "Everybody, age in 20s",
-        "Female, age in 5s",
-    ]
-    assert len(definitions) == 12
-    for name, definition in definitions.items():
-        found = definition.label(people)
-        width = definition.widths["age"]
-        assert name.endswith(f"age in {width:g}s")
-        chosen = people["sex"].isin(definition.where.get("sex", ("Female", "Male")))
-        np.testing.assert_array_equal(found.notna(), chosen)
-        expected = np.ceil(people["age"][chosen] / width).nunique()
-        assert len(found.cat.categories) == expected
-
-
 @settings(deadline=None)
 @given(
     st.lists(st.integers(-50, 50), min_size=1, max_size=60),
@@ -225,15 +174,6 @@ def test_cut_points_put_rows_where_numpy_does(values, points):
     assert label.cat.codes.tolist() == np.searchsorted(seen, wanted).tolist()
 
 
-def test_ranges_between_cut_points_are_named():
-    frame = pd.DataFrame({"age": [18, 24, 25, 44, 45, np.nan], "x": np.arange(6) / 2})
-    ages = Subgroups(columns=("age",), cuts={"age": (25, 45)}).label(frame)
-    assert ages.tolist()[:5] == ["under 25"] * 2 + ["25–44"] * 2 + ["45 or more"]
-    assert ages.isna().tolist() == [False] * 5 + [True]
-    halves = Subgroups(columns=("x",), cuts={"x": (0.5, 1.5)}).label(frame)
-    assert list(halves.cat.categories) == ["x under 0.5", "x 0.5–1.5", "x 1.5 or more"]
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 8), st.integers(20, 300), st.integers(0, 10))
 def test_quantiles_of_different_values_hold_equally_many_rows(n_bins, n, seed):
@@ -243,12 +183,6 @@ def test_quantiles_of_different_values_hold_equally_many_rows(n_bins, n, seed):
     counts = label.value_counts()
     assert len(counts) == n_bins
     assert counts.max() - counts.min() <= 1
-
-
-def test_a_value_of_many_rows_is_a_quantile_of_its_own():
-    frame = pd.DataFrame({"x": [0.0] * 31 + list(range(1, 30))})
-    label = Subgroups(columns=("x",), quantiles={"x": 4}).label(frame)
-    assert label.value_counts(sort=False).tolist() == [31, 14, 15]
 
 
 def test_infinite_numbers_are_in_no_bin_and_move_none():

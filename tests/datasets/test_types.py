@@ -47,21 +47,6 @@ def test_numbers_lose_separators_and_percent_signs():
     assert as_kind(written, "number").tolist()[:3] == [1234.5, 1234.0, -12.5]
 
 
-def test_texts_are_numbers_together_as_each_by_itself():
-    texts = ["18446744073709551615", "-1", "abc", "nan", "", "inf", "1,234", "1,23"]
-    texts += ["12 %", " 5", "0x10", "1e400", "true", "9" * 40, "1_000", "."]
-
-    def alone(text):
-        try:
-            return as_kind(column([text]), "number").notna().all()
-        except ValueError:
-            return False
-
-    assert are_numbers(texts).tolist() == [alone(text) for text in texts]
-    assert are_numbers(texts).sum() == 8
-    assert are_numbers([]).tolist() == []
-
-
 @pytest.mark.parametrize("text", ["0,125", "1234,567", "1.234,567", "0'500", "1,234,5"])
 def test_a_decimal_comma_is_no_mark_of_thousands(text):
     with pytest.raises(ValueError, match="not a number"):
@@ -84,12 +69,6 @@ def test_values_that_do_not_fit_are_named_with_their_rows(kind, words):
     assert "make these cells empty" in str(caught.value)
 
 
-def test_yes_and_no_in_any_case_and_language_become_true_and_false():
-    answers = as_kind(column(["JA", "nein", "1", None]), "yes_no")
-    assert answers.tolist()[:3] == [True, False, True]
-    assert answers.isna().tolist() == [False, False, False, True]
-
-
 @settings(max_examples=30)
 @given(st.lists(st.dates(datetime.date(1700, 1, 1)), min_size=1, max_size=30))
 def test_parts_of_dates_are_those_of_the_calendar(days):
@@ -97,9 +76,3 @@ def test_parts_of_dates_are_those_of_the_calendar(days):
     assert parts["hired year"].tolist() == [day.year for day in days]
     assert parts["hired month"].tolist() == [day.month for day in days]
     assert parts["hired weekday"].tolist() == [day.isoweekday() for day in days]
-
-
-def test_a_late_value_that_does_not_fit_makes_no_number():
-    numbers = [f"{i},000" for i in RNG.integers(1, 999, 5_000)]
-    assert infer_kind(column(numbers))[0] == "number"
-    assert infer_kind(column([*numbers, "unknown"]))[0] != "number"

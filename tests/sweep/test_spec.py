@@ -126,18 +126,6 @@ def test_a_bad_file_is_explained_in_one_line(text, message):
     assert "\n" not in str(error.value)
 
 
-def test_overlapping_subgroups_are_refused():
-    overlap = {"columns": ["age", "branch"], "crossed": False}
-    with pytest.raises(ValueError, match="at most one subgroup"):
-        SweepSpec.model_validate(
-            {
-                "data": {"path": "people.csv", "roles": ROLES},
-                "methods": [{"method": "road"}],
-                "subgroups": overlap,
-            }
-        )
-
-
 def test_an_axis_can_be_linear_logarithmic_or_a_list():
     text = """
 data: {sample: loans}

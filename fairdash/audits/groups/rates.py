@@ -1,8 +1,7 @@
 """A table before any model: base rates by group."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from fairdash import metrics
@@ -18,13 +17,10 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.groups.local import not_estimable, ratios_of
-from fairdash.datasets import Dataset, Roles, Subgroups, split
+from fairdash.datasets import Dataset, Roles, Subgroups
 from fairdash.metrics import (
     BaseRates,
     LocalMeasure,
-    gap_table,
-    measure_in_text,
-    over_seeds,
 )
 
 _HOW = f"""
@@ -72,37 +68,6 @@ def base_rate_ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
     return ratios_of(local.estimates(), "selection_rate", "")
 
 
-def promised_subgroups(
-    dataset: Dataset,
-    subgroups: Subgroups,
-    *,
-    measure: str = "selection_rate",
-    seeds: Collection[int] = (),
-) -> pd.DataFrame:
-    """Return in which subgroups an audit can estimate a measure, and why not elsewhere.
-
-    It looks at the test rows of ``seeds``, without any at all rows. The outcomes stand
-    for predictions: who has rows does not depend on these, precision excepted. The
-    table is of `fairdash.metrics.gap_table`.
-    """
-    everywhere = np.arange(dataset.n_rows)
-    labels, y = subgroups.label(dataset.frame), dataset.y
-    named = "selection_rate" if measure == "precision" else measure
-    parts = [split(dataset, seed).test for seed in seeds] or [everywhere]
-    tables = [
-        LocalMeasure.of(
-            named,
-            y[rows],
-            y[rows],
-            sensitive_features=dataset.groups[rows],
-            subgroups=labels.iloc[rows],
-            min_size=subgroups.min_size,
-        ).estimates(seed=seed)
-        for seed, rows in enumerate(parts)
-    ]
-    return gap_table(over_seeds(pd.concat(tables, ignore_index=True)), named)
-
-
 def first_measure(roles: Roles, asked: str) -> str:
     """Return the measure that an audit of own scores opens at.
 
@@ -113,38 +78,18 @@ def first_measure(roles: Roles, asked: str) -> str:
     return "false_positive_rate" if unfavourable else asked
 
 
-def promised_of_scores(
-    roles: Roles, found: pd.DataFrame, *, measure: str = "selection_rate"
-) -> str:
-    """Say in how many subgroups an audit of the table's first scores finds a gap.
-
-    ``found`` is of `promised_subgroups`, on all rows, at its `first_measure`, which is
-    named where it is another than ``measure``.
-    """
-    first, known = first_measure(roles, measure), found["estimable"]
-    what = "" if first == measure else f" by {measure_in_text(first)}"
-    return f"{roles.scores[0].column}: {known.sum()} of {len(known)} on all rows{what}"
-
-
 def base_rate_kpis(
     rates: BaseRates,
     used: int,
     read: int,
     *,
     guessed: bool,
-    promised: pd.DataFrame | None = None,
-    where: str = "",
-    own: str = "",
 ) -> list[Kpi]:
     """Return rows used of those read, base rate, its gap, subgroups estimable.
 
-    The gap is a finding: of roles that are only ``guessed`` it is not shown. Subgroups
-    are those that an audit estimates: of ``promised``, see `promised_subgroups`, on the
-    rows that ``where`` names; by default of the rates, on all rows. ``own`` says what
-    an audit of scores estimates, see `promised_of_scores`.
+    The gap is a finding: of roles that are only ``guessed`` it is not shown.
     """
-    local = rates.local if promised is None else promised
-    estimable = local["estimable"]
+    estimable = rates.local["estimable"]
     share = f"{percent(used / read)} of the file"
     if share.startswith(percent(1.0)):
         but = f" but {plural(read - used, 'row')}" if used < read else ""
@@ -165,10 +110,8 @@ def base_rate_kpis(
         Kpi(
             "Subgroups estimable",
             f"{estimable.sum()} of {len(estimable)}",
-            " · ".join(filter(None, [where, not_estimable(local), own])),
-            help="In which an audit of a model finds a gap between groups, on the rows "
-            f"it looks at. Of all rows: {rates.local['estimable'].sum()}, which a "
-            "cross-validated audit looks at (Local fairness, Rows).",
+            not_estimable(rates.local),
+            help="Those with enough rows of two groups. Test rows are fewer.",
         ),
     ]
     return [kpi for kpi in kpis if not (guessed and kpi.label == "Gap in base rate")]

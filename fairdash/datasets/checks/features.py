@@ -1,8 +1,4 @@
-"""Findings about features and their cells.
-
-Constant, giving something away, gaps; values that look missing,
-spellings, numbers as text, names.
-"""
+"""Findings about columns: values that look missing, spellings, text, gaps."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,33 +7,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._alike import mark_values
-from fairdash.datasets._columns import (
-    are_numbers,
-    count_codes,
-    count_labels,
-    count_values,
-    is_number,
-    label_codes,
-    some_rows,
-)
+from fairdash.datasets._columns import are_numbers, count_codes, is_number, label_codes
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
-from fairdash.datasets.checks.leakage import encodes_group, is_score, outcome_leak
 
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
-)
-MAY_BE_MISSING = frozenset(
-    {"unknown", "not known", "not available", "unspecified", "not stated", "refused"}
 )
 CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
 MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
 MANY_MISSING = 0.2
-MANY_VALUES = 0.2
 
 
 def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
@@ -52,57 +34,51 @@ def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
 
 def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
     """Yield -999 and its like where it lies farther off than all else spreads."""
-    ends = (column.min(), column.max())
-    if not any(end in CODES or np.isinf(end) for end in ends if not pd.isna(end)):
-        return
     values = column.to_numpy(dtype=float, na_value=np.nan)
     values = np.where(np.isinf(values), np.nan, values)
     if np.isnan(values).all():
         return
-    low, high = np.nanmin(values), np.nanmax(values)
-    for code in (low, high):
-        if code not in CODES:
-            continue
-        rest = values[(values != code) & ~np.isnan(values)]
+    for code in {float(np.nanmin(values)), float(np.nanmax(values))} & {*CODES}:
+        flags = values == code
+        rest = values[~flags & ~np.isnan(values)]
         if not len(rest):
             continue
-        gap = rest.min() - code if code == low else code - rest.max()
-        spread = rest.max() - rest.min()
-        if gap > max(spread, 1):
-            flags = values == code
-            yield Problem(
-                "warning" if code < 0 else "note",
-                "looks missing",
+        low, high = rest.min(), rest.max()
+        if max(low - code, code - high) > max(high - low, 1):
+            yield _looks_missing(
                 str(column.name),
-                *used.flagged(flags),
-                f"{column.name!r} is {code:,g} in {flags.sum():,} rows and lies "
-                f"between {rest.min():,g} and {rest.max():,g} in all others.",
-                "Read it as missing if it stands for that.",
-                Remedy(
-                    kind="missing", column=str(column.name), values=(f"{code:.0f}",)
-                ),
+                used.flagged(flags),
+                f"is {code:,g} in {flags.sum():,} rows and lies between {low:,g} and "
+                f"{high:,g} in all others",
+                (f"{code:.0f}",),
             )
+
+
+def _looks_missing(
+    name: str, rows: tuple[int, tuple[int, ...]], what: str, values: tuple[str, ...]
+) -> Problem:
+    return Problem(
+        "warning",
+        "looks missing",
+        name,
+        *rows,
+        f"{name!r} {what}.",
+        "Read it as missing if it stands for that.",
+        Remedy(kind="missing", column=name, values=values),
+    )
 
 
 def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Problem]:
     name = str(column.name)
     codes, labels = label_codes(column)
     plain = [label.strip().lower() for label in labels]
-    for known, severe in ((LOOKS_MISSING, True), (MAY_BE_MISSING, False)):
-        found = np.array([*(text in known for text in plain), False])
-        if found.any():
-            flags = found[codes]
-            values = tuple(labels[i] for i in np.flatnonzero(found))
-            shown = ", ".join(map(repr, values[:3]))
-            yield Problem(
-                "warning" if severe else "note",
-                "looks missing",
-                name,
-                *used.flagged(flags),
-                f"{name!r} is {shown} in {flags.sum():,} rows.",
-                "Read it as missing if it stands for that.",
-                Remedy(kind="missing", column=name, values=values),
-            )
+    marks = np.array([*(text in LOOKS_MISSING for text in plain), False])
+    if marks.any():
+        flags = marks[codes]
+        values = tuple(labels[i] for i in np.flatnonzero(marks))
+        shown = ", ".join(map(repr, values[:3]))
+        what = f"is {shown} in {flags.sum():,} rows"
+        yield _looks_missing(name, used.flagged(flags), what, values)
     if len(labels) > MOST_LEVELS:
         return
     yield from _spellings(name, codes, labels, plain, used)
@@ -130,19 +106,18 @@ def _spellings(
     for positions in same.values():
         usual = max(positions, key=lambda i: int(counts[i]))
         changes |= {labels[i]: labels[usual] for i in positions if i != usual}
-    if changes:
-        odd = np.array([*(label in changes for label in labels), False])[codes]
-        old, new = next(iter(changes.items()))
-        yield Problem(
-            "warning",
-            "spellings",
-            name,
-            *used.flagged(odd),
-            f"{name!r} has values that differ by capitals or spaces only, such as "
-            f"{old!r} and {new!r}.",
-            "Write each in its usual way.",
-            Remedy(kind="recode", column=name, changes=changes),
-        )
+    odd = np.array([*(label in changes for label in labels), False])[codes]
+    old, new = next(iter(changes.items()))
+    yield Problem(
+        "warning",
+        "spellings",
+        name,
+        *used.flagged(odd),
+        f"{name!r} has values that differ by capitals or spaces only, such as "
+        f"{old!r} and {new!r}.",
+        "Write each in its usual way.",
+        Remedy(kind="recode", column=name, changes=changes),
+    )
 
 
 def _numbers_as_text(
@@ -156,10 +131,8 @@ def _numbers_as_text(
     if pd.api.types.is_bool_dtype(column):
         return
     fits = are_numbers(plain)
-    if fits.sum() < FEWEST_NUMBERS:
-        return
     counts = count_codes(codes, len(labels))
-    if counts[fits].sum() < MOST_TEXT * counts.sum():
+    if fits.sum() < FEWEST_NUMBERS or counts[fits].sum() < MOST_TEXT * counts.sum():
         return
     texts = tuple(labels[i] for i in np.flatnonzero(~fits))
     odd = np.append(~fits, False)[codes]
@@ -167,169 +140,39 @@ def _numbers_as_text(
     shown = ", ".join(map(repr, texts[:3]))
     yield Problem(
         "warning",
-        "mixed types" if texts else "numbers as text",
+        "numbers as text",
         name,
-        int(odd.sum()) if texts else len(column),
-        used.examples(odd),
+        *used.flagged(odd),
         f"{name!r} holds numbers, but {odd.sum():,} rows hold text: {shown}."
         if texts
         else f"{name!r} holds numbers that are stored as text.",
-        "Read it as numbers, these cells as missing; otherwise each value is a level."
-        if texts
-        else "Read it as numbers; otherwise each value is a level.",
+        "Read it as numbers, these cells as missing; otherwise each value is a level.",
         Remedy(kind="convert", column=name, to="number", values=texts),
     )
 
 
-def feature_findings(
-    used: UsedRows, roles: Roles, names: list[str]
-) -> Iterator[Problem]:
-    """Yield what is doubtful about the features of the rows used."""
-    yield from _copies(used.table, names)
-    if not roles.features:
-        yield Problem(
-            "note",
-            "no features",
-            "",
-            len(used.table),
-            (),
-            "No column is a feature, so no model can be trained.",
-            "Rates and scores of a model can be audited as they are. To train one, "
-            "tick its features under Columns.",
-        )
+def missing_findings(used: UsedRows, names: list[str]) -> Iterator[Problem]:
+    """Yield features that are missing in some rows; in many it is a warning."""
     for name in names:
         column = used.table[name]
-        if pd.api.types.is_datetime64_any_dtype(column):
-            yield _about(
-                "date",
-                column,
-                f"The feature {name!r} is a date, which models read as text.",
-                "Use its parts.",
-                Remedy(kind="date_parts", column=name),
-            )
+        flags = column.isna().to_numpy()
+        if not flags.any():
             continue
-        constant = _constant(column)
-        if constant is not None:
-            yield constant
-            continue
-        yield from _gives_away(column, used, roles)
-        yield from _levels(column)
-        yield from _missing(column, used)
-
-
-def _gives_away(
-    column: "pd.Series[Any]", used: UsedRows, roles: Roles
-) -> Iterator[Problem]:
-    name = str(column.name)
-    rows = some_rows(len(column))
-    sample = column.iloc[rows]
-    reason = outcome_leak(sample, used.y[rows])
-    if reason:
-        yield _about(
-            "leak",
-            column,
-            f"The feature {name!r} may give the outcome away: {reason}.",
-            "Remove it if it is known only after the outcome or made from it.",
-            _leave_out(name, "may give the outcome away"),
-        )
-    if is_score(name, (roles.target,)):
-        yield _about(
-            "model score",
-            column,
-            f"The name of the feature {name!r} says that it is the output of another "
-            "model.",
-            "Remove it unless the new model is meant to build on the old one.",
-            _leave_out(name, "output of another model"),
-        )
-    if encodes_group(sample, used.group[rows]):
-        yield _about(
-            "proxy",
-            column,
-            f"The feature {name!r} tells the group of 99% of the rows, so models see "
-            f"the sensitive feature {roles.sensitive_feature!r} through it.",
-            "Remove it unless this is meant.",
-            _leave_out(name, f"another coding of {roles.sensitive_feature}"),
-        )
-
-
-def _constant(column: "pd.Series[Any]") -> Problem | None:
-    if count_values(column, 1) > 1:
-        return None
-    empty = not column.notna().any()
-    what = "is missing in all rows used" if empty else "has one value in all rows used"
-    value = "" if empty else f": {count_labels(column)}"
-    reason = "no value in any row" if empty else "one value in all rows"
-    return _about(
-        "all missing" if empty else "constant",
-        column,
-        f"The feature {column.name!r} {what}{value}.",
-        "Remove it; it is dropped before training.",
-        _leave_out(str(column.name), reason),
-    )
-
-
-def _copies(table: pd.DataFrame, names: list[str]) -> Iterator[Problem]:
-    """Yield features that equal an earlier one."""
-    sample = table.iloc[some_rows(len(table))]
-    marks: dict[bytes, str] = {}
-    for name in names:
-        same = marks.setdefault(mark_values(sample[name]), name)
-        if same != name and table[same].equals(table[name]):
-            yield Problem(
-                "note",
-                "copied column",
-                name,
-                len(table),
-                (),
-                f"The feature {name!r} equals the feature {same!r} in every row.",
-                "Remove one of them; two count one fact twice.",
-                _leave_out(name, f"copy of {same}"),
+        share = flags.mean()
+        filled_in = "the training median" if is_number(column) else "a level (missing)"
+        yield Problem(
+            "warning" if share > MANY_MISSING else "note",
+            "missing values",
+            name,
+            *used.flagged(flags),
+            f"The feature {name!r} is missing in {flags.sum():,} of {len(flags):,} "
+            "rows.",
+            f"They get {filled_in}; or exclude these rows, or remove the feature.",
+            Remedy(
+                kind="leave_out",
+                column=name,
+                reason=f"missing in {share:.0%} of the rows",
             )
-
-
-def _levels(column: "pd.Series[Any]") -> Iterator[Problem]:
-    name = str(column.name)
-    if is_number(column):
-        return
-    codes, labels = label_codes(column)
-    counts = count_codes(codes, len(labels))
-    if len(labels) > max(MANY_VALUES * counts.sum(), 20):
-        yield _about(
-            "many values",
-            column,
-            f"The feature {name!r} has {len(labels):,} different values in "
-            f"{counts.sum():,} rows: free text or an identifier.",
-            "Remove it or put its values together.",
-            _leave_out(name, "free text"),
+            if share > MANY_MISSING
+            else None,
         )
-
-
-def _missing(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
-    flags = column.isna().to_numpy()
-    if not flags.any():
-        return
-    name, share = str(column.name), flags.mean()
-    filled_in = "the training median" if is_number(column) else "a level (missing)"
-    yield Problem(
-        "warning" if share > MANY_MISSING else "note",
-        "missing values",
-        name,
-        *used.flagged(flags),
-        f"The feature {name!r} is missing in {flags.sum():,} of {len(flags):,} rows.",
-        f"They get {filled_in}; or exclude these rows, or remove the feature.",
-        _leave_out(name, f"missing in {share:.0%} of the rows")
-        if share > MANY_MISSING
-        else None,
-    )
-
-
-def _leave_out(name: str, reason: str) -> Remedy:
-    return Remedy(kind="leave_out", column=name, reason=reason)
-
-
-def _about(
-    check: str, column: "pd.Series[Any]", message: str, remedy: str, action: Remedy
-) -> Problem:
-    """Return a warning about all rows of a column."""
-    name, n = str(column.name), len(column)
-    return Problem("warning", check, name, n, (), message, remedy, action)

@@ -14,6 +14,7 @@ from fairdash.datasets._columns import (
     count_values,
     is_number,
     label_codes,
+    some_rows,
     words,
 )
 from fairdash.datasets._problems import Problem
@@ -52,7 +53,6 @@ TRUTH_WORDS = {"label", "truth", "true", "actual", "observed"}
 SAMPLE_ROWS = 20_000
 FEWEST_ROWS = 20  # of a group on either half
 TREE = {"max_depth": 4, "min_samples_leaf": 20, "random_state": 0}
-ALL_FEATURES = "(all together)"
 STRONG, NOTABLE = 0.9, 0.7
 MOST_LISTED = 5
 
@@ -157,58 +157,62 @@ def rank_proxies(
     A decision tree of depth 4 learns each group (against all others) from one feature
     on one half of the rows and is scored on the other half by the area under the ROC
     curve: 1/2 for a feature that says nothing, 1 for one that says all. With several
-    groups the largest area counts. The last row adds up the log odds of all trees, a
-    naive Bayes model of all features.
+    groups the largest area counts.
 
     Of more than 20,000 rows a random sample is used.
 
     Returns
     -------
     DataFrame
-        ``column``, ``group`` (that it tells best), ``auc`` and ``n_rows`` (scored), the
-        best first, then "(all together)". Empty if no group has enough rows.
+        ``column``, ``group`` (that it tells best) and ``auc``, the best first. Empty if
+        no group has enough rows.
     """
     features = roles.features if features is None else features
     if len(frame) > SAMPLE_ROWS:
         frame = frame.sample(SAMPLE_ROWS, random_state=0)
     group, names = group_codes(frame, roles)
     learn = np.random.default_rng(0).permutation(len(frame)) % 2 == 0
-    ranks: list[tuple[str, str, float, int]] = []
-    together: list[tuple[str, str, float, int]] = []
+    ranks: list[tuple[str, str, float]] = []
     for position, name in enumerate(names):
         member = group == position
         sides = [member[learn], member[~learn]]
         if any(min(s.sum(), (~s).sum()) < FEWEST_ROWS for s in sides):
             continue
-        total = np.zeros(int((~learn).sum()))
         for feature in features:
-            odds = _log_odds(frame[feature], member, learn)
-            area = float(roc_auc_score(member[~learn], odds))
-            ranks.append((feature, name, area, len(total)))
-            total += odds
-        area = float(roc_auc_score(member[~learn], total))
-        together.append((ALL_FEATURES, name, area, len(total)))
-    columns = ["column", "group", "auc", "n_rows"]
-    table = pd.DataFrame([*ranks, *together], columns=columns)
+            x = _as_number(frame[feature], member, learn)[:, None]
+            tree = DecisionTreeClassifier(**TREE).fit(x[learn], member[learn])
+            p = tree.predict_proba(x[~learn])[:, 1]
+            ranks.append((feature, name, float(roc_auc_score(member[~learn], p))))
+    table = pd.DataFrame(ranks, columns=["column", "group", "auc"])
     table = table.sort_values("auc", ascending=False, kind="stable")
-    table = table.drop_duplicates("column")
-    last = table["column"] == ALL_FEATURES
-    return pd.concat([table[~last], table[last]], ignore_index=True)
+    return table.drop_duplicates("column", ignore_index=True)
+
+
+def leak_findings(used: UsedRows, names: list[str]) -> Iterator[Problem]:
+    """Yield the features that may give the outcome away."""
+    rows = some_rows(len(used.table))
+    for name in names:
+        reason = outcome_leak(used.table[name].iloc[rows], used.y[rows])
+        if reason:
+            yield Problem(
+                "warning",
+                "leak",
+                name,
+                len(used.table),
+                (),
+                f"The feature {name!r} may give the outcome away: {reason}.",
+                "Remove it if it is known only after the outcome or made from it.",
+                Remedy(
+                    kind="leave_out", column=name, reason="may give the outcome away"
+                ),
+            )
 
 
 def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[Problem]:
     """Yield the features that tell the group with an AUC of 0.7 or more, ranked."""
     table = used.table
-    # another coding of the groups is a finding of its own
-    rest = tuple(n for n in names if not encodes_group(table[n], used.group))
-    ranked = rank_proxies(table, roles, rest)
-    if ranked.empty:
-        return
-    both = float(ranked["auc"].iloc[-1])
-    alone = ranked[:-1].query("auc >= @NOTABLE")
-    sampled = len(table) > SAMPLE_ROWS
-    where = f"a sample of {SAMPLE_ROWS:,} rows" if sampled else "the rows"
-    listed = alone.head(MOST_LISTED).to_dict("records")
+    ranked = rank_proxies(table, roles, tuple(names))
+    listed = ranked[ranked["auc"] >= NOTABLE].head(MOST_LISTED).to_dict("records")
     for place, row in enumerate(listed, start=1):
         column, area = str(row["column"]), float(row["auc"])
         yield Problem(
@@ -218,8 +222,8 @@ def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[P
             len(table),
             (),
             f"The feature {column!r} tells {row['group']!r} with AUC {area:.2f}, "
-            f"number {place} of {len(rest)} features; all together {both:.2f} "
-            f"(trees scored on a held-out half of {where}).",
+            f"number {place} of {len(names)} features (a tree scored on a held-out "
+            "half).",
             "Remove it if the model should not know; the others may tell it as well.",
             Remedy(
                 kind="leave_out",
@@ -227,17 +231,6 @@ def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[P
                 reason=f"tells {roles.sensitive_feature} (AUC {area:.2f})",
             ),
         )
-
-
-def _log_odds(
-    column: "pd.Series[Any]", member: NDArray[np.bool_], learn: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the log odds of membership of the rows not learnt from."""
-    x = _as_number(column, member, learn)[:, None]
-    tree = DecisionTreeClassifier(**TREE).fit(x[learn], member[learn])
-    p = np.clip(tree.predict_proba(x[~learn])[:, 1], 1e-6, 1 - 1e-6)
-    base = member[learn].mean()
-    return np.log(p / (1 - p)) - np.log(base / (1 - base))
 
 
 def _as_number(

@@ -1,40 +1,34 @@
 """Everything an analyst should know about a table before trusting its results."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
-from fairdash.datasets._columns import count_codes, flagged
-from fairdash.datasets._dataset import Dataset
+from fairdash.datasets._columns import flagged
 from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets._rows import (
-    MISSING_GROUP,
     UsedRows,
     group_codes,
     has_row_rule,
     repeated_rows,
-    row_reasons,
+    used_rows,
 )
-from fairdash.datasets._subgroups import Subgroups
-from fairdash.datasets.checks.features import feature_findings, value_findings
-from fairdash.datasets.checks.leakage import encodes_group, proxy_findings
+from fairdash.datasets.checks.features import missing_findings, value_findings
+from fairdash.datasets.checks.leakage import leak_findings, proxy_findings
 
 MANY_REPEATS = 0.01
 UNEQUAL, CHANCE = 0.05, 0.01  # difference of shares that is a finding, and its p
 SEVERITIES = ("error", "warning", "note")
 FEW_ROWS = 50
 FEW_IN_CELL = 10
-_OTHERS = "All others"
 
 
-def check_table(
-    frame: pd.DataFrame, roles: Roles, subgroups: Subgroups | None = None
-) -> pd.DataFrame:
+def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """List what is wrong, doubtful or worth knowing about a table and its roles.
 
     Returns
@@ -53,31 +47,9 @@ def check_table(
     Counts are over all rows. Of more than 20,000 rows a random sample decides which
     columns give the outcome or the group away, and how proxies rank.
     """
-    if subgroups is None:
-        subgroups = Subgroups(columns=roles.subgroup_columns)
-    return _listed(_find(frame, roles, subgroups) if roles.target else ())
-
-
-def check_subgroups(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
-    """List what is doubtful about subgroups, the last part of `check_table`.
-
-    As of `check_table`, which finds the rest with ``Subgroups()``; see `join_checks`.
-    """
-    used = UsedRows(
-        dataset.frame,
-        dataset.row_number,
-        dataset.y,
-        dataset.group,
-        dataset.group_names,
-    )
-    return _listed(subgroup_findings(used, subgroups))
-
-
-def join_checks(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Put findings together, the gravest first."""
-    table = pd.concat(tables, ignore_index=True)
-    rank = table["severity"].map(SEVERITIES.index)
-    return table.iloc[rank.argsort(kind="stable")].reset_index(drop=True)
+    problems = list(_find(frame, roles)) if roles.target else []
+    problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
+    return pd.DataFrame(problems, columns=list(Problem._fields))
 
 
 def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
@@ -104,12 +76,7 @@ def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _listed(problems: Iterable[Problem]) -> pd.DataFrame:
-    ordered = sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))
-    return pd.DataFrame(ordered, columns=list(Problem._fields))
-
-
-def _find(frame: pd.DataFrame, roles: Roles, subgroups: Subgroups) -> Iterator[Problem]:
+def _find(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     if frame.columns.is_unique:  # else find_errors says so
         try:
             frame = prepare(frame, roles)
@@ -123,27 +90,25 @@ def _find(frame: pd.DataFrame, roles: Roles, subgroups: Subgroups) -> Iterator[P
         return
     broken = {problem.column for problem in errors}
     names = [name for name in roles.features if name not in broken]
-    reasons = list(row_reasons(frame, roles))
-    flags = ~np.any([left_out for _, _, left_out in reasons], axis=0)
+    flags = used_rows(frame, roles)
     used = UsedRows.of(frame, roles, flags)
-    yield from feature_findings(used, roles, names)
+    yield from leak_findings(used, names)
+    yield from missing_findings(used, names)
     yield from value_findings(used, roles)
     yield from proxy_findings(used, roles, names)
-    yield from group_findings(used, roles)
+    yield from _small_groups(used, roles)
     yield from _missing_by_group(frame, roles)
     yield from _repeated_rows(frame, roles, flags)
-    yield from _excluded_rows(reasons, len(frame))
-    yield from subgroup_findings(used, subgroups)
 
 
 def _missing_by_group(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     """Yield columns that are missing in some groups more often than in others."""
     group, names = group_codes(frame, roles)
-    known = group >= 0
-    n = np.bincount(group[known], minlength=len(names))
+    in_group = group >= 0
+    n = np.bincount(group[in_group], minlength=len(names))
     for column in (roles.target, *roles.features):
         missing = frame[column].isna().to_numpy()
-        counts = np.bincount(group[known], weights=missing[known], minlength=len(n))
+        counts = np.bincount(group[in_group], missing[in_group], minlength=len(n))
         rows = np.stack([counts, n - counts])[:, n > 0]
         if rows.shape[1] < 2 or not rows.sum(axis=1).all():
             continue
@@ -175,9 +140,8 @@ def _repeated_rows(
     if not flags.any():
         return
     n = len(frame)
-    many = flags.sum() > MANY_REPEATS * n and _room_for(frame, n)
     yield Problem(
-        "warning" if many else "note",
+        "warning" if flags.sum() > MANY_REPEATS * n and _room_for(frame) else "note",
         "repeated rows",
         "",
         *flagged(flags),
@@ -188,144 +152,28 @@ def _repeated_rows(
     )
 
 
-def _room_for(frame: pd.DataFrame, n: int) -> bool:
+def _room_for(frame: pd.DataFrame) -> bool:
     """Tell whether n² combinations are possible, so that repeats are no chance."""
-    room = 0.0
-    for name in frame:
-        room += np.log(max(frame[name].nunique(), 1))
-        if room > 2 * np.log(n):
-            return True
-    return False
+    room = np.log(frame.nunique().clip(lower=1)).sum()
+    return bool(room > 2 * np.log(len(frame)))
 
 
-def _excluded_rows(
-    reasons: list[tuple[str, str, NDArray[np.bool_]]], n_rows: int
-) -> Iterator[Problem]:
-    counted = np.zeros(n_rows, dtype=bool)
-    for reason, column, flags in reasons:
-        left_out = flags & ~counted
-        counted |= flags
-        if left_out.any():
-            where = f" ({column!r})" if column else ""
-            yield Problem(
-                "note",
-                "rows excluded",
-                column,
-                *flagged(left_out),
-                f"{left_out.sum():,} of {n_rows:,} rows are excluded: {reason}{where}.",
-                "Nothing needs doing if this is meant.",
-            )
-
-
-def subgroup_findings(used: UsedRows, subgroups: Subgroups) -> Iterator[Problem]:
-    """Yield subgroups that are too small, or that hold one group each."""
-    known = [name for name in subgroups.columns if name in used.table]
-    for name in known:
-        if encodes_group(used.table[name], used.group):
-            yield Problem(
-                "warning",
-                "subgroups by group",
-                name,
-                len(used.table),
-                (),
-                f"The subgroup column {name!r} tells the group of 99% of the rows, so "
-                "its subgroups hold one group each and have no gap.",
-                "Take it out of the subgroups.",
-                Remedy(kind="not_a_subgroup", column=name),
-            )
-    if known:
-        for part in subgroups.parts():
-            yield from _small(used, part)
-
-
-def group_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
-    """Yield groups, and outcomes within groups, of too few rows."""
-    y, group, names = used.y, used.group, used.group_names
-    counts = np.bincount(group, minlength=len(names))
-    positives = np.bincount(group, weights=y, minlength=len(names)).astype(np.int64)
-    for position in np.flatnonzero(counts < FEW_ROWS):
-        flags = group == position
+def _small_groups(used: UsedRows, roles: Roles) -> Iterator[Problem]:
+    """Yield groups of few rows, or with few rows of an outcome."""
+    for position, name in enumerate(used.group_names):
+        rows = used.group == position
+        n, positives = int(rows.sum()), int(used.y[rows].sum())
+        fewest = min(positives, n - positives)
+        if n >= FEW_ROWS and fewest >= FEW_IN_CELL:
+            continue
+        why = f"has {n:,} rows"
+        if n >= FEW_ROWS:
+            why += f" and {fewest:,} of one outcome"
         yield Problem(
             "warning",
             "small group",
             roles.sensitive_feature,
-            *used.flagged(flags),
-            f"The group {names[position]!r} has {counts[position]:,} rows, too few for "
-            "a rate with a useful interval.",
+            *used.flagged(rows),
+            f"The group {name!r} {why}, too few for a rate with a useful interval.",
             "Put it together with another group.",
-            _merge(counts, names, roles),
         )
-    cells = ((g, value) for g in np.flatnonzero(counts >= FEW_ROWS) for value in (1, 0))
-    for position, value in cells:
-        flags = (group == position) & (y == value)
-        n = positives[position] if value else counts[position] - positives[position]
-        if n < FEW_IN_CELL:
-            yield Problem(
-                "warning",
-                "small cell",
-                roles.sensitive_feature,
-                int(n),
-                used.examples(flags),
-                f"Only {n:,} of {counts[position]:,} rows of the group "
-                f"{names[position]!r} have the outcome {value}, too few for a rate "
-                "within it.",
-                "Put the group together with another one.",
-            )
-
-
-def _merge(
-    counts: NDArray[np.int64], names: tuple[str, ...], roles: Roles
-) -> Remedy | None:
-    """Return the remedy that makes the small groups one, with the next if need be."""
-    rest = [i for i, name in enumerate(names) if (roles.groups or {}).get(name) == ()]
-    # rows without a value have none that could be named among those of a group
-    missing = MISSING_GROUP if roles.sensitive_missing == "group" else None
-    order = [
-        int(i) for i in np.argsort(counts) if i not in rest and names[i] != missing
-    ]
-    if (counts[[*rest, *order]] >= FEW_ROWS).all():
-        return None
-    n_small = int((counts[order] < FEW_ROWS).sum())
-    gone = order[: max(n_small, 1 if rest else 2)]
-    if roles.sensitive_cuts or roles.crossed_with or len(gone) >= len(order):
-        return None
-    return Remedy(
-        kind="merge_groups",
-        column=roles.sensitive_feature,
-        values=tuple(names[i] for i in gone),
-        into=names[rest[0]] if rest else _OTHERS,
-    )
-
-
-def _small(used: UsedRows, subgroups: Subgroups) -> Iterator[Problem]:
-    label = subgroups.label(used.table)
-    code = label.cat.codes.to_numpy().astype(np.int64)
-    names = list(label.cat.categories)
-    sizes = count_codes(code, len(names))
-    columns = ", ".join(subgroups.columns)
-    action = (
-        Remedy(kind="not_a_subgroup", column=subgroups.columns[-1])
-        if len(subgroups.columns) > 1
-        else None
-    )
-    small = sizes < subgroups.min_size
-    if small.any():
-        yield Problem(
-            "note",
-            "small subgroups",
-            columns,
-            int(sizes[small].sum()),
-            used.examples(np.append(small, False)[code]),
-            f"{small.sum():,} of {len(names):,} subgroups have fewer than "
-            f"{subgroups.min_size} rows: {_some_sizes(names, sizes, small)}.",
-            "Widen the bins or cross fewer columns; these are not estimated.",
-            action,
-        )
-
-
-def _some_sizes(
-    names: list[str], sizes: NDArray[np.int64], flags: NDArray[np.bool_]
-) -> str:
-    chosen = np.flatnonzero(flags)
-    shown = ", ".join(f"{names[i]} ({sizes[i]:,} rows)" for i in chosen[:3])
-    return f"{shown}{' and more' if len(chosen) > 3 else ''}"

@@ -1,12 +1,12 @@
 """Which columns describe a case, and why the others are no features."""
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._alike import mark_split, mark_values
 from fairdash.datasets._columns import (
     count_values,
     infer_kind,
@@ -104,38 +104,23 @@ def _marks(column: "pd.Series[Any]") -> dict[bytes, str]:
     return marks
 
 
-def features_after(
-    frame: pd.DataFrame,
-    roles: Roles,
-    target: str,
-    positive: str | tuple[str, ...] | Cut,
-    sensitive_columns: tuple[str, ...],
-) -> tuple[str, ...]:
-    """Return the features once other columns are outcome or sensitive feature.
+def mark_values(column: "pd.Series[Any]") -> bytes:
+    """Return a digest of the values in their order; of equal columns it is the same."""
+    rows = pd.util.hash_pandas_object(column, index=False).to_numpy()
+    return blake2b(f"{column.dtype} {len(rows)}".encode() + rows.tobytes()).digest()
 
-    They are those that `guess_features` finds for the new roles, with what a person
-    added to and took from those it found for the old ones. So a column that is outcome
-    or sensitive no more is a feature again, unless there is a reason against it. Where
-    there were none, as in a table without a guess, nobody took any; such a table has
-    no outcome before either, "".
 
-    ``frame`` is prepared and ``roles`` are those before the change; the other
-    arguments, as in `Roles`, after it. In the order of the table; ``roles.features``
-    where the columns are the same.
+def mark_split(column: "pd.Series[Any]") -> bytes:
+    """Return a digest of how a column splits the rows, whatever its values are called.
+
+    It is the same if each label of one column goes with one of the other and back, and
+    the same rows are missing.
     """
-    earlier = {roles.target, *roles.sensitive_columns()}
-    taken = {target, *sensitive_columns}
-    if target == roles.target and taken == earlier:
-        return roles.features
-    new, _ = guess_features(frame, target, positive, sensitive_columns[0])
-    old = list[str]()
-    if roles.target:
-        before = roles.target, roles.positive, roles.sensitive_feature
-        old, _ = guess_features(frame, *before)
-    added = set(roles.features) - set(old)
-    removed = set(old) - set(roles.features) - earlier if roles.features else set()
-    chosen = (set(new) | added) - removed - taken
-    return tuple(name for name in map(str, frame.columns) if name in chosen)
+    codes, labels = label_codes(column)
+    _, places = np.unique(codes[codes >= 0], return_index=True)
+    turn = np.full(len(labels) + 1, -1)  # the last entry answers to a missing value
+    turn[np.argsort(places)] = np.arange(len(labels))
+    return blake2b(turn[codes].tobytes()).digest()
 
 
 def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:

@@ -51,13 +51,12 @@ class RoleGuess:
     """Guessed roles, and what else outcome and sensitive feature could be.
 
     ``roles`` are with the first of each: the column chosen; then come at most two
-    runners-up, with reasons. ``left_out`` says of columns why they are no features.
+    runners-up, with reasons.
     """
 
     roles: Roles
     outcomes: tuple[Candidate, ...]
     sensitive: tuple[Candidate, ...]
-    left_out: dict[str, str]
 
 
 def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
@@ -67,8 +66,8 @@ def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     outcomes, sensitive = rank_columns(frame, file_name)
-    roles, left_out = _rest(frame, outcomes[0].column, sensitive[0].column)
-    return RoleGuess(roles, outcomes, sensitive, left_out)
+    roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
+    return RoleGuess(roles, outcomes, sensitive)
 
 
 def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
@@ -98,13 +97,7 @@ def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
 def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     """Guess all but the outcome and the sensitive feature, which are known."""
     named = (target, sensitive)
-    kept = [n for n in frame if n in named or not is_nested(frame[n])]
-    return _rest(frame[kept], *named)[0]
-
-
-def _rest(
-    frame: pd.DataFrame, target: str, sensitive: str
-) -> tuple[Roles, dict[str, str]]:
+    frame = frame[[n for n in frame if n in named or not is_nested(frame[n])]]
     positive = guess_positive(frame[target])
     features, left_out = guess_features(frame, target, positive, sensitive)
     filters = [
@@ -116,7 +109,7 @@ def _rest(
     scores = guess_scores(frame, (target, sensitive, *features))
     scored = {score.column for score in scores}
     groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
-    roles = Roles(
+    return Roles(
         target=target,
         positive=positive,
         sensitive_feature=sensitive,
@@ -131,7 +124,6 @@ def _rest(
         positive_is=meaning,
         guessed=True,
     )
-    return roles, left_out
 
 
 def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:

@@ -19,7 +19,6 @@ from fairdash import box
 from fairdash.datasets.reading.convert import TableFile, convert_table
 from fairdash.datasets.reading.format import ENCODINGS, TableFormat
 from fairdash.datasets.reading.parquet import load_table
-from fairdash.datasets.reading.read import sniff_table
 from fairdash.datasets.reading.source import (
     MOST_NESTED,
     MOST_UNPACKED,
@@ -79,15 +78,6 @@ def read_apart(
         return load_table(out)
 
 
-def sniff_apart(
-    content: bytes, folder: Path, *, name: str, sheet: str | None, owner: str = ""
-) -> TableFormat:
-    """Do what `sniff_table` does, in the box; ``folder`` is for temporary files."""
-    with _files(content, folder) as files:
-        request = {"name": name, "sheet": sheet}
-        return TableFormat(**_ask(request, files, owner=owner))
-
-
 def _packed(form: TableFormat | None) -> dict[str, Any] | None:
     return None if form is None else asdict(form)
 
@@ -143,7 +133,7 @@ def warm_up() -> None:
     tables = [
         text.encode(),
         *(file.getvalue() for file in (workbook, archive, columns)),
-        gzip.compress(frame.to_json(orient="records").encode()),
+        gzip.compress(text.encode()),
     ]
     for table in tables:
         convert_table(table, io.BytesIO())
@@ -152,21 +142,21 @@ def warm_up() -> None:
 def open_files(files: Sequence[BinaryIO]) -> box.Handler:
     """Return what reads the first of these files, in the box.
 
-    The second is the table to write, if it is to be written, the rest for scratch.
+    The second is the table to write, the rest for scratch.
     """
 
     def handle(message: bytes) -> bytes:
         request = json.loads(message)
-        told = {"name": request["name"], "sheet": request["sheet"]}
         try:
-            if "format" not in request:
-                scratch = iter(files[1:]).__next__
-                answer = asdict(sniff_table(files[0], scratch=scratch, **told))
-            else:
-                form = request["format"] and TableFormat(**request["format"])
-                scratch = iter(files[2:]).__next__
-                told |= {"table_format": form, "scratch": scratch}
-                answer = asdict(convert_table(files[0], files[1], **told))
+            table = convert_table(
+                files[0],
+                files[1],
+                name=request["name"],
+                sheet=request["sheet"],
+                table_format=request["format"] and TableFormat(**request["format"]),
+                scratch=iter(files[2:]).__next__,
+            )
+            answer = asdict(table)
         except SeveralTablesError as error:
             answer = {"found": error.found, "choices": error.names}
         return json.dumps(answer).encode()

@@ -9,13 +9,13 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from fairdash.datasets.reading.csv_text import CsvText, Sink, read_cells
+from fairdash.datasets.reading.excel import ExcelSheet
 from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.parquet import ParquetRows, ParquetSink
-from fairdash.datasets.reading.records import ExcelSheet, JsonRecords, Records
 from fairdash.datasets.reading.rows import unique_names
 from fairdash.datasets.reading.source import (
     MOST_CELLS,
-    MOST_RECORD_CELLS,
+    MOST_SHEET_CELLS,
     Scratch,
     Source,
     as_source,
@@ -73,7 +73,7 @@ def _read(
         raise ValueError(f"{message}; do not give `sheet`.")
     rows, form = _open(file, form, scratch)
     check_columns(original.name, rows.header)
-    most = MOST_RECORD_CELLS if isinstance(rows, Records) else MOST_CELLS
+    most = MOST_SHEET_CELLS if isinstance(rows, ExcelSheet) else MOST_CELLS
     names = unique_names(rows.header)
 
     def batches() -> Iterator[Any]:
@@ -95,15 +95,12 @@ def _read(
 
 def _open(
     file: Source, form: TableFormat, scratch: Scratch
-) -> tuple[CsvText | ExcelSheet | JsonRecords | ParquetRows, TableFormat]:
-    match form.kind:
-        case "parquet":
-            return ParquetRows(file), form
-        case "excel":
-            sheet = ExcelSheet(file)
-            return sheet, replace(form, sheet=sheet.sheet)
-        case "json":
-            return JsonRecords(file, form.encoding), form
+) -> tuple[CsvText | ExcelSheet | ParquetRows, TableFormat]:
+    if form.kind == "parquet":
+        return ParquetRows(file), form
+    if form.kind == "excel":
+        sheet = ExcelSheet(file)
+        return sheet, replace(form, sheet=sheet.sheet)
     return CsvText(file, form, scratch), form
 
 

@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -38,16 +37,19 @@ QUOTES = ('"', "'")
 SAMPLE_CHARACTERS = 200_000
 SNIFFED_LINES = 50
 BLOCK = 1 << 20
-NEEDED_SPACES = 3  # cells of a table whose cells are parted by spaces
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+NO_TABLE = re.compile(
+    r"\s*(<(!doctype|html|table|\?xml)|\{\s*\"|\[\s*[\[{])", re.IGNORECASE
+)
 SEP_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+|\d{1,3}( \d{3})+),\d+")
 DECIMAL_POINT = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)\.\d+")
-EITHER_WAY = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals or a thousand
+EITHER_COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # decimals or a thousand
+EITHER_POINT = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 GROUPED = {
     ",": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
     ".": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"),
@@ -57,7 +59,6 @@ GROUPED = {
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 YEARS = (1900, 2100)
 FEWEST_ROWS = 10  # before words that come again below say that there is no header
-TITLED_ROWS, TITLED_CELLS = 3, 3  # below a title, alike
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,9 @@ class TableFormat:
 
     Attributes
     ----------
-    kind : {"csv", "excel", "json", "parquet"}
-        All below but ``sheet`` describe a CSV file.
+    kind : {"csv", "excel", "parquet"}
+        Tables that earlier versions read may have "json". All below but ``sheet``
+        describe a CSV file.
     delimiter : {",", ";", "tab", "|", " "}
         The character between cells, a tab as ``"\t"``.
     encoding : str
@@ -162,10 +164,8 @@ def sniff(source: Source) -> TableFormat:
     form = TableFormat(encoding=encoding, sheet=source.member)
     if not sample.strip():
         raise ValueError(f"{source.name} is empty; choose a file with a table.")
-    if is_json(sample):
-        return replace(form, kind="json")
-    if re.match(r"\s*<(!doctype|html|table|\?xml)", sample, re.IGNORECASE):
-        message = f"{source.name} is a web page or XML, not a table"
+    if NO_TABLE.match(sample):
+        message = f"{source.name} is a web page, XML or JSON, not a table"
         raise ValueError(f"{message}; save the table as CSV.")
     return _sniff_csv(source.name, form, sample)
 
@@ -187,23 +187,6 @@ def find_encoding(source: Source) -> str:
     return "latin-1"
 
 
-def is_json(sample: str) -> bool:
-    """Tell whether a text is JSON lines or an array of JSON records."""
-    start = sample.lstrip()
-    if start.startswith("["):
-        return bool(re.match(r"\[\s*(\{|\])", start))
-    if not start.startswith("{"):
-        return False
-    try:
-        json.loads(start.splitlines()[0])
-    except RecursionError:  # which reading says
-        return True
-    except json.JSONDecodeError as error:
-        # a record over several lines, or one longer than the sample
-        return start.startswith(('{"', "{\n", "{\r")) and error.pos > 0
-    return True
-
-
 def _decodes(source: Source, encoding: str) -> bool:
     """Tell whether a whole file is text in an encoding; raise when it is no text."""
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -211,8 +194,8 @@ def _decodes(source: Source, encoding: str) -> bool:
         while block := file.read(BLOCK):
             if b"\x00" in block:
                 raise ValueError(
-                    f"{source.name} is a binary file; save the table as CSV, Parquet, "
-                    "Excel (.xlsx) or JSON lines."
+                    f"{source.name} is a binary file; save the table as CSV, Parquet "
+                    "or Excel (.xlsx)."
                 )
             try:
                 decoder.decode(block, final=len(block) < BLOCK)
@@ -232,20 +215,12 @@ def _sniff_csv(name: str, form: TableFormat, sample: str) -> TableFormat:
     if not lines:
         raise ValueError(f"{name} has no rows; choose a file with a table.")
     delimiters = [separator[1]] if separator else [",", ";", "\t", "|"]
-    choices = [
-        replace(form, delimiter=delimiter, quote=quote)
-        for quote in QUOTES
-        for delimiter in delimiters
-    ]
-    if not separator and _has_title(choices, lines):
-        choices = [replace(form, skipped=form.skipped + 1) for form in choices]
-        lines = lines[1:]
+    choices = [replace(form, delimiter=delimiter) for delimiter in delimiters]
     best = max(choices, key=lambda choice: _fit(choice, lines))
     if _fit(best, lines)[0] == 0:
-        spaced = replace(form, delimiter=" ", spaces=True)
-        best = spaced if not separator and _all_fit(spaced, lines) else choices[0]
+        best = choices[0]
     rows = _sample_rows(best, lines, most=None)
-    best = replace(best, spaces=best.spaces or _has_spaces(rows))
+    best = replace(best, spaces=_has_spaces(rows))
     rows = [[cell.strip() for cell in row] for row in rows]
     best = replace(best, header=has_header(rows))
     return _sniff_numbers(best, [c for row in rows[best.header :] for c in row])
@@ -278,27 +253,11 @@ def _leading_comments(lines: list[str]) -> int:
     return count if count < len(lines) else 0
 
 
-def _has_title(choices: list[TableFormat], lines: list[str]) -> bool:
-    """Tell whether a line that is no row stands above a table."""
-    if not lines[0].strip() or any(_fit(choice, lines)[0] == 1 for choice in choices):
-        return False
-    return any(has_title(_sample_rows(choice, lines)) for choice in choices)
-
-
-def _fit(form: TableFormat, lines: list[str]) -> tuple[float, int, int]:
-    """Rate how well a text is cut: lines alike, the likelier quote, many cells."""
+def _fit(form: TableFormat, lines: list[str]) -> tuple[float, int]:
+    """Rate how well a text is cut: lines alike, then many cells."""
     widths = [len(row) for row in _sample_rows(form, lines)]
     width = widths[0] if widths else 1
-    alike = (width > 1) * widths.count(width) / max(len(widths), 1)
-    cell = f"{form.quote}[^{form.quote}]*{form.quote}"
-    header = f"{cell}({re.escape(form.delimiter)}{cell})*"
-    all_quoted = bool(re.fullmatch(header, lines[0].strip()))
-    return alike, 2 * all_quoted + (form.quote == QUOTES[0]), width
-
-
-def _all_fit(form: TableFormat, lines: list[str]) -> bool:
-    widths = {len(row) for row in _sample_rows(form, lines)}
-    return len(widths) == 1 and min(widths) >= NEEDED_SPACES
+    return (width > 1) * widths.count(width) / max(len(widths), 1), width
 
 
 def _sample_rows(
@@ -328,39 +287,25 @@ def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:
     if form.delimiter == ",":  # a cell 1,234 is a thousand
         comma = commas > count(GROUPED[","]) and commas >= points
     else:  # 1,234 goes by other cells; it is 1.234 where these do not tell
-        marks_either_way = [
-            c.strip("+-0123456789") for c in cells if EITHER_WAY.fullmatch(c)
-        ]
-        either = marks_either_way.count(","), marks_either_way.count(".")
+        either = count(EITHER_COMMA), count(EITHER_POINT)
         sure = commas - either[0], points - either[1]
-        told = sure if any(sure) else either
-        comma = 0 < told[0] >= told[1]
-    decimal = "," if comma else "."
-    marks = [mark for mark in (".", ",", " ", "'") if mark != decimal]
-    if not comma:
-        marks.remove(".") if "." in marks else None
-    found = max(marks, key=lambda mark: count(GROUPED[mark]))
+        n_commas, n_points = sure if any(sure) else either
+        comma = 0 < n_commas >= n_points
+    marks = [" ", "'", "." if comma else ","]
+    thousands = max(marks, key=lambda mark: count(GROUPED[mark]))
     return replace(
-        form, decimal=decimal, thousands=found if count(GROUPED[found]) else ""
+        form,
+        decimal="," if comma else ".",
+        thousands=thousands if count(GROUPED[thousands]) else "",
     )
-
-
-def has_title(rows: list[list[str]]) -> bool:
-    """Tell whether the first row is one cell above a table of rows all alike."""
-    widths = {len(row) for row in rows[1:]}
-    alike = len(rows) > TITLED_ROWS and len(widths) == 1
-    return alike and len(rows[0]) == 1 and min(widths) >= TITLED_CELLS
 
 
 def has_header(rows: list[list[str]]) -> bool:
     """Tell whether the first row names columns rather than being one more case.
 
-    It is a case when
-
-    - it holds a number above numbers, and half of its cells come again below them; or
-    - it holds a number above every column of numbers, these are not names such as 0, 1,
-      2 or years, and of words above other columns one comes again; or
-    - each of its cells comes again below it, in ten rows or more.
+    It is a case when half of its cells above columns of numbers are numbers, other than
+    years or 0, 1, 2; or when each of its cells comes again below it, in ten rows or
+    more.
     """
     if not rows:
         return True
@@ -371,20 +316,13 @@ def has_header(rows: list[list[str]]) -> bool:
     again = [cell in values for cell, values in zip(first, columns, strict=True)]
     if all(again) and len(below) >= FEWEST_ROWS:
         return False
-    measured = [
-        any(values) and all(NUMBER.fullmatch(value) for value in values if value)
-        for values in columns
+    above = [
+        cell
+        for cell, values in zip(first, columns, strict=True)
+        if any(values) and all(NUMBER.fullmatch(value) for value in values if value)
     ]
-    above = [cell for cell, number in zip(first, measured, strict=True) if number]
-    if not any(map(NUMBER.fullmatch, above)):
-        return True
-    if 2 * sum(again) >= len(first):
-        return False
-    words_again = all(measured) or any(
-        cell for cell, number in zip(again, measured, strict=True) if not number
-    )
-    all_numbers = all(map(NUMBER.fullmatch, above))
-    return not (all_numbers and words_again) or _are_names(above)
+    numbers = [cell for cell in above if NUMBER.fullmatch(cell)]
+    return not numbers or 2 * len(numbers) < len(above) or _are_names(numbers)
 
 
 def _are_names(cells: list[str]) -> bool:

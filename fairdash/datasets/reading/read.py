@@ -1,17 +1,34 @@
 """Read a file of any kind into a table, or say what is wrong with it."""
 
-from contextlib import ExitStack
+import csv
+from contextlib import ExitStack, suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from fairdash._lazy import is_installed, load
 from fairdash.datasets.reading.format import TableFormat, sniff
-from fairdash.datasets.reading.plain import read_plain
-from fairdash.datasets.reading.source import Scratch, as_source, temporary, unpack
+from fairdash.datasets.reading.rows import (
+    FALSE,
+    LONG_WHOLE,
+    MISSING,
+    TRUE,
+    ZERO_FIRST,
+    csv_rows,
+    unique_names,
+    unreadable,
+)
+from fairdash.datasets.reading.source import (
+    Source,
+    as_source,
+    check_columns,
+    check_rows,
+    temporary,
+    unpack,
+)
 from fairdash.datasets.sources.address import is_address
 
 
@@ -81,7 +98,7 @@ def read_table(
     compact: bool = False,
     digest: str | None = None,
 ) -> pd.DataFrame:
-    """Read a CSV, Excel, JSON or Parquet file, plain or in gzip or ZIP, or an address.
+    """Read a CSV, Excel or Parquet file, plain or in gzip or ZIP, or an address.
 
     An address is a folder or glob of Parquet files, an object store or a table of a
     database, see `write_source`: of more than a million rows so many are drawn.
@@ -132,7 +149,7 @@ def read_table(
         called = as_source(source, name, None).name
         sheet, table_format = check_reading(digest, source, table_format, called)
     if not is_installed("pyarrow"):
-        return read_plain(as_source(source, name, sheet), table_format)
+        return _read_plain(as_source(source, name, sheet), table_format)
     convert_table = load("fairdash.datasets.reading.convert").convert_table
     load_table = load("fairdash.datasets.reading.parquet").load_table
     with TemporaryDirectory() as folder:
@@ -150,16 +167,54 @@ def _read_address(address: str, compact: bool, digest: str | None) -> pd.DataFra
 
 
 def sniff_table(
-    source: str | Path | bytes | BinaryIO,
-    *,
-    name: str | None = None,
-    sheet: str | None = None,
-    scratch: Scratch | None = None,
+    source: str | Path | bytes, *, name: str | None = None, sheet: str | None = None
 ) -> TableFormat:
     """Return how `read_table` would read a file, from its beginning.
 
     Raises ValueError if it is empty or of a kind that holds no table that can be read.
     """
     with ExitStack() as files:
-        scratch = scratch or temporary(files)
-        return sniff(unpack(as_source(source, name, sheet), scratch))
+        return sniff(unpack(as_source(source, name, sheet), temporary(files)))
+
+
+def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFrame:
+    """Return the table of a CSV file; ImportError for files of another kind."""
+    with ExitStack() as files:
+        file = unpack(source, temporary(files))
+        form = table_format or sniff(file)
+        if form.kind != "csv":
+            load("pyarrow")  # raises: it names the extra
+        try:
+            rows = list(csv_rows(file, form))
+        except (csv.Error, UnicodeError) as error:
+            raise unreadable(source.name, error) from error
+    cells = rows[form.header :]
+    if not cells:
+        message = f"{source.name} has a header but no rows; add rows of data."
+        raise ValueError(message)
+    header = [cell.strip() for cell in rows[0]]
+    if not form.header:
+        header = [f"column {i + 1}" for i in range(len(header))]
+    check_columns(source.name, header)
+    check_rows(source, len(cells), len(header))
+    frame = pd.DataFrame(cells, columns=unique_names(header), dtype=object)
+    return frame.apply(_typed, form=form)
+
+
+def _typed(column: "pd.Series[Any]", form: TableFormat) -> "pd.Series[Any]":
+    """Return cells in the narrowest kind that all fit, see `read_table`."""
+    column = column.mask(column.str.strip().isin(MISSING))
+    present = column.dropna()
+    if present.empty:
+        return column.astype(float)
+    if present.isin([*TRUE, *FALSE]).all():
+        flags = column.map(lambda cell: cell in TRUE, na_action="ignore")
+        return flags.astype(bool if len(present) == len(column) else object)
+    numbers = present.str.strip()
+    if form.thousands:
+        numbers = numbers.str.replace(form.thousands, "", regex=False)
+    numbers = numbers.str.replace(form.decimal, ".", regex=False)
+    if not numbers.str.contains(f"{ZERO_FIRST}|{LONG_WHOLE}").any():
+        with suppress(ValueError):
+            return pd.to_numeric(numbers).reindex(column.index)
+    return column.astype("str")

@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO
 MOST_COLUMNS = 2_000  # each takes a page milliseconds from all sessions
 MOST_ROWS = 50_000_000
 MOST_CELLS = 200_000_000  # rows times columns, empty ones too
-MOST_RECORD_CELLS = 20_000_000  # the same of workbooks and JSON, read cell by cell
+MOST_SHEET_CELLS = 20_000_000  # the same of workbooks, read cell by cell
 LONGEST_NAME = 1_000  # characters of a column's name
 LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
 MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
@@ -42,22 +42,13 @@ ZIP_ERRORS = (
 HEAD_BYTES = 1024
 BLOCK = 1 << 20
 TABLES = {
-    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test", ".json", ".jsonl",
-    ".ndjson", ".parquet", ".xlsx", ".gz",
+    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test", ".parquet", ".xlsx",
+    ".gz",
 }  # fmt: skip
-NOT_TABLES = {
-    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls); save it as .xlsx",
-    b"SQLite format 3": "a database; name it by its address, sqlite:///file?table=name",
-    b"%PDF": "a PDF; export the table as CSV",
-    b"ARROW1": "an Arrow file; save the table as Parquet",
-    b"BZh": "compressed with bzip2; compress it with gzip",
-    b"\xfd7zXZ": "compressed with xz; compress it with gzip",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd; compress it with gzip",
-    b"PK\x05\x06": "an empty ZIP archive; put the table into it",
-    b"7z\xbc\xaf": "a 7z archive; make it a ZIP archive",
-    b"Rar!": "a RAR archive; make it a ZIP archive",
-    b"\x89HDF": "an HDF5 file; save the table as Parquet",
-}
+NOT_TABLES = (
+    b"\xd0\xcf\x11\xe0", b"SQLite format 3", b"%PDF", b"ARROW1", b"BZh", b"\xfd7zXZ",
+    b"\x28\xb5\x2f\xfd", b"PK\x05\x06", b"7z\xbc\xaf", b"Rar!", b"\x89HDF",
+)  # fmt: skip
 
 
 def check_columns(name: str, header: Collection[str]) -> None:
@@ -207,9 +198,11 @@ def unpack(source: Source, scratch: Scratch, depth: int = 0) -> Source:
     if not source.size:
         raise ValueError(f"{source.name} is empty; choose a file with a table.")
     head = source.head()
-    for magic, what in NOT_TABLES.items():
-        if head.startswith(magic):
-            raise ValueError(f"{source.name} is {what}.")
+    if head.startswith(NOT_TABLES):
+        raise ValueError(
+            f"{source.name} is of a kind that is not read; save the table as CSV, "
+            "Excel (.xlsx) or Parquet, plain or in gzip or ZIP."
+        )
     if head.startswith((GZIP, ZIP)) and not _is_workbook(source, head):
         if depth == MOST_NESTED:
             raise ValueError(

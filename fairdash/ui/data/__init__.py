@@ -10,7 +10,6 @@ from fairdash.ui.data.draft import (
     guess_notice,
     keep_edits,
     no_guess_notice,
-    promised,
     ratios_of_rates,
 )
 from fairdash.ui.data.groups_form import show_sizes
@@ -33,4 +32,4 @@ from fairdash.ui.data.table import (
     stop_without_features,
     ways_to_a_table,
 )
-from fairdash.ui.data.upload import choose_table, reread
+from fairdash.ui.data.upload import choose_table, how_read

@@ -1,7 +1,5 @@
 """Edited roles that survive a refresh, what was computed for them, and their end."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 import streamlit as st
 
@@ -10,9 +8,6 @@ from fairdash._wording import plural
 from fairdash.audits import (
     base_rate_ratios,
     base_rates,
-    first_measure,
-    promised_of_scores,
-    promised_subgroups,
 )
 from fairdash.datasets import (
     Candidate,
@@ -22,18 +17,15 @@ from fairdash.datasets import (
     Roles,
     Subgroups,
     apply_remedy,
-    check_subgroups,
-    join_checks,
+    guess_rest,
     prepare,
     undo_remedy,
 )
-from fairdash.metrics import MEASURE_NAMES, BaseRates
+from fairdash.metrics import BaseRates
 from fairdash.store import Draft
 from fairdash.ui.data.computed import (
     checks_of,
     guess_of,
-    guessed_rest,
-    prepared_table,
 )
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.selection import selection
@@ -115,7 +107,7 @@ def _runner_up(table: OpenTable, roles: Roles, candidate: Candidate, kept: str) 
     ):
         pair = (column, kept) if is_outcome else (kept, column)
         try:
-            changed = guessed_rest(table.digest, *pair)
+            changed = guess_rest(table.frame, *pair)
         except ValueError as error:
             problem(f"{column} was not chosen", error)
         else:
@@ -135,8 +127,7 @@ def apply_remedies(
     Raises ValueError if one cannot be applied to the table; none is then.
     """
     for remedy in remedies:
-        frame = prepared_table(table.digest, roles)
-        roles = apply_remedy(roles, remedy, frame)
+        roles = apply_remedy(roles, remedy)
     _change_checked(table, roles, subgroups)
 
 
@@ -144,7 +135,8 @@ def take_back(
     table: OpenTable, roles: Roles, subgroups: Subgroups, remedy: Remedy
 ) -> None:
     """Undo a remedy and rerun; ValueError if the others need it."""
-    _change_checked(table, undo_remedy(roles, remedy), subgroups)
+    columns = list(map(str, table.frame))
+    _change_checked(table, undo_remedy(roles, remedy, columns), subgroups)
 
 
 def _change_checked(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
@@ -194,54 +186,11 @@ def _ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
     return base_rate_ratios(dataset, subgroups)
 
 
-def promised(
-    dataset: Dataset, subgroups: Subgroups, seeds: Sequence[int]
-) -> tuple[pd.DataFrame, str]:
-    """Return in which subgroups Local fairness will estimate the measure chosen.
-
-    With it the words that say the same of the table's own scores, if there are any.
-    """
-    roles, measure = dataset.roles, selection().measure or ""
-    measure = measure if measure in MEASURE_NAMES else "selection_rate"
-    first = first_measure(roles, measure)
-    if not roles.features:  # nothing is trained: the audit is of scores
-        return _estimable(dataset, subgroups, first, ()), ""
-    own = ""
-    if roles.scores:
-        found = _estimable(dataset, subgroups, first, ())
-        own = promised_of_scores(roles, found, measure=measure)
-    return _estimable(dataset, subgroups, measure, tuple(seeds)), own
-
-
-@st.cache_resource(
-    max_entries=4 * _TABLES, show_spinner="Counting rows…", hash_funcs=BY_KEY
-)
-def _estimable(
-    dataset: Dataset, subgroups: Subgroups, measure: str, seeds: tuple[int, ...]
-) -> pd.DataFrame:
-    return promised_subgroups(dataset, subgroups, measure=measure, seeds=seeds)
-
-
-def edited_checks(
-    table: OpenTable, roles: Roles, subgroups: Subgroups, dataset: Dataset | None
-) -> pd.DataFrame:
-    """Return the findings about a table under edited roles.
-
-    Where these make a data set, the findings about subgroups are of their own, so that
-    another choice of subgroups looks at nothing else.
-    """
-    within = subgroups if dataset is None else Subgroups()
+def edited_checks(table: OpenTable, roles: Roles) -> pd.DataFrame:
+    """Return the findings about a table under edited roles."""
     # roles that could only be guessed in part may not pass validation again
     text = roles.model_dump_json(exclude=_WORDS)
-    found = checks_of(table.digest, text, roles.columns(), within, roles)
-    if dataset is None:
-        return found.copy(deep=False)
-    return join_checks(found, _subgroup_checks(dataset, subgroups))
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…", hash_funcs=BY_KEY)
-def _subgroup_checks(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
-    return check_subgroups(dataset, subgroups)
+    return checks_of(table.digest, text, roles.columns(), roles).copy(deep=False)
 
 
 def delete_button(table: OpenTable) -> None:
@@ -256,17 +205,8 @@ def delete_button(table: OpenTable) -> None:
 
 def _ask(table: OpenTable) -> None:
     runs = store().runs(table.place) if table.is_dataset else []
-    others = [
-        record
-        for record in store().datasets()
-        if record.table_sha256 == table.digest and record.id != table.place
-    ]
     names = [f"**{plain(table.name)}** ({plain(table.file)})"]
-    if runs:
-        names.append(f"{plural(len(runs), 'run')} on it and their models go with it:")
-        names += [f"- {plain(run.name)}" for run in runs[:_LISTED]]
-        if len(runs) > _LISTED:
-            names.append(f"- and {len(runs) - _LISTED} more")
+    names += [f"- {plain(run.name)}" for run in runs[:_LISTED]]
 
     def delete() -> None:
         if table.is_dataset:
@@ -277,9 +217,8 @@ def _ask(table: OpenTable) -> None:
 
     confirm_deletion(
         names,
-        f"The table stays: {plural(len(others), 'other data set')} is made of it."
-        if others
-        else "The uploaded table goes too: no other data set is made of it.",
+        f"{plural(len(runs), 'run')} with their models go with it. The table stays "
+        "where another data set is made of it.",
         delete,
         refused="Nothing was deleted",
     )

@@ -96,10 +96,9 @@ def _actions(
     if not remedies:
         st.caption("Only you can decide what to do here: change the roles.")
         return
-    one = len(remedies) == 1
-    label = remedies[0].words() if one else f"Apply {len(remedies)} remedies"
-    if not one:
-        st.caption(" · ".join(plain(remedy.words()) for remedy in remedies))
+    label = f"Apply {len(remedies)} remedies"
+    if len(remedies) == 1:
+        label = remedies[0].words()
     if st.button(plain(label), type="primary", icon=":material/build:"):
         try:
             apply_remedies(table, roles, subgroups, remedies)
@@ -132,11 +131,12 @@ def _applied(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
 
 
 def column_editor(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
-    """Draw every column; a changed kind or tick becomes part of the roles."""
+    """Draw every column; a changed kind becomes part of the roles."""
     if not roles.target:
         return
     try:
-        shown = _column_table(table.digest, roles)
+        reasons = unused_columns(table.digest, roles)
+        shown = column_table(facts_of(table.digest, roles), roles, reasons)
     except ValueError as error:
         problem("The columns cannot be shown", error)
         return
@@ -144,10 +144,9 @@ def column_editor(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
     edited = st.data_editor(
         shown,
         hide_index=True,
-        disabled=[str(name) for name in shown if name not in ("Feature", "Kind")],
+        disabled=[str(name) for name in shown if name != "Kind"],
         column_config={
             "Column": column.TextColumn(width=150),
-            "Feature": column.CheckboxColumn(width=80),
             "Kind": column.SelectboxColumn(
                 width=90, options=list(KIND_NAMES.values()), required=True
             ),
@@ -158,8 +157,8 @@ def column_editor(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
         key=f"columns {table.key}",
     )
     st.caption(
-        "Tick a feature or choose another kind. A date that is a feature becomes its "
-        "year, month and weekday; text and ids are excluded."
+        "Choose another kind where it is wrong. A date becomes its year, month and "
+        "weekday. Features are chosen under Roles."
     )
     try:
         changed = edited_roles(roles, shown, edited)
@@ -168,12 +167,6 @@ def column_editor(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
             change_roles(table, changed, subgroups)
     except ValueError as error:
         problem("The column was not changed", error)
-
-
-def _column_table(digest: str, roles: Roles) -> pd.DataFrame:
-    """Return the columns with their roles; ValueError if a change does not fit."""
-    reasons = unused_columns(digest, roles)
-    return column_table(facts_of(digest, roles), roles, reasons)
 
 
 def preview(table: OpenTable, roles: Roles) -> None:

@@ -24,7 +24,6 @@ from fairdash.datasets import (
     guess_positive,
     guess_score,
 )
-from fairdash.plots import plot_cut
 from fairdash.ui.data.computed import few_valued, proposed_features
 from fairdash.ui.data.groups_form import (
     FEW_VALUES,
@@ -33,7 +32,6 @@ from fairdash.ui.data.groups_form import (
     pick_groups,
     several,
 )
-from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
 _KINDS: dict[ScoreKind, str] = {
@@ -189,11 +187,8 @@ def pick_meaning(
 
 
 def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
-    """Draw sign and value, a handle for the value, and the rows on either side."""
+    """Draw the sign and the value of a cut."""
     start = known if isinstance(known, Cut) else None
-    field, handle = f"{key} cut", f"{key} handle"
-    low, high = float(column.min()), float(column.max())
-    st.session_state.setdefault(field, start.value if start else None)
     left, right = st.columns([1, 2], gap="xsmall")
     sign = left.selectbox(
         "Positive if",
@@ -204,38 +199,14 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
     )
     value = right.number_input(
         "this value",
-        value=None,
-        placeholder=f"{amount(low)} to {amount(high)}",
+        value=start.value if start else None,
+        placeholder=f"{amount(column.min())} to {amount(column.max())}",
         format="%g",
-        key=field,
+        key=f"{key} cut",
     )
     if value is None:
         return known if isinstance(known, str) else value_label(column.max())
-    cut = Cut(sign=sign, value=value)
-    if low < high:
-        at = min(max(float(value), low), high)
-        if st.session_state.get(handle) != at:  # or a press in flight would be undone
-            st.session_state[handle] = at
-
-        def moved() -> None:
-            st.session_state[field] = float(f"{st.session_state[handle]:.12g}")
-
-        whole = (column.dropna() % 1 == 0).all()
-        step = 1 if whole else float(f"{(high - low) / 100:.1g}")
-        st.slider(
-            f"{plain(column.name)}: 1 from here on",
-            low,
-            high,
-            step=step * 1.0,
-            format="localized" if step >= 1 else "%.6g",
-            key=handle,
-            on_change=moved,
-            label_visibility="collapsed",
-        )
-        positive = pd.Series(cut.holds(column), column.index)
-        picture = plot_cut(column, positive, cut=str(cut), at=float(value))
-        figure(picture, key=f"{key} values")
-    return cut
+    return Cut(sign=sign, value=value)
 
 
 class Unchosen(ValueError):
@@ -330,26 +301,10 @@ def roles_form(
                 "median and a column that says so.",
                 key=f"{key} missing",
             )
-            with st.grid(columns=2, min_column_width=140, gap="xsmall"):
-                min_level_rows = st.number_input(
-                    "Fewest rows of a level",
-                    min_value=1,
-                    value=roles.min_level_rows,
-                    help="For the models, levels of a category in fewer training rows "
-                    "share one column, (other). 1 keeps all.",
-                    key=f"{key} level rows",
-                )
-                max_levels = st.number_input(
-                    "Most levels of a feature",
-                    min_value=1,
-                    value=roles.max_levels,
-                    help="Beyond the commonest, levels share one column, (other).",
-                    key=f"{key} levels",
-                )
         with st.popover("Features", width="stretch"):
             free = [c for c in free if c != unit]
             offered = set(free)
-            proposed = proposed_features(digest, roles, target, positive, taken)
+            proposed = proposed_features(digest, roles, target, positive, sensitive)
             features = st.multiselect(
                 "Columns the model sees",
                 free,
@@ -374,8 +329,6 @@ def roles_form(
         unit=unit,
         keep=keep,
         missing=missing,
-        min_level_rows=min_level_rows,
-        max_levels=max_levels,
     )
     if roles.guessed and chosen == roles.model_copy(update={"guessed": False}):
         chosen = roles  # nothing was changed, so it is still a guess
@@ -427,12 +380,9 @@ def _pick_described(
 
 
 def _changed(roles: Roles, **choice: Any) -> Roles:
-    fields = {
-        "preparation": roles.preparation,
-        "types": roles.types,
-        **choice,
-    }
-    return Roles.model_validate(fields)
+    unchanged = ("preparation", "types", "min_level_rows", "max_levels")
+    fields = {name: getattr(roles, name) for name in unchanged}
+    return Roles.model_validate({**fields, **choice})
 
 
 def _keep(

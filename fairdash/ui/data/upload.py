@@ -1,8 +1,8 @@
-"""Upload a table, and read it differently where it was misunderstood."""
+"""Upload a table, or read one of those that the operator lists."""
 
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -10,13 +10,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from fairdash._escaping import plain
-from fairdash._wording import plural
 from fairdash.box import Watch
 from fairdash.datasets import (
     SeveralTablesError,
     TableFormat,
     listed_sources,
-    sniff_apart,
     write_listed,
 )
 from fairdash.ui.data.computed import file_of
@@ -28,60 +26,46 @@ from fairdash.ui.widgets.state import store, who
 _PAGE = "pages/1_Data.py"
 _FEWEST_COLUMNS = 2
 _LARGEST = 500  # MB
-_SAID = "read anew"  # key of what is told once the file was read differently
 _STOPPED = "stopped reading"  # key of how often; another one empties the field
-
-
-def pick_format(form: TableFormat, key: str) -> TableFormat:
-    """Draw how a CSV file is written, filled in with what was found, and return it.
-
-    Raises ValueError if one mark is chosen for decimals and thousands.
-    """
-    with st.grid(columns=2, min_column_width=180, gap="xsmall"):
-        delimiter = _pick("Delimiter", form, "delimiter", key)
-        encoding = _pick("Encoding", form, "encoding", key)
-        decimal = _pick("Numbers", form, "decimal", key)
-        thousands = _pick("Thousands", form, "thousands", key)
-    header = st.toggle("The first row names the columns", form.header, key=f"{key} top")
-    return replace(
-        form,
-        delimiter=delimiter,
-        encoding=encoding,
-        decimal=decimal,
-        thousands=thousands,
-        header=header,
-    )
-
-
-def _pick(label: str, form: TableFormat, field: str, key: str) -> str:
-    """Draw a choice of values by name; of those with one name, the current or first."""
-    names, current = form.CHOICES[field], getattr(form, field)
-    values = {name: value for value, name in reversed(list(names.items()))}
-    values[names[current]] = current
-    options = list(dict.fromkeys(names.values()))
-    chosen = st.selectbox(
-        label,
-        options,
-        index=options.index(names[current]),
-        format_func=lambda name: name[0].upper() + name[1:],
-        key=f"{key} {label}",
-    )
-    return values[chosen]
 
 
 def choose_table() -> None:
     """Draw the upload and the samples; a choice opens it on the Data page."""
     uploaded = st.file_uploader(
-        "Upload a table, one row a case: CSV, Excel, JSON or Parquet, plain or packed",
+        "Upload a table, one row a case: CSV, Excel or Parquet, plain or packed",
         type=TABLE_FILES,
         max_upload_size=_LARGEST,
         key=f"upload {st.session_state.get(_STOPPED, 0)}",
     )
+    form = _pick_format()
     if uploaded is not None:
-        _load(uploaded)
+        _load(uploaded, form=form)
     _choose_source()
     st.header("Or start from a sample with a planted, known bias", anchor=False)
     sample_cards()
+
+
+def _pick_format() -> TableFormat | None:
+    """Draw how a CSV file is written, and return it; None where it is found out."""
+    with st.popover("How a CSV file is written", type="tertiary"):
+        if st.toggle("Found automatically", True, key="format found"):
+            return None
+        with st.grid(columns=2, min_column_width=180, gap="xsmall"):
+            marks: dict[str, Any] = {
+                field: st.selectbox(
+                    field.capitalize(),
+                    list(choices),
+                    format_func=choices.__getitem__,
+                    key=f"format {field}",
+                )
+                for field, choices in TableFormat.CHOICES.items()
+            }
+        header = st.toggle("The first row names the columns", True, key="format header")
+        try:
+            return TableFormat(**marks, header=header)
+        except ValueError as error:
+            problem("The file cannot be read like this", error)
+            return None
 
 
 def _choose_source() -> None:
@@ -119,60 +103,14 @@ def _choose_source() -> None:
     _open(digest, source.name)
 
 
-def reread(table: OpenTable) -> None:
-    """Say how the file was read and let the reader correct it.
-
-    The store keeps the table and not the file, so the file is uploaded once more. What
-    it was before goes, unless a run or another data set needs it.
-    """
-    if said := st.session_state.pop(_SAID, ""):
-        st.toast(plain(said), icon=":material/swap_horiz:", duration="long")
-    form = _found(table)
-    if form is None:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(plain(form.describe()), width="content")
-        if form.kind != "csv":
-            return
-        key = f"reread {table.digest}"
-        popover = st.popover("Read it differently", type="tertiary", key=key)
-    with popover, st.container(width=420):
-        try:
-            chosen = pick_format(form, key)
-        except ValueError as error:
-            problem("The file cannot be read like this", error)
-            return
-        uploaded = st.file_uploader(
-            "Then upload the file again",
-            type=TABLE_FILES,
-            max_upload_size=_LARGEST,
-            disabled=chosen == form,
-            key=f"{key} file {st.session_state.get(_STOPPED, 0)}",
-        )
-        needed = _needed_by(table)
-        st.caption(
-            "Only the table is kept here, not the file. Roles are guessed anew. "
-            + (
-                f"This data set stays beside the new one: {needed}."
-                if needed
-                else "This data set is replaced."
-            )
-        )
-        if uploaded is not None and chosen != form:
-            _load(uploaded, sheet=chosen.sheet, form=chosen, before=table)
-
-
-def _found(table: OpenTable) -> TableFormat | None:
+def how_read(table: OpenTable) -> str:
+    """Return how the file of a table was read, "" of Parquet."""
     form = store().table_format(table.digest)
-    return None if form is None or form.kind == "parquet" else form
+    return "" if form is None or form.kind == "parquet" else form.describe()
 
 
 def _load(
-    uploaded: UploadedFile,
-    *,
-    sheet: str | None = None,
-    form: TableFormat | None = None,
-    before: OpenTable | None = None,
+    uploaded: UploadedFile, *, form: TableFormat | None, sheet: str | None = None
 ) -> None:
     """Keep a file and open it, or say what is wrong and ask for what would help."""
     content, file = uploaded.getvalue(), uploaded.name
@@ -183,31 +121,18 @@ def _load(
                 content, file, _check_columns, sheet=sheet, form=form, watch=watch
             )
     except SeveralTablesError as several:
-        asked = st.pills(
-            plain(f"{several.found}. Which one?"),
-            several.names,
-            format_func=plain,
+        chosen = st.pills(
+            plain(f"{several.found}. Which one?"), several.names, format_func=plain
         )
-        if asked:
-            _load(uploaded, sheet=asked, form=form)
+        if chosen:
+            _load(uploaded, sheet=chosen, form=form)
         return
     except ValueError as error:
         problem(f"{file} was not loaded", error)
-        if form is None:
-            _load_as_said(uploaded, sheet)
         return
-    parts = [title_of(file), *([title_of(sheet)] if sheet else [])]
-    own = before is not None and store().was_read_from(before.digest, content)
     del content
     _forget(uploaded)
-    if before is None or before.digest == digest:
-        _open(digest, " ".join(parts))
-    elif own:
-        st.session_state[_SAID] = _replace(before)
-        _open(digest, before.name)
-    else:
-        st.session_state[_SAID] = f"{file} is another file: {before.name} stays."
-        _open(digest, " ".join(parts))
+    _open(digest, " ".join(map(title_of, filter(None, [file, sheet]))))
 
 
 def _stoppable(uploaded: UploadedFile) -> Watch:
@@ -231,55 +156,6 @@ def _stoppable(uploaded: UploadedFile) -> Watch:
             drawn.append(True)
 
     return watch
-
-
-def _needed_by(table: OpenTable) -> str:
-    """Return what needs a table as it was read, or ""."""
-    made = _made_of(table)
-    runs = sum(len(store().runs(data)) for data in made)
-    if runs:
-        return f"{plural(runs, 'run')} on it"
-    return f"{len(made)} data sets are made of its table" if len(made) > 1 else ""
-
-
-def _replace(table: OpenTable) -> str:
-    """Delete what a file was read as before, if nothing needs it, and say what was."""
-    needed = _needed_by(table)
-    if needed:
-        return f"{table.name} as it was read before stays: {needed}."
-    made = _made_of(table)
-    for data in made:
-        store().delete_dataset(data)
-    if not made:
-        store().delete_table(table.digest)
-    return f"{table.name} was read anew and replaces what was read before."
-
-
-def _made_of(table: OpenTable) -> list[str]:
-    known = store().datasets()
-    return [data.id for data in known if data.table_sha256 == table.digest]
-
-
-def _load_as_said(uploaded: UploadedFile, sheet: str | None) -> None:
-    """Ask how a CSV file is written and read it so; other files need no asking."""
-    content, file = uploaded.getvalue(), uploaded.name
-    try:
-        home = store().home
-        found = sniff_apart(content, home, name=file, sheet=sheet, owner=str(home))
-    except ValueError:  # said already: the file is empty or holds no table at all
-        return
-    if found.kind != "csv":
-        return
-    st.markdown(f"{plain(found.describe())} Is it written differently?")
-    with st.form("format", width=500):
-        try:
-            chosen = pick_format(found, f"format {file}")
-        except ValueError as error:
-            chosen = None
-            problem("The file cannot be read like this", error)
-        pressed = st.form_submit_button("Read it like this")
-    if pressed and chosen is not None:
-        _load(uploaded, sheet=sheet, form=chosen)
 
 
 def _forget(uploaded: UploadedFile) -> None:

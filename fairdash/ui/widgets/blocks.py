@@ -21,7 +21,6 @@ MOST_MB = 200
 _MOST_STYLED = 20_000  # cells of a table
 TABLE_FILES = [
     "csv", "tsv", "tab", "txt", "dat", "data", "gz", "zip", "parquet", "xlsx",
-    "json", "jsonl", "ndjson",
 ]  # fmt: skip
 
 

@@ -13,13 +13,11 @@ from fairdash.audits import (
     known_models,
     local_by_measure,
     own_models,
-    promised_of_scores,
-    promised_subgroups,
     search_model,
 )
 from fairdash.datasets import FOLDS, ScoreColumn, Subgroups, split
 from fairdash.jobs import submit
-from fairdash.metrics import MEASURES, Speech, base_rates, local_measure
+from fairdash.metrics import Speech, base_rates, local_measure
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -166,35 +164,3 @@ def test_a_failure_is_said(models, dataset_id, monkeypatch):
     submit(store, cross_validated(store, models, dataset_id).missing)
     assert cross_validated(store, models, dataset_id).failed == "ValueError: no room"
     assert cross_validated(store, models, dataset_id).models == []
-
-
-@pytest.mark.parametrize("measure", [*MEASURES])
-def test_promised_subgroups_are_those_an_audit_estimates(models, dataset_id, measure):
-    store, dataset = ui.store(), ui.store().dataset(dataset_id)
-    small = Subgroups(columns=("branch", "age"), widths={"age": 10}, min_size=12)
-    found = local_by_measure(store, models, dataset_id, small, measure).own
-    promised = promised_subgroups(dataset, small, measure=measure, seeds=(0, 1))
-    audited = found.set_index("subgroup")["estimable"]
-    told = promised.set_index("subgroup")["estimable"]
-    assert 0 < told.sum() < len(told)
-    if measure == "precision":  # of rows that only decisions tell
-        assert told.sum() >= audited.sum()
-    else:
-        assert audited.to_dict() == told.to_dict()
-
-
-def test_the_promise_of_scores_is_what_their_audit_estimates(models, dataset_id):
-    store, dataset = ui.store(), ui.store().dataset(dataset_id)
-    own = own_models(store, dataset_id)
-    bad = dataset.roles.model_copy(update={"positive_is": "unfavourable"})
-    for roles, measure, size, words in (
-        (dataset.roles, "selection_rate", 60, ""),
-        (bad, "false_positive_rate", 30, " by false positive rate"),
-    ):
-        small = Subgroups(columns=("branch", "age"), widths={"age": 10}, min_size=size)
-        found = local_by_measure(store, own, dataset_id, small, measure).own
-        n, total = found["estimable"].sum(), len(found)
-        assert 0 < n < total
-        table = promised_subgroups(dataset, small, measure=measure)
-        told = promised_of_scores(roles, table)
-        assert told == f"decile: {n} of {total} on all rows{words}"
