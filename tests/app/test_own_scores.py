@@ -1,7 +1,6 @@
 """A model that exists already: a column of scores, from upload to who is worse off."""
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -96,32 +95,6 @@ def test_from_upload_to_error_rates_in_three_clicks(visit):
     assert "1,200 rows" in words(page)
     exports = [one.proto.label for one in page.get("download_button")]
     assert "Report (HTML)" in exports
-
-
-def test_each_audit_estimates_as_many_subgroups_as_was_promised(visit):
-    page = visit("Data")
-    content = prisoners(500).to_csv(index=False).encode()
-    page.file_uploader[0].upload("rated.csv", content, "text/csv").run()
-    (card,) = (one for one in page.metric if one.label == "Subgroups estimable")
-    note = card.proto.delta_description.replace("\\", "")
-    of_scores = re.search(r"decile_score: (\d+ of \d+) on all rows", note)
-    button(page, plain("Audit decile_score")).click().run()
-    scored = visit("Local fairness", **page.query_params)
-    assert numbers(scored)["Subgroups estimable"] == of_scores[1]
-    page = visit("Data", data=ui.store().datasets()[0].id)
-    button(page, "Audit a plain model").click().run()
-    audited = visit("Local fairness", run=ui.store().runs()[0].id)
-    assert numbers(audited)["Subgroups estimable"] == card.value
-    assert card.value != of_scores[1]
-
-    # without features nothing is trained: the card is of the scores alone
-    bare = prisoners(500)[["two_year_recid", "race", "decile_score"]]
-    page = visit("Data")
-    content = bare.to_csv(index=False).encode()
-    page.file_uploader[0].upload("bare.csv", content, "text/csv").run()
-    (card,) = (one for one in page.metric if one.label == "Subgroups estimable")
-    assert card.proto.delta_description.startswith("on all rows")
-    assert "decile" not in card.proto.delta_description
 
 
 def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):
