@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fairdash.audits.brief import correction_verdict
     from fairdash.audits.choices import (
         by_interest,
-        differs_beyond_chance,
         model_in_question,
         models_of,
         nearest_limits,
@@ -38,12 +37,6 @@ if TYPE_CHECKING:
     from fairdash.audits.drifts import (
         DriftResult,
         drift,
-    )
-    from fairdash.audits.groups.constraints import (
-        CONSTRAINTS,
-        constraint_of,
-        truncation,
-        violations,
     )
     from fairdash.audits.groups.evaluation import (
         DI_HELP,
@@ -130,8 +123,6 @@ if TYPE_CHECKING:
         both_parts,
         finished_sweep,
         is_sweep,
-        joining_runs,
-        models_in_training,
     )
     from fairdash.audits.tables.adverse_impact import adverse_impact
     from fairdash.audits.tables.alternative import alternative_in_run

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from fairdash._wording import alike_words, listing, moved_words, number, plural
 from fairdash.audits.answer import Answer
@@ -19,7 +18,7 @@ from fairdash.audits.groups.evaluation import (
 )
 from fairdash.audits.groups.measured import speech_of, widest_gap
 from fairdash.audits.groups.pairs import asked_of
-from fairdash.audits.sweeps import StoredSweep, has_axes, sweep_grid
+from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.models import (
     Setting,
     Trained,
@@ -27,7 +26,6 @@ from fairdash.audits.trials.models import (
     on_shared_seeds,
     same_model,
     settings,
-    share_seed,
     told_apart,
     trained_as,
     trials_of,
@@ -56,7 +54,7 @@ def notable(store: Store, run_id: str) -> list[Setting]:
     """
     run = store.run(run_id)
     over = run.over and has_axes(run)
-    sweep = sweep_grid(store, run_id) if over else None
+    sweep = finished_sweep(store, run_id) if over else None
     if sweep is None:
         return []
     return sweep.once(lambda: _of_note(sweep, trained_as(store, run_id)), "notable")
@@ -199,50 +197,6 @@ def thresholds_words(thresholds: Mapping[str, float]) -> str:
         return f"threshold {number(next(iter(thresholds.values())))}"
     each = (f"{group} {number(at)}" for group, at in thresholds.items())
     return f"thresholds {listing(each)}"
-
-
-def differs_beyond_chance(
-    sweep: StoredSweep, places: Sequence[int], metric: str
-) -> str:
-    """Say whether the range of a metric over settings is beyond chance, or why not.
-
-    The settings with the smallest and the largest mean are compared on the same test
-    rows, resampled together. They were chosen for their distance, so the paired
-    difference must exceed the normal quantile for all pairs of settings at once
-    (Bonferroni); its standard error is that of the bootstrap.
-
-    Returns "" where the range is beyond chance, or has no paired test; else the
-    headline of a figure.
-    """
-    asked = metric, *places
-    return sweep.once(lambda: _range_words(sweep, places, metric), "range", *asked)
-
-
-def _range_words(sweep: StoredSweep, places: Sequence[int], metric: str) -> str:
-    means = sweep.result.means.loc[list(places), f"test_{metric}"].dropna()
-    if len(means) < 2:
-        return ""
-    ranked = means.index.to_numpy()
-    low, high = (
-        settings(sweep.trials_at(int(ranked[place])))[0]
-        for place in (int(means.argmin()), int(means.argmax()))
-    )
-    if not share_seed(low, high):
-        return "These settings share no seed: their range is not tested"
-    paired = paired_changes(
-        sweep.store, high, low, sweep.run.dataset_id, sweep.subgroups
-    ).set_index("metric")
-    if metric not in paired.index:
-        return ""  # gaps of other measures have no paired test
-    row = paired.to_dict("index")[metric]
-    difference, below, above = (
-        float(row[name]) for name in ("difference", "low", "high")
-    )
-    n_pairs = len(means) * (len(means) - 1) / 2
-    error = (above - below) / (2 * ndtri(0.975))
-    if abs(difference) > ndtri(1 - 0.025 / n_pairs) * error:
-        return ""
-    return "No setting differs from another beyond chance"
 
 
 def with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:

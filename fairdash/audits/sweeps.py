@@ -1,7 +1,7 @@
 """What a stored sweep found: its rows, and what lies on disk beside them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, Self
 
@@ -16,24 +16,14 @@ from fairdash.audits.trials.models import Setting, reference_of, settings
 from fairdash.audits.trials.rows import Rows, decided_part, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
-from fairdash.metrics import LocalMeasure, over_seeds
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
-    AXES,
-    INITIALISATION,
     PARITY,
-    TAU,
-    WEIGHT,
-    MethodGrid,
-    Point,
     SweepResult,
-    SweepSpec,
     Thresholds,
     candidate_table,
     decides,
     decisions,
-    model_label,
-    unsupported_methods,
 )
 
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
@@ -51,17 +41,12 @@ def is_sweep(store: Store, run_id: str | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class StoredSweep:
-    """The finished models of a run, and those that joined it.
-
-    The first settings of ``result`` are those of the run; ``grid`` is the sweep without
-    the models that joined it, None when there are none.
-    """
+    """The finished models of a run; a setting is known by its place in ``result``."""
 
     store: Store
     run: RunRecord
     result: SweepResult
     trials: Mapping[str, TrialRecord]
-    grid: "StoredSweep | None" = None
 
     @classmethod
     def of(cls, store: Store, snapshot: Snapshot) -> Self | None:
@@ -72,42 +57,12 @@ class StoredSweep:
         trials = {trial.key: trial for trial in snapshot.trials}
         return cls(store, snapshot.run, SweepResult.of(rows), trials)
 
-    def joined_by(self, snapshots: Sequence[Snapshot]) -> "StoredSweep":
-        """Return the sweep with the models of other runs behind its own.
-
-        Of those that have all its seeds: one that lacks some joins when it is complete.
-        """
-        seeds = set(self.result.rows["seed"])
-        tables = [_rows(self.store, snapshot) for snapshot in snapshots]
-        tables = [one[one["seed"].isin(seeds)] for one in tables if len(one)]
-        tables = [one for one in tables if set(one["seed"]) == seeds]
-        if not tables:
-            return self
-        rows = pd.concat([self.result.rows, *tables], ignore_index=True)
-        rows = rows.drop_duplicates("key", ignore_index=True)
-        further = {trial.key: trial for one in snapshots for trial in one.trials}
-        return StoredSweep(
-            self.store,
-            self.run,
-            replace(SweepResult.of(rows), n_others=self.result.n_others),
-            further | dict(self.trials),
-            self,
-        )
-
-    @property
-    def grid_result(self) -> SweepResult:
-        """The result of the run itself, whose settings come first in `result`."""
-        return (self.grid or self).result
-
     def trials_at(self, place: int) -> tuple[TrialRecord, ...]:
         """Return the trials of a setting, one a seed."""
         return tuple(self.trials[key] for key in self.result.keys(place).values())
 
     def model(self, place: int) -> str | None:
-        """Return the id by which other pages know the model of a setting.
-
-        None when no seed has finished its first initialisation.
-        """
+        """Return the id by which other pages know the model of a setting."""
         trials = self.trials_at(place)
         return self.once(
             lambda: next((model.id for model in settings(trials)), None), "model", place
@@ -117,7 +72,7 @@ class StoredSweep:
     def once(self) -> Kept:
         """Make what follows from the sweep and from what is asked, and keep it.
 
-        A sweep whose run is over never changes: one that others joined is another one.
+        A sweep whose run is over never changes.
         """
         return Kept(_MOST_KEPT)
 
@@ -126,67 +81,10 @@ class StoredSweep:
         """The subgroups the run was measured under."""
         return Subgroups.model_validate(self.run.spec["subgroups"])
 
-    @cached_property
-    def _local(self) -> dict[str, pd.DataFrame]:
-        return {}
-
-    def local(self, method: str) -> pd.DataFrame:
-        """Return estimates of all settings of a method on test rows, over seeds.
-
-        Of `fairdash.metrics.over_seeds`: selection rates and their gaps inside
-        subgroups; ``model`` is the place of the setting.
-        """
-        if method not in self._local:
-            mine = np.flatnonzero(self.result.means["method"] == method).tolist()
-            if self.grid is None:
-                self._local[method] = self._measure(mine)
-            else:
-                joined = [
-                    place for place in mine if place >= len(self.grid_result.means)
-                ]
-                tables = [self.grid.local(method)]
-                tables += [self._measure(joined)] if joined else []
-                self._local[method] = pd.concat(tables, ignore_index=True)
-        return self._local[method]
-
-    def _measure(self, places: Sequence[int]) -> pd.DataFrame:
-        keys: dict[int, dict[int, str]] = {}
-        for place in places:
-            for seed, key in self.result.keys(place).items():
-                keys.setdefault(seed, {})[place] = key
-        tables = []
-        for seed, by_place in keys.items():
-            rows = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
-            tables += [
-                LocalMeasure.of(
-                    "selection_rate",
-                    None,
-                    rows.predictions(key),
-                    **rows.groups,
-                    **rows.sampling,
-                )
-                .estimates(seed=seed)
-                .assign(model=place)
-                for place, key in by_place.items()
-            ]
-        return over_seeds(pd.concat(tables, ignore_index=True))
-
     def chance(self, place: int = 0) -> float:
         """Return what Worst-1-DI of a setting stays below by chance, on test rows."""
         (setting,) = settings(self.trials_at(place))
         return chance_worst(self.store, setting, self.run.dataset_id, self.subgroups)
-
-    def exact_spec(self, method: str, point: Point) -> SweepSpec:
-        """Return what trains one more setting of a method as the sweep trained others.
-
-        Raises ValueError when the sweep has no setting of the method.
-        """
-        spec = SweepSpec.of_run(self.run.spec)
-        near = self.trials_at(self.grid_result.nearest(method, point))[0]
-        params = {k: v for k, v in near.params.items() if k != INITIALISATION}
-        grid = MethodGrid(method=method, params={**params, **point})
-        change = {"methods": (grid,), "initialisations": 1}
-        return spec.model_copy(update=change)
 
     def compared(self, place: int) -> list[Setting]:
         """Return the plain model, if one was trained on a seed of it, and a setting."""
@@ -204,8 +102,8 @@ class StoredSweep:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
         The candidates on the front of accuracy against the largest gap, in units of its
-        limit, on validation rows, with the decisions counted on test rows. Of several
-        initialisations the first; no row where none decides.
+        limit, on validation rows, with the decisions counted on test rows; no row where
+        none decides.
 
         Parameters
         ----------
@@ -213,9 +111,7 @@ class StoredSweep:
             Which are tried with every model, see `fairdash.sweep.candidate_table`.
         """
         rows = self.result.rows
-        rows = rows[rows["method"].isin(self.grid_result.methods)]
-        if INITIALISATION in rows:
-            rows = rows[rows[INITIALISATION].fillna(0) == 0]
+        rows = rows[rows["method"].isin(self.result.methods)]
         rows = rows[rows["seed"] == self.first_seed]
         rows = rows[decides(rows, "validation")]
         places = self.result.place_of_row[rows.index]
@@ -258,62 +154,9 @@ class StoredSweep:
 
 
 @lru_cache(maxsize=16)
-def sweep_grid(store: Store, run_id: str) -> StoredSweep | None:
-    """Return what a run that is over found; nothing of it can change any more."""
-    return StoredSweep.of(store, store.snapshot(run_id))
-
-
 def finished_sweep(store: Store, run_id: str) -> StoredSweep | None:
-    """Return what a run that is over found, with the settings trained since."""
-    grid = sweep_grid(store, run_id)
-    if grid is None:
-        return None
-    joining = tuple(one.id for one in joining_runs(store, grid.run) if one.over)
-    return _joined(store, run_id, joining) if joining else grid
-
-
-@lru_cache(maxsize=16)
-def _joined(store: Store, run_id: str, joining: tuple[str, ...]) -> StoredSweep | None:
-    grid = sweep_grid(store, run_id)
-    assert grid is not None, "only a sweep with models is joined"
-    snapshots = [store.snapshot(one) for one in joining]
-    return grid.joined_by([one for one in snapshots if same_training(grid, one)])
-
-
-def joining_runs(store: Store, run: RunRecord) -> list[RunRecord]:
-    """Return the runs, oldest first, whose one setting belongs to a sweep.
-
-    Each trained, or is training, one setting of a method of the sweep on its data,
-    seeds, scaling, rows and subgroups; whether the rest of its parameters is that of
-    the sweep is for `same_training` to say.
-    """
-    methods = {grid["method"] for grid in run.spec["methods"]}
-    shared = ("seeds", "scaling", "train_rows", "subgroups")
-    found = []
-    for record in store.runs(run.dataset_id):
-        grids = record.spec["methods"]
-        folds = record.spec.get("cross_validate")
-        if record.id == run.id or len(grids) != 1 or has_axes(record) or folds:
-            continue
-        same = all(record.spec.get(name) == run.spec.get(name) for name in shared)
-        if same and grids[0]["method"] in methods:
-            found.append(record)
-    return found[::-1]
-
-
-def same_training(sweep: StoredSweep, snapshot: Snapshot) -> bool:
-    """Tell whether a run's one setting differs from a sweep in λ and τ alone."""
-    first = snapshot.trials[0]
-    mine = sweep.result.means["method"] == first.method
-    if unsupported_methods(snapshot.run.spec) or not mine.any():
-        return False
-    near = sweep.trials_at(int(mine.to_numpy().argmax()))[0]
-    varied = {WEIGHT, TAU} & sweep.result.axes(first.method).keys()
-    return all(
-        first.params.get(name) == value
-        for name, value in near.params.items()
-        if name not in varied
-    ) and len(first.params) == len(near.params)
+    """Return what a run that is over came to; nothing of it can change any more."""
+    return StoredSweep.of(store, store.snapshot(run_id))
 
 
 def has_axes(run: RunRecord) -> bool:
@@ -387,24 +230,6 @@ def spread_words(spread: float, *, share: bool) -> str:
         return "one seed"
     words = f"{100 * spread:.1f}" if share else number(spread)
     return f"± {words} over seeds"
-
-
-def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
-    """Return the last look on validation rows at every model that is not finished.
-
-    One that was not looked at yet has no place in the figure and is excluded.
-    """
-    rows = []
-    for trial in snapshot.trials:
-        if trial.status != "running" or trial.progress is None:
-            continue
-        curves, method = trial.progress.curves, CATALOG[trial.method]
-        x, y = ((curves.get(metric) or [None])[-1] for metric in AXES)
-        label = model_label(trial.method, trial.params)
-        rows.append((label, method.label, method.colour_role, x, y))
-    names = ["label", "method", "colour_role", "x", "y"]
-    table = pd.DataFrame(rows, columns=names).astype({"x": float, "y": float})
-    return table.dropna(ignore_index=True)
 
 
 def both_parts(sweep: SweepResult, place: int) -> str:

@@ -16,20 +16,14 @@ load("plotly")
 
 
 from fairdash.plots._drift import plot_gap_changes
-from fairdash.plots._front import METRICS, drawn_models, plot_front
-from fairdash.plots._grid import plot_grid
+from fairdash.plots._front import METRICS, plot_front
 from fairdash.plots._individual import plot_pairs
 from fairdash.plots._local import (
     MOST_MODELS,
-    local_finding,
     plot_local_di,
     plot_ratios,
 )
-from fairdash.plots._log_loss import (
-    plot_truncation,
-    plot_violations,
-)
-from fairdash.plots._models import plot_comparison, plot_overview
+from fairdash.plots._models import plot_comparison
 from fairdash.plots._noisy_groups import (
     plot_certificates,
     plot_worst_case,
@@ -41,7 +35,6 @@ from fairdash.plots._theme import (
     Theme,
     figure_json,
     group_colours_of,
-    method_colour_of,
     model_chips,
     palette,
     plotly_script,
@@ -52,10 +45,8 @@ from fairdash.plots._trade_off import (
     plot_trade_off,
 )
 from fairdash.plots._training import (
-    describe_ratio_histogram,
     plot_ratio_histogram,
     plot_training,
-    ratio_finding,
     sparkline,
 )
 from fairdash.plots._weights import (

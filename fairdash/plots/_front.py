@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from fairdash._wording import fitting, floor_words, listing, number, percent
+from fairdash._wording import floor_words, number, percent
 from fairdash.plots._rows import (
     chance_alone,
     records,
@@ -52,11 +52,6 @@ METRICS = _Metrics(
         "log_loss": ("log loss", False),
     }
 )
-_COLUMNS = [
-    "label", "method", "colour_role", "x", "y", "x_sd", "y_sd", "within",
-    "within_test", "constant", "front", "line",
-]  # fmt: skip
-GROUND = [f"#{i:06d}" for i in range(11, 21)]  # Streamlit's sequential colours
 
 
 def metric_words(metric: str, value: float) -> str:
@@ -65,67 +60,44 @@ def metric_words(metric: str, value: float) -> str:
 
 
 def plot_front(
-    models: pd.DataFrame | None,
-    runs: pd.DataFrame | None = None,
+    models: pd.DataFrame,
     *,
     axes: tuple[str, str] = ("worst_1_di", "accuracy"),
     limit: float = 0.05,
-    judge: str = "validation",
-    constants: bool = False,
     n_seeds: int = 1,
     chance: float = float("nan"),
-    training: pd.DataFrame | None = None,
     own: pd.DataFrame | None = None,
 ) -> Picture:
-    """Draw one mark per model, the front of each method as steps, single runs behind.
+    """Draw one mark per model, and the front of each method as steps.
 
     Its figure has first one trace of marks per method, in order of appearance and with
-    the rows of `drawn_models` in their order; then fronts, runs and models in training.
+    the rows of ``models`` that decide in their order; then fronts and own models.
 
     Parameters
     ----------
-    models : DataFrame or None
-        None before the first is finished. One row per setting: label, method (as on
-        screen), colour_role, x, y, x_sd and y_sd (NaN for one seed), within and
-        within_test (keeps the limit on the rows of ``judge`` and on test rows),
-        constant (does not decide), front (lies on its method's front), line (a corner
-        of the line drawn).
-    runs : DataFrame, optional
-        One row per single run: method, colour_role, x, y, constant.
+    models : DataFrame
+        One row per setting: label, method (as on screen), colour_role, x, y, x_sd and
+        y_sd (NaN for one seed), within and within_test (keeps the limit on validation
+        and on test rows), constant (does not decide, so it is not drawn), front (lies
+        on its method's front), line (a corner of the line drawn).
     axes : pair of str
         Metrics along x and y, see `METRICS`.
     limit : float
         On DI, in words.
-    judge : {"validation", "test"}
-        The rows on which fronts and the limit were judged.
-    constants : bool
-        Whether models that do not decide are drawn; the axes then reach to them.
     n_seeds : int
         Seeds whose mean is drawn.
-    training : DataFrame, optional
-        One row per model that is not finished: label, method, colour_role, x, y.
     own : DataFrame, optional
         One row per model of the reader's own: label, colour_role, x, y.
     """
-    if models is None:
-        models = pd.DataFrame(columns=_COLUMNS)
-    shown = drawn_models(models, constants=constants)
+    shown = models[~models["constant"].astype(bool)]
     methods = list(dict.fromkeys(shown["method"]))
     data: list[Spec] = []
     for method in methods:
-        of_method = shown[shown["method"] == method]
-        data.append(_marks(of_method, axes))
+        data.append(_marks(shown[shown["method"] == method], axes))
     for method in methods:
         of_method = shown[(shown["method"] == method) & shown["line"]]
         if len(of_method):
             data.append(_line(of_method.sort_values("x")))
-    if runs is not None:
-        dots = drawn_models(runs, constants=constants)
-        for method, of_method in dots.groupby("method", sort=False):
-            data.append(_single(str(method), of_method))
-    if training is not None:
-        for method, of_method in training.groupby("method", sort=False):
-            data.append(_growing(of_method, axes, named=method not in methods))
     own = models.iloc[:0] if own is None else own
     data += [_own(own.iloc[[i]], axes) for i in range(len(own))]
     layout: Spec = {
@@ -139,42 +111,26 @@ def plot_front(
         place: Spec = {"x": limit, "xanchor": "left", "xshift": 4}
         place |= {"y": 0, "yref": "y domain", "yanchor": "bottom"}
         layout["annotations"] = [text(f"limit {limit:g}", INK, **place)]
+    table = models.drop(columns=["colour_role", "line"])
+    if len(own):
+        rows = own[["label", "x", "y"]].assign(method="own scores")
+        table = pd.concat([table, rows], ignore_index=True)
     return Picture(
         finish(data, layout, height=420, legend=True),
-        _headline(models, limit, judge),
+        _headline(models, limit),
         _description(models, axes, own),
-        _with_own(models.drop(columns=["colour_role", "line"]), own),
-        _caption(models, judge, n_seeds, constants=constants, chance=chance),
+        table,
+        _caption(models, n_seeds, chance),
     )
 
 
-def drawn_models(models: pd.DataFrame, *, constants: bool) -> pd.DataFrame:
-    """Return the rows that `plot_front` draws: without models that do not decide."""
-    return models if constants else models[~models["constant"].astype(bool)]
-
-
-def _headline(models: pd.DataFrame, limit: float, judge: str) -> str:
-    """How many settings keep the limit, and on which rows."""
-    if models.empty:
-        return "Where the models in training stand"
+def _headline(models: pd.DataFrame, limit: float) -> str:
+    """How many settings keep the limit, on validation and on test rows."""
     kept, on_test = int(models["within"].sum()), int(models["within_test"].sum())
-    words = f"{kept} of {len(models)} keep DI within {limit:g} on {judge} rows"
-    if judge != "test":
-        return f"{words}, {on_test} on test rows"
-    none = [
-        str(method)
-        for method, of_method in models.groupby("method", sort=False)
-        if not of_method["within"].any()
-    ]
-    return fitting(f"{words}, none of {listing(none)}", words) if none else words
-
-
-def _with_own(models: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of models with those of the reader's own below."""
-    if own.empty:
-        return models
-    rows = own[["label", "x", "y"]].assign(method="own scores")
-    return pd.concat([models, rows], ignore_index=True)
+    return (
+        f"{kept} of {len(models)} keep DI within {limit:g} on validation rows, "
+        f"{on_test} on test rows"
+    )
 
 
 def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame) -> str:
@@ -196,23 +152,20 @@ def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame)
     return f"Fronts of {names}. {'; '.join(parts)}."
 
 
-def _caption(
-    models: pd.DataFrame, judge: str, n_seeds: int, *, constants: bool, chance: float
-) -> str:
+def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
     drawn = "One seed"
     if n_seeds > 1:
-        drawn = f"Means of {n_seeds} seeds, bars: ± 1 sd over seeds, dots: single runs"
-    chosen = "chosen on validation rows"
-    if judge == "test":
-        chosen = "chosen on the test rows drawn, as in the paper"
-    words = f"{drawn}, on test rows. Filled: fronts {chosen}. Open: over the limit."
+        drawn = f"Means of {n_seeds} seeds, bars: ± 1 sd over seeds"
+    words = (
+        f"{drawn}, on test rows. Filled: fronts chosen on validation rows. Open: over "
+        "the limit."
+    )
     if math.isfinite(chance):
         words += f" {floor_words(models['label'].iloc[0])}"
     n_constant = int(models["constant"].sum())
     if n_constant:
-        shown = "crosses" if constants else "not drawn"
         count = "1 model decides" if n_constant == 1 else f"{n_constant} models decide"
-        words += f" {count} alike for everyone, or as chance might: {shown}."
+        words += f" {count} alike for everyone, or as chance might: not drawn."
     return words
 
 
@@ -232,7 +185,7 @@ def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
         marker={
             "size": sizes,
             "color": shades,
-            "symbol": [_symbol(symbol, row) for row in rows],
+            "symbol": [symbol + "-open" * (not row["within"]) for row in rows],
             "opacity": 1,
         },
         selected={"marker": {"opacity": 1}},
@@ -262,37 +215,6 @@ def _line(front: pd.DataFrame) -> Spec:
     )
 
 
-def _single(method: str, of_method: pd.DataFrame) -> Spec:
-    colour, _ = _mark(of_method)
-    return scatter(
-        of_method["x"],
-        of_method["y"],
-        mode="markers",
-        legendgroup=method,
-        showlegend=False,
-        marker={"color": fade(colour, 0.22), "size": 4},
-        hoverinfo="skip",
-        zorder=1,
-    )
-
-
-def _growing(of_method: pd.DataFrame, axes: tuple[str, str], *, named: bool) -> Spec:
-    """Return models in training: marks that are still to move, in the legend if new."""
-    colour, symbol = _mark(of_method)
-    method = of_method["method"].iloc[0]
-    return scatter(
-        of_method["x"],
-        of_method["y"],
-        mode="markers",
-        name=method,
-        legendgroup=method,
-        showlegend=named,
-        hover=[f"{_values(row, axes)}<br>in training" for row in records(of_method)],
-        marker={"color": fade(colour, 0.4), "size": 5, "symbol": symbol},
-        zorder=1,
-    )
-
-
 def _own(model: pd.DataFrame, axes: tuple[str, str]) -> Spec:
     """Return the mark of a model of the reader's own, in its own colour."""
     colour, symbol = _mark(model)
@@ -308,12 +230,6 @@ def _own(model: pd.DataFrame, axes: tuple[str, str]) -> Spec:
     )
 
 
-def _symbol(symbol: str, row: Spec) -> str:
-    if row["constant"]:
-        return "x-thin-open"
-    return symbol if row["within"] else f"{symbol}-open"
-
-
 def _mark(of_method: pd.DataFrame) -> tuple[str, str]:
     return method_mark(of_method["colour_role"].iloc[0])
 
@@ -325,8 +241,6 @@ def _axis(metric: str) -> Spec:
 
 def _hover(row: Spec, axes: tuple[str, str]) -> str:
     note = "" if row["within"] else "<br>over the DI limit"
-    if row["constant"]:
-        note = "<br>decides alike for everyone, or as chance might"
     return f"{_values(row, axes)}{note}"
 
 

@@ -2,34 +2,24 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairdash._wording import between, fitting, number, percent, wrap
 from fairdash.plots._rows import (
     Panel,
     Series,
-    chance_alone,
     change_of,
-    dots,
     draw_rows,
-    interval_bars,
     marks_of,
-    numbers,
     records,
-    scatter,
     undecided,
 )
 from fairdash.plots._theme import (
-    MUTED,
     Picture,
     Spec,
-    fade,
-    finish,
     model_marks,
     value_axis,
 )
 
-MOST_NAMED = 6  # models of an overview with a mark of their own
 PANELS = {
     "accuracy": "Accuracy",
     "demographic_parity_difference": "DI",
@@ -113,78 +103,6 @@ def _describe(table: pd.DataFrame) -> str:
         for row in records(table)
     )
     return f"Models with 95% intervals. {models}."
-
-
-def plot_overview(
-    table: pd.DataFrame,
-    *,
-    title: str,
-    label: str | None = None,
-    chance: float = float("nan"),
-) -> Picture:
-    """Small figure for Home: accuracy against Worst-1-DI, one mark per model.
-
-    The figure has one trace per model; of more than `MOST_NAMED` the first, that of
-    ``label`` and those that no other beats in both, the others in one trace of grey
-    dots. ``table`` is as for `plot_comparison`, ``title`` what the result is of.
-    """
-    data: list[Spec] = []
-    named = _named(table) | (table["label"] == label).to_numpy()
-    grey = table[~named]
-    if len(grey):
-        data.append(
-            scatter(
-                numbers(grey["worst_1_di"]),
-                numbers(grey["accuracy"]),
-                mode="markers",
-                name=f"{len(grey)} more, in the table",
-                marker={"color": fade(MUTED, 0.6), "size": 6},
-                hover=grey["label"].tolist(),
-            )
-        )
-    marks = model_marks(table.loc[named, "colour_role"].tolist())
-    for i, (colour, symbol) in enumerate(marks):
-        row = table[named].iloc[[i]]
-        name = row["label"].iloc[0]
-        words = f"{name}: {percent(float(row['accuracy'].iloc[0]), 1)} accurate, "
-        words += f"Worst-1-DI {number(float(row['worst_1_di'].iloc[0]))}"
-        spec = dots(
-            row["worst_1_di"], row["worst_1_di_low"], row["worst_1_di_high"], [0.0],
-            colour=colour, symbol=symbol, name=name, hover=[words],
-        )  # fmt: skip
-        ends = (row[f"accuracy{end}"] for end in ("", "_low", "_high"))
-        bars = interval_bars(*ends, colour=fade(colour, 0.55), thickness=2)
-        data.append(spec | {"y": numbers(row["accuracy"]), "error_y": bars})
-    layout: Spec = {
-        "xaxis": value_axis(
-            "Worst-1-DI (← fairer)", "~g", showgrid=True, rangemode="tozero"
-        ),
-        "yaxis": {"title": "accuracy", "tickformat": ".1~%", "nticks": 6},
-    }
-    layout |= chance_alone(chance, 0, xanchor="left", xshift=4)
-    figure = finish(data, layout, height=340, legend=True)
-    return Picture(figure, f"{title}: the last result", _describe(table), table)
-
-
-def _named(table: pd.DataFrame) -> NDArray[np.bool_]:
-    """Tell which models of an overview have a name: all, or the first and the best."""
-    places = np.arange(len(table))
-    if len(table) <= MOST_NAMED:
-        return places >= 0
-    accuracy = table["accuracy"].to_numpy(float)
-    worst = table["worst_1_di"].to_numpy(float)
-    able = ~np.isnan(worst)
-    if "constant" in table:
-        able &= table["constant"].to_numpy(float) <= 0.5
-    beaten = []
-    for a, w in zip(accuracy, worst, strict=True):
-        better = (accuracy > a) | (worst < w)
-        beaten.append(bool(np.any(able & better & (accuracy >= a) & (worst <= w))))
-    best = places[able & ~np.array(beaten)]
-    best = best[np.argsort(accuracy[best], kind="stable")]
-    if len(best) >= MOST_NAMED:
-        best = best[np.linspace(0, len(best) - 1, MOST_NAMED - 1).astype(int)]
-    return np.isin(places, [0, *best])
 
 
 def _names(table: pd.DataFrame) -> list[str]:

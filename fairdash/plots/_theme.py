@@ -162,11 +162,6 @@ def group_colours_of(groups: Sequence[str], theme: Theme) -> list[str]:
     return [_colour(token, theme) for token in group_colours(groups).values()]
 
 
-def method_colour_of(role: str, theme: Theme) -> str:
-    """Return the colour of a method in a theme, by its colour role."""
-    return _colour(method_mark(role)[0], theme)
-
-
 def method_mark(role: str) -> tuple[str, str]:
     """Return colour and symbol of a method, by its colour role."""
     return METHODS.get(role, OTHER_METHOD)

@@ -43,7 +43,7 @@ from fairdash.reports._small_groups import (
     without_small_groups,
 )
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec, Thresholds
+from fairdash.sweep import PARITY, SweepSpec, Thresholds
 
 _WORST = "worst_1_di"
 MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
@@ -217,7 +217,7 @@ def tried(found: Found) -> Sequence[Block]:
     blocks += _sweep_figures(found, sweep)
     beside = side_by_side(found.store, [found.snapshot.run.id])
     more = beside is not None and len(beside.table) > max(2, len(found.models))
-    if not sweep.grid_result.methods and beside is not None and more:
+    if not sweep.result.methods and beside is not None and more:
         title = "Models of the run"
         table = Listing(title, readable(beside.table))
         if len(beside.table) <= _FEW:
@@ -272,14 +272,13 @@ def _choice_words(found: Found, sweep: StoredSweep) -> str:
 
 def _rule_words(sweep: StoredSweep, label: str, limit: float) -> str:
     """Say by which rule a sweep opens on a setting: see `SweepResult.start`."""
-    grid = sweep.grid_result
-    if grid.best({PARITY: limit}) is not None:
-        those = "the run's own settings" if sweep.grid else "those"
+    result = sweep.result
+    if result.best({PARITY: limit}) is not None:
         return (
-            f"{label} is the most accurate on validation rows of {those} that keep "
+            f"{label} is the most accurate on validation rows of those that keep "
             f"DI ≤ {limit:g} there."
         )
-    if grid.fairest() is None:
+    if result.fairest() is None:
         return f"No setting decides on validation rows; {label} is the first."
     return (
         f"No setting keeps DI ≤ {limit:g} on validation rows; {label} has the least "
@@ -288,18 +287,16 @@ def _rule_words(sweep: StoredSweep, label: str, limit: float) -> str:
 
 
 def _sweep_figures(found: Found, sweep: StoredSweep) -> list[Block]:
-    """Return the front, and the map of λ and τ where the method has both."""
-    grid, result = sweep.grid_result, sweep.result
-    if not grid.methods:
+    """Return the front."""
+    result = sweep.result
+    if not result.methods:
         return []
     axes = (_WORST, "accuracy")
     chance = sweep.chance()
     picture = plots.plot_front(
-        result.points(axes, found.limit, "validation"),
-        result.single_runs(axes),
+        result.points(axes, found.limit),
         axes=axes,
         limit=found.limit,
-        judge="validation",
         n_seeds=result.n_seeds,
         chance=chance,
         own=own_points(sweep, axes, {}),
@@ -308,29 +305,13 @@ def _sweep_figures(found: Found, sweep: StoredSweep) -> list[Block]:
     trained = trained_on(found.store, run.dataset_id, run.spec.get("train_rows"))
     own = OWN_NOTE * bool(own_models(found.store, run.dataset_id))
     caption = " ".join(filter(None, [result.seed_note(), trained, own]))
-    blocks: list[Block] = [Figure(picture, caption)]
-    method = found.model.method
-    if {WEIGHT, TAU} <= grid.axes(method).keys():
-        params = found.model.trials[0].params
-        others = {
-            name: params[name]
-            for name in grid.axes(method)
-            if name not in (WEIGHT, TAU)
-        }
-        table = grid.grid(method, others, _WORST, found.limit)
-        seeds = "one seed" if grid.n_seeds == 1 else f"mean of {grid.n_seeds} seeds"
-        caption = (
-            f"Worst-1-DI of {CATALOG[method].label}, {seeds}, test rows. Line: the DI "
-            "limit on validation rows."
-        )
-        blocks.append(Figure(plots.plot_grid(table, metric=_WORST), caption))
-    return blocks
+    return [Figure(picture, caption)]
 
 
 def _settings_table(found: Found, sweep: StoredSweep) -> Table:
     """Return all settings, those on the fronts first: validation beside test rows."""
     result = sweep.result
-    points = result.points((_WORST, "accuracy"), found.limit, "validation")
+    points = result.points((_WORST, "accuracy"), found.limit)
     columns: dict[str, object] = {"Setting": points["label"]}
     for part in ("validation", "test"):
         for metric, title in MEASURED.items():

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         trial_key,
         work,
     )
-    from fairdash.sweep._result import AXES, PARITY, Judge, SweepResult
+    from fairdash.sweep._result import AXES, PARITY, SweepResult
     from fairdash.sweep._script import python_script
     from fairdash.sweep._seeds import mean_over_seeds
     from fairdash.sweep._spec import (
@@ -46,17 +46,15 @@ if TYPE_CHECKING:
         WEIGHT,
         DataSource,
         MethodGrid,
-        Point,
         Scalar,
         SweepSpec,
         model_label,
-        position_of,
         unsupported_methods,
-        value_at,
     )
     from fairdash.sweep._train import (
         TrialResult,
         decisions,
+        load_dataset,
         run_sweep,
         score,
         source_file,

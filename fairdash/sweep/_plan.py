@@ -17,13 +17,12 @@ from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec, as_axis
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
 MOST_SETTINGS = 10_000  # of a grid: days of training, and a page must list them
-MOST_TRIALS = 100_000  # of a sweep, over its seeds and initialisations
+MOST_TRIALS = 100_000  # of a sweep, over its seeds
 MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
 USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # when only the order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
-INITIALISATION = (
-    "initialisation"  # in the parameters of a trial, unless it is the first
-)
+# in the parameters of trials of earlier versions: a further start on the same split
+INITIALISATION = "initialisation"
 FOLD = "fold"  # in the parameters of a trial, unless it is the first: see `split`
 STEP = 1_000_000  # between the random states of two initialisations of a seed
 LEAST_STEP = 8e6  # multiply-adds in the time that even the smallest step takes
@@ -36,8 +35,7 @@ class Trial:
     """One model to train: method, all its parameters, seed of the split, and data.
 
     ``key`` is the same for the same question, on every machine and in every run. A
-    further initialisation on the same split, and a further fold of it, are named
-    among ``params``.
+    further fold of the split is named among ``params``.
     """
 
     key: str
@@ -55,8 +53,7 @@ class Trial:
 def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
     """Return all trials of a specification, each once, seed by seed in its order.
 
-    Of a seed the settings follow one another, then those of its next initialisation;
-    with ``cross_validate`` those of its further folds come last.
+    With ``cross_validate`` the further folds of a seed follow its first.
 
     The specification is one that is `SweepSpec.fitted_to` the data.
 
@@ -67,11 +64,9 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
         than 10,000 settings, or all together more than 100,000 models.
     """
     trials: dict[str, Trial] = {}
-    turns = [(again, 0) for again in range(spec.initialisations)]
-    turns += [(0, fold) for fold in range(1, FOLDS if spec.cross_validate else 1)]
-    for seed, (again, fold) in product(spec.seeds, turns):
-        further = {INITIALISATION: again} if again else {}
-        further |= {FOLD: fold} if fold else {}
+    folds = range(FOLDS if spec.cross_validate else 1)
+    for seed, fold in product(spec.seeds, folds):
+        further = {FOLD: fold} if fold else {}
         for method, params in (
             (grid.method, point | further)
             for grid in spec.methods
@@ -90,7 +85,7 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
             if len(trials) > MOST_TRIALS:
                 raise ValueError(
                     f"The sweep has more than {MOST_TRIALS:,} models; take fewer "
-                    "settings, seeds or initialisations."
+                    "settings or seeds."
                 )
     return list(trials.values())
 
@@ -164,10 +159,7 @@ class Stack:
 
     @property
     def random_state(self) -> int:
-        """Random state of its training: the seed, or one of a further initialisation.
-
-        The split belongs to the seed alone.
-        """
+        """Random state of its training: the seed, unless an earlier version said so."""
         return self.seed + STEP * int(self.params.get(INITIALISATION, 0))
 
     @property

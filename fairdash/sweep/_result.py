@@ -4,10 +4,10 @@ Everything a page, a report or a notebook shows of a sweep is computed here, fro
 rows of `run_sweep`; nothing is read from disk.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -24,26 +24,22 @@ from fairdash.sweep._front import (
     within,
 )
 from fairdash.sweep._seeds import (
-    first_folds,
+    first_trainings,
     mean_over_seeds,
     param_columns,
     rows_on_shared_seeds,
-    variance_components,
 )
 from fairdash.sweep._spec import (
     BASELINE,
     TAU,
     WEIGHT,
-    Point,
     Scalar,
     model_label,
-    position_of,
 )
 
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
 SURE = 0.95  # of an interval that a clear change excludes 0 from
-Judge = Literal["validation", "test"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class SweepResult:
     @classmethod
     def of(cls, rows: pd.DataFrame) -> Self:
         """Return the result of a sweep that left these rows."""
-        rows = first_folds(rows)
+        rows = first_trainings(rows)
         shared = rows_on_shared_seeds(rows)
         return cls(shared, mean_over_seeds(shared), len(rows) - len(shared))
 
@@ -108,18 +104,15 @@ class SweepResult:
         return [m for m in dict.fromkeys(self.means["method"]) if counts[m] > 1]
 
     def keys(self, place: int) -> dict[int, str]:
-        """Return the key of a setting's first initialisation by seed, ascending."""
+        """Return the key of a setting's model by seed, ascending."""
         return self._keys.get(place, {})
 
     @cached_property
     def _keys(self) -> dict[int, dict[int, str]]:
         rows = self.rows[["seed", "key"]].assign(place=self.place_of_row)
         rows = rows.sort_values("seed", kind="stable")
-        first = rows.drop_duplicates(["place", "seed"])
         keys: dict[int, dict[int, str]] = {}
-        for place, seed, key in zip(
-            first["place"], first["seed"], first["key"], strict=True
-        ):
+        for seed, key, place in rows.itertuples(index=False):
             keys.setdefault(place, {})[seed] = key
         return keys
 
@@ -145,56 +138,25 @@ class SweepResult:
     def _axes(self) -> dict[str, dict[str, list[Scalar]]]:
         return {}
 
-    def at(self, method: str, point: Mapping[str, Scalar]) -> pd.DataFrame:
-        """Return the settings of a method that agree with ``point``, of `means`."""
-        matches = self.means["method"] == method
-        for param, value in point.items():
-            matches &= self.means[param] == value
-        return self.means[matches]
-
-    def place(self, method: str, point: Mapping[str, Scalar]) -> int | None:
-        """Return the place of a setting, None if it did not finish."""
-        names = tuple(point)
-        if (method, names) not in self._places:
-            table = self.means[self.means["method"] == method]
-            values = zip(*(table[name] for name in names), strict=True)
-            at = [*values] if names else [()] * len(table)
-            ordered = zip(at[::-1], table.index[::-1].tolist(), strict=True)
-            self._places[method, names] = dict(ordered)  # of several the first
-        return self._places[method, names].get(tuple(point.values()))
-
-    @cached_property
-    def _places(self) -> dict[tuple[str, tuple[str, ...]], dict[Any, int]]:
-        return {}
-
-    def nearest(
-        self,
-        method: str,
-        point: Mapping[str, Scalar],
-        axes: Mapping[str, Sequence[Scalar]] | None = None,
-    ) -> int:
+    def nearest(self, method: str, point: Mapping[str, Scalar]) -> int:
         """Return the place of the finished setting nearest to ``point``.
 
-        Distances are counted in steps between neighbouring values of ``axes``, those of
-        the method by default; words must agree where a setting has them.
+        Distances are counted in steps between neighbouring values of the method's axes.
+        Words must agree where a setting has them.
         """
-        axes = axes or self.axes(method)
         of_method = self.means[self.means["method"] == method]
         far = np.zeros(len(of_method))
-        for name, value in point.items():
-            if isinstance(value, str):
-                far += np.where(of_method[name] == value, 0.0, 1e6)
-            else:
-                at = [
-                    position_of(axes[name], float(other)) for other in of_method[name]
-                ]
-                far += np.square(np.array(at) - position_of(axes[name], value))
+        for name, axis in self.axes(method).items():
+            if name not in point:
+                continue
+            if isinstance(axis[0], str):
+                far += np.where(of_method[name] == point[name], 0.0, 1e6)
+                continue
+            steps = np.arange(len(axis), dtype=float)
+            values = np.append(of_method[name].to_numpy(float), float(point[name]))
+            at = np.interp(values, np.array(axis, float), steps)
+            far += np.square(at[:-1] - at[-1])
         return int(str(of_method.index[int(far.argmin())]))
-
-    def point(self, place: int) -> Point:
-        """Return the values of the setting at a place on its method's axes."""
-        row = self.means.iloc[place]
-        return {name: row[name] for name in self.axes(row["method"])}
 
     def best(self, limits: Mapping[str, float]) -> int | None:
         """Return the place of the most accurate setting on validation rows."""
@@ -217,7 +179,7 @@ class SweepResult:
         """
         if not self.methods:
             return []
-        points = self.points(AXES, limit, "validation")
+        points = self.points(AXES, limit)
         front = points["front"] & self.means["method"].isin(self.methods)
         places = [self.start(limit), *np.flatnonzero(front).tolist()]
         absent = set(self.methods) - set(self.means["method"].iloc[places])
@@ -246,90 +208,42 @@ class SweepResult:
         gaps = models[decides(models, "validation")][f"validation_{PARITY}"].dropna()
         return None if gaps.empty else int(str(gaps.idxmin()))
 
-    def points(
-        self,
-        axes: tuple[str, str],
-        limit: float,
-        judge: Judge,
-        *,
-        single: bool = False,
-    ) -> pd.DataFrame:
-        """Return the models of the front's figure, see `fairdash.plots.plot_front`.
+    def points(self, axes: tuple[str, str], limit: float) -> pd.DataFrame:
+        """Return the settings of the front's figure, see `fairdash.plots.plot_front`.
 
-        Fronts and the limit are judged on the rows of ``judge``, each method's
-        apart; what is drawn are figures on test rows. ``within`` and ``within_test``
-        say whether a model keeps the limit on the rows of ``judge`` and on test rows.
-        One that does not decide on the rows of ``judge`` is ``constant``: it keeps no
-        limit and is on no front.
+        Fronts and the limit on DI are judged on validation rows, each method's apart;
+        what is drawn are figures on test rows. ``within`` and ``within_test`` say
+        whether a setting keeps the limit on validation rows and on test rows too. One
+        that does not decide on validation rows is ``constant``: it keeps no limit and
+        is on no front.
         """
-        table = self.rows if single else self.means
-        able = decides(table, judge)
-        keeps = within(table, {f"{judge}_{PARITY}": limit}) & able
+        table = self.means.assign(place=np.arange(len(self.means)))
+        able = decides(table, "validation")
+        keeps = within(table, {f"validation_{PARITY}": limit}) & able
         keeps_test = within(table, {f"test_{PARITY}": limit}) & decides(table, "test")
         x, y = (f"test_{metric}" for metric in axes)
-        judged = (f"{judge}_{axes[0]}", f"{judge}_{axes[1]}")
-        marks = {name: np.zeros(len(table), dtype=bool) for name in ("front", "line")}
-        order = np.arange(len(table))
+        judged = (f"validation_{axes[0]}", f"validation_{axes[1]}")
+        front, line = np.zeros(len(table), bool), np.zeros(len(table), bool)
         for method in dict.fromkeys(table["method"]):
-            of_method = table.assign(order=order)[(table["method"] == method) & keeps]
-            best = pareto_front(of_method, axes=judged)
-            marks["front"][best["order"]] = True
-            marks["line"][pareto_front(best, axes=(x, y))["order"]] = True
-        labels, places = self.labels, order
-        if single:
-            places = self.place_of_row
-            labels = self._run_labels()
-        spread = {} if single else {"x": table[f"{x}_sd"], "y": table[f"{y}_sd"]}
+            best = pareto_front(table[(table["method"] == method) & keeps], axes=judged)
+            front[best["place"]] = True
+            line[pareto_front(best, axes=(x, y))["place"]] = True
         methods = [CATALOG[method] for method in table["method"]]
         return pd.DataFrame(
             {
-                "place": places,
-                "label": labels,
+                "place": table["place"],
+                "label": self.labels,
                 "method": [method.label for method in methods],
                 "colour_role": [method.colour_role for method in methods],
                 "x": table[x],
                 "y": table[y],
-                "x_sd": spread.get("x", np.nan),
-                "y_sd": spread.get("y", np.nan),
+                "x_sd": table[f"{x}_sd"],
+                "y_sd": table[f"{y}_sd"],
                 "within": keeps,
                 "within_test": keeps_test & able,
                 "constant": ~able,
-                **marks,
-            }
-        ).reset_index(drop=True)
-
-    def single_runs(self, axes: tuple[str, str]) -> pd.DataFrame:
-        """Return every run as a dot behind the means; none when these are the same."""
-        rows = self.rows if self.n_seeds > 1 else self.rows.iloc[:0]
-        methods = [CATALOG[method] for method in rows["method"]]
-        return pd.DataFrame(
-            {
-                "method": [method.label for method in methods],
-                "colour_role": [method.colour_role for method in methods],
-                "x": rows[f"test_{axes[0]}"],
-                "y": rows[f"test_{axes[1]}"],
-                "constant": ~decides(rows, "test"),
-            }
-        )
-
-    def grid(
-        self, method: str, others: Mapping[str, Scalar], metric: str, limit: float
-    ) -> pd.DataFrame:
-        """Return means over λ and τ at other values, by place.
-
-        See `fairdash.plots.plot_grid`; a setting that does not decide on validation
-        rows is ``constant`` and keeps no limit.
-        """
-        models = self.at(method, others)
-        able = decides(models, "validation")
-        keeps = within(models, {f"validation_{PARITY}": limit})
-        return pd.DataFrame(
-            {
-                WEIGHT: models[WEIGHT],
-                TAU: models[TAU],
-                "value": models[f"test_{metric}"],
-                "within": keeps & able,
-                "constant": ~able,
+                "front": front,
+                "line": line,
             }
         )
 
@@ -364,41 +278,6 @@ class SweepResult:
         table |= {"validation": of_method[f"validation_{PARITY}"], "constant": ~able}
         return pd.DataFrame(table, index=of_method.index)
 
-    def spread(self, method: str) -> str:
-        """Return what a method's spread over runs is made of, as a sentence.
-
-        Standard deviations of Worst-1-DI on test rows, root mean squares over settings:
-        see `variance_components`. Nothing unless a split was trained on twice.
-        """
-        of_method = self.rows[
-            (self.rows["method"] == method) & decides(self.rows, "test")
-        ]
-        if of_method.empty:
-            return ""
-        parts = variance_components(of_method, f"test_{WORST}")
-        split, start = np.sqrt(parts[["split", "initialisation"]].pow(2).mean())
-        if np.isnan(start):
-            return ""
-        words = f"At one setting Worst-1-DI differs by {start:.3f} between starts"
-        if np.isnan(split):
-            return f"{words} on the same split (± 1 sd)."
-        return f"{words} on the same split and by {split:.3f} between splits (± 1 sd)."
-
-    def _run_labels(self) -> list[str]:
-        """Return the name of every row: setting, seed and, of several, start."""
-        starts = self.rows.get("initialisation")
-        if starts is None:
-            starts = pd.Series(0, index=self.rows.index)
-        return [
-            f"{self.labels[place]}, seed {seed}" + (f", start {start}" * bool(start))
-            for place, seed, start in zip(
-                self.place_of_row,
-                self.rows["seed"],
-                starts.fillna(0).astype(int),
-                strict=True,
-            )
-        ]
-
     def _baseline_place(self, method: str) -> int | None:
         """Return the place of the unconstrained model, None if it was not trained."""
         plain = self.means[self.means["method"] == BASELINE]
@@ -412,18 +291,12 @@ class SweepResult:
         return int(str(plain.index[int(same.argmax())]))
 
     def _changes(self, method: str) -> pd.DataFrame:
-        """Return mean, standard error and seeds of the change of every setting.
-
-        Starts on the same split are averaged first: they are no further seeds.
-        """
+        """Return mean, standard error and seeds of the change of every setting."""
         names = [f"test_{metric}" for metric in ("accuracy", PARITY, WORST)]
         of_method = (self.rows["method"] == method).to_numpy()
         place = None if method == BASELINE else self._baseline_place(method)
         chosen = self.rows[self.place_of_row == (-1 if place is None else place)]
-        before = (
-            chosen.groupby("seed")[names].mean().reindex(self.rows["seed"][of_method])
-        )
+        before = chosen.set_index("seed")[names].reindex(self.rows["seed"][of_method])
         apart = self.rows.loc[of_method, names] - before.to_numpy()
-        split = [self.place_of_row[of_method], self.rows["seed"][of_method]]
-        by_split = apart.groupby(split).mean()
-        return by_split.groupby(level=0).agg(["mean", "sem", "count"])
+        places = self.place_of_row[of_method]
+        return apart.groupby(places).agg(["mean", "sem", "count"])

@@ -1,9 +1,7 @@
 """What is to be trained, on what: readable, checkable, and the same everywhere."""
 
 import warnings
-from bisect import bisect
 from collections.abc import Mapping, Sequence
-from math import floor
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -44,14 +42,13 @@ BASELINE = "unconstrained"
 WEIGHT, TAU = "fairness_weight", "tau"
 Scalar = int | float | str
 RowCount = Annotated[int, Field(ge=1, le=10**12, strict=True)]
-Point = dict[str, Scalar]
 # planes of earlier versions: one network approximated all settings of a method
 REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
 NO_EQUAL_MODELS = (
     "`equal_models` is no longer supported and is ignored: every method is trained at "
     "the values that its grid lists."
 )
-IGNORED = ("equal_models",)  # fields of earlier versions
+IGNORED = ("equal_models", "initialisations")  # fields of earlier versions
 MOST_VALUES = 1000  # of an axis
 MOST_SEEDS, MOST_SEED = 1000, 2**32 - 1  # further states are made from a seed
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
@@ -217,9 +214,6 @@ class SweepSpec(_Frozen):
     methods : tuple of MethodGrid
     seeds : tuple of int
         Each splits the rows anew and starts training anew.
-    initialisations : int
-        Trainings on each split, each from another start: what they differ by is no
-        difference between splits.
     subgroups : Subgroups
         For the local metrics; they have no part in training. By default those of the
         sample, or the subgroup columns of the roles.
@@ -238,7 +232,6 @@ class SweepSpec(_Frozen):
     data: DataSource
     methods: tuple[MethodGrid, ...] = Field(min_length=1)
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
-    initialisations: int = Field(default=1, ge=1, le=100)
     subgroups: Subgroups = Field(default_factory=_described)
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
@@ -367,31 +360,3 @@ def model_label(method: str, params: Mapping[str, Any]) -> str:
         if pd.notna(params.get(param.name)) and params[param.name] != ""
     ]
     return " ".join([known.label, *letters])
-
-
-def value_at(axis: Sequence[Scalar], position: float) -> Scalar:
-    """Return the value of an axis at a position: 0 is its first value, 1 its second.
-
-    Between two values it is interpolated and has three digits.
-    """
-    low = floor(position)
-    if low == position:
-        return axis[low]
-    first, second = float(axis[low]), float(axis[low + 1])
-    return float(f"{first + (position - low) * (second - first):.3g}")
-
-
-def position_of(axis: Sequence[Scalar], value: Scalar) -> float:
-    """Return the position of a value on an axis of ascending numbers, or of words.
-
-    Values beyond the ends stand at the ends.
-
-    Raises ValueError when a word is not on the axis.
-    """
-    if isinstance(value, str) or value in axis:
-        return axis.index(value)
-    numbers = [float(one) for one in axis]
-    if value <= numbers[0] or value >= numbers[-1]:
-        return 0.0 if value <= numbers[0] else float(len(axis) - 1)
-    low = bisect(numbers, float(value)) - 1
-    return low + (float(value) - numbers[low]) / (numbers[low + 1] - numbers[low])

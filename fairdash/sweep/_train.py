@@ -301,14 +301,20 @@ def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
         yield file
 
 
-def load_dataset(source: DataSource) -> Dataset:
+def load_dataset(source: DataSource, path: str | Path | None = None) -> Dataset:
     """Return the data set of a sample, file or address, keyed by the file's content.
 
-    Raises ValueError when the source is an uploaded table, or the file does not fit.
+    Of a ``table`` that was uploaded to the store, ``path`` is that same file.
+
+    Raises ValueError when the table is not given, or the file does not fit.
     """
-    with source_file(source) as (path, name):
-        digest = sha256(path.read_bytes()).hexdigest()
-        return make_dataset(read_table(path), source.roles, name=name, key=digest)
+    if path is not None and source.table:
+        table = read_table(path, digest=source.table, table_format=source.table_format)
+        key = source.table
+        return make_dataset(table, source.roles, name=source.name, key=key)
+    with source_file(source) as (file, name):
+        digest = sha256(file.read_bytes()).hexdigest()
+        return make_dataset(read_table(file), source.roles, name=name, key=digest)
 
 
 MAX_POINTS = 100  # of a curve

@@ -315,10 +315,9 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
         return
     found = outcome(store(), snapshot)
     heading(found.brief())
-    picture = plots.plot_overview(
-        found.models, title=run.name, label=found.row["label"], chance=found.chance
-    )
-    draw_picture(picture, key="latest")
+    drawing = found.answer().figure
+    assert drawing is not None, "models have a figure"
+    draw_picture(drawing.finished(plots), key="latest")
     st.caption(plain(f"The last result: {run.name}."))
 
 

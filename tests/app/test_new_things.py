@@ -139,9 +139,7 @@ def test_a_sweep_trains_its_grid_and_writes_it_as_a_script(toy, tmp_path):
     spec = specification(tmp_path / "people.csv", methods=[grid])
     table = run_sweep(spec)
     assert table["boldness"].tolist() == [0.1, 1.0, 10.0]
-    text = python_script(spec)
-    assert "from fairdash.methods import Toy" in text
-    assert "boldness" in text
+    assert "boldness" in python_script(spec)
 
 
 def test_the_command_line_trains_it(toy, home, tmp_path):

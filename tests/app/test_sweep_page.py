@@ -7,8 +7,12 @@ from reading import button, drawn, figures, labels, sent, setting_of, words
 from sklearn.metrics import roc_auc_score
 
 from fairdash import ui
-from fairdash.audits import guarantee, known_models
-from fairdash.audits.sweeps import sweep_grid
+from fairdash.audits import (
+    finished_sweep,
+    guarantee,
+    known_models,
+    local_by_measure,
+)
 from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
@@ -74,7 +78,7 @@ def test_the_address_names_the_model_of_the_setting_or_of_the_nearest(visit, run
     known = known_models(ui.store(), ui.store().run(run_id).dataset_id)
     ids = {model.label: model.id for model in known}
     for weight, tau, label in (("4", "0.1", "4 τ 0.1"), ("1.25", "0.6", "0.5 τ 0.6")):
-        at = {"method": "road", "fairness_weight": weight, "tau": tau}
+        at = {"method": "road", "point": [f"fairness_weight={weight}", f"tau={tau}"]}
         page = visit("Sweep", run=run_id, **at, model=ids["Unconstrained"])
         assert page.query_params["model"] == ids[f"ROAD λ {label}"]
         method = next(w for w in page.selectbox if w.label == "Method")
@@ -86,7 +90,7 @@ def test_the_address_names_the_model_of_the_setting_or_of_the_nearest(visit, run
 def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
     visit, run_id
 ):
-    page = visit("Sweep", run=run_id, method="road", fairness_weight="77", tau="0.1")
+    page = visit("Sweep", run=run_id, method="road", point=["tau=0.1"])
     rows = ui.store().snapshot(run_id).table()
     rows = rows[rows["method"] != "unconstrained"].fillna({"tau": -1})
     means = rows.groupby(["method", "fairness_weight", "tau"]).mean(numeric_only=True)
@@ -104,7 +108,7 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
     assert "there is no setting" not in words(visit("Sweep", run=run_id))
     page = visit("Sweep", run=run_id, limit="0.000001")
     assert not page.exception
-    rows = sweep_grid(ui.store(), run_id).result.means
+    rows = finished_sweep(ui.store(), run_id).result.means
     rows = rows[rows["method"] != "unconstrained"]
     rows = rows[rows["validation_constant"] <= 0.5]
     gaps = rows["validation_demographic_parity_difference"]
@@ -115,36 +119,35 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
     assert f"there is no setting; the least DI there has {named}" in words(page)
 
 
-def test_the_browser_has_local_di_of_every_setting_as_one_would_compute_it(
-    visit, run_id, dataset_id
-):
-    at = {"method": "road", "fairness_weight": "2", "tau": "0.6"}
+def test_gaps_inside_subgroups_are_those_of_local_fairness(visit, run_id):
+    at = {"method": "road", "point": ["fairness_weight=2", "tau=0.6"]}
     page = visit("Sweep", run=run_id, opened="inside", **at)
-    inside = sent(page, "live_inside")
-    assert len(inside["settings"]) == 6
-    store = ui.store()
-    dataset = store.dataset(dataset_id)
-    branch = dataset.frame["branch"].to_numpy()
-    gaps = {row["name"]: [] for row in inside["rows"]}
-    for trial in store.snapshot(run_id).trials:
-        at = trial.params.get("fairness_weight"), trial.params.get("tau")
-        if trial.method != "road" or at != (2.0, 0.6):
-            continue
-        test = split(dataset, trial.seed).test
-        chosen = store.artifact(trial.key).scores()[test] > 0.5
-        group, where = dataset.group[test], branch[test]
-        for name in gaps:
-            rates = [chosen[(where == name) & (group == g)].mean() for g in (0, 1)]
-            gaps[name].append(abs(rates[0] - rates[1]))
-    live = sent(page, "live_setting")
-    (chosen,) = [one for one in live["settings"] if one["at"] == live["start"]]
-    drawn = inside["settings"][chosen["id"]]
-    for row, (gap, low, high) in zip(inside["rows"], drawn["local"], strict=True):
-        assert gap == pytest.approx(np.mean(gaps[row["name"]]), abs=1e-4)
-        assert low <= gap <= high
-    assert sum(drawn["ratio"]["bars"][0]) * drawn["ratio"]["top"] / 40 == pytest.approx(
-        1, abs=0.01
-    )
+    assert not page.exception
+    sweep = finished_sweep(ui.store(), run_id)
+    place = sweep.result.nearest("road", {"fairness_weight": 2.0, "tau": 0.6})
+    data = sweep.run.dataset_id
+    result = local_by_measure(ui.store(), sweep.compared(place), data, sweep.subgroups)
+    dataset = ui.store().dataset(data)
+    (wanted,) = [result.answer(dataset, sweep.subgroups).table.frame]
+    assert any(frame.value.equals(wanted) for frame in page.dataframe)
+
+
+def test_the_form_asks_for_a_criterion_and_a_grid_of_ones_own(visit, dataset_id):
+    page = visit("Sweep", data=dataset_id)
+    choices = {box.label: box for box in page.selectbox}
+    choices["Constraint"].set_value("equalized_odds")
+    group(page, "Grid").set_value("custom").run()
+    for widget in page.number_input:
+        if widget.label.startswith("Values of"):
+            widget.set_value(1)
+    page.run()
+    assert not page.exception
+    button(page, "Run sweep").click().run()
+    assert not page.exception
+    (run,) = ui.store().runs()
+    params = {grid["method"]: grid["params"] for grid in run.spec["methods"]}
+    assert params["road"]["constraints"] == "equalized_odds"
+    assert run.status == "finished"
 
 
 def test_a_model_is_found_on_validation_rows_and_shown_on_both(visit, run_id):
@@ -206,8 +209,6 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
     page = visit("Sweep", run=going)
     assert not page.exception
     assert "0 of 20 models finished" in words(page)
-    assert figures(page) == 1
-    assert "Where the models in training stand" in words(page)
     for trial in (done, *others[:4]):
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
@@ -218,99 +219,16 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
     assert store.run(going).cancel_asked is not None
 
 
-def test_a_setting_between_the_trained_ones_is_trained_and_joins_the_sweep(
-    visit, run_id
-):
-    at = {"method": "road", "fairness_weight": "1.25", "tau": "0.335"}
-    at["opened"] = "how"
-    page = visit("Sweep", run=run_id, **at)
-    assert not page.exception
-    live = sent(page, "live_setting")
-    assert live["start"] == [0.5, pytest.approx(0.47)]
-    assert len(live["settings"]) == 6
-    # 1.25 lies midway between 0.5 and 2.0: the first of two that are as near
-    assert "ROAD λ 1.25 τ 0.335 is not trained: **ROAD λ 0.5 τ 0.1**" in words(page)
-    button(page, "Train this setting").click().run()
-    assert not page.exception
-    newest = ui.store().runs()[0]
-    assert (newest.name, newest.status) == ("ROAD λ 1.25 τ 0.335 · Grid", "finished")
-    assert newest.spec["seeds"] == [0, 1]
-    found = ui.store().snapshot(newest.id).table()
-    assert set(found["n_epochs"]) == {3}
-    assert "is not trained" not in words(page)
-    live = sent(page, "live_setting")
-    assert len(live["settings"]) == 7
-    assert live["settings"][-1]["at"] == live["start"]
-    assert live["settings"][-1]["label"] == "ROAD λ 1.25 τ 0.335"
-    assert numbers(page)["Accuracy"] == f"{found['test_accuracy'].mean():.1%}"
-    assert "of 11 keep DI within 0.5 on validation rows" in words(page)
-    (marks,) = [t for t in drawn(page)["data"] if t.get("name") == "ROAD"]
-    assert len(marks["x"]) == 7
-    # the same question is not trained again, and a reload shows the same
-    again = visit("Sweep", run=run_id, **at)
-    assert numbers(again) == numbers(page)
-    assert len(ui.store().runs()) == 2
-    # the map shows the grid that was asked for
-    others = visit("Sweep", run=newest.id)
-    assert "No sweep opened" in words(others)
-
-
-def test_constant_models_are_drawn_on_request_alone(visit, dataset_id):
-    lazy = {**GRID, "learning_rate": 1e-7}  # stays where it starts
-    run = submit(ui.store(), specification(dataset_id, lazy, seeds=[0]), name="Lazy")
-    rows = ui.store().snapshot(run).table()
-    n_constant = int((rows["validation_constant"] > 0).sum())
-    assert n_constant >= 5
-    page = visit("Sweep", run=run, opened="how")
-    assert not page.exception
-    assert "alike for everyone, or as chance might: not drawn" in words(page)
-    n_drawn = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))
-    (switch,) = [w for w in page.toggle if w.label == "Show constant models"]
-    switch.set_value(True).run()
-    assert not page.exception
-    n_all = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))
-    assert n_all == n_drawn + n_constant
-    assert "alike for everyone, or as chance might: crosses" in words(page)
-
-
 def test_a_guarantee_may_have_a_threshold_for_each_group(visit, run_id):
     asked = {"most_di": 0.9, "most_worst": 0.9, "rule": "certified"}
     page = visit("Sweep", run=run_id, cut="by_group", **asked)
     assert not page.exception
     limits = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
-    told = guarantee(sweep_grid(ui.store(), run_id), limits, thresholds="by_group")
+    told = guarantee(finished_sweep(ui.store(), run_id), limits, thresholds="by_group")
     assert told.words in words(page)
     files = [file.proto.label for file in page.get("download_button")]
     taken = "Model with these thresholds (ZIP)" in files
     assert taken == (not told.choice.model.plain)
-
-
-def test_the_form_asks_for_a_criterion_networks_scaling_and_starts(visit, dataset_id):
-    page = visit("Sweep", data=dataset_id)
-    choices = {box.label: box for box in page.selectbox}
-    choices["Constraint"].set_value("equalized_odds")
-    choices["Predictor network"].set_value("simple")
-    group = {w.label: w for w in page.get("button_group")}
-    group["Numbers scaled to"].set_value("minmax")
-    group["Grid"].set_value("custom")
-    (starts,) = [w for w in page.number_input if w.label == "Starts a seed"]
-    starts.set_value(2).run()
-    for widget in page.number_input:
-        if widget.label.startswith("Values of"):
-            widget.set_value(1)
-    page.run()
-    assert not page.exception
-    assert "6 models: the time shows" in words(page)  # two starts of three methods
-    button(page, "Run sweep").click().run()
-    assert not page.exception
-    (run,) = ui.store().runs()
-    spec = run.spec
-    assert (spec["scaling"], spec["initialisations"]) == ("minmax", 2)
-    params = {grid["method"]: grid["params"] for grid in spec["methods"]}
-    assert params["unconstrained"]["predictor_layers"] == "simple"
-    assert params["road"]["constraints"] == "equalized_odds"
-    assert params["road"]["predictor_layers"] == "simple"
-    assert run.status == "finished"
 
 
 def test_a_sweep_of_methods_without_a_fairness_weight_has_its_front(visit, dataset_id):

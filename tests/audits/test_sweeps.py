@@ -1,4 +1,4 @@
-"""A stored sweep: rows of earlier versions, cards, sentences, models that join."""
+"""A stored sweep: rows of earlier versions, cards, sentences."""
 
 import re
 import tarfile
@@ -15,19 +15,12 @@ from toys import ROLES, people_csv
 from fairdash.audits import (
     StoredSweep,
     both_parts,
-    choices,
-    differs_beyond_chance,
     finished_sweep,
-    is_sweep,
-    joining_runs,
-    known_models,
-    local_by_measure,
     nearest_limits,
     opened_on,
     run_table,
 )
 from fairdash.audits.choices import certified_words
-from fairdash.audits.sweeps import sweep_grid
 from fairdash.audits.trials.models import trials_of
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
@@ -41,7 +34,7 @@ from fairdash.sweep import (
 )
 from fairdash.sweep._certified import gap_p_value
 from fairdash.sweep._seeds import rows_on_shared_seeds
-from fairdash.ui.sweep.controls import _nearest, labels, read_point, words
+from fairdash.ui.sweep.controls import labels, read_point, words
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": (0.5, 2.0), "tau": (0.1, 0.6)}
@@ -105,7 +98,7 @@ def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
 
 
 def test_a_card_says_on_which_rows_the_limit_is_kept(store, run_id):
-    sweep = sweep_grid(store, run_id)
+    sweep = finished_sweep(store, run_id)
     means = sweep.result.means
     gaps = means[[f"validation_{PARITY}", f"test_{PARITY}"]].to_numpy()
     for limit in (0.0, 0.05, 0.15, 1.0):
@@ -130,48 +123,6 @@ def test_a_card_says_on_which_rows_the_limit_is_kept(store, run_id):
                 )
 
 
-def test_a_setting_trained_between_the_others_joins_them(store, run_id):
-    sweep = sweep_grid(store, run_id)
-    point = {"fairness_weight": 1.1, "tau": 0.3}
-    spec = sweep.exact_spec("road", point)
-    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
-    joined = submit(store, spec, name="Between")
-    stranger = spec.methods[0].model_copy(
-        update={"params": {**spec.methods[0].params, "n_epochs": 4}}
-    )
-    submit(store, spec.model_copy(update={"methods": (stranger,)}), name="Another")
-    assert is_sweep(store, run_id)
-    assert not is_sweep(store, joined)
-    assert len(joining_runs(store, sweep.run)) == 2
-    found = finished_sweep(store, run_id)
-    assert len(found.result.means) == len(sweep.result.means) + 1
-    place = found.result.place("road", point)
-    assert place == len(sweep.result.means)
-    assert found.grid_result is sweep.result
-    local = found.local("road")
-    pd.testing.assert_frame_equal(
-        local[local["model"] != place].reset_index(drop=True), sweep.local("road")
-    )
-    assert set(local["model"]) == {1, 2, 3, 4, place}
-    assert len(found.trials_at(place)) == 2
-    assert found.chance() == sweep.chance()
-    assert opened_on(store, run_id).label in sweep.result.labels
-
-
-def test_what_is_kept_of_a_sweep_goes_when_a_setting_joins(store, run_id):
-    before = finished_sweep(store, run_id)
-    assert finished_sweep(store, run_id) is before
-    assert before.once(lambda: len(before.result.means), "settings") == 5
-    assert before.once(lambda: 0, "settings") == 5  # by another session, not made anew
-    spec = before.exact_spec("road", {"fairness_weight": 1.0, "tau": 0.3})
-    submit(store, spec, name="Exact")
-    after = finished_sweep(store, run_id)
-    assert after.once(lambda: len(after.result.means), "settings") == 6
-    ids = [after.model(place) for place in range(6)]
-    assert ids[:5] == [before.model(place) for place in range(5)]
-    assert len(set(ids)) == 6
-
-
 def test_trials_of_an_open_run_are_read_anew(store, run_id):
     done = store.snapshot(run_id, curves=False)
     spec, data = done.run.spec, done.run.dataset_id
@@ -187,7 +138,7 @@ def test_trials_of_an_open_run_are_read_anew(store, run_id):
 
 
 def test_both_parts_stand_side_by_side(store, run_id):
-    sweep = sweep_grid(store, run_id).result
+    sweep = finished_sweep(store, run_id).result
     text = both_parts(sweep, 1)
     row = sweep.means.iloc[1]
     assert text.startswith(f"**{sweep.labels[1]}**")
@@ -274,19 +225,15 @@ def test_settings_of_note_decide_and_leave_no_method_out_that_does(values, limit
 
 def test_a_value_in_the_address_reads_back_as_the_value():
     axes = {"fairness_weight": [0.0, 0.263158, 2.0], "normalisation": ["batch", "all"]}
-    for weight in axes["fairness_weight"]:
-        told = {"fairness_weight": words(weight), "normalisation": "all"}
-        assert read_point(axes, told) == {
-            "fairness_weight": weight,
-            "normalisation": "all",
-        }
-    between = {"fairness_weight": "1.25", "normalisation": "all"}
-    assert read_point(axes, between)["fairness_weight"] == 1.25
-    for wrong in ("7", "-1", "much", ""):
-        told = {"fairness_weight": wrong, "normalisation": "all"}
-        assert read_point(axes, told) is None
-    assert read_point(axes, {"fairness_weight": "0"}) is None
-    assert read_point({"n": [1, 3]}, {"n": "2"}) is None
+    for weight in (*axes["fairness_weight"], 1.25):
+        entries = [f"fairness_weight={words(weight)}", "normalisation=all"]
+        point = {"fairness_weight": weight, "normalisation": "all"}
+        assert read_point(axes, entries) == point
+    for wrong in ("much", ""):
+        entries = [f"fairness_weight={wrong}", "normalisation=all"]
+        assert read_point(axes, entries) is None
+    for wrong in (["fairness_weight=0"], ["fairness_weight=0", "normalisation=some"]):
+        assert read_point(axes, wrong) is None
 
 
 def test_labels_have_four_digits_unless_two_would_look_alike():
@@ -295,16 +242,8 @@ def test_labels_have_four_digits_unless_two_would_look_alike():
     assert labels([0.12341, 0.12342]) == ["0.12341", "0.12342"]
 
 
-def test_another_method_starts_at_the_nearest_value():
-    assert _nearest([0.5, 2.0, 4.0], "2.6", exact=False) == 2.0
-    assert _nearest([0.5, 2.0, 4.0], "2.6", exact=True) == 2.6
-    assert _nearest([0.5, 2.0], None, exact=True) == 0.5
-    assert _nearest(["a", "b"], "b", exact=False) == "b"
-    assert _nearest(["a", "b"], "c", exact=True) == "a"
-
-
 def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run_id):
-    sweep = sweep_grid(store, run_id)
+    sweep = finished_sweep(store, run_id)
     limits = {PARITY: 0.5, "worst_1_di": 0.9}
     table = sweep.certification_table(limits)
     rows = sweep.result.rows
@@ -348,19 +287,6 @@ def test_a_run_of_an_older_home_folder_opens_with_its_rows_marked(home):
         (status,) = decision_status(dataset.y[test], chosen.astype(int))["status"]
         assert constant == (status != "")
     store.close()
-
-
-def test_a_floor_of_chance_is_that_of_the_setting_itself(store, run_id):
-    sweep = sweep_grid(store, run_id)
-    data, subgroups = sweep.run.dataset_id, sweep.subgroups
-    for place in range(len(sweep.result.means)):
-        (model,) = [
-            one
-            for one in known_models(store, data)
-            if one.trials[0].key in sweep.result.keys(place).values()
-        ]
-        found = local_by_measure(store, [model], data, subgroups)
-        assert sweep.chance(place) == found.chance
 
 
 def test_settings_are_compared_on_the_seeds_that_all_of_them_have(store, run_id):
@@ -460,21 +386,6 @@ def test_what_is_certified_is_said_as_it_is(models, di, confidence):
         assert np.ptp(rates["positives"] / rates["n"]) >= di
 
 
-def test_of_several_starts_the_first_is_certified(store, run_id):
-    sweep = sweep_grid(store, run_id)
-    limits = {PARITY: 0.5}
-    again = sweep.result.rows.assign(initialisation=1)
-    rows = pd.concat([sweep.result.rows, again], ignore_index=True)
-    both = StoredSweep(store, sweep.run, SweepResult.of(rows), sweep.trials)
-    pd.testing.assert_frame_equal(
-        both.certification_table(limits), sweep.certification_table(limits)
-    )
-    none = sweep.result.rows.assign(validation_constant=1.0)
-    silent = StoredSweep(store, sweep.run, SweepResult.of(none), sweep.trials)
-    choice = choose_certified(silent, limits=limits)
-    assert "none decides" in certified_words(choice, limits, 0.95)
-
-
 def test_a_sweep_is_listed_with_the_setting_it_opens_on(store, run_id):
     row = run_table(store, store.runs()).iloc[0]
     chosen = opened_on(store, run_id)
@@ -484,18 +395,3 @@ def test_a_sweep_is_listed_with_the_setting_it_opens_on(store, run_id):
         100 * np.mean([one["test_accuracy"] for one in rows])
     )
     assert row["DI"] == pytest.approx(np.mean([one[f"test_{PARITY}"] for one in rows]))
-
-
-def test_a_range_over_settings_is_said_only_beyond_chance(store, run_id, monkeypatch):
-    """Trained for three epochs, settings do not differ; a wider difference does."""
-    sweep = finished_sweep(store, run_id)
-    places = np.flatnonzero(sweep.result.means["method"] == "road").tolist()
-    paired = pd.DataFrame(
-        {"metric": ["accuracy"], "difference": [0.1], "low": [0.01], "high": [0.19]}
-    )
-    monkeypatch.setattr(choices, "paired_changes", lambda *_: paired)
-    # beyond the interval of one pair, within that of six
-    said = differs_beyond_chance(sweep, places, "accuracy")
-    assert said == "No setting differs from another beyond chance"
-    paired["low"], paired["high"] = 0.05, 0.15
-    assert choices._range_words(sweep, places, "accuracy") == ""

@@ -3,12 +3,10 @@
 import re
 
 import pytest
-from conftest import wait_until
-from driving import SECONDS, still
+from driving import still
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
-from fairdash.datasets import Subgroups
 from fairdash.jobs import cancel, submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
@@ -89,16 +87,10 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     expect(sent).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
     other.close()
 
-    # a click on a cell of the map, then on a mark of the front, leads to that model
-    for name in ("Map of λ and τ", "Inside subgroups"):
-        page.get_by_role("button", name=name).click()
-    page.locator(".js-plotly-plot").nth(1).wait_for()
-    page.locator(".live_inside svg").first.wait_for()
+    # a click on a mark of the front leads to that model
     grid = road.sort_values(["fairness_weight", "tau"]).reset_index(drop=True)
-    for figure, curve, point in ((1, 1, 7), (0, 2, 20)):
-        click_on(page, figure, curve, point)
-        value = f"{grid['test_worst_1_di'][point]:.3f}"
-        expect(worst).to_contain_text(value)
+    click_on(page, 0, 2, 20)
+    expect(worst).to_contain_text(f"{grid['test_worst_1_di'][20]:.3f}")
 
     # while λ is dragged all follows in the browser; the address does on release
     box = still(slider)
@@ -110,8 +102,6 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.mouse.move(box["x"] + 8, middle, steps=4)
     low = grid[grid["tau"] == tau].iloc[0]
     expect(worst).to_contain_text(f"{low['test_worst_1_di']:.3f}")
-    model = page.locator(".live_inside").get_by_text(f"λ {low['fairness_weight']:g} ")
-    expect(model).to_be_visible()
     point = grid[grid["tau"] == tau].index[0]
     ring = page.locator(".fairdash-mark circle").bounding_box()
     drawn = page.locator(".js-plotly-plot").first.evaluate(AT, [2, int(point)])
@@ -139,36 +129,3 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.get_by_test_id("stSidebar").get_by_text("Local fairness").click()
     page.get_by_role("heading", name="Where is the model unfair?").wait_for()
     expect(page.get_by_text(re.compile(re.escape(label))).first).to_be_visible()
-
-
-def test_a_setting_released_between_two_ticks_is_trained_and_joins(page, server, home):
-    store = open_store(home)
-    data = DataSource(table=store.add_table(people_csv(), "p.csv"), roles=ROLES)
-    store.add_dataset(
-        data.table, ROLES, "p.csv", Subgroups(columns=("branch",), min_size=20)
-    )
-    params = {"n_epochs": 3, "batch_size": 128}
-    grid = {"fairness_weight": (0.5, 1.0, 2.0), "tau": (0.1, 0.6)}
-    road = MethodGrid(method="road", params={**params, **grid})
-    run = submit(store, SweepSpec(data=data, methods=(road,)), name="Small")
-    wait_until(lambda: store.run(run).over, SECONDS)
-    page.goto(f"{server}/Sweep?run={run}&method=road&fairness_weight=0.5&tau=0.1")
-    slider = page.get_by_role("slider", name="Fairness weight (λ)")
-    slider.wait_for()
-    box = still(slider)
-    middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + 8, middle)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 8 + (box["width"] - 16) * 0.75, middle, steps=4)
-    nearest = page.locator(".nearest").first
-    expect(nearest).to_contain_text("Nearest trained setting: ROAD")
-    page.mouse.up()
-    page.wait_for_url(re.compile(r"fairness_weight%3D1\.(49|5|51)&"))
-    expect(nearest).to_be_empty()
-    weight = float(re.search(r"fairness_weight%3D([\d.]+)", page.url)[1])
-    newest = store.snapshot(store.runs()[0].id)
-    store.close()
-    (joined,) = newest.table().to_dict("records")
-    assert (joined["fairness_weight"], joined["tau"]) == (weight, 0.1)
-    accuracy = page.locator(".card").filter(has_text="Accuracy").first
-    expect(accuracy).to_contain_text(f"{joined['test_accuracy']:.1%}")

@@ -11,7 +11,7 @@ from toys import people_csv, specification
 
 from fairdash.jobs import submit
 from fairdash.store import open_store
-from fairdash.sweep import SweepSpec, python_script
+from fairdash.sweep import SweepSpec
 from fairdash.sweep._train import WATCHED
 
 GRID = {"fairness_weight": [0.0, 5.0], "tau": [0.1, 1.0]}
@@ -51,41 +51,6 @@ def bits(artifact):
 def watched(history):
     """Return the columns of what is looked at where there is time for it."""
     return [name for name in WATCHED if name in history]
-
-
-def scripted(spec):
-    """Return the scores that a sweep's script computes, with method, seed, values."""
-    found = []
-    for seed in spec.seeds:
-        names = {}
-        text = python_script(spec.model_copy(update={"seeds": (seed,)}))
-        exec(compile(text, "script.py", "exec"), names)
-        found += [(seed, model, scores) for model, scores in names["models"]]
-    return found
-
-
-def test_the_exported_script_trains_the_models_of_the_sweep(inline, spec, capsys):
-    store, snapshot = sweep(inline, spec)
-    trained = scripted(spec)
-    capsys.readouterr()
-    assert len(trained) == len(snapshot.trials) == 7
-    for trial in snapshot.trials:
-        (scores,) = [
-            scores
-            for seed, model, scores in trained
-            if seed == trial.seed
-            and trial.params.items() <= model.get_params().items()
-            and type(model).__name__ == class_of(trial.method)
-        ]
-        kept = store.artifact(trial.key).scores()
-        assert kept.tobytes() == scores.astype(np.float32).tobytes(), trial
-    store.close()
-
-
-def class_of(method):
-    from fairdash.methods import CATALOG
-
-    return CATALOG[method].class_name
 
 
 def test_workers_train_the_models_that_one_process_trains(

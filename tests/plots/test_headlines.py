@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 from fairdash._wording import between, fitting, listing, number, percent, wrap
 from fairdash.metrics import Correlation
 from fairdash.plots import (
-    local_finding,
     plot_calibration,
     plot_comparison,
     plot_ratio_against_di,
     plot_ratio_by_epoch,
     plot_traits,
-    plot_truncation,
-    ratio_finding,
 )
-from fairdash.plots._training import training_finding
+from fairdash.plots._local import local_finding
+from fairdash.plots._training import ratio_finding, training_finding
 
 METRICS = ("accuracy", "demographic_parity_difference", "worst_1_di")
 shares = st.floats(0, 1).map(lambda share: round(share, 4))
@@ -264,10 +262,6 @@ def test_groups_that_are_numbers_are_named_after_their_column():
     table = pd.DataFrame([(g, 9, *q) for g, q in ends.items()], columns=columns)
     named = {"groups": ("1", "2"), "feature": "race"}
     assert plot_ratio_by_epoch(table, **named).headline.startswith("race: 2 rows end")
-    points = pd.DataFrame({"group": ["2"], "outcome": -1, "point": 0.7})
-    bars = pd.DataFrame({"group": ["1", "2"], "score": 0.2, "share": 1.0})
-    stop = plot_truncation(bars, points.assign(side="above"), **named)
-    assert stop.headline == "Probabilities stop: race: 2 above 0.70"
     rates = {"rate": [0.1, 0.9], "ci_low": [0.0, 0.8], "ci_high": [0.2, 1.0], "n": 90}
     curve = pd.DataFrame({"group": ["1", "2"], "bin": "0.5–0.6", **rates})
     said = plot_calibration(curve, **named).headline

@@ -180,8 +180,8 @@ def test_the_configuration_and_the_script_say_what_they_are_for(store, run):
     assigned = {
         node.targets[0].id: node.value for node in ours if isinstance(node, ast.Assign)
     }
-    names = {k.arg: ast.literal_eval(k.value) for k in assigned["roles"].keywords}
-    assert Roles(**names) == spec.data.roles
+    content = ast.literal_eval(assigned["spec"].args[0])
+    assert SweepSpec.model_validate(content) == spec
 
 
 def test_a_model_and_its_files_have_our_names(store, run):

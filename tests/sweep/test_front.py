@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fairdash.sweep import mean_over_seeds, pareto_front, select
 from fairdash.sweep._front import is_gain, within
-from fairdash.sweep._seeds import param_columns, variance_components
+from fairdash.sweep._seeds import param_columns
 
 GAP, ACCURACY = AXES = ("test_worst_1_di", "test_accuracy")
 PARITY = "test_demographic_parity_difference"
@@ -117,33 +117,6 @@ def test_settings_are_averaged_over_seeds_and_methods_kept_apart():
     )
 
 
-def test_variance_components_are_those_the_rows_were_drawn_with():
-    rng = np.random.default_rng(0)
-    seeds, starts = (part.ravel() for part in np.mgrid[:400, :4])
-    shift = rng.normal(0, 0.03, 400)
-    rows = pd.DataFrame(
-        {
-            "method": "road",
-            "fairness_weight": 1.0,
-            "seed": seeds,
-            "initialisation": starts,
-            "test_accuracy": 0.7 + shift[seeds] + rng.normal(0, 0.01, len(seeds)),
-        }
-    )
-    (found,) = variance_components(rows, "test_accuracy").to_dict("records")
-    assert found["split"] == pytest.approx(0.03, rel=0.1)
-    assert found["initialisation"] == pytest.approx(0.01, rel=0.1)
-    assert (found["n_seeds"], found["n_initialisations"]) == (400, 4)
-    (mean,) = mean_over_seeds(rows).to_dict("records")
-    by_split = rows.groupby("seed")["test_accuracy"].mean()
-    assert mean["n_seeds"] == 400
-    assert mean["test_accuracy_sd"] == pytest.approx(by_split.std())
-    one = variance_components(rows[rows["initialisation"] == 0], "test_accuracy")
-    assert one["initialisation"].isna().all()
-    with pytest.raises(ValueError, match="no columns"):
-        variance_components(rows, "test_auc")
-
-
 def test_further_folds_have_other_rows_and_are_not_compared():
     rng = np.random.default_rng(1)
     rows = pd.DataFrame({"method": "road", "tau": np.tile([0.1, 0.3, 1.0], 4)})
@@ -154,5 +127,3 @@ def test_further_folds_have_other_rows_and_are_not_compared():
     folds = [rows.assign(fold=np.nan), rows.assign(fold=1.0, **turned)]
     crossed = pd.concat(folds, ignore_index=True)
     pd.testing.assert_frame_equal(mean_over_seeds(crossed), mean_over_seeds(rows))
-    apart = [variance_components(one, "test_accuracy") for one in (rows, crossed)]
-    pd.testing.assert_frame_equal(*apart)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from toys import WEIGHTS, specification, trials
 
 from fairdash.methods import CATALOG
-from fairdash.sweep import FOLD, INITIALISATION, expand, makespan, plan, work
+from fairdash.sweep import FOLD, expand, makespan, plan, work
 
 
 def test_a_grid_is_every_combination_with_all_parameters():
@@ -52,19 +52,6 @@ def test_subgroups_are_not_in_the_key():
     one = trials({"method": "road"}, subgroups={"columns": ["age"]})
     two = trials({"method": "road"}, subgroups={"columns": ["branch"]})
     assert one == two
-
-
-def test_initialisations_are_crossed_with_seeds_and_start_from_other_states():
-    found = trials(WEIGHTS, seeds=[0, 1], initialisations=3)
-    plain = trials(WEIGHTS, seeds=[0, 1])
-    assert len(found) == len({t.key for t in found}) == 3 * len(plain)
-    first = [t for t in found if INITIALISATION not in t.params]
-    assert {t.key for t in first} == {t.key for t in plain}
-    stacks = plan(found)
-    assert {(s.seed, s.random_state) for s in stacks} == {
-        (seed, seed + 1_000_000 * again) for seed in (0, 1) for again in range(3)
-    }
-    assert all(INITIALISATION not in s.method_params for s in stacks)
 
 
 def test_folds_are_further_trials_of_a_seed_and_the_first_is_the_usual_one():

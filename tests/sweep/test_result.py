@@ -10,8 +10,6 @@ from scipy.stats import ttest_1samp
 from fairdash.sweep import (
     PARITY,
     SweepResult,
-    position_of,
-    value_at,
 )
 
 WEIGHTS, TAUS, SEEDS = (0.5, 1.0, 2.0, 3.0, 4.0), (0.1, 0.6), (0, 1, 2)
@@ -46,42 +44,9 @@ def test_only_methods_with_several_settings_can_be_slid_through(sweep):
     assert sweep.n_seeds == 3
 
 
-def test_a_setting_is_found_by_its_point(sweep):
-    place = sweep.place("road", {"fairness_weight": 2.0, "tau": 0.6})
-    found = sweep.means.iloc[place]
-    assert (found["method"], found["fairness_weight"], found["tau"]) == (
-        "road", 2.0, 0.6,
-    )  # fmt: skip
-    assert sweep.point(place) == {"fairness_weight": 2.0, "tau": 0.6}
-    assert sweep.place("road", {"fairness_weight": 9.0, "tau": 0.6}) is None
-    for weight in WEIGHTS:
-        point = {"tau": 0.1, "fairness_weight": weight}
-        assert [sweep.place("road", point)] == sweep.at("road", point).index.tolist()
-        point = {"fairness_weight": weight}  # of several the first
-        assert sweep.place("road", point) == sweep.at("road", point).index[0]
-    assert sweep.place("road", {}) == 6
-
-
-def test_a_third_axis_is_part_of_the_point_and_holds_figures_fixed(sweep):
-    longer = sweep.rows.assign(
-        n_epochs=100, test_accuracy=0.9, key=sweep.rows["key"] + "long"
-    )
-    rows = pd.concat([sweep.rows.assign(n_epochs=50), longer], ignore_index=True)
-    both = SweepResult.of(rows)
-    means = both.means
-    assert list(both.axes("road")) == ["fairness_weight", "tau", "n_epochs"]
-    point = {"fairness_weight": 2.0, "tau": 0.6, "n_epochs": 100}
-    place = both.place("road", point)
-    assert both.point(place) == point
-    assert means["test_accuracy"].iloc[place] == pytest.approx(0.9)
-    grid = both.grid("road", {"n_epochs": 50}, "accuracy", 1.0)
-    assert len(grid) == len(WEIGHTS) * len(TAUS)
-    assert (grid["value"] < 0.89).all()
-
-
 def test_fronts_are_chosen_on_one_part_and_drawn_on_the_other(sweep):
     axes = ("worst_1_di", "accuracy")
-    points = sweep.points(axes, 0.1, "validation")
+    points = sweep.points(axes, 0.1)
     means = sweep.means
     assert points["x"].tolist() == means["test_worst_1_di"].tolist()
     assert points["within"].tolist() == (means[f"validation_{PARITY}"] <= 0.1).tolist()
@@ -114,7 +79,7 @@ def test_the_best_setting_keeps_both_limits_on_validation_rows(sweep):
 def test_numbers_hold_the_paired_change_from_the_unconstrained_model(sweep):
     numbers = sweep.numbers("road", 0.1)
     assert len(numbers) == len(WEIGHTS) * len(TAUS)
-    place = sweep.place("road", {"fairness_weight": 4.0, "tau": 0.1})
+    place = sweep.nearest("road", {"fairness_weight": 4.0, "tau": 0.1})
     found, row = numbers.loc[place], sweep.means.iloc[place]
     rows = sweep.rows.set_index("seed")
     mine = rows[rows["key"].str.startswith("road4.00.1")]["test_worst_1_di"]
@@ -132,7 +97,7 @@ def test_numbers_hold_the_paired_change_from_the_unconstrained_model(sweep):
 
 
 def test_a_change_is_clear_where_students_interval_over_seeds_excludes_0(sweep):
-    place = sweep.place("road", {"fairness_weight": 4.0, "tau": 0.1})
+    place = sweep.nearest("road", {"fairness_weight": 4.0, "tau": 0.1})
     plain = sweep.rows[sweep.rows["method"] == "unconstrained"].set_index("seed")
     mine = sweep.place_of_row == place
     seeds = sweep.rows["seed"][mine]
@@ -145,32 +110,12 @@ def test_a_change_is_clear_where_students_interval_over_seeds_excludes_0(sweep):
         assert found.loc[place, "worst_1_di_clear"] == (interval.low > 0)
 
 
-def started_again(sweep, times, noise=0.0):
-    """Return the result of a sweep whose models were all started so often a split."""
-    rng, rows = np.random.default_rng(5), []
-    for start in range(times):
-        again = sweep.rows.assign(initialisation=start or np.nan)
-        again["test_accuracy"] += noise * rng.normal(size=len(again))
-        rows.append(again)
-    return SweepResult.of(pd.concat(rows, ignore_index=True))
-
-
-def test_further_starts_on_a_split_are_no_further_seeds(sweep):
-    again = started_again(sweep, 4)
-    pd.testing.assert_frame_equal(
-        again.numbers("road", 0.1), sweep.numbers("road", 0.1)
-    )
-    alone = sweep.rows[sweep.rows["seed"] == 0].reset_index(drop=True)
-    one = started_again(SweepResult.of(alone), 4, noise=1e-4)
-    assert not one.numbers("road", 0.1)["accuracy_clear"].any()  # of one split
-
-
 def test_changes_are_paired_on_the_seeds_both_have(sweep):
     plain = sweep.rows["method"] == "unconstrained"
     fewer = SweepResult.of(
         sweep.rows[~(plain & (sweep.rows["seed"] == 2))].reset_index(drop=True)
     )
-    place = fewer.place("road", {"fairness_weight": 4.0, "tau": 0.1})
+    place = fewer.nearest("road", {"fairness_weight": 4.0, "tau": 0.1})
     change = fewer.numbers("road", 0.1).loc[place, "accuracy_change"]
     rows = sweep.rows[sweep.rows["seed"] < 2].set_index("seed")["test_accuracy"]
     key = sweep.rows[sweep.rows["seed"] < 2].set_index("seed")["key"]
@@ -180,12 +125,26 @@ def test_changes_are_paired_on_the_seeds_both_have(sweep):
     assert change == pytest.approx((mine - base).mean())
 
 
-def test_the_nearest_setting_counts_axes_by_their_range(sweep):
-    found = sweep.nearest("road", {"fairness_weight": 2.4, "tau": 0.2})
-    assert sweep.point(found) == {"fairness_weight": 2.0, "tau": 0.1}
+def test_the_nearest_setting_counts_axes_by_their_steps(sweep):
+    place = sweep.nearest("road", {"fairness_weight": 2.4, "tau": 0.2})
+    row = sweep.means.iloc[place]
+    assert (row["fairness_weight"], row["tau"]) == (2.0, 0.1)
     for place in range(1, len(sweep.means)):
-        method = sweep.means["method"][place]
-        assert sweep.nearest(method, sweep.point(place)) == place
+        row = sweep.means.iloc[place]
+        point = {name: row[name] for name in sweep.axes(row["method"])}
+        assert sweep.nearest(row["method"], point) == place
+    also = sweep.rows.assign(pace="slow", key=sweep.rows["key"] + "s")
+    rows = pd.concat([sweep.rows.assign(pace="fast"), also], ignore_index=True)
+    assert list(SweepResult.of(rows).axes("road")) == ["fairness_weight", "tau"]
+
+
+def test_of_several_starts_of_an_earlier_version_the_first_counts(sweep):
+    again = sweep.rows.assign(initialisation=1.0, test_accuracy=0.1)
+    rows = pd.concat(
+        [sweep.rows.assign(initialisation=np.nan), again], ignore_index=True
+    )
+    both = SweepResult.of(rows)
+    pd.testing.assert_frame_equal(both.means, sweep.means)
 
 
 def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):
@@ -198,11 +157,10 @@ def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):
     rows.loc[mine & (rows["seed"] < 2), "validation_constant"] = 1.0
     marked = SweepResult.of(rows)
     assert marked.best({}) not in (best, None)
-    points = marked.points(axes, 9.0, "validation")
+    points = marked.points(axes, 9.0)
     assert points.index[points["constant"]].tolist() == [best]
     assert not points.loc[best, ["within", "within_test", "front", "line"]].any()
     assert points.drop(best)[["within", "within_test"]].all(axis=None)
-    assert not marked.points(axes, 9.0, "test")["constant"].any()
     assert not marked.numbers(sweep.means["method"][best], 9.0).loc[best, "within"]
     rows.loc[mine, "validation_constant"] = [1.0, 0.0, 0.0]  # of one seed of three
     assert SweepResult.of(rows).best({}) == best
@@ -211,7 +169,7 @@ def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):
     assert none.best({}) is None
     assert none.fairest() is None
     assert none.start(0.1) == 1
-    assert not none.points(axes, 9.0, "validation", single=True)["front"].any()
+    assert not none.points(axes, 9.0)["front"].any()
 
 
 @settings(deadline=None, max_examples=25)
@@ -237,14 +195,13 @@ def test_fronts_and_limits_are_those_of_a_plain_recomputation(data):
         fairness_weight=np.arange(n) / 2,
     )
     limit = data.draw(share)
-    judge = data.draw(st.sampled_from(["validation", "test"]))
-    points = SweepResult.of(rows).points(("worst_1_di", "accuracy"), limit, judge)
-    able = rows[f"{judge}_constant"] == 0
-    keeps = able & (rows[f"{judge}_{PARITY}"] <= limit)
+    points = SweepResult.of(rows).points(("worst_1_di", "accuracy"), limit)
+    able = rows["validation_constant"] == 0
+    keeps = able & (rows[f"validation_{PARITY}"] <= limit)
     assert points["within"].tolist() == keeps.tolist()
     on_test = able & (rows["test_constant"] == 0) & (rows[f"test_{PARITY}"] <= limit)
     assert points["within_test"].tolist() == on_test.tolist()
-    gap, gain = (rows[f"{judge}_{metric}"] for metric in ("worst_1_di", "accuracy"))
+    gap, gain = (rows[f"validation_{metric}"] for metric in ("worst_1_di", "accuracy"))
     for i in range(n):
         beaten = any(
             keeps[j]
@@ -254,23 +211,3 @@ def test_fronts_and_limits_are_those_of_a_plain_recomputation(data):
             for j in range(n)
         )
         assert points["front"][i] == (keeps[i] and not beaten)
-
-
-@given(st.lists(st.floats(0.01, 20), min_size=2, max_size=6, unique=True), st.data())
-def test_positions_and_values_of_an_axis_belong_together(values, data):
-    axis = sorted(values)
-    position = data.draw(st.floats(0, len(axis) - 1))
-    value = value_at(axis, position)
-    if position == int(position):
-        assert value == axis[int(position)]
-    else:
-        low = int(position)
-        exact = axis[low] + (position - low) * (axis[low + 1] - axis[low])
-        assert value == pytest.approx(exact, rel=0.005)
-    back = position_of(axis, value)
-    assert 0 <= back <= len(axis) - 1
-    assert value_at(axis, back) == pytest.approx(
-        min(max(value, axis[0]), axis[-1]), rel=1e-2
-    )
-    assert [position_of(axis, one) for one in axis] == list(range(len(axis)))
-    assert position_of(["batch", "all"], "all") == 1

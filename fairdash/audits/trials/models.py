@@ -279,7 +279,6 @@ def spec_of(
     changes = {
         "methods": grids,
         "seeds": list(seeds),
-        "initialisations": 1,
         "cross_validate": cross_validate,
     }
     spec = SweepSpec.of_run(run.spec).model_dump(mode="json")

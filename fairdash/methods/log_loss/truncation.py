@@ -216,22 +216,6 @@ class TruncatedLogistic:
         """Return the predictor's P(1) of rows of known group."""
         return self.mixture(self.margins(X, group), group).p
 
-    def given(self, margin: Float, outcome: int, group: int) -> Mixture:
-        """Return predictor and approximator of one group, its outcome known."""
-        known = play(margin, np.full_like(margin, self.pulls[outcome, group]))
-        return Mixture(known.p, known.q)
-
-    def truncation_points(self) -> Float:
-        r"""Return :math:`\sigma` at which truncation begins, by outcome and group.
-
-        NaN where nothing is truncated; shape (2, n_groups).
-        """
-        low, high = limits(self.pulls)
-        ends = np.where(
-            np.isfinite(low), low, np.where(np.isfinite(high), high, np.nan)
-        )
-        return expit(ends)
-
     def arrays(self) -> dict[str, NDArray[np.floating]]:
         """Return the parameters by name, ready for a safetensors file."""
         return {

@@ -7,7 +7,6 @@ is none at the one nearest to it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -17,7 +16,7 @@ from fairdash import plots
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.sweep import PARITY, TAU, WEIGHT, Judge, Point, Scalar
+from fairdash.sweep import PARITY, Scalar
 from fairdash.ui.selection import (
     OF_RUN,
     Fields,
@@ -29,7 +28,6 @@ from fairdash.ui.selection import (
 )
 from fairdash.ui.widgets.blocks import more
 
-_JUDGES: dict[Judge, str] = {"validation": "Validation rows", "test": "As in the paper"}
 _SLIDERS = 2
 _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 
@@ -43,45 +41,19 @@ class SweepFields(Fields):
     point: tuple[str, ...] = field(default=(), metadata=OF_RUN)
     # The largest demographic parity difference (DI) that is accepted.
     limit: float | None = None
-    # Rows on which fronts are chosen: "validation" or "test".
-    judge: str | None = None
-    # Metrics on the axes of a front.
+    # The metric across in a front; accuracy is up.
     across: str | None = None
-    up: str | None = None
-    # Whether fronts show models that do not decide.
-    constants: bool | None = None
-
-    def coordinates(self) -> dict[str, str]:
-        """Return the values of the setting as texts; older links name each alone."""
-        params = CATALOG[self.method].params if self.method in CATALOG else ()
-        older = {p.name: st.query_params.get(p.name, "") for p in params}
-        newer = {p.name: entry(self.point, p.name) or "" for p in params}
-        return newer if self.point else older
 
 
 @dataclass(frozen=True)
 class Controls:
-    """What the reader set: a setting, and how fronts are judged."""
+    """What the reader set: a trained setting, and how fronts are judged."""
 
-    place: int  # of the setting in ``means``, or of the trained one nearest to it
-    trained: bool  # whether the setting itself is trained
+    place: int  # of the setting in ``means``
     method: str
-    point: Point  # its value on every axis of the method's grid
     sliders: tuple[str, ...]  # the axes that sliders go through, at most two
     limit: float  # on DI
-    judge: Judge
     axes: tuple[str, str]
-    constants: bool  # whether models that do not decide are drawn
-
-    @property
-    def others(self) -> Point:
-        """The values on the axes without a slider, which figures hold fixed."""
-        return {n: v for n, v in self.point.items() if n not in self.sliders}
-
-    @property
-    def has_map(self) -> bool:
-        """Whether the sliders go through λ and τ."""
-        return self.sliders == (WEIGHT, TAU)
 
 
 def words(value: Scalar) -> str:
@@ -100,168 +72,125 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
 
     Returns what was set, and the place for one more popover in the bar.
     """
-    grid = sweep.grid_result
-    first = st.container(width=220) if len(grid.methods) > 1 else None
+    result = sweep.result
+    first = st.container(width=220) if len(result.methods) > 1 else None
     options = st.container(width="content")
     corner = st.container(width="content")
     with options:
         options = more("Front and limit")
     with options:
-        limit, judge, axes, constants = _front_options(sweep)
-    method, point = current(sweep, limit)
+        limit, axes = _front_options(sweep)
+    place = current(sweep, limit)
+    method = str(result.means["method"].iloc[place])
     if first is not None:
         widget = f"{sweep.run.id} method"
         st.session_state[widget] = method
         first.selectbox(
             "Method",
-            grid.methods,
+            result.methods,
             format_func=lambda key: CATALOG[key].label,
             key=widget,
-            on_change=lambda: move(sweep, st.session_state[widget], {}),
+            on_change=lambda: move(sweep, place, {}, st.session_state[widget]),
         )
-    sliders = tuple(point)[:_SLIDERS]
+    names = tuple(result.axes(method))
     with options:
-        for name in tuple(point)[_SLIDERS:]:
-            _other_axis(sweep, method, name, point[name])
-    place = sweep.result.place(method, point)
-    state = Controls(
-        _shown_place(sweep, method, point),
-        place is not None,
-        method,
-        point,
-        sliders,
-        limit,
-        judge,
-        axes,
-        constants,
-    )
-    return state, corner
+        for name in names[_SLIDERS:]:
+            _other_axis(sweep, place, name)
+    return Controls(place, method, names[:_SLIDERS], limit, axes), corner
 
 
-def current(sweep: StoredSweep, limit: float) -> tuple[str, Point]:
-    """Return the method and the point to show: those of the address, else the start.
+def current(sweep: StoredSweep, limit: float) -> int:
+    """Return the place of the setting to show: that of the address, else the start.
 
-    The model they stand for is written into the address, if that names another.
+    The model it stands for is written into the address, if that names another.
     """
-    grid = sweep.grid_result
-    chosen = SweepFields.here()
-    method = chosen.method or ""
-    point = None
-    if method in grid.methods:
-        point = read_point(grid.axes(method), chosen.coordinates())
+    result, chosen = sweep.result, SweepFields.here()
+    method, point = chosen.method or "", None
+    if method in result.methods:
+        point = read_point(result.axes(method), chosen.point)
     if point is None:
-        place = sweep.once(lambda: grid.start(limit), "start", limit)
-        method, point = str(grid.means["method"].iloc[place]), grid.point(place)
-    go(sweep, method, point)
-    return method, point
+        place = sweep.once(lambda: result.start(limit), "start", limit)
+    else:
+        place = result.nearest(method, point)
+    go(sweep, place)
+    return place
 
 
-def go(sweep: StoredSweep, method: str, point: Mapping[str, Scalar]) -> None:
+def go(sweep: StoredSweep, place: int) -> None:
     """Make a setting the one of the address, with the model that stands for it.
 
     All at once: whatever page is opened next looks at that model.
     """
+    row = sweep.result.means.iloc[place]
     at: tuple[str, ...] = ()
-    for name in sorted(point):
-        at = with_entry(at, name, words(point[name]))
-    model = sweep.model(_shown_place(sweep, method, dict(point)))
+    for name in sorted(sweep.result.axes(row["method"])):
+        at = with_entry(at, name, words(row[name]))
+    model = sweep.model(place)
     if model == selection().model:
-        choose(method=method, point=at)
+        choose(method=row["method"], point=at)
     else:
-        choose(method=method, point=at, model=model, models=(), scores=None)
-
-
-def _shown_place(sweep: StoredSweep, method: str, point: Point) -> int:
-    """Return the place of a setting, or of the trained one nearest to it."""
-    place = sweep.result.place(method, point)
-    if place is None:
-        axes = sweep.grid_result.axes(method)
-        place = sweep.result.nearest(method, point, axes)
-    return place
+        choose(method=row["method"], point=at, model=model, models=(), scores=None)
 
 
 def go_to_place(sweep: StoredSweep, place: int) -> None:
-    """Go to a trained setting, before sliders are drawn or in a callback."""
+    """Go to a setting, before sliders are drawn or in a callback."""
+    if sweep.result.means["method"].iloc[place] in sweep.result.methods:
+        go(sweep, place)
+
+
+def move(
+    sweep: StoredSweep,
+    place: int,
+    change: Mapping[str, Scalar],
+    method: str | None = None,
+) -> None:
+    """Go to the setting nearest to one with some values changed, in a callback."""
     row = sweep.result.means.iloc[place]
-    if row["method"] in sweep.grid_result.methods:
-        axes = sweep.grid_result.axes(row["method"])
-        go(sweep, row["method"], {name: row[name] for name in axes})
-
-
-def move(sweep: StoredSweep, method: str, change: Mapping[str, Scalar]) -> None:
-    """Change some values of the point, in a callback; of another method the nearest."""
-    chosen = SweepFields.here()
-    texts = chosen.coordinates()
-    point = {
-        name: _nearest(values, texts.get(name), method == chosen.method)
-        for name, values in sweep.grid_result.axes(method).items()
-    } | dict(change)
-    go(sweep, method, point)
+    method = method or str(row["method"])
+    names = sweep.result.axes(method)
+    point = {name: row[name] for name in names if pd.notna(row[name])}
+    go(sweep, sweep.result.nearest(method, point | dict(change)))
 
 
 def read_point(
-    axes: Mapping[str, Sequence[Scalar]], texts: Mapping[str, str]
-) -> Point | None:
-    """Return the values that the address states; None unless each lies on its axis.
+    axes: Mapping[str, Sequence[Scalar]], entries: Sequence[str]
+) -> dict[str, Scalar] | None:
+    """Return the values that the address states; None unless each fits its axis.
 
     A number may lie between two values of an axis.
     """
-    point: Point = {}
+    point: dict[str, Scalar] = {}
     for name, values in axes.items():
-        value = _value(values, texts.get(name))
-        if value is None:
+        text = entry(entries, name) or ""
+        try:
+            point[name] = text if isinstance(values[0], str) else float(text)
+        except ValueError:
             return None
-        point[name] = value
+        if text not in values and isinstance(values[0], str):
+            return None
     return point
 
 
-def _value(values: Sequence[Scalar], text: str | None) -> Scalar | None:
-    named = {words(value): value for value in values}
-    if text is None or text in named:
-        return named.get(text or "")
-    first, last = values[0], values[-1]
-    if not (isinstance(first, float) and isinstance(last, float)):
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if first <= value <= last else None
-
-
-def _nearest(values: Sequence[Scalar], text: str | None, exact: bool) -> Scalar:
-    """Return the value that a text states, else the nearest one, else the first."""
-    value = _value(values, text)
-    if value is not None and (exact or value in values):
-        return value
-    numbers = [one for one in values if not isinstance(one, str)]
-    try:
-        wanted = float(text or "")
-    except ValueError:
-        return values[0]
-    return min(numbers, key=lambda one: abs(one - wanted)) if numbers else values[0]
-
-
-def _other_axis(sweep: StoredSweep, method: str, name: str, value: Scalar) -> None:
+def _other_axis(sweep: StoredSweep, place: int, name: str) -> None:
     """Draw the choice of a value on an axis that has no slider."""
-    known = {p.name: p for p in CATALOG[method].params}[name]
+    row = sweep.result.means.iloc[place]
+    method = str(row["method"])
+    param = next(p for p in CATALOG[method].params if p.name == name)
     key = f"{sweep.run.id} {name}"
-    values = sweep.grid_result.axes(method)[name]
-    st.session_state[key] = value
+    values = sweep.result.axes(method)[name]
+    st.session_state[key] = row[name]
     shown = dict(zip(values, labels(values), strict=True))
     st.select_slider(
-        known.title,
+        param.title,
         values,
         format_func=shown.__getitem__,
-        help=known.help or None,
+        help=param.help or None,
         key=key,
-        on_change=lambda: move(sweep, method, {name: st.session_state[key]}),
+        on_change=lambda: move(sweep, place, {name: st.session_state[key]}),
     )
 
 
-def _front_options(
-    sweep: StoredSweep,
-) -> tuple[float, Judge, tuple[str, str], bool]:
+def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)
     limit = st.slider(
@@ -272,52 +201,22 @@ def _front_options(
         help="Fronts are drawn among models whose global DI is at most this.",
         **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
     )
-    judge: Judge = st.segmented_control(
-        "Fronts chosen on",
-        required=True,
-        **bound("judge", "validation", named=_JUDGES),
-    )
-    constants = st.toggle(
-        "Show constant models",
-        help="Models that accept all or none, or whose balanced accuracy is within "
-        "noise of 0.5: on no front, within no limit.",
-        **bound("constants", False, meant=lambda shown: shown or None),
-    )
     gaps = [f"{measure}_gap" for measure in MEASURE_NAMES]
-    metrics = [*plots.METRICS, *gaps[1:]]  # the gap in selection rates is DI
-    across = _axis("Across", "across", metrics, PARITY)
-    others = [metric for metric in metrics if metric != across]
-    first = "accuracy" if "accuracy" in others else others[0]
-    up = _axis("Up", "up", others, first)
-    return limit, judge, (across, up), constants
-
-
-def _axis(title: str, field: str, metrics: list[str], first: str) -> str:
-    return st.selectbox(
-        title,
+    metrics = [name for name in plots.METRICS if name != "accuracy"]
+    metrics += gaps[1:]  # the gap in selection rates is DI
+    across = st.selectbox(
+        "Across",
         metrics,
         format_func=lambda metric: plots.METRICS[metric][0].split(" (")[0],
-        **bound(field, first, among=metrics),
+        **bound("across", PARITY, among=metrics),
     )
+    return limit, (across, "accuracy")
 
 
 def go_to_mark(sweep: StoredSweep, drawn: pd.DataFrame) -> None:
     """Choose the setting whose mark was clicked on the front."""
-    mark = _selected(f"{sweep.run.id} front")
+    marks = st.session_state[f"{sweep.run.id} front"]["selection"]["points"]
     methods = list(dict.fromkeys(drawn["method"]))
-    if mark is None or mark["curve_number"] >= len(methods):
-        return
-    marks = drawn[drawn["method"] == methods[mark["curve_number"]]]
-    go_to_place(sweep, int(marks["place"].iloc[mark["point_index"]]))
-
-
-def go_to_cell(sweep: StoredSweep, table: pd.DataFrame) -> None:
-    """Choose the setting whose cell was clicked."""
-    mark = _selected(f"{sweep.run.id} grid")
-    if mark is not None and mark["curve_number"] == 1:
-        go_to_place(sweep, int(table.index[mark["point_index"]]))
-
-
-def _selected(key: str) -> dict[str, Any] | None:
-    marks = st.session_state[key]["selection"]["points"]
-    return marks[0] if marks else None
+    if marks and marks[0]["curve_number"] < len(methods):
+        shown = drawn[drawn["method"] == methods[marks[0]["curve_number"]]]
+        go_to_place(sweep, int(shown["place"].iloc[marks[0]["point_index"]]))

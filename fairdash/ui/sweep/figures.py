@@ -1,7 +1,7 @@
 """The figures of a sweep: front, map, what τ does; and the search for a model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -12,28 +12,25 @@ from fairdash.audits import (
     OWN_NOTE,
     StoredSweep,
     both_parts,
-    differs_beyond_chance,
+    local_by_measure,
     nearest_limits,
     own_models,
     own_points,
     trained_on,
 )
-from fairdash.methods import CATALOG
-from fairdash.metrics import gap_table
 from fairdash.sweep import (
     PARITY,
 )
-from fairdash.ui.selection import Fields, bound
+from fairdash.ui.selection import bound
 from fairdash.ui.sweep.certify import WORST_LIMIT, certify
 from fairdash.ui.sweep.controls import (
     Controls,
-    go_to_cell,
     go_to_mark,
     go_to_place,
 )
+from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     draw_picture,
-    figure,
     heading,
     more,
     table_below,
@@ -48,18 +45,9 @@ Each mark is a setting of a method, drawn where its **test** rows put it. Filled
 joined: no other setting of the same method was both fairer and more accurate on the
 **validation** rows, among those that keep the DI limit there. Open: over the limit.
 
-The best of many models on the same rows looks better than it is. *As in the paper*
-judges on the test rows instead and flatters the method with the most settings. A
-**constant model** accepts all or none, or its balanced accuracy is within
-noise of 0.5 on these rows: its gaps say nothing, so it is on no front and keeps no
-limit.
+A **constant model** accepts all or none, or its balanced accuracy is within noise of
+0.5 on these rows: its gaps say nothing, so it is not drawn and keeps no limit.
 """
-_GRID_HOW = """
-The mean over seeds of a metric for every λ and τ. The line divides the settings that
-keep the DI limit on validation rows from those that do not; a cross marks a constant
-model. Pale: not above what a fair model reaches by chance. Click a cell to move there.
-"""
-_MAPS = {_WORST: "Worst-1-DI", "accuracy": "Accuracy", PARITY: "DI"}
 _RULES = {
     "limits": "Most accurate",
     "certified": "Certified",
@@ -71,35 +59,24 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
 
     Returns what draws its table and how to read it.
     """
-    result = sweep.result
+    result, data = sweep.result, sweep.run.dataset_id
 
     def make() -> tuple[pd.DataFrame, plots.Picture]:
-        models = result.points(state.axes, state.limit, state.judge)
+        models = result.points(state.axes, state.limit)
         picture = plots.plot_front(
             models,
-            result.single_runs(state.axes),
             axes=state.axes,
             limit=state.limit,
-            judge=state.judge,
-            constants=state.constants,
             n_seeds=result.n_seeds,
             chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
             own=own_points(sweep, state.axes, gaps_on(state.axes)),
         )
-        return plots.drawn_models(models, constants=state.constants), picture.finished()
+        return models[~models["constant"]], picture.finished()
 
-    own = own_models(sweep.store, sweep.run.dataset_id)
-    drawn, picture = sweep.once(
-        make,
-        "front",
-        *(model.contents for model in own),
-        state.axes,
-        state.limit,
-        state.judge,
-        state.constants,
-    )
-    run = sweep.run
-    trained = trained_on(sweep.store, run.dataset_id, run.spec.get("train_rows"))
+    own = own_models(sweep.store, data)
+    contents = (model.contents for model in own)
+    drawn, picture = sweep.once(make, "front", *contents, state.axes, state.limit)
+    trained = trained_on(sweep.store, data, sweep.run.spec.get("train_rows"))
     key = f"{sweep.run.id} front"
     draw_picture(picture, key=key, on_select=lambda: go_to_mark(sweep, drawn))
 
@@ -113,63 +90,15 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
     return how
 
 
-@dataclass(frozen=True)
-class MapFields(Fields):
-    """What the address says beside what every page knows."""
-
-    # What the map over lambda and tau shows.
-    map_metric: str | None = None
-
-
-def draw_grid(sweep: StoredSweep, state: Controls) -> None:
-    """Draw a metric over λ and τ; a click chooses a cell."""
-    metric = MapFields.here().map_metric or _WORST
-    metric = metric if metric in _MAPS else _WORST
-
-    def choose_metric() -> None:
-        st.segmented_control(
-            "Metric",
-            required=True,
-            label_visibility="collapsed",
-            **bound("map_metric", _WORST, named=_MAPS),
-        )
-
-    grid = sweep.grid_result
-    seeds = "one seed" if grid.n_seeds == 1 else f"mean of {grid.n_seeds} seeds"
-    asked = state.method, tuple(state.others.items()), metric, state.limit
-
-    def make() -> tuple[pd.DataFrame, plots.Picture]:
-        table = grid.grid(state.method, state.others, metric, state.limit)
-        if metric == _WORST:
-            table["quiet"] = [
-                value <= sweep.chance(int(str(place)))
-                for place, value in table["value"].items()
-            ]
-        able = table.index[~table["constant"]]
-        unsure = differs_beyond_chance(sweep, [*map(int, able)], metric)
-        return table, plots.plot_grid(table, metric=metric, unsure=unsure).finished()
-
-    table, picture = sweep.once(make, "grid", *asked)
-    figure(
-        picture,
-        caption=f"{CATALOG[state.method].label}, {seeds}, test rows. "
-        "Line: the DI limit on validation rows. Click a cell to move there.",
-        how=_GRID_HOW,
-        key=f"{sweep.run.id} grid",
-        control=choose_metric,
-        on_select=lambda: go_to_cell(sweep, table),
+def draw_inside(sweep: StoredSweep, state: Controls) -> None:
+    """Draw gaps inside subgroups, of the plain model and the chosen setting."""
+    data = sweep.run.dataset_id
+    models = sweep.compared(state.place)
+    result = local_by_measure(
+        sweep.store, models, data, sweep.subgroups, "selection_rate"
     )
-
-
-def draw_table(sweep: StoredSweep, state: Controls) -> None:
-    """Offer local DI of the chosen setting as a table."""
-
-    def of_place() -> pd.DataFrame:
-        tables = gap_table(sweep.local(state.method), "selection_rate")
-        return tables[tables["model"] == state.place].drop(columns="model")
-
-    table = sweep.once(of_place, "local", state.place)
-    table_below(table)
+    answer = result.answer(sweep.store.dataset(data), sweep.subgroups)
+    show_answer(replace(answer, verdict="", cards=()), f"{sweep.run.id} inside")
 
 
 def find_model(sweep: StoredSweep, state: Controls) -> None:

@@ -36,7 +36,7 @@ from fairdash.ui.widgets.state import store
 SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000
 _MOST_VALUES = 50
-_COUNTS = range(1, 21)  # of seeds and starts
+_COUNTS = range(1, 21)  # of seeds
 _BESIDE = (
     "The unconstrained model is always trained beside, with the network and the "
     "schedule of each method. A method without λ is tried at as many values of what it "
@@ -53,7 +53,7 @@ _PRESETS: dict[Preset, str] = {
 
 def sweep_form(dataset_id: str) -> None:
     """Draw the form and start the sweep when asked to."""
-    with controls(4):
+    with controls(3):
         preset: Preset = st.segmented_control(
             "Grid",
             required=True,
@@ -76,14 +76,6 @@ def sweep_form(dataset_id: str) -> None:
             help="One split proves little: five seeds show the spread.",
             **_tied("seeds", 1, read=int, among=_COUNTS),
         )
-        n_starts = st.number_input(
-            "Starts a seed",
-            _COUNTS[0],
-            _COUNTS[-1],
-            help="Trainings on the same split from other initial weights: they tell "
-            "what is the split's from what is the training's.",
-            **_tied("starts", 1, read=int, among=_COUNTS),
-        )
     axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom()
     chosen = _methods()
     if not chosen:
@@ -100,7 +92,6 @@ def sweep_form(dataset_id: str) -> None:
             axes,
             effort=effort,
             n_seeds=n_seeds,
-            initialisations=n_starts,
             subgroups=record.subgroups,
             train_rows=train_rows,
             **how,

@@ -1,9 +1,8 @@
-// Sliders through a sweep: numbers, ring and frame follow the hand. Ticks are the trained
-// values; between them the nearest trained setting is shown, until the one asked for is.
+// Sliders through a sweep: numbers and ring follow the hand. Ticks are the trained values;
+// where a setting did not finish, the nearest one is shown.
 const SVG = "http://www.w3.org/2000/svg"
 const LOOK_MS = 250 // between two looks whether a figure was drawn anew
 const ANSWER_MS = 2000 // until the server has repeated what it was told on release
-const NEAR = 0.04 // of the way between two ticks, within which a tick is meant
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 
@@ -28,43 +27,26 @@ function layer(plot) {
   return svg
 }
 
-function shape(name, [x, y], { xaxis, yaxis, _size: size }, ink, paper) {
-  const across = (value) => (size.l + xaxis.l2p(value)).toFixed(1)
-  const up = (value) => (size.t + yaxis.l2p(value)).toFixed(1)
-  if (name === "map") {
-    const left = across(x - 0.5), top = up(y + 0.5)
-    const box = `<rect x="${left}" y="${top}" width="${across(x + 0.5) - left}"
-      height="${up(y - 0.5) - top}" fill="none" stroke=`
-    return `${box}"${paper}" stroke-width="7"/>${box}"${ink}" stroke-width="3.5"/>`
-  }
-  return `<circle cx="${across(x)}" cy="${up(y)}" r="9" fill="none" stroke="${ink}"
-    stroke-width="2"/><text x="${across(x)}" y="${up(y) - 14}" text-anchor="middle"
+function ring([x, y], { xaxis, yaxis, _size: size }, ink) {
+  const across = (size.l + xaxis.l2p(x)).toFixed(1)
+  const up = size.t + yaxis.l2p(y)
+  return `<circle cx="${across}" cy="${up.toFixed(1)}" r="9" fill="none" stroke="${ink}"
+    stroke-width="2"/><text x="${across}" y="${(up - 14).toFixed(1)}" text-anchor="middle"
     fill="${ink}" font-size="12">this model</text>`
 }
 
-function markFigures(state) {
-  const style = getComputedStyle(state.root)
-  const [ink, paper] = ["text", "background"].map((name) =>
-    style.getPropertyValue(`--st-${name}-color`).trim())
-  for (const [name, key] of Object.entries(state.data.figures)) {
-    const plot = document.querySelector(`.st-key-${CSS.escape(key)} .js-plotly-plot`)
-    if (!plot?._fullLayout?._size || !plot.querySelector(".svg-container")) continue
-    const at = state.chosen?.marks[name]
-    const markup = at ? shape(name, at, plot._fullLayout, ink, paper) : ""
-    const svg = layer(plot)
-    if (svg.dataset.drawn !== markup) {
-      svg.dataset.drawn = markup
-      svg.innerHTML = markup
-    }
+function markFigure(state) {
+  const ink = getComputedStyle(state.root).getPropertyValue("--st-text-color").trim()
+  const key = CSS.escape(state.data.figure)
+  const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`)
+  if (!plot?._fullLayout?._size || !plot.querySelector(".svg-container")) return
+  const at = state.chosen?.mark
+  const markup = at ? ring(at, plot._fullLayout, ink) : ""
+  const svg = layer(plot)
+  if (svg.dataset.drawn !== markup) {
+    svg.dataset.drawn = markup
+    svg.innerHTML = markup
   }
-}
-
-// where sliders stand, on a trained setting if one is near enough to be meant
-function standing(state) {
-  const at = state.inputs.map((input) => +input.value)
-  const { settings } = state.data
-  const near = settings.find((one) => one.at.every((v, i) => Math.abs(v - at[i]) < NEAR))
-  return near ? near.at : at.map((v) => (Math.abs(v - Math.round(v)) < NEAR ? Math.round(v) : v))
 }
 
 function nearest(settings, at) {
@@ -72,29 +54,14 @@ function nearest(settings, at) {
   return settings.reduce((best, one) => (far(one) < far(best) ? one : best))
 }
 
-// a value between two ticks has three digits; the server knows the same rule
-function between({ numbers }, at) {
-  const low = Math.floor(at), first = numbers[low], step = numbers[low + 1] - first
-  return +(first + (at - low) * step).toPrecision(3)
-}
-
-const valueAt = (slider, at) =>
-  Number.isInteger(at) ? slider.values[at] : `${between(slider, at)}`
-
-function placeOf(slider, at) {
-  if (Number.isInteger(at)) return at
-  const low = Math.floor(at), { numbers } = slider
-  return low + (between(slider, at) - numbers[low]) / (numbers[low + 1] - numbers[low])
-}
-
 function redraw(state) {
   state.frame = 0
   const { data, inputs, root } = state
-  const at = standing(state)
+  const at = state.inputs.map((input) => +input.value)
   state.chosen = nearest(data.settings, at)
   const exact = state.chosen.at.join() === at.join()
   inputs.forEach((input, i) => {
-    const value = valueAt(data.sliders[i], at[i])
+    const value = data.sliders[i].values[at[i]]
     input.style.setProperty("--share", `${(100 * input.value) / Math.max(input.max, 1)}%`)
     input.setAttribute("aria-valuetext", value)
     input.previousElementSibling.lastElementChild.textContent = value
@@ -104,8 +71,7 @@ function redraw(state) {
     data.cards.map((label, i) => card(label, values[i])).join("")
   root.querySelector(".nearest").textContent =
     exact ? "" : `Nearest trained setting: ${state.chosen.label}.`
-  document.dispatchEvent(new CustomEvent("fairdash-setting", { detail: state.chosen.id }))
-  markFigures(state)
+  markFigure(state)
   clearTimeout(state.speech)
   state.speech = setTimeout(() => {
     const said = values.map(({ value }, i) => `${data.cards[i].label} ${value}`)
@@ -116,9 +82,9 @@ function redraw(state) {
 
 function build(root, data) {
   const tick = (i, most) => `<i style="left:${(100 * i) / Math.max(most, 1)}%"></i>`
-  const slider = ({ title, help, values, numbers }, i) => `<label title="${escaped(help)}">
+  const slider = ({ title, help, values }, i) => `<label title="${escaped(help)}">
     <span class="head"><span>${escaped(title)}</span><b aria-hidden="true"></b></span>
-    <input type="range" min="0" max="${values.length - 1}" step="${numbers ? "any" : 1}"
+    <input type="range" min="0" max="${values.length - 1}" step="1"
       data-axis="${i}" aria-label="${escaped(title)}">
     <span class="ticks" aria-hidden="true">${values.map((_, k) => tick(k, values.length - 1)).join("")}</span>
     </label>`
@@ -150,20 +116,10 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   const soon = () => { state.frame ||= requestAnimationFrame(() => redraw(state)) }
   for (const input of state.inputs) {
     input.onpointerdown = () => { state.held = true }
-    input.onkeydown = (event) => { // from tick to tick, whatever lies between
-      const up = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key]
-      if (!up) return
-      event.preventDefault()
-      const at = +input.value + up * NEAR
-      input.value = up > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1
-      input.onchange()
-    }
     input.oninput = soon
     input.onchange = () => {
       state.held = false
-      const exact = standing(state)
-      const at = exact.map((v, i) => placeOf(data.sliders[i], v))
-      inputsTo(state, at)
+      const at = state.inputs.map((input) => +input.value)
       state.told = at.join()
       state.until = Date.now() + ANSWER_MS
       redraw(state)
@@ -171,13 +127,10 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
     }
     input.onpointerup = () => { state.held = false }
   }
-  const answer = () => redraw(state)
-  document.addEventListener("fairdash-where", answer)
-  const watcher = setInterval(() => markFigures(state), LOOK_MS)
+  const watcher = setInterval(() => markFigure(state), LOOK_MS)
   redraw(state)
   return () => {
     clearInterval(watcher)
     clearTimeout(state.speech)
-    document.removeEventListener("fairdash-where", answer)
   }
 }

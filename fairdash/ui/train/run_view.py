@@ -1,16 +1,12 @@
 """A run on the Train page: what was asked, how it goes, how it ended, what it found."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from fairdash import plots
 from fairdash._wording import count, duration, plural
 from fairdash.audits import (
-    CONSTRAINTS,
     Setting,
-    constraint_of,
     expected_cost,
     ids_to_come,
     is_sweep,
@@ -18,15 +14,12 @@ from fairdash.audits import (
     outcome,
     part_sizes,
     runtime,
-    shown_settings,
-    truncation,
-    violations,
     why_failed,
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
-from fairdash.ui.selection import Fields, address, bound, with_run
-from fairdash.ui.widgets.blocks import figure, problem
+from fairdash.ui.selection import address, with_run
+from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.pick_models import known_models, offer_missing_seeds
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
@@ -49,20 +42,6 @@ _UNDERSTAND = {
     "pages/4_Weights.py": "See where it looked",
     "pages/6_Post-process.py": "Post-process this run",
 }
-_MOST = 8  # models in a legend
-_VIOLATIONS_HOW = """
-**As probabilities**: decisions drawn with the probabilities; the error is the mean
-distance from the outcome, the violation the gap in mean probabilities. **Rounded**: the
-same of decisions at one half. A method that makes probabilities fair can lose much of
-it with rounding. Under equalized odds the gaps given either outcome are added.
-A cross marks a **constant** model, which accepts all or none or is not told from
-chance: its small gap is no fairness.
-"""
-_POINTS_HOW = """
-Scores of the test rows by the linear model alone. At a dashed line the group's
-probabilities stop: all rows beyond it get the probability at the line. The constraint
-holds for mean probabilities of training rows; after rounding a gap remains.
-"""
 
 
 def training_facts(dataset_id: str) -> tuple[str, ...]:
@@ -156,26 +135,7 @@ def _show_result(snapshot: Snapshot) -> None:
     page.evidence(
         Evidence("measures", "Every measure", lambda: compare_measure(models, data)),
         Evidence("training", "Training", lambda: show_curves(snapshot)),
-        *_of_methods(snapshot),
     )
-
-
-def _of_methods(snapshot: Snapshot) -> list[Evidence]:
-    """Return what only some runs have something to say of."""
-    openers = []
-    if len(shown_settings(store(), snapshot, _MOST)) > 1:
-        openers.append(
-            Evidence(
-                "violations",
-                "Error against violation",
-                lambda: show_violations(snapshot),
-            )
-        )
-    if truncation(store(), snapshot) is not None:
-        openers.append(
-            Evidence("truncation", "Truncation", lambda: show_truncation(snapshot))
-        )
-    return openers
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
@@ -200,57 +160,3 @@ def _next_pages(snapshot: Snapshot) -> None:
         for path, label in links.items():
             there = with_run(address(), run.id, run.dataset_id)
             st.page_link(path, label=label, query_params=there)
-
-
-def show_truncation(snapshot: Snapshot) -> None:
-    """Draw where fair log-loss truncates scores, in the first model of it in a run."""
-    found = truncation(store(), snapshot)
-    if found is None:
-        return
-    record = store().dataset_record(snapshot.run.dataset_id)
-    figure(
-        plots.plot_truncation(
-            found.bars,
-            found.points,
-            groups=found.groups,
-            feature=record.roles.sensitive_feature,
-        ),
-        caption=found.caption,
-        how=_POINTS_HOW,
-        key="truncation",
-    )
-
-
-@dataclass(frozen=True)
-class ConstraintFields(Fields):
-    """What the address says beside what every page knows."""
-
-    # What the violation is of.
-    constraint: str | None = None
-
-
-def show_violations(snapshot: Snapshot) -> None:
-    """Draw error against violation for a run of several models."""
-    chosen = shown_settings(store(), snapshot, _MOST)
-    if len(chosen) < 2:
-        return
-    usual = constraint_of(chosen)
-    asked = ConstraintFields.here().constraint
-    constraint = asked if asked in CONSTRAINTS else usual
-    found = violations(store(), chosen, snapshot.run.dataset_id, constraint)
-
-    def control() -> None:
-        st.segmented_control(
-            "Constraint",
-            required=True,
-            label_visibility="collapsed",
-            **bound("constraint", usual, named=CONSTRAINTS, key="violations"),
-        )
-
-    figure(
-        plots.plot_violations(found.table),
-        caption=found.caption,
-        how=_VIOLATIONS_HOW,
-        key=f"{snapshot.run.id} violations",
-        control=control,
-    )
