@@ -34,33 +34,19 @@ def show_weights():
             chosen = weights.pick_weighted(model, models, view.data)
             epoch = weights.pick_epoch(chosen)
             share = weights.pick_share()
-            group = weights.pick_group(dataset.group_names)
-    top = audits.find_top_rows(chosen, chosen.ratio(epoch), share, group)
+    top = audits.find_top_rows(chosen, chosen.ratio(epoch), share)
     try:
         answer = chosen.answer(dataset, epoch, subgroups, top)
     except ValueError as error:
         with page.figure:
             ui.problem("These subgroups cannot be made", error)
         return
-    whose = weights.whose(models, chosen.model)
-    answer = replace(answer, details=f"{answer.details} {whose}".strip())
-    page.show(answer)
-    openers = [
-        ui.Evidence(
-            "traits", "Who they are", lambda: ui.show_answer(top.answer(), "traits")
-        ),
+    instead = weights.instead(models, chosen.model)
+    page.show(replace(answer, details=f"{answer.details} {instead}".strip()))
+    page.evidence(
+        ui.Evidence("traits", "Who they are", lambda: weights.show_traits(top)),
         ui.Evidence("rows", "The rows", lambda: weights.show_rows(top)),
-    ]
-    if len(chosen.epochs()) > 1:
-        over_time = chosen.epochs_answer(dataset)
-        openers.append(
-            ui.Evidence(
-                "epochs",
-                "Over the epochs",
-                lambda: ui.show_answer(over_time, "epochs"),
-            )
-        )
-    page.evidence(*openers)
+    )
 
 
 show_weights()

@@ -189,7 +189,6 @@ if TYPE_CHECKING:
         trained_on,
     )
     from fairdash.audits.weighting import (
-        EVERYBODY,
         TopRows,
         Weighted,
         find_top_rows,

@@ -97,7 +97,6 @@ if TYPE_CHECKING:
         effective_rows,
         ratio_by_subgroup,
         ratio_correlation,
-        ratio_quantiles,
         top_rows,
         traits,
     )

@@ -51,6 +51,4 @@ from fairdash.plots._training import (
 )
 from fairdash.plots._weights import (
     plot_ratio_against_di,
-    plot_ratio_by_epoch,
-    plot_traits,
 )

@@ -5,35 +5,35 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from fairdash._escaping import plain
 from fairdash._wording import percent
 from fairdash.audits import (
-    EVERYBODY,
     Setting,
     TopRows,
     Weighted,
     instead_words,
-    one_of_seeds,
     reference_of,
 )
-from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound, selection
-from fairdash.ui.widgets.blocks import decimals, heading
+from fairdash.ui.selection import OF_RUN, Fields, bound, selection
+from fairdash.ui.widgets.blocks import decimals, heading, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
 _SHARE = 0.01
-_FEW = 2
+_TRAITS = """
+For each column the value that the rows with the largest weights have more often than
+all training rows, with 95% Wilson intervals that hold for all values at once. Numbers
+are cut at their quartiles.
+"""
 
 
 @dataclass(frozen=True)
 class WeightsFields(Fields):
     """What the address says beside what every page knows."""
 
-    # After which epoch, how many rows are the top, in which group.
+    # After which epoch, how many rows are the top.
     epoch: int | None = field(default=None, metadata=OF_RUN)
     share: float | None = None
-    group: str | None = field(default=None, metadata=OF_DATA)
 
 
 def pick_weighted(
@@ -41,16 +41,15 @@ def pick_weighted(
 ) -> Weighted:
     """Draw the choice of one of the seeds of a model."""
     trial = pick_seed_of(chosen)
-    plain = reference_of(chosen, models)
-    others = {other.seed: other for other in plain.trials} if plain else {}
+    reference = reference_of(chosen, models)
+    others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)
     return Weighted(store(), chosen, trial, other, dataset_id)
 
 
-def whose(models: Sequence[Setting], shown: Setting) -> str:
-    """Say whose weights are shown if another model was chosen, and how seeds differ."""
-    instead = instead_words(selection().model, models, shown)
-    return instead + one_of_seeds(shown, models)
+def instead(models: Sequence[Setting], shown: Setting) -> str:
+    """Say whose weights are shown if another model was chosen."""
+    return instead_words(selection().model, models, shown)
 
 
 def pick_epoch(weighted: Weighted) -> int:
@@ -76,21 +75,6 @@ def pick_share() -> float:
     return share
 
 
-def pick_group(groups: Sequence[str]) -> str:
-    """Draw the choice of the groups among which the top rows are looked for."""
-    words = "Among which rows the largest weights are looked for."
-    options = [EVERYBODY, *groups]
-    tied = bound("group", EVERYBODY, among=options)
-    group: str
-    if len(groups) > _FEW:
-        group = st.selectbox("Group", options, help=words, **tied)
-    else:
-        group = st.segmented_control(
-            "Group", options, required=True, help=words, format_func=plain, **tied
-        )
-    return group
-
-
 def show_rows(top: TopRows) -> None:
     """Draw the training rows with the largest weights."""
     heading("The rows with the largest r")
@@ -100,3 +84,9 @@ def show_rows(top: TopRows) -> None:
         placeholder="–",
         column_config=decimals(top.listed[["r", "P(ŷ = 1)"]]),
     )
+
+
+def show_traits(top: TopRows) -> None:
+    """Draw what these rows have in common."""
+    heading("What the rows with the largest r have in common", _TRAITS)
+    show_table(top.readable())

@@ -17,9 +17,11 @@ def who_is_hired(rates):
     gap = Finding("selection_rate", None, "here", "there", -0.24, -0.3, -0.18)
     return Answer(
         sentence(gap, Speech("hired", feature="origin")),
-        [Kpi("Largest share", percent(rates["share_top"].max()))],
+        [Kpi("Largest share", percent(rates["ratio"].max()))],
         Drawing(
-            "plot_traits", rates, {"colour_role": "road", "share": 0.1, "n_rows": 30}
+            "plot_ratios",
+            rates,
+            {"label": "ROAD", "measure": "Share hired", "colour_role": "road"},
         ),
         Listing("Who is hired", rates, "Shares of applicants."),
         "300 applicants.",
@@ -32,11 +34,13 @@ def who_is_hired(rates):
 
 RATES = pd.DataFrame(
     {
-        "trait": ["East", "West"],
-        "share_all": [0.5, 0.4],
-        "share_top": [0.7, 0.3],
-        "ci_low": [0.6, 0.2],
-        "ci_high": [0.8, 0.4],
+        "subgroup": ["East", "West"],
+        "n": [20, 10],
+        "ratio": [0.7, 0.3],
+        "ratio_low": [0.6, 0.2],
+        "ratio_high": [0.8, 0.4],
+        "estimable": True,
+        "reason": "",
     }
 )
 SAID = "origin: here is hired 24 points less often than origin: there (18 to 30)."
@@ -74,5 +78,5 @@ def test_the_shell_prints_it_and_writes_its_numbers(tmp_path, capsys):
     say(who_is_hired(RATES), tmp_path / "hired.csv")
     printed = capsys.readouterr().out
     assert SAID in printed
-    assert "East 0.500" in " ".join(printed.split())
-    assert pd.read_csv(tmp_path / "hired.csv")["trait"].tolist() == ["East", "West"]
+    assert "East 20 0.700" in " ".join(printed.split())
+    assert pd.read_csv(tmp_path / "hired.csv")["subgroup"].tolist() == ["East", "West"]

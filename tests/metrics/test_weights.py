@@ -1,6 +1,7 @@
 """Weights by subgroup, by epoch, and their correlation with local DI."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairdash.metrics import (
@@ -8,7 +9,19 @@ from fairdash.metrics import (
     local_di,
     ratio_by_subgroup,
     ratio_correlation,
-    ratio_quantiles,
+    top_rows,
+    traits,
+    wilson_interval,
+)
+
+FRAME = pd.DataFrame(
+    {
+        "sex": ["Female", "Male"] * 50,
+        "age": np.repeat(np.arange(20, 70), 2),
+        "income": np.linspace(0.5, 9.5, 100),
+        "member": [True, False, False, False] * 25,
+        "region": ["north", None, "south", "south"] * 25,
+    }
 )
 
 
@@ -37,14 +50,14 @@ def test_mean_weight_stands_beside_local_di(rows, ratio):
 
 
 def test_correlation_is_pearsons_over_estimable_subgroups(rows, ratio):
-    found = ratio_correlation(ratio, rows.y_pred[0], **rows.where, n_resamples=200)
+    related = ratio_correlation(ratio, rows.y_pred[0], **rows.where, n_resamples=200)
     table = ratio_by_subgroup(ratio, rows.y_pred[0], **rows.where).query("estimable")
     expected = np.corrcoef(table["local_di"], table["mean_ratio"])[0, 1]
-    assert found.value == pytest.approx(expected)
-    assert found.n_subgroups == 3
+    assert related.value == pytest.approx(expected)
+    assert related.n_subgroups == 3
     line = np.polyfit(table["local_di"], table["mean_ratio"], 1)
-    assert (found.slope, found.intercept) == pytest.approx(tuple(line))
-    assert -1 <= found.low < found.high <= 1
+    assert (related.slope, related.intercept) == pytest.approx(tuple(line))
+    assert -1 <= related.low < related.high <= 1
 
 
 def test_correlation_of_two_subgroups_or_of_equal_weights_is_undefined(rows, ratio):
@@ -58,15 +71,40 @@ def test_correlation_of_two_subgroups_or_of_equal_weights_is_undefined(rows, rat
     assert np.isnan(flat[:3]).all()
 
 
-def test_quantiles_by_group_and_epoch_are_those_of_numpy(rows, ratio):
-    history = np.stack([np.ones_like(ratio), ratio])
-    table = ratio_quantiles([0, 10], history, rows.group)
-    assert table[["group", "epoch"]].to_numpy().tolist() == [
-        ["a", 0], ["a", 10], ["b", 0], ["b", 10],
+def test_the_top_rows_are_the_largest_in_falling_order():
+    assert top_rows([0.1, 3.0, 2.0, 3.0], 0.5).tolist() == [1, 3]
+    assert top_rows(np.arange(200), 0.001).tolist() == [199]
+    with pytest.raises(ValueError, match="`share` must lie in"):
+        top_rows([1.0], 0)
+
+
+def test_a_trait_is_a_share_among_the_top_against_all():
+    top = np.arange(0, 10, 2)  # five women among the youngest
+    table = traits(FRAME, top).set_index("column")
+    sex = table.loc["sex"]
+    assert (sex["trait"], sex["share_all"], sex["share_top"]) == ("sex Female", 0.5, 1)
+    assert sex["lift"] == 2
+    n_values = 2 + 4 + 4 + 2 + 3  # sex, quarters of age and income, member, region
+    low, high = wilson_interval(5, 5, confidence=1 - 0.05 / n_values)
+    assert (sex["ci_low"], sex["ci_high"]) == (low, high)
+    assert table.loc["age", "trait"] == "age 20–32"
+    assert table.loc["member", "trait"] == "member 1"
+    gain = table["share_top"] - table["share_all"]
+    assert gain.is_monotonic_decreasing
+
+
+def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval():
+    rng = np.random.default_rng(2)
+    claimed = 0
+    for _ in range(100):
+        columns = {f"c{i}": rng.choice(list("abcd"), 1000) for i in range(8)}
+        table = traits(pd.DataFrame(columns), rng.choice(1000, 100, replace=False))
+        claimed += (table["ci_low"] > table["share_all"]).any()
+    assert claimed <= 6
+
+
+def test_missing_values_are_a_value_of_their_own():
+    table = traits(FRAME[["region"]], [1, 5])
+    assert table.loc[0, ["value", "share_all", "share_top"]].tolist() == [
+        "missing", 0.25, 1,
     ]  # fmt: skip
-    last = table.iloc[3]
-    expected = np.quantile(ratio[rows.group == "b"], [0.05, 0.25, 0.5, 0.75, 0.95])
-    assert np.allclose(
-        last[["q05", "q25", "q50", "q75", "q95"]].astype(float), expected
-    )
-    assert last["mean"] == pytest.approx(ratio[rows.group == "b"].mean())

@@ -146,28 +146,3 @@ def ratio_table(local_table):
     mean = [1.4, 1.2, 0.9, 1.0, 0.8]
     low, high = [m - 0.1 for m in mean], [m + 0.1 for m in mean]
     return table.assign(mean_ratio=mean, ratio_low=low, ratio_high=high)
-
-
-@pytest.fixture
-def quantile_table():
-    rows = [
-        (group, epoch, 1 - wide, 1 - wide / 2, 1.0, 1 + wide / 2, 1 + wide)
-        for group, step in zip(GROUPS, (0.002, 0.006), strict=True)
-        for epoch in (0, 50, 100)
-        for wide in [step * epoch]
-    ]
-    columns = ["group", "epoch", "q05", "q25", "q50", "q75", "q95"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-@pytest.fixture
-def trait_table():
-    return pd.DataFrame(
-        {
-            "trait": ["age 18–24", "sex Men"],
-            "share_all": [0.2, 0.8],
-            "share_top": [0.55, 0.85],
-            "ci_low": [0.45, 0.74],
-            "ci_high": [0.65, 0.92],
-        }
-    )

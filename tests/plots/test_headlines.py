@@ -14,8 +14,6 @@ from fairdash.plots import (
     plot_calibration,
     plot_comparison,
     plot_ratio_against_di,
-    plot_ratio_by_epoch,
-    plot_traits,
 )
 from fairdash.plots._local import local_finding
 from fairdash.plots._training import ratio_finding, training_finding
@@ -189,22 +187,15 @@ def test_the_widest_spread_of_weights_is_named(ends):
         f"group {i}": [low, low, 1.0, 1 + high, 1 + high]
         for i, (low, high) in enumerate(ends)
     }
-    table = pd.DataFrame(
-        [(name, 9, *values) for name, values in quantiles.items()],
-        columns=["group", "epoch", "q05", "q25", "q50", "q75", "q95"],
-    )
     width = {name: values[-1] - values[0] for name, values in quantiles.items()}
     widest = max(width, key=width.get)
-    for words in (
-        ratio_finding({"quantiles": quantiles}),
-        plot_ratio_by_epoch(table, groups=tuple(quantiles)).headline,
-    ):
-        if width[widest] < 0.05:
-            assert words == "All weights are close to 1"
-        else:
-            low, high = quantiles[widest][0], quantiles[widest][-1]
-            assert words.endswith(f"90% in {between(low, high, 1)}")
-            assert widest in words
+    words = ratio_finding({"quantiles": quantiles})
+    if width[widest] < 0.05:
+        assert words == "All weights are close to 1"
+    else:
+        low, high = quantiles[widest][0], quantiles[widest][-1]
+        assert words.endswith(f"90% in {between(low, high, 1)}")
+        assert widest in words
 
 
 @pytest.mark.parametrize(
@@ -222,15 +213,6 @@ def test_a_correlation_is_claimed_only_if_its_interval_excludes_0(
     related = Correlation(0.5, low, high, 4, np.nan, np.nan)
     picture = plot_ratio_against_di(ratio_table, colour_role="road", related=related)
     assert picture.headline == words
-
-
-def test_a_trait_is_named_only_beyond_its_interval(trait_table):
-    def headline(table):
-        kind = {"colour_role": "road", "share": 0.01, "n_rows": 9}
-        return plot_traits(table, **kind).headline
-
-    assert headline(trait_table) == "Top rows: age 18–24, 55% against 20%"
-    assert headline(trait_table.tail(1)).startswith("The top rows are like all")
 
 
 @given(st.text(st.characters(categories=["L", "Nd", "Zs"]), min_size=1, max_size=90))
@@ -258,10 +240,7 @@ def test_groups_that_are_numbers_are_named_after_their_column():
     quantiles = {"quantiles": ends}
     assert "among race: 2 rows" in ratio_finding(quantiles, "race")
     assert "among 2 rows" in ratio_finding(quantiles)
-    columns = ["group", "epoch", "q05", "q25", "q50", "q75", "q95"]
-    table = pd.DataFrame([(g, 9, *q) for g, q in ends.items()], columns=columns)
     named = {"groups": ("1", "2"), "feature": "race"}
-    assert plot_ratio_by_epoch(table, **named).headline.startswith("race: 2 rows end")
     rates = {"rate": [0.1, 0.9], "ci_low": [0.0, 0.8], "ci_high": [0.2, 1.0], "n": 90}
     curve = pd.DataFrame({"group": ["1", "2"], "bin": "0.5–0.6", **rates})
     said = plot_calibration(curve, **named).headline

@@ -229,16 +229,6 @@ def test_a_model_that_decides_alike_is_grey_named_and_does_not_stretch_the_axis(
     assert "Naive (accepts all)" in picture.alt
 
 
-def test_traits_set_the_top_rows_against_all(trait_table):
-    picture = plots.plot_traits(trait_table, colour_role="road", share=0.01, n_rows=5)
-    everybody = rows_of(trait_table, "share_all", "share_all", "share_all")
-    assert drawn(picture.figure, "all rows") == everybody
-    top = drawn(picture.figure, "rows with the largest 1.0% of r")
-    assert top == rows_of(trait_table, "share_top")
-    assert "age 18–24 55%, not 20%" in picture.alt
-    assert picture.caption.startswith("5 rows with the largest r")
-
-
 def test_a_gap_stands_between_men_and_women_and_open_bins_stay_with_their_kin():
     names = ["Female under 25", "Female 25–34", "Male under 25", "Male 25–34"]
     assert np.allclose(np.diff(positions(names)), [1, 1.6, 1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairdash.metrics import Correlation
-from fairdash.plots import plot_ratio_against_di, plot_ratio_by_epoch, plot_traits
+from fairdash.plots import plot_ratio_against_di
 
 RELATED = Correlation(0.91, 0.7, 0.98, 4, slope=2.0, intercept=0.8)
 UNRELATED = Correlation(*[float("nan")] * 3, 0, float("nan"), float("nan"))
@@ -12,7 +12,10 @@ UNRELATED = Correlation(*[float("nan")] * 3, 0, float("nan"), float("nan"))
 
 def test_one_dot_per_estimable_subgroup_with_area_by_rows(ratio_table):
     table = ratio_table.assign(n=[100, 25, 29, 100, 100])
-    figure = plot_ratio_against_di(table, colour_role="road", related=RELATED).figure
+    picture = plot_ratio_against_di(table, colour_role="road", related=RELATED)
+    figure = picture.figure
+    assert "4 subgroups: correlation 0.91 (0.70–0.98)" in picture.alt
+    assert "largest mean weight 1.40 for Men 18–24" in picture.alt
     dots, line = figure.data
     assert dots.x == (0.3, 0.2, 0.1, 0.05)
     assert dots.y == (1.4, 1.2, 1.0, 0.8)
@@ -31,29 +34,3 @@ def test_without_a_correlation_there_is_no_line(ratio_table):
     assert len(empty.figure.data[0].x) == 0
     assert "of 0 subgroups: correlation – (no interval)" in empty.alt
     assert empty.headline == "Too few subgroups to relate weights and gaps"
-
-
-def test_every_group_has_two_bands_and_a_median(quantile_table, groups):
-    named = plot_ratio_by_epoch(quantile_table, groups=groups, feature="sex").figure
-    assert {line.name for line in named.data if line.name} == {
-        f"sex: {group}" for group in groups
-    }
-    figure = plot_ratio_by_epoch(quantile_table, groups=groups).figure
-    assert [trace.xaxis for trace in figure.data] == ["x"] * 3 + ["x2"] * 3
-    wide, narrow, median = figure.data[3:]
-    assert wide.y == pytest.approx((1, 1.3, 1.6, 0.4, 0.7, 1))
-    assert narrow.y == pytest.approx((1, 1.15, 1.3, 0.7, 0.85, 1))
-    assert (median.name, median.y) == ("Other", (1, 1, 1))
-
-
-def test_alt_texts_give_the_main_numbers(
-    ratio_table, quantile_table, trait_table, groups
-):
-    alt = plot_ratio_against_di(ratio_table, colour_role="road", related=RELATED).alt
-    assert "4 subgroups: correlation 0.91 (0.70–0.98)" in alt
-    assert "largest mean weight 1.40 for Men 18–24" in alt
-    alt = plot_ratio_by_epoch(quantile_table, groups=groups).alt
-    assert alt.endswith("lie in Caucasian 0.80–1.20, Other 0.40–1.60.")
-    traits = plot_traits(trait_table, colour_role="road", share=0.01, n_rows=5)
-    assert "age 18–24 55%, not 20%" in traits.alt
-    assert traits.caption.startswith("5 rows with the largest r")

@@ -1,7 +1,6 @@
 """Weights r of training rows: how they spread, where they lie, who has them."""
 
 import itertools
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,6 @@ from fairdash.metrics.group.intervals import check_confidence, wilson_interval
 from fairdash.metrics.group.local import local_di
 from fairdash.metrics.group.local_measures import LocalCells, local_cells
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MOST_LEVELS = 12
 
 
@@ -121,35 +119,6 @@ def ratio_correlation(
     return Correlation(value, float(low), float(high), n_estimable, slope, intercept)
 
 
-def ratio_quantiles(
-    epochs: Sequence[int] | NDArray[np.integer], ratios: ArrayLike, groups: ArrayLike
-) -> pd.DataFrame:
-    """Mean and quantiles of the weights by group and epoch.
-
-    Parameters
-    ----------
-    ratios : array-like of shape (n_epochs, n_rows)
-
-    Returns
-    -------
-    DataFrame(group, epoch, mean, q05, q25, q50, q75, q95)
-    """
-    history = np.atleast_2d(np.asarray(ratios, dtype=np.float64))
-    check_lengths(epochs, history)
-    named = group_codes(groups, history[0])
-    tables = []
-    for code, name in enumerate(named.names):
-        of_group = history[:, named.codes == code]
-        levels = np.quantile(of_group, QUANTILES, axis=1)
-        columns = {"mean": of_group.mean(axis=1)} | {
-            f"q{round(100 * q):02d}": level
-            for q, level in zip(QUANTILES, levels, strict=True)
-        }
-        epoch = np.asarray(epochs, dtype=np.int64)
-        tables.append(pd.DataFrame({"group": name, "epoch": epoch, **columns}))
-    return pd.concat(tables, ignore_index=True)
-
-
 def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
     return row_weights("ratio", ratio, np.size(ratio))
 
@@ -215,7 +184,7 @@ def traits(
     labels = {name: _levels(frame[name]) for name in frame.columns}
     n_values = sum(label.nunique() for label in labels.values())
     each = 1 - (1 - confidence) / n_values
-    found = []
+    gains = []
     for name, label in labels.items():
         everywhere = label.value_counts(normalize=True)
         among = label.iloc[rows].value_counts().reindex(everywhere.index, fill_value=0)
@@ -231,8 +200,8 @@ def traits(
             }
         )
         gain = table["share_top"] - table["share_all"]
-        found.append(table.loc[[gain.idxmax()]])
-    best = pd.concat(found, ignore_index=True)
+        gains.append(table.loc[[gain.idxmax()]])
+    best = pd.concat(gains, ignore_index=True)
     best.insert(2, "trait", best["column"] + " " + best["value"])
     best["lift"] = best["share_top"] / best["share_all"]
     order = (best["share_top"] - best["share_all"]).sort_values(ascending=False).index
@@ -245,21 +214,6 @@ def _levels(column: "pd.Series[Any]") -> "pd.Series[Any]":
         return value_labels(column).astype(object).fillna("missing")
     numbers = column.astype(np.float64)
     cuts = np.unique(np.nanquantile(numbers, [0, 0.25, 0.5, 0.75, 1])).tolist()
-    names = _range_names(cuts, whole=bool((numbers.dropna() % 1 == 0).all()))
-    cut = pd.cut(numbers, cuts, labels=names, include_lowest=True)
+    names = [f"{low:,.6g}–{high:,.6g}" for low, high in itertools.pairwise(cuts)]
+    cut = pd.cut(numbers, cuts, labels=names, include_lowest=True, ordered=False)
     return pd.Series(cut).astype(object).fillna("missing")
-
-
-def _range_names(cuts: list[float], *, whole: bool) -> list[str]:
-    """Name the ranges (low, high]; of whole numbers the next one begins a range."""
-    digits = [".0f"] if whole else [f".{n}g" for n in range(3, 18)]
-    for shown in digits:  # as few as tell the ranges apart
-        names = []
-        for low, high in itertools.pairwise(cuts):
-            first = np.floor(low) + 1 if whole and low != cuts[0] else low
-            last = np.floor(high) if whole else high
-            ends = [f"{end:{shown}}" for end in (first, last)]
-            names.append("–".join(dict.fromkeys(ends)))
-        if len(set(names)) == len(names):
-            break
-    return names
