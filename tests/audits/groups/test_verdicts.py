@@ -2,9 +2,7 @@
 
 import math
 import re
-from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -12,8 +10,7 @@ from hypothesis import strategies as st
 
 from fairdash.audits.choices import verdict_words
 from fairdash.audits.groups.outcomes import Outcome
-from fairdash.audits.weighting import TopRows, weights_verdict
-from fairdash.metrics import Correlation, Finding, Speech, traits
+from fairdash.metrics import Finding, Speech
 
 SHARES = st.integers(-400, 400).map(lambda n: n / 1000)
 CHANGES = st.tuples(SHARES, SHARES, SHARES).map(sorted)
@@ -82,49 +79,6 @@ def test_a_gap_that_is_not_estimable_is_said_to_be_so():
     said = verdict_words(ROW, paired(nothing, nothing), gap(*nothing), APPROVED)
     assert "no estimate of the gap" in said
     assert "the gap between groups is undefined" in said
-
-
-@given(
-    st.tuples(SHARES, SHARES, SHARES).map(sorted) | st.just([math.nan] * 3),
-    st.integers(0, 100),
-    st.booleans(),
-)
-def test_the_verdict_on_weights_is_that_of_its_correlation_and_top_rows(
-    relation, n_north, constant
-):
-    low, value, high = relation
-    frame = pd.DataFrame({"region": ["north"] * 300 + ["south"] * 700})
-    rows = np.r_[0:n_north, 400 : 500 - n_north]
-    top = TopRows(traits(frame, rows), frame, len(rows), 0.1, "road")
-    model = SimpleNamespace(
-        model=SimpleNamespace(label="ROAD"),
-        constant=constant,
-        n_rows=1000,
-        reference_name="the unconstrained model",
-    )
-    said = weights_verdict(model, Correlation(value, low, high, 9, 0, 0), top)
-    if constant:
-        assert "alike for everyone" in said
-        return
-    assert "1,000 training rows" in said
-    assert ("are larger in subgroups" in said) == (low > 0)
-    assert ("are smaller in subgroups" in said) == (high < 0)
-    assert ("not estimable" in said) == math.isnan(value)
-    if not math.isnan(value):
-        shown = numbers(re.search(r"correlation ([^;]*);", said)[1])
-        assert shown == [pytest.approx(n, abs=0.0051) for n in (value, low, high)]
-    row = top.traits.iloc[0]
-    assert ("have region" in said) == (row["ci_low"] > row["share_all"])
-    if "have region" in said:
-        share, low, high, everyone = numbers(said.split("100 rows: ")[1])
-        assert f"have {row['trait']}, of all" in said
-        inside = (frame["region"].iloc[rows] == row["value"]).mean()
-        assert share == pytest.approx(100 * inside, abs=0.051)
-        among = (frame["region"] == row["value"]).mean()
-        assert everyone == pytest.approx(100 * among, abs=0.051)
-        assert [low, high] == [
-            pytest.approx(100 * row[end], abs=0.051) for end in ("ci_low", "ci_high")
-        ]
 
 
 @pytest.mark.parametrize("constant", [0.0, 1.0])
