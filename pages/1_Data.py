@@ -118,14 +118,6 @@ openers = [
         "columns", "Columns", lambda: data.column_editor(table, roles, subgroups)
     ),
 ]
-if dataset is not None:
-    openers.append(
-        ui.Evidence(
-            "scores",
-            "Scores",
-            lambda: data.scores_panel(table, roles, subgroups, dataset),
-        )
-    )
 page.evidence(*openers, first="" if dataset is not None else "checks")
 with page.below:
     n_rows = ui.plural(len(table.frame), "row")

@@ -1,6 +1,6 @@
 """Print what is certain of true groups that are known only through noisy ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +21,6 @@ from fairdash.audits import (
     certify_decisions,
     from_estimate,
     from_levels,
-    own_scores,
 )
 from fairdash.cli._options import (
     Auxiliary,
@@ -40,7 +39,7 @@ from fairdash.methods.noisy_groups import (
     write_counts,
 )
 from fairdash.postprocessing import cross, read_margins
-from fairdash.store import Store, TrialRecord, open_store
+from fairdash.store import TrialRecord, open_store
 from fairdash.sweep import FOLD
 
 Labels = NDArray[Any]
@@ -51,16 +50,10 @@ SHOWN = {"noisy": "found", "ball": "ball", "soft": "soft"}
 def certify(
     what: Annotated[
         str,
-        typer.Argument(
-            help="Id of a run, of a data set with own scores, or a CSV or Parquet file "
-            "of scores."
-        ),
+        typer.Argument(help="Id of a run, or a CSV or Parquet file of scores."),
     ],
     radius: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="TV radius for all groups, or NAME=RADIUS, repeated, for each."
-        ),
+        float | None, typer.Option(help="TV radius of every group.")
     ] = None,
     level: Annotated[
         float | None,
@@ -71,9 +64,7 @@ def certify(
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = 0,
     score: Annotated[
         str,
-        typer.Option(
-            help="Of a file: column of the scores. Of a data set: their name."
-        ),
+        typer.Option(help="Of a file: column of the scores."),
     ] = "",
     group: Annotated[
         list[str] | None,
@@ -88,19 +79,18 @@ def certify(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Certify models for true groups near the noisy ones, own scores, or a file's.
+    """Certify a run's models, or a file's scores, for true groups near noisy ones.
 
     Prints the largest violation found on the noisy groups, and the exact worst case
     within the radius (ball) or under the noise (soft); 0 or less keeps the constraint.
     Under noise the shares of true groups in the rows certified are known up to limits
     that hold with 95 % confidence, and no ball is wider than they allow. Models of a
     run are certified on the test rows of each seed, and the means over seeds are
-    printed; a model that decides alike for everyone is marked. Own scores of a data
-    set, its columns and those added later, are certified on all rows. The exit status
-    is 2 when something cannot be used.
+    printed; a model that decides alike for everyone is marked. The exit status is 2
+    when something cannot be used.
     """
     with refusing():
-        if not radius and level is None and auxiliary is None:
+        if radius is None and level is None and auxiliary is None:
             raise ValueError(
                 "Give --radius, or what is known of the noise: --level or --auxiliary."
             )
@@ -111,16 +101,18 @@ def certify(
         if Path(what).suffix:
             models, groups = _of_file(Path(what), score, group or [], outcome, positive)
         else:
-            models, groups = _of_store(home, what, score)
-        known = _noise(groups, level, auxiliary)
-        question, radii = Question(constraint, slack), _radii(radius or [])
-        found = [
-            certify_decisions(label, seeds, known, question, radii)
+            models, groups = _of_store(home, what)
+        noise = _noise(groups, level, auxiliary)
+        question = Question(constraint, slack)
+        certificates = [
+            certify_decisions(label, seeds, noise, question, radius)
             for label, seeds in models.items()
         ]
-    rows = [one.groups.assign(model=one.label) for one in found]
+    rows = [each.groups.assign(model=each.label) for each in certificates]
     write(pd.concat(rows, ignore_index=True), out)
-    typer.echo(_largest(found).to_string(index=False, float_format="%+.3f", na_rep=""))
+    typer.echo(
+        _largest(certificates).to_string(index=False, float_format="%+.3f", na_rep="")
+    )
 
 
 def estimate(
@@ -145,22 +137,20 @@ def estimate(
         if missing:
             raise ValueError(f"There are no columns {missing}; it has {list(frame)}.")
         check_filled(frame, (true, recorded))
-        known = estimate_noise(frame[true], frame[recorded])
+        noise = estimate_noise(frame[true], frame[recorded])
     if out is not None:
-        marked = known.counts.rename(index=as_cell, columns=as_cell)
+        marked = noise.counts.rename(index=as_cell, columns=as_cell)
         out.write_text(write_counts(marked))
-    typer.echo(f"{known.counts}\n\nP(true | recorded)")
-    typer.echo(known.group_given_noisy.to_string(float_format="%.3f"))
-    radii = known.bounds[["general", "general_low", "general_high"]]
+    typer.echo(f"{noise.counts}\n\nP(true | recorded)")
+    typer.echo(noise.group_given_noisy.to_string(float_format="%.3f"))
+    radii = noise.bounds[["general", "general_low", "general_high"]]
     named = radii.set_axis(["radius", "low", "high"], axis=1)
     typer.echo(f"\n{named.to_string(float_format='%.3f')}")
 
 
-def _of_store(home: Path | None, what: str, score: str) -> tuple[Models, Labels]:
+def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:
     with closing(open_store(home)) as store:
-        if what in {record.id for record in store.datasets()}:
-            return _of_dataset(store, what, score)
-        snapshot = store.snapshot(what, curves=False)
+        snapshot = store.snapshot(run, curves=False)
         dataset = store.dataset(snapshot.run.dataset_id)
         finished = [
             t
@@ -168,31 +158,11 @@ def _of_store(home: Path | None, what: str, score: str) -> tuple[Models, Labels]
             if t.status == "finished" and FOLD not in t.params
         ]
         if not finished:
-            raise ValueError(f"Run {what} has no finished model to certify.")
+            raise ValueError(f"Run {run} has no finished model to certify.")
         models: Models = {}
         for trial in finished:
             rows = Decisions.of_trial(store, dataset, trial.key, trial.seed)
             models.setdefault(_name(trial, finished), []).append(rows)
-    return models, np.asarray(dataset.sensitive_features, dtype=str)
-
-
-def _of_dataset(store: Store, dataset_id: str, name: str) -> tuple[Models, Labels]:
-    """Return the decisions of a data set's own scores on all rows."""
-    dataset, known = store.dataset(dataset_id), own_scores(store, dataset_id)
-    if not known:
-        raise ValueError(
-            f"Data set {dataset_id} has no own scores to certify; add some by "
-            "`fairdash data scores add`, or give the id of a run."
-        )
-    if name:
-        check_one_of("--score", name, [one.column for one in known])
-    models = {
-        one.column: [
-            Decisions.of_all(dataset.y, one.decisions(store.score_values(dataset, one)))
-        ]
-        for one in known
-        if name in ("", one.column)
-    }
     return models, np.asarray(dataset.sensitive_features, dtype=str)
 
 
@@ -229,31 +199,20 @@ def _of_file(
     return {score: [decided]}, labels
 
 
-def _radii(given: Sequence[str]) -> float | Mapping[str, float] | None:
-    """Return a number, a mapping from group to number, or None."""
-    pairs = [text.rpartition("=")[::2] for text in given]
-    try:
-        known = {name: float(number) for name, number in pairs}
-    except ValueError as error:
-        message = "`--radius` must be a number or NAME=NUMBER"
-        raise ValueError(f"{message}, got {', '.join(given)}.") from error
-    return known.get("", known) if len(known) == 1 else known or None
-
-
 def _noise(groups: Labels, level: float | None, auxiliary: Path | None) -> Noise:
     if level is not None:
         return from_levels(groups, level)
     if auxiliary is not None:
         counts = read_counts(auxiliary.read_text())
-        known = estimate_from_counts(counts, expected=sorted(set(groups)))
-        return from_estimate(groups, known, "auxiliary")
+        noise = estimate_from_counts(counts, expected=sorted(set(groups)))
+        return from_estimate(groups, noise, "auxiliary")
     return Noise("unknown", groups)
 
 
-def _largest(found: Sequence[Certificate]) -> pd.DataFrame:
+def _largest(certificates: Sequence[Certificate]) -> pd.DataFrame:
     """Return the largest violations by model, averaged over seeds."""
-    table = certificate_table(found).rename(columns=SHOWN)
-    table.insert(1, "seeds", [len(one.largest) for one in found])
+    table = certificate_table(certificates).rename(columns=SHOWN)
+    table.insert(1, "seeds", [len(each.largest) for each in certificates])
     shown = table.rename(columns={"label": "model", "status": "decides"})
     shown["decides"] = shown["decides"].replace("", np.nan)
     return shown[["model", "seeds", *SHOWN.values(), "decides"]].dropna(

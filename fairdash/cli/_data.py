@@ -1,4 +1,4 @@
-"""The commands that keep, move and fetch: `fairdash data`, `scores`, `store`."""
+"""The commands that keep, move and fetch: `fairdash data`, `store`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,14 +8,13 @@ import typer
 import yaml
 
 from fairdash._record import InvalidError
-from fairdash._validation import check_one_of, parsed
+from fairdash._validation import parsed
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._certify import estimate
 from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
     PUBLIC,
     Roles,
-    ScoreKind,
     check_table,
     fetch_table,
     guess_roles,
@@ -33,13 +32,6 @@ data = typer.Typer(
     help="Add, list and remove tables; check or fetch one.",
 )
 
-scores = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Add scores of a model that exists to a data set.",
-)
-
-data.add_typer(scores, name="scores")
 data.command("noise")(estimate)
 
 store = typer.Typer(
@@ -212,51 +204,6 @@ def fetch_public(
     typer.echo(public.note)
     typer.echo(f"table {table}")
     typer.echo(f"roles {roles}")
-
-
-@scores.command("add")
-def add_scores(
-    dataset: Data,
-    file: File,
-    score: Annotated[
-        str, typer.Option(help="Column of the scores, or of decisions 0 and 1.")
-    ],
-    name: Annotated[
-        str | None, typer.Option(help="What they are called. Default: the column.")
-    ] = None,
-    kind: Annotated[
-        ScoreKind, typer.Option(help="What the numbers are.")
-    ] = "probability",
-    threshold: Annotated[
-        float | None, typer.Option(help="Scores from here on are positive decisions.")
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(help="Column of both that tells rows apart; else by order."),
-    ] = None,
-    home: Home = None,
-) -> None:
-    """Add a file of scores to a data set, joined by a key or by the order of rows.
-
-    They become a model of it: on Local fairness, Post-process, Noisy groups and the
-    front of a sweep. The exit status is 2 when rows or keys do not match.
-    """
-    with opened(home, file) as kept:
-        frame = read_table(file)
-        for column in filter(None, [score, key]):
-            role = "--score" if column == score else "--key"
-            check_one_of(role, column, [str(one) for one in frame])
-        record = kept.log_scores(
-            dataset,
-            frame[[score, key]] if key else frame[score],
-            name=name or score,
-            kind=kind,
-            threshold=threshold,
-            key=key,
-            source=file.name,
-        )
-    typer.echo(f"{record.score.words()}: {record.words()}")
-    typer.echo(f"open /Local_fairness?data={dataset} in the app")
 
 
 @store.command("export")

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
         AddedScores,
         ScoreColumn,
         ScoreKind,
-        join_scores,
     )
     from fairdash.datasets._subgroups import (
         Subgroups,

@@ -1,4 +1,4 @@
-"""How often the outcome came: by subgroup, at a score, and where a number is cut."""
+"""How often the outcome came: by subgroup, and at a score."""
 
 import pandas as pd
 
@@ -29,7 +29,6 @@ from fairdash.plots._theme import (
 )
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up")
-_BINS = 30
 
 
 def plot_calibration(

@@ -13,18 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash.brought import (
-    OnnxModel,
-    model_columns,
-    positive_class,
-    positive_scores,
-)
+from fairdash._wording import count, plural
+from fairdash.brought import OnnxModel, model_columns, positive_scores
 from fairdash.datasets import (
     AddedScores,
     Dataset,
     ScoreColumn,
     ScoreKind,
-    join_scores,
 )
 from fairdash.store._database import Database
 from fairdash.store._files import Files
@@ -46,12 +41,11 @@ class ScoreStore(TableStore):
     def log_scores(
         self,
         dataset_id: str,
-        scores: ArrayLike | pd.DataFrame,
+        scores: ArrayLike,
         *,
         name: str,
         kind: ScoreKind = "probability",
         threshold: float | None = None,
-        key: str | None = None,
         source: str = "",
     ) -> ScoresRecord:
         """Add the scores or decisions of a model to a data set, under a name.
@@ -61,36 +55,36 @@ class ScoreStore(TableStore):
 
         Parameters
         ----------
-        dataset_id : str
-        scores : array-like of numbers, or DataFrame
-            With a key its column and one other; without, one score for each row of the
-            table or for each row used, in order.
+        scores : array-like of numbers
+            One for each row of the table or for each row used, in order.
         name : str
             No column of the table, and no other scores of the data set.
-        kind : {"probability", "margin", "score", "decision"}
-        threshold : float, optional
-            Scores from it on are positive decisions, see
-            `fairdash.datasets.ScoreColumn`.
-        key : str, optional
-            Column of the data set and of ``scores`` that tells rows apart.
+        kind, threshold
+            See `fairdash.datasets.ScoreColumn`.
         source : str
-            The file they come from, to be shown.
+            Where they come from, to be shown.
 
         Raises
         ------
         ValueError
-            If there is no such data set, the name is taken, numbers of rows differ, a
-            row used has no score, a key stands twice, or a score is not of its kind.
+            If there is no such data set, the name is taken, numbers of rows differ, or
+            a score is not of its kind.
         """
         dataset, name = self.dataset(dataset_id), name.strip()
         n_rows = self.dataset_record(dataset_id).n_rows
         _check_name(name, dataset)
+        column, rows = np.asarray(scores), dataset.row_number
+        if len(column) == n_rows:
+            column = column[rows]
+        if len(column) != len(rows):
+            raise ValueError(
+                f"These are {plural(len(column), 'score')}, and the table has "
+                f"{plural(n_rows, 'row')}, {count(len(rows))} of them used. There must "
+                "be one for each, in the same order."
+            )
         score = ScoreColumn(column=name, kind=kind, threshold=threshold)
-        joined = join_scores(scores, dataset.frame, dataset.row_number, n_rows, key=key)
-        values = score.values(joined.column.to_frame(name), dataset.row_number)
-        return self._keep_scores(
-            dataset_id, score, values, source, key, joined.n_unused
-        )
+        values = score.values(pd.DataFrame({name: column}), rows)
+        return self._keep_scores(dataset_id, score, values, source)
 
     def log_model(
         self,
@@ -139,8 +133,6 @@ class ScoreStore(TableStore):
         score: ScoreColumn,
         values: NDArray[np.float64],
         source: str,
-        key: str | None = None,
-        n_unused: int = 0,
         model: bytes | None = None,
     ) -> ScoresRecord:
         name, plain = score.column, score.model_dump(mode="json")
@@ -148,10 +140,10 @@ class ScoreStore(TableStore):
         record = ScoresRecord(
             AddedScores(**plain, file=digest, has_model=model is not None),
             source,
-            key,
-            len(values),
-            n_unused,
-            time.time(),
+            key=None,
+            n_rows=len(values),
+            n_unused=0,
+            created=time.time(),
         )
         facts = {**asdict(record), "score": record.score.model_dump(mode="json")}
         files: dict[str, bytes | Path] = {
@@ -174,64 +166,35 @@ class ScoreStore(TableStore):
 
     def own_scores(self, dataset_id: str) -> list[ScoresRecord]:
         """Return the scores that were added to a data set, in the order of adding."""
-        found = []
+        records = []
         for folder in self.files.listed("scores", within=dataset_id):
             facts = json.loads(self.files.intact(folder / FACTS).read_text())
             facts["score"] = AddedScores.model_validate(facts["score"])
-            found.append(ScoresRecord(**facts))
-        return sorted(found, key=lambda one: one.created)
+            records.append(ScoresRecord(**facts))
+        return sorted(records, key=lambda record: record.created)
 
     def carry_scores(self, dataset_id: str, to: str) -> None:
         """Add the scores added to a data set to another one of the same table.
 
-        Not those whose name is taken, or of `left_scores`; a model's file scores the
-        rows anew.
+        A model's file scores the rows anew. Excluded are scores whose name is taken, a
+        column that lacks a row used there, and a model that does not take the rows.
         """
-        one, other = self.dataset(dataset_id), self.dataset(to)
-        place = pd.Index(one.row_number).get_indexer(pd.Index(other.row_number))
-        kept = [record.score.column for record in self.own_scores(to)]
-        kept += list(self.left_scores(dataset_id, other))
+        before, after = self.dataset(dataset_id), self.dataset(to)
+        place = pd.Index(before.row_number).get_indexer(pd.Index(after.row_number))
+        taken = [record.score.column for record in self.own_scores(to)]
         for record in self.own_scores(dataset_id):
             score = record.score
-            if score.column in kept:
+            if score.column in taken:
                 continue
             if score.has_model:
-                path = self._scores_folder(one, score) / MODEL
+                path = self._scores_folder(before, score) / MODEL
                 content = self.files.intact(path).read_bytes()
                 with suppress(ValueError):  # a row has what the model does not take
                     self.log_model(to, content, name=score.column, source=record.source)
-            else:
-                values = self.score_values(one, score)[place]
+            elif (place >= 0).all():
+                values = self.score_values(before, score)[place]
                 same = ScoreColumn(**score.model_dump(exclude={"file", "has_model"}))
-                self._keep_scores(to, same, values, record.source, record.key)
-
-    def left_scores(self, dataset_id: str, other: Dataset) -> dict[str, str]:
-        """Return which added scores do not go along to other roles of a table, and why.
-
-        Those that some rows used there have none of, and models that cannot read them.
-        """
-        one, left = self.dataset(dataset_id), dict[str, str]()
-        if one.key == other.key:
-            return left
-        missing = int((~np.isin(other.row_number, one.row_number)).sum())
-        there = [known.score.column for known in self.own_scores(other.key[:ID_LENGTH])]
-        for record in self.own_scores(dataset_id):
-            score = record.score
-            if score.column in there:
-                continue
-            if score.has_model:
-                model = self.score_model(one, score)
-                try:
-                    model_columns(model, other.frame, other.roles)
-                    positive_class(model, other.roles.positive)
-                except ValueError as error:  # it reads what is the outcome now
-                    left[score.column] = str(error)
-            elif missing:
-                left[score.column] = (
-                    f"{missing:,} of the {other.n_rows:,} rows that these roles use "
-                    "have no score. Add a file that has them once the roles are kept."
-                )
-        return left
+                self._keep_scores(to, same, values, record.source)
 
     def score_values(self, dataset: Dataset, score: ScoreColumn) -> NDArray[np.float64]:
         """Return the scores of all rows used, of a column or of what was added.
@@ -258,14 +221,16 @@ class ScoreStore(TableStore):
         if name is None:  # damaged ones too, of which nothing can be read
             folders = list(self.files.listed("scores", within=dataset_id))
         else:
-            found = self.own_scores(dataset_id)
-            known = [one.score.column for one in found]
-            if name not in known:
+            added = {
+                record.score.column: record.score.file
+                for record in self.own_scores(dataset_id)
+            }
+            if name not in added:
                 raise ValueError(
-                    f"No scores {name!r} were added to this data set; it has {known}."
+                    f"No scores {name!r} were added to this data set; it has "
+                    f"{[*added]}."
                 )
-            mine = [one.score.file for one in found if one.score.column == name]
-            folders = [self._scores / dataset_id / file for file in mine]
+            folders = [self._scores / dataset_id / added[name]]
         with self.files.removing(folders):
             pass
 
@@ -288,5 +253,5 @@ def _as_bytes(values: NDArray[np.float64]) -> bytes:
 def _digest(
     score: ScoreColumn, values: NDArray[np.float64], model: bytes | None
 ) -> str:
-    told = json.dumps(score.model_dump(mode="json"), sort_keys=True).encode()
-    return sha256(told + _as_bytes(values) + (model or b"")).hexdigest()
+    facts = json.dumps(score.model_dump(mode="json"), sort_keys=True).encode()
+    return sha256(facts + _as_bytes(values) + (model or b"")).hexdigest()

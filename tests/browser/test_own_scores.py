@@ -21,13 +21,6 @@ def send(page, server, content, folder):
     settle(page)
 
 
-def choose(page, label, option):
-    """Choose one of a list by hand."""
-    page.get_by_label(label, exact=True).click()
-    page.get_by_role("option", name=option, exact=True).click()
-    settle(page)
-
-
 def test_a_model_file_is_brought_and_audited(page, server, tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
@@ -62,5 +55,3 @@ def test_the_handle_of_a_continuous_outcome_moves_the_cut_and_what_follows(
         handle.press("ArrowRight")
     expect(cut).to_have_value(str(before + 4))
     expect(rate).to_contain_text(f"{(wage > before + 4).mean():.1%}")
-    histogram = page.locator(".js-plotly-plot").filter(has_text=f"> {before + 4}")
-    expect(histogram.first).to_be_visible()

@@ -1,7 +1,5 @@
 """`fairdash certify`: certificates of a run's models, or of scores in a file."""
 
-from contextlib import closing
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,14 +51,10 @@ def rows(frame):
     return frame["paid"], (frame["score"] > 0.5).astype(int), frame["team"]
 
 
-def test_scores_in_a_file_are_certified_with_a_radius_for_each_group(
-    frame, file, tmp_path
-):
-    radii = {"blue": 0.05, "green": 0.1, "red": 0.2}
-    given = [f"--radius={name}={value}" for name, value in radii.items()]
-    done = call(file, *COLUMNS, *given, "--out", tmp_path / "all.csv")
+def test_scores_in_a_file_are_certified(frame, file, tmp_path):
+    done = call(file, *COLUMNS, "--radius", 0.1, "--out", tmp_path / "all.csv")
     assert done.exit_code == 0, done.output
-    table = tv_certificate(*rows(frame), radii)
+    table = tv_certificate(*rows(frame), 0.1)
     assert f"{table['worst_violation'].max():+.3f}" in done.stdout
     written = pd.read_csv(tmp_path / "all.csv").query("kind == 'ball'")
     np.testing.assert_allclose(written["worst"], table["worst"])
@@ -109,8 +103,6 @@ def test_models_of_a_run_are_certified_on_the_test_rows_of_each_seed(inline):
         (["--level", "0.4", "--auxiliary", __file__], "Give one of --level and"),
         (["--level", "0.66"], "`level` can be at most 0.573"),
         (["--radius", "2"], "`radius` must be in [0, 1], got 2"),
-        (["--radius", "far"], "`--radius` must be a number or NAME=NUMBER, got far"),
-        (["--radius", "blue=0.1"], "`radius` has no entry for the group 'green'"),
         (["--radius", "0.1", "--positive", "yes"], "never is 'yes' (--positive)"),
         (["--radius", "0.1", "--group", "city"], "has no columns ['city']"),
         (["--radius", "0.1", "--constraint", "odds"], "`constraints` must be one of"),
@@ -174,36 +166,3 @@ def test_a_sample_is_counted_and_certifies(frame, file, tmp_path):
     done = call(file, *COLUMNS, "--auxiliary", counts)
     assert done.exit_code == 2
     assert "no row of the noisy group 'red'" in done.stderr
-
-
-def test_own_scores_of_a_data_set_are_certified_on_all_rows(tmp_path):
-    home = tmp_path / "home"
-    with closing(open_store(home)) as store:
-        table = store.add_table(people_csv(), "people.csv")
-        data = store.add_dataset(table, ROLES, "People")
-        scores = np.random.default_rng(2).random(600)
-        given = [data, "--home", home, "--radius", 0.1]
-        found = call(*given)
-        assert found.exit_code == 2
-        assert "has no own scores to certify" in found.stderr
-        store.log_scores(data, scores, name="vendor", threshold=0.4)
-        store.log_scores(data, 1 - scores, name="other", threshold=0.7)
-        dataset = store.dataset(data)
-    groups = np.asarray(dataset.sensitive_features, dtype=str)
-    expected = tv_certificate(
-        dataset.y, (scores >= 0.4).astype(int), groups, 0.1, constraints=CONSTRAINT
-    )
-    out = tmp_path / "groups.csv"
-    found = call(*given, "--score", "vendor", "--out", out)
-    assert found.exit_code == 0, found.output
-    rows = pd.read_csv(out).query("kind == 'ball'").set_index("group")
-    expected = expected.set_index("group")
-    np.testing.assert_allclose(
-        rows["worst_violation"], expected["worst_violation"][rows.index], atol=1e-9
-    )
-    both = call(*given)
-    assert "vendor" in both.stdout
-    assert "other" in both.stdout
-    wrong = call(*given, "--score", "nobody")
-    assert wrong.exit_code == 2
-    assert "vendor" in wrong.stderr

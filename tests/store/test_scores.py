@@ -1,22 +1,17 @@
 """Scores that join a data set after its table: by key or order, kept and deleted."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from toys import ROLES, people, pipeline, pipeline_as_onnx
 
-from fairdash.datasets import AddedScores, join_scores
+from fairdash.datasets import AddedScores
 from fairdash.store import open_store
-
-NAMED = [f"p{i}" for i in range(100)]
 
 
 @pytest.fixture
 def data(store):
     """Applicants with numbers of their own; two of them have no origin."""
-    frame = people(100).assign(person=NAMED)
+    frame = people(100)
     frame.loc[[3, 50], "origin"] = None
     table = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
     return store.add_dataset(table, ROLES, "People")
@@ -41,76 +36,22 @@ def test_a_score_out_of_range_is_named_by_its_row_in_the_table(store, data, p):
 
 def test_scores_in_the_order_of_the_table_or_of_the_rows_used(store, data, p):
     whole = store.log_scores(data, p, name="whole")
-    assert (whole.n_rows, whole.n_unused) == (98, 2)
-    used = store.log_scores(data, rows_used(store, data, p), name="used")
-    assert used.n_unused == 0
+    assert whole.n_rows == 98
+    store.log_scores(data, rows_used(store, data, p), name="used")
     dataset = store.dataset(data)
-    for one in store.own_scores(data):
-        assert one.key is None
-        found = store.score_values(dataset, one.score)
-        assert found.tolist() == rows_used(store, data, p).tolist()
+    for record in store.own_scores(data):
+        values = store.score_values(dataset, record.score)
+        assert values.tolist() == rows_used(store, data, p).tolist()
     again = open_store(store.home)
     assert [one.score.column for one in again.own_scores(data)] == ["whole", "used"]
     again.close()
 
 
-@given(st.permutations(range(100)), st.integers(0, 20))
-@settings(max_examples=30, deadline=None)
-def test_a_key_finds_the_same_scores_in_any_order(order, n_more):
-    frame = people(100).assign(person=np.arange(100) * 3)
-    used = np.arange(1, 100, 2)
-    scores = np.random.default_rng(0).normal(size=100)
-    file = pd.DataFrame({"s": scores, "person": frame["person"]}).iloc[list(order)]
-    others = pd.DataFrame({"s": [np.nan] * n_more, "person": [7.5] * n_more})
-    file = pd.concat([file, others])  # whole numbers become 3.0: the same label
-    rows = frame.iloc[used].reset_index(drop=True)
-    found = join_scores(file, rows, used, 100, key="person")
-    assert found.column.tolist() == scores[used].tolist()
-    assert found.n_unused == 50 + n_more
-
-
-def by_name(values, names=NAMED):
-    return pd.DataFrame({"person": names, "risk": values})
-
-
-def refusals(p):
-    short = by_name(p).iloc[5:]
-    twice = pd.concat([by_name(p), by_name(p).iloc[[7]]])
-    return {
-        "70 scores, and the table has 100 rows, 98 of them used": (p[:70], None),
-        "4 of 98 rows used have no score: row 1 .person p0., row 2 .person p1., "
-        "row 3 .person p2. and 1 more": (short, "person"),
-        "1 key of 'person' stands more than once in the scores, such as p7 in rows "
-        "8 and 101": (twice, "person"),
-        "keys of 'branch' stand more than once in the data set": (
-            pd.DataFrame({"branch": ["office", "works"], "risk": [0.1, 0.2]}),
-            "branch",
-        ),
-        "scores have no column 'person'": (p, "person"),
-        "data set has no column 'id'": (
-            by_name(p).rename(columns={"person": "id"}),
-            "id",
-        ),
-        "must be one column": (by_name(p).assign(more=1), "person"),
-        "numbers from 0 to 1; 1 rows do not": (
-            np.where(np.arange(100) == 9, 2, p),
-            None,
-        ),
-    }
-
-
-def test_what_does_not_match_is_refused_by_row_and_key(store, data, p):
-    for words, (scores, key) in refusals(p).items():
-        with pytest.raises(ValueError, match=words):
-            store.log_scores(data, scores, name="risk", key=key)
-    assert store.own_scores(data) == []
-
-
 def test_a_name_is_taken_once_and_the_same_twice_is_once(store, data, p):
-    first = store.log_scores(
-        data, by_name(p), name="risk", key="person", source="a.csv"
-    )
-    assert first.words() == "98 rows by person; 2 scores of no row used"
+    first = store.log_scores(data, p, name="risk", source="a.csv")
+    assert first.words() == "98 rows in the order of rows"
+    with pytest.raises(ValueError, match="70 scores, and the table has 100 rows, 98 "):
+        store.log_scores(data, p[:70], name="few")
     assert isinstance(first.score, AddedScores)
     assert store.log_scores(data, p, name="risk") == first
     with pytest.raises(ValueError, match="kept already"):
