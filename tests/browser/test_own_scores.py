@@ -1,7 +1,5 @@
 """A model that exists already: from its file to its error rates in three clicks."""
 
-import numpy as np
-import pandas as pd
 import pytest
 from driving import settle
 from playwright.sync_api import expect
@@ -34,24 +32,3 @@ def test_a_model_file_is_brought_and_audited(page, server, tmp_path):
     page.get_by_role("heading", name="Every measure of hire").wait_for()
     settle(page)
     expect(page.locator(".js-plotly-plot").first).to_contain_text("hire > 0.5")
-
-
-def test_the_handle_of_a_continuous_outcome_moves_the_cut_and_what_follows(
-    page, server, tmp_path
-):
-    random = np.random.default_rng(3)
-    sex = random.choice(["female", "male"], 600)
-    wage = random.integers(8, 24, 600) + 6 * (sex == "male")
-    frame = pd.DataFrame({"wage": wage, "sex": sex, "age": 20 + np.arange(600) % 40})
-    send(page, server, frame.to_csv(index=False).encode(), tmp_path)
-    outcome = page.get_by_label("Outcome (y)", exact=True)
-    expect(outcome).to_have_value("wage")
-    cut, handle = page.get_by_label("this value"), page.get_by_role("slider").first
-    before = int(handle.input_value())
-    expect(cut).to_have_value(str(before))
-    rate = page.get_by_test_id("stMetric").filter(has_text="P(y = 1)")
-    expect(rate).to_contain_text(f"{(wage > before).mean():.1%}")
-    for _ in range(4):
-        handle.press("ArrowRight")
-    expect(cut).to_have_value(str(before + 4))
-    expect(rate).to_contain_text(f"{(wage > before + 4).mean():.1%}")
