@@ -1,37 +1,20 @@
 """Frozen dataclasses that check what they are made of, and read and write JSON.
 
-Fields, methods and messages are those of pydantic's models, which may hold records in
-fields of their own. Records need no library, so the core works without pydantic.
+Methods are called as those of pydantic's models, which may hold records in fields of
+their own. Records need no library, so the core works without pydantic.
 """
 
 import json
 import math
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Self, dataclass_transform
 
-_LIST_LIKE = (list, tuple, set, frozenset, types.GeneratorType)
 Place = tuple[str | int, ...]
 _KINDS: dict[Any, dict[str, Any]] = {}  # types of the fields of each record
-
-
-class Before(NamedTuple):
-    """What changes a value before it is checked, as metadata of a type."""
-
-    change: Callable[[Any], Any]
-
-
-class Whole(NamedTuple):
-    """The range of a whole number, as metadata of a type.
-
-    With ``strict`` neither text nor a float is read as a number.
-    """
-
-    at_least: int
-    at_most: int
-    strict: bool = False
 
 
 class Problem(NamedTuple):
@@ -49,13 +32,6 @@ class InvalidError(ValueError):
         self.problems = problems
         super().__init__(explained((p.place, p.message) for p in problems))
 
-    def errors(self) -> list[dict[str, Any]]:
-        """Return the problems as pydantic does."""
-        return [
-            {"type": "value_error", "loc": p.place, "msg": p.message, "input": p.value}
-            for p in self.problems
-        ]
-
 
 def explained(problems: Iterable[tuple[Place, str]]) -> str:
     """Return problems as one sentence each, with the names of their fields."""
@@ -64,6 +40,40 @@ def explained(problems: Iterable[tuple[Place, str]]) -> str:
         where = ".".join(map(str, place))
         sentences.append(f"{where}: {message}" if where else message)
     return "; ".join(dict.fromkeys(sentences))
+
+
+class Before(NamedTuple):
+    """What changes a value before it is checked, as metadata of a type."""
+
+    change: Callable[[Any], Any]
+
+    def read(self, value: Any, kind: Any) -> Any:
+        """Return the value as ``kind`` reads it once changed."""
+        return _read(self.change(value), kind)
+
+
+class Whole(NamedTuple):
+    """The range of a whole number, as metadata of a type.
+
+    With ``strict`` neither text nor a float is read as a number.
+    """
+
+    at_least: int
+    at_most: int
+    strict: bool = False
+
+    def read(self, value: Any, kind: Any) -> Any:
+        """Return the value as a number within the range."""
+        if self.strict and (isinstance(value, bool) or not isinstance(value, int)):
+            raise _wrong("Input should be a valid integer", value)
+        number = _read(value, kind)
+        if number < self.at_least:
+            message = f"Input should be greater than or equal to {self.at_least}"
+            raise _wrong(message, value)
+        if number > self.at_most:
+            message = f"Input should be less than or equal to {self.at_most}"
+            raise _wrong(message, value)
+        return number
 
 
 @dataclass_transform(
@@ -77,75 +87,62 @@ class Record:
         dataclass(frozen=True, kw_only=True, eq=True)(cls)
 
     def __post_init__(self) -> None:
-        problems = []
-        for name, kind in _kinds_of(type(self)).items():
-            try:
-                value = _read(getattr(self, name), kind)
-                object.__setattr__(self, name, value)
-            except InvalidError as error:
-                problems += _inside(name, error)
-        if problems:
-            raise InvalidError(problems)
+        kinds = _kinds_of(type(self))
+        values = _read_all((name, getattr(self, name), kinds[name]) for name in kinds)
+        for name, value in zip(kinds, values, strict=True):
+            object.__setattr__(self, name, value)
         self._check()
 
     def _check(self) -> None:
         """Raise ValueError unless the fields fit together."""
 
     @classmethod
-    def model_validate(cls, given: Any) -> Self:
+    def model_validate(cls, content: Any) -> Self:
         """Return a record of a mapping; InvalidError says what does not fit."""
-        if isinstance(given, cls):
-            return given
-        if not isinstance(given, Mapping):
-            raise _wrong("Input should be a valid dictionary", given)
-        known = {declared.name: declared for declared in fields(cls)}
+        if isinstance(content, cls):
+            return content
+        if not isinstance(content, Mapping):
+            raise _wrong("Input should be a valid dictionary", content)
+        declared = {each.name: each for each in fields(cls)}
         problems = [
-            Problem((name,), "Field required", given)
-            for name, declared in known.items()
-            if name not in given and _is_required(declared)
+            Problem((name,), "Field required", content)
+            for name, each in declared.items()
+            if name not in content and _default(each) is MISSING
         ]
         problems += [
-            Problem((name,), "Extra inputs are not permitted", given[name])
-            for name in given
-            if name not in known
+            Problem((name,), "Extra inputs are not permitted", content[name])
+            for name in content
+            if name not in declared
         ]
         if problems:
-            kinds = _kinds_of(cls)
-            for name in (name for name in given if name in known):
-                try:
-                    _read(given[name], kinds[name])
-                except InvalidError as error:
-                    problems += _inside(name, error)
             raise InvalidError(problems)
         try:
-            return cls(**given)
+            return cls(**content)
         except InvalidError:
             raise
         except ValueError as error:
-            raise InvalidError([Problem((), str(error), dict(given))]) from error
+            raise InvalidError([Problem((), str(error), dict(content))]) from error
 
     @classmethod
     def model_validate_json(cls, text: str | bytes) -> Self:
         """Return a record of JSON text."""
         try:
-            given = json.loads(text)
+            content = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise _wrong("Invalid JSON", text) from error
-        return cls.model_validate(given)
+        return cls.model_validate(content)
 
     @classmethod
-    def model_construct(cls, **given: Any) -> Self:
+    def model_construct(cls, **values: Any) -> Self:
         """Return a record whose fields are not checked; others are at their default."""
-        known = {declared.name: _default(declared) for declared in fields(cls)}
         record = object.__new__(cls)
-        record.__dict__.update({**known, **given})
+        record.__dict__.update({each.name: _default(each) for each in fields(cls)})
+        record.__dict__.update(values)
         return record
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """Return a record with other values, which are not checked."""
-        copy = object.__new__(type(self))
-        copy.__dict__.update({**self.__dict__, **update})
-        return copy
+        return self.model_construct(**{**self.__dict__, **update})
 
     def model_dump(
         self,
@@ -159,15 +156,16 @@ class Record:
         """Return the fields as plain data; with ``mode="json"`` tuples are lists."""
         options = (mode, exclude_defaults, exclude_none)
         dumped = {}
-        for declared in fields(self):
-            name, value = declared.name, getattr(self, declared.name)
-            if name in exclude or (include is not None and name not in include):
-                continue
-            if exclude_none and value is None:
-                continue
-            if exclude_defaults and value == _default(declared):
-                continue
-            dumped[name] = _plain(value, _kinds_of(type(self))[name], options)
+        for each in fields(self):
+            name, value = each.name, getattr(self, each.name)
+            left_out = (
+                name in exclude
+                or (include is not None and name not in include)
+                or (exclude_none and value is None)
+                or (exclude_defaults and value == _default(each))
+            )
+            if not left_out:
+                dumped[name] = _plain(value, _kinds_of(type(self))[name], options)
         return dumped
 
     def model_dump_json(self, **options: Any) -> str:
@@ -184,9 +182,9 @@ class Record:
             core_schema,
         )
 
-        def read(given: Any) -> Any:
+        def read(content: Any) -> Any:
             try:
-                return cls.model_validate(given)
+                return cls.model_validate(content)
             except InvalidError as error:
                 details = [
                     InitErrorDetails(
@@ -216,7 +214,7 @@ class Record:
 
 def default(record: type[Record], name: str) -> Any:
     """Return the default of a field; `dataclasses.MISSING` where it has none."""
-    return next(_default(d) for d in fields(record) if d.name == name)
+    return next(_default(each) for each in fields(record) if each.name == name)
 
 
 def _default(declared: Field[Any]) -> Any:
@@ -225,14 +223,10 @@ def _default(declared: Field[Any]) -> Any:
     return declared.default
 
 
-def _is_required(declared: Field[Any]) -> bool:
-    return _default(declared) is MISSING
-
-
 def _kinds_of(record: Any) -> dict[str, Any]:
     if record not in _KINDS:
         hints = typing.get_type_hints(record, include_extras=True)
-        _KINDS[record] = {entry.name: hints[entry.name] for entry in fields(record)}
+        _KINDS[record] = {each.name: hints[each.name] for each in fields(record)}
     return _KINDS[record]
 
 
@@ -240,52 +234,43 @@ def _wrong(message: str, value: Any) -> InvalidError:
     return InvalidError([Problem((), message, value)])
 
 
-def _inside(name: str | int, error: InvalidError) -> list[Problem]:
-    return [p._replace(place=(name, *p.place)) for p in error.problems]
-
-
 def _read(value: Any, kind: Any) -> Any:
     """Return a value as a type asks for; InvalidError where it cannot be read so."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
-        return _annotated(value, *inner)
+        return inner[1].read(value, inner[0])
     if origin is Literal:
         if not (isinstance(value, str) and value in inner):
-            names = [repr(name) for name in inner]
-            listed = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-            raise _wrong(f"Input should be {listed}", value)
+            raise _wrong(f"Input should be {' or '.join(map(repr, inner))}", value)
         return value
     if origin in (typing.Union, types.UnionType):
         return _first_that_fits(value, inner)
     if origin is tuple:
-        return _entries(value, inner[0])
+        if not isinstance(value, list | tuple | set | frozenset | types.GeneratorType):
+            raise _wrong("Input should be a valid tuple", value)
+        return tuple(_read_all((i, each, inner[0]) for i, each in enumerate(value)))
     if origin is dict:
-        return _items(value, *inner)
+        if not isinstance(value, Mapping):
+            raise _wrong("Input should be a valid dictionary", value)
+        names = _read_all((name, name, inner[0]) for name in value)
+        values = _read_all((name, each, inner[1]) for name, each in value.items())
+        return dict(zip(names, values, strict=True))
     if isinstance(kind, type) and issubclass(kind, Record):
-        return _record(value, kind)
+        return kind.model_validate(value)
     return _SIMPLE[kind](value)
 
 
-def _record(value: Any, kind: type[Record]) -> Record:
-    if not isinstance(value, Mapping | kind):
-        message = "Input should be a valid dictionary or instance of " + kind.__name__
-        raise _wrong(message, value)
-    return kind.model_validate(value)
-
-
-def _annotated(value: Any, kind: Any, metadata: Before | Whole) -> Any:
-    if isinstance(metadata, Before):
-        return _read(metadata.change(value), kind)
-    if metadata.strict and (isinstance(value, bool) or not isinstance(value, int)):
-        raise _wrong("Input should be a valid integer", value)
-    number = _read(value, kind)
-    if number < metadata.at_least:
-        message = f"Input should be greater than or equal to {metadata.at_least}"
-        raise _wrong(message, value)
-    if number > metadata.at_most:
-        message = f"Input should be less than or equal to {metadata.at_most}"
-        raise _wrong(message, value)
-    return number
+def _read_all(entries: Iterable[tuple[str | int, Any, Any]]) -> list[Any]:
+    """Read values with their place and type; the problems of all are raised at once."""
+    values, problems = [], []
+    for place, value, kind in entries:
+        try:
+            values.append(_read(value, kind))
+        except InvalidError as error:
+            problems += [p._replace(place=(place, *p.place)) for p in error.problems]
+    if problems:
+        raise InvalidError(problems)
+    return values
 
 
 def _first_that_fits(value: Any, kinds: tuple[Any, ...]) -> Any:
@@ -299,43 +284,10 @@ def _first_that_fits(value: Any, kinds: tuple[Any, ...]) -> Any:
     raise InvalidError(problems)
 
 
-def _entries(value: Any, kind: Any) -> tuple[Any, ...]:
-    if not isinstance(value, _LIST_LIKE):
-        raise _wrong("Input should be a valid tuple", value)
-    entries, problems = [], []
-    for number, entry in enumerate(value):
-        try:
-            entries.append(_read(entry, kind))
-        except InvalidError as error:
-            problems += _inside(number, error)
-    if problems:
-        raise InvalidError(problems)
-    return tuple(entries)
-
-
-def _items(value: Any, key: Any, kind: Any) -> dict[Any, Any]:
-    if not isinstance(value, Mapping):
-        raise _wrong("Input should be a valid dictionary", value)
-    items, problems = {}, []
-    for name, entry in value.items():
-        try:
-            items[_read(name, key)] = _read(entry, kind)
-        except InvalidError as error:
-            problems += _inside(name, error)
-    if problems:
-        raise InvalidError(problems)
-    return items
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise _wrong("Input should be a valid string", value)
+def _instance(kind: type[Any], name: str, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise _wrong(f"Input should be {name}", value)
     return value
-
-
-def _nothing(value: Any) -> None:
-    if value is not None:
-        raise _wrong("Input should be None", value)
 
 
 def _flag(value: Any) -> bool:
@@ -357,18 +309,17 @@ def _number(value: Any) -> float:
 
 
 def _integer(value: Any) -> int:
-    number = _number(value)
-    if not number.is_integer():
+    if not _number(value).is_integer():
         raise _wrong("Input should be a valid integer", value)
     return int(value)
 
 
 _SIMPLE: dict[Any, Callable[[Any], Any]] = {
-    str: _text,
+    str: partial(_instance, str, "a valid string"),
+    type(None): partial(_instance, type(None), "None"),
     bool: _flag,
     float: _number,
     int: _integer,
-    type(None): _nothing,
 }
 
 
@@ -376,24 +327,22 @@ def _plain(value: Any, kind: Any, options: tuple[str, bool, bool]) -> Any:
     """Return a value as plain data, a record with the fields of its declared type."""
     if isinstance(value, Record):
         mode, exclude_defaults, exclude_none = options
-        declared = next(_records_in(kind), type(value))
-        names = {entry.name for entry in fields(declared)}
         return value.model_dump(
             mode=mode,
-            include=names,
+            include={each.name for each in fields(_record_in(kind) or value)},
             exclude_defaults=exclude_defaults,
             exclude_none=exclude_none,
         )
     if isinstance(value, dict):
-        return {name: _plain(entry, kind, options) for name, entry in value.items()}
+        return {name: _plain(each, kind, options) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        entries = [_plain(entry, kind, options) for entry in value]
+        entries = [_plain(each, kind, options) for each in value]
         return entries if options[0] == "json" else tuple(entries)
     return value
 
 
-def _records_in(kind: Any) -> Iterator[type[Record]]:
+def _record_in(kind: Any) -> type[Record] | None:
+    """Return the first record among the types that a type is made of."""
     if isinstance(kind, type) and issubclass(kind, Record):
-        yield kind
-    for inner in typing.get_args(kind):
-        yield from _records_in(inner)
+        return kind
+    return next(filter(None, map(_record_in, typing.get_args(kind))), None)

@@ -36,7 +36,6 @@ class Kpi:
     # For the better; None while its paired interval covers 0, and the chip is grey.
     good: bool | None = None
     help: str | None = None  # the definition, behind a question mark
-    series: Sequence[float] | None = None  # a sparkline below the number
 
 
 @dataclass(frozen=True)

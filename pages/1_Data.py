@@ -59,8 +59,6 @@ with left, st.container(border=True, gap="xsmall"):
     brought = dataset and data.bring_model(
         table, dataset, lambda: data.keep_dataset(table, roles, subgroups)
     )
-    if dataset is not None and (note := ui.audit_note(dataset.n_rows)):
-        st.caption(note)
     keep = False
     if edited:
         with st.container(horizontal=True, gap="xsmall"):

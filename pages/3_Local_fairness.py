@@ -36,11 +36,9 @@ def local_fairness():
             trained = not all(map(audits.is_own, chosen))  # others are on all rows
             everywhere = trained and local.pick_rows()
             compared = ui.pick_seed(chosen)
-            k = ui.pick_k()
             ui.pick_gap(labelled=True)
     gap = ui.chosen_gap()
     with page.figure:
-        ui.offer_missing_seeds(compared, view.data)
         ui.advise_rule(compared[-1], view.data)
         if everywhere and not (compared := local.on_all_rows(compared, view.data)):
             return
@@ -52,7 +50,7 @@ def local_fairness():
         result = audits.local_by_measure(
             ui.store(), some, view.data, subgroups, measure, reference
         )
-        return result.answer(dataset, subgroups, k=k, gap=gap, truth=truth)
+        return result.answer(dataset, subgroups, gap=gap, truth=truth)
 
     try:
         answer = answer_of(compared)

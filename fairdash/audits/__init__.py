@@ -146,9 +146,7 @@ if TYPE_CHECKING:
         run_table,
         runtime,
         seconds_left,
-        series,
         trained_elsewhere,
-        weights,
         why_failed,
     )
     from fairdash.audits.trials.decision_rule import (
@@ -163,7 +161,6 @@ if TYPE_CHECKING:
         ids_to_come,
         known_models,
         known_models_of,
-        missing_seeds,
         on_shared_seeds,
         reference_of,
         same_model,

@@ -62,19 +62,6 @@ def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
     return summarise_seeds(pd.concat(tables), "epoch").sort_values("epoch")
 
 
-def series(table: pd.DataFrame, name: str) -> list[float]:
-    """Return one of the `curves` as numbers, where it was looked at."""
-    return [float(value) for value in table[name].dropna()] if name in table else []
-
-
-def weights(trials: Sequence[TrialRecord]) -> dict[str, Any] | None:
-    """Return histogram and quantiles of r of the first trial that has weights."""
-    for trial in trials:
-        if trial.progress is not None and trial.progress.ratio:
-            return trial.progress.ratio
-    return None
-
-
 def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
     """Return how long the run still takes at its speed so far, or None at its start.
 

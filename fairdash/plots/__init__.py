@@ -45,9 +45,7 @@ from fairdash.plots._trade_off import (
     plot_trade_off,
 )
 from fairdash.plots._training import (
-    plot_ratio_histogram,
     plot_training,
-    sparkline,
 )
 from fairdash.plots._weights import (
     plot_ratio_against_di,

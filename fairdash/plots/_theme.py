@@ -8,13 +8,11 @@ margins, fonts and axis titles, so ``finish`` sets these on the figure itself.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, Self
 
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
-import pyarrow as pa
 from plotly.basedatatypes import BaseFigure
 from plotly.offline import get_plotlyjs
 
@@ -289,11 +287,6 @@ class Picture:
         if isinstance(self.figure, FinishedFigure):
             return self
         return replace(self, figure=FinishedFigure(self.figure.to_dict()))
-
-    @cached_property
-    def sent(self) -> pa.Table:
-        """The numbers drawn as a browser is sent them, made once."""
-        return pa.Table.from_pandas(self.table, preserve_index=False)
 
 
 class FinishedFigure(BaseFigure):  # type: ignore[misc]

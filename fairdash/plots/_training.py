@@ -1,21 +1,12 @@
-"""Training as it goes: loss curves and the histogram of the weights r."""
-
-from collections.abc import Mapping, Sequence
-from typing import Any
+"""Training as it goes: loss curves."""
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fairdash._wording import (
-    between,
-    fitting,
-    group_label,
-    listing,
-    number,
-)
-from fairdash.plots._rows import band, scatter, stairs, upright_line
+from fairdash._wording import listing, number
+from fairdash.plots._rows import band, scatter
 from fairdash.plots._theme import (
     INK,
     MUTED,
@@ -23,7 +14,6 @@ from fairdash.plots._theme import (
     Spec,
     fade,
     finish,
-    group_colours,
     method_mark,
     text,
     value_axis,
@@ -39,22 +29,6 @@ _PANELS = ("model loss", "adversary loss")
 _SMOOTH = 5  # epochs
 _CHOSEN = 3.5  # standard errors, since the lowest mean is chosen among many
 _ROUNDING = 1e-9
-
-
-def sparkline(values: Sequence[float]) -> str:
-    """Return numbers, evenly spaced, as a small line in SVG: lowest at the bottom."""
-    low, high = min(values), max(values)
-    spread, last = (high - low) or 1.0, max(1, len(values) - 1)
-    points = " ".join(
-        f"{100 * at / last:.1f},{28 - 26 * (value - low) / spread:.1f}"
-        for at, value in enumerate(values)
-    )
-    return (
-        '<svg viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true" '
-        'style="display: block; width: 100%; height: 36px; opacity: .7"><polyline '
-        'fill="none" stroke="currentColor" stroke-width="1.5" vector-effect='
-        f'"non-scaling-stroke" points="{points}"/></svg>'
-    )
 
 
 def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> Picture:
@@ -142,72 +116,6 @@ def _describe_curves(curves: pd.DataFrame) -> str:
             parts.append(f"{words} loss from {number(first)} to {number(last)}")
     epochs = f"after {curves['epoch'].max():,.0f} epochs"
     return f"Loss by epoch, {epochs}: {listing(parts)}."
-
-
-def plot_ratio_histogram(
-    ratio: Mapping[str, Any], *, groups: tuple[str, ...], feature: str = ""
-) -> Picture:
-    """Density of r among the training rows of every group; each group has mean 1.
-
-    The figure has one stepped line per group. ``ratio`` has "edges" of the bins and, by
-    group, "density" and "quantiles" at 5, 25, 50, 75 and 95 %, as of
-    ``fairdash.sweep.summarise_ratio``; ``feature`` is the column of the groups.
-    """
-    edges = np.asarray(ratio["edges"], dtype=np.float64)
-    colours = group_colours(groups)
-    data: list[Spec] = []
-    for name in groups:
-        density = np.asarray(ratio["density"][name], dtype=np.float64)
-        low, *_, high = ratio["quantiles"][name]
-        data.append(
-            stairs(
-                edges,
-                density,
-                name=f"{group_label(feature, name)} · "
-                f"5–95% of rows {between(low, high, 1)}",
-                line={"color": colours[name], "width": 2},
-                fill="tozeroy",
-                fillcolor=fade(colours[name], 0.1),
-            )
-        )
-    layout: Spec = {
-        "xaxis": {"title": "weight r", "range": [0, edges[-1]], "nticks": 6},
-        "yaxis": {"title": "density", "rangemode": "tozero", "nticks": 4},
-        "shapes": [upright_line(1, color=MUTED, width=1.5, dash="dot")],
-    }
-    quantiles = pd.DataFrame(
-        ratio["quantiles"], index=["5%", "25%", "50%", "75%", "95%"]
-    )
-    return Picture(
-        finish(data, layout, height=380, legend=True),
-        ratio_finding(ratio, feature),
-        describe_ratio_histogram(ratio, feature),
-        quantiles.T.rename_axis("Group").reset_index(),
-    )
-
-
-def ratio_finding(ratio: Mapping[str, Any], feature: str = "") -> str:
-    """Say which group's weights spread widest; ``feature`` is the groups' column."""
-    width = {name: q[-1] - q[0] for name, q in ratio["quantiles"].items()}
-    name = max(width, key=lambda group: width[group])
-    low, *_, high = ratio["quantiles"][name]
-    if high - low < 0.05:
-        return "All weights are close to 1"
-    return fitting(
-        f"Weights spread widest among {group_label(feature, name)} rows: "
-        f"90% in {between(low, high, 1)}",
-        f"Widest spread of weights: 90% in {between(low, high, 1)}",
-    )
-
-
-def describe_ratio_histogram(ratio: Mapping[str, Any], feature: str = "") -> str:
-    """Alt text: where most weights of each group lie."""
-    parts = [
-        f"{group_label(feature, name)} median {number(q[2], 2)}, "
-        f"90% in {between(q[0], q[-1], 2)}"
-        for name, q in ratio["quantiles"].items()
-    ]
-    return f"Density of the weights r of the training rows by group: {listing(parts)}."
 
 
 def _line(curves: pd.DataFrame, name: str, colour: str, words: str) -> Spec:

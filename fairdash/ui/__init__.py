@@ -31,8 +31,6 @@ from fairdash.ui.widgets.pick_models import (
     by_interest,
     chosen_subgroups,
     known_models,
-    offer_missing_seeds,
-    pick_k,
     pick_reference,
     pick_seed,
     subgroup_form,
@@ -40,7 +38,6 @@ from fairdash.ui.widgets.pick_models import (
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
-    audit_note,
     follow,
     start_audit,
     start_training,

@@ -42,7 +42,6 @@ from fairdash.ui.widgets.blocks import (
     table_download,
 )
 from fairdash.ui.widgets.frame import open_page, open_unpacked
-from fairdash.ui.widgets.pick_models import offer_missing_seeds
 from fairdash.ui.widgets.runs import waiting_for_database
 from fairdash.ui.widgets.state import store
 
@@ -261,7 +260,6 @@ def _comparison(chosen: Sequence[RunRecord]) -> None:
     if found is None:
         return
     show_answer(found.answer(), "comparison")
-    offer_missing_seeds(found.settings, finished[0].dataset_id)
 
 
 def recent_runs(runs: Sequence[RunRecord]) -> None:

@@ -60,9 +60,7 @@ CHOICES = {
         ("select_slider", "Rows with the largest r", 0.1),
         ("button_group", "Group", "there"),
     ],
-    "Local fairness": [
-        ("button_group", "Worst k", 2),
-    ],
+    "Local fairness": [("button_group", "Gap as", "ratio")],
     "Sweep": [
         ("toggle", "Show constant models", True),
         ("button_group", "Evidence", ["map"]),

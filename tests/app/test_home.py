@@ -1,4 +1,4 @@
-from reading import button, drawn, figures, labels, sent, words
+from reading import button, figures, labels, sent, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
@@ -37,40 +37,22 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert len(sent(page, "live_setting")["settings"]) == 12
 
 
-def test_the_tour_has_five_stops_and_a_last_act_for_who_goes_on(visit):
+def test_the_tour_goes_from_stop_to_stop(visit):
     page = visit("Home")
     button(page, "Take the tour").click().run()
-    (run,) = ui.store().runs()
-    at = {"run": run.id, "data": run.dataset_id}
-    names = ["Sweep", "Local fairness", "Weights", "Post-process", "Noisy groups"]
-    asked = page.title[0].value
-    for stop, name in enumerate(names, 1):
-        page = visit(name, **at, tour=str(stop), k="3")
+    stops = ["What does fairness cost?"]
+    while "Next stop" in labels(page):
         assert not page.exception
-        assert page.title[0].value == asked
-        assert f"**Stop {stop} of 5.**" in words(page)
-        (forward,) = [one for one in page.button if one.proto.shortcut == "n"]
-        assert ("last act" in forward.label) == (stop == 5)
-        forward.click().run()
-        asked = page.title[0].value
-        assert "k" not in page.query_params  # what was chosen at a stop stays there
-    carried = ("run", "data", "models", "model", "scores", "opened", "tour")
-    page = visit(
-        "Local fairness",
-        **{k: page.query_params[k] for k in carried if k in page.query_params},
-    )
-    assert "**Last act, 1 of 4.** **Find.**" in words(page)
-    assert "beyond chance, on test rows" in words(page)
-    found = next(one for one in labels(page) if one.startswith("age"))
-    button(page, found).click().run()
-    chosen = page.query_params["subgroups"]
-    button(page, "Next stop").click().run()
-    assert page.query_params["subgroups"] == chosen, "goes along to the fix"
-    assert "Unconstrained" in words(page)
-    for stop in (8, 9):
-        page = visit("Sweep", **at, tour=str(stop))
-        assert f"**Last act, {stop - 5} of 4.**" in words(page)
-        assert ("Next stop" in labels(page)) == (stop < 9)
+        assert f"**Stop {len(stops)} of 7.**" in words(page)
+        page.query_params["shown"] = "after"  # what was chosen at a stop stays there
+        button(page, "Next stop").click().run()
+        assert "shown" not in page.query_params
+        stops.append(page.title[0].value)
+    assert len(stops) == 7
+    assert stops[1] == stops[5]  # Local fairness
+    assert stops[0] == stops[6]
+    button(page, "Leave the tour").click().run()
+    assert "Stop 7" not in words(page)
 
 
 def test_what_was_done_last_is_one_click_away(visit, dataset_id):
@@ -85,26 +67,3 @@ def test_what_was_done_last_is_one_click_away(visit, dataset_id):
     assert f"Accuracy {shown:.1f}% · Worst-1-DI" in words(page)
     button(page, "People · ROAD λ 1 τ 0.3").click().run()
     assert page.query_params["run"] in (run.id, [run.id])
-
-
-def test_the_last_result_is_of_the_seeds_that_its_models_share(visit, dataset_id):
-    run = start_training(dataset_id, MethodGrid(method="road", params=QUICK), 3)
-    before, store = ui.store().snapshot(run), ui.store()
-    kept = [t for t in before.trials if t.method == "road" or t.seed == 1]
-    part = store.add_run(before.run.spec, kept, "Part", dataset_id)
-    store.set_status(part, "running")
-    for trial in kept:
-        store.put_trial(part, trial.key, row=trial.row, seconds=1.0)
-    store.set_status(part, "finished")
-    page = visit("Home")
-    assert not page.exception
-    (plain, road) = [t for t in kept if t.seed == 1][::-1]
-    if plain.method == "road":
-        plain, road = road, plain
-    for trial, name in ((plain, "Unconstrained"), (road, "ROAD λ 1 τ 0.3")):
-        marks = [mark for mark in drawn(page)["data"] if mark["name"] == name]
-        assert [mark["x"] for mark in marks] == [
-            [trial.row["test_accuracy"]],
-            [trial.row["test_demographic_parity_difference"]],
-            [trial.row["test_worst_1_di"]],
-        ]

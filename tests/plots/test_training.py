@@ -1,13 +1,9 @@
-"""Loss curves and the histogram of weights."""
-
-import re
+"""Loss curves."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fairdash.plots import plot_ratio_histogram, plot_training, sparkline
+from fairdash.plots import plot_training
 
 
 def named(figure):
@@ -45,29 +41,6 @@ def test_seeds_give_a_band_of_one_standard_deviation(curves):
     assert "validation ± 1 sd" not in named(figure)
 
 
-def test_the_histogram_steps_over_every_bin_of_every_group(ratio, groups):
-    figure = plot_ratio_histogram(ratio, groups=groups, feature="race").figure
-    caucasian = figure.data[0]
-    assert caucasian.x == (0, 0, 1, 1, 2, 2, 3, 3)
-    assert caucasian.y == (0, 0.5, 0.5, 0.4, 0.4, 0.1, 0.1, 0)
-    assert caucasian.name == "race: Caucasian · 5–95% of rows 0.2–2.6"
-    assert figure.layout.shapes[0].x0 == 1
-
-
-def test_alt_texts_give_the_last_losses_and_the_quantiles(curves, ratio, groups):
+def test_alt_texts_give_the_last_losses(curves):
     alt = plot_training(curves, colour_role="road", n_epochs=60).alt
     assert alt.startswith("Loss by epoch, after 60 epochs: training loss from 0.698 to")
-    alt = plot_ratio_histogram(ratio, groups=groups).alt
-    assert "Caucasian median 0.90, 90% in 0.20–2.60" in alt
-
-
-@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=40))
-def test_a_sparkline_spans_its_box_and_keeps_the_order_of_its_values(values):
-    points = re.search(r'points="([^"]*)"', sparkline(values))[1].split()
-    x, y = np.array([point.split(",") for point in points], dtype=float).T
-    assert len(points) == len(values)
-    assert ((x >= 0) & (x <= 100) & (y >= 2) & (y <= 28)).all()
-    order = np.argsort(values)
-    assert (np.diff(y[order]) <= 0.1).all()  # a larger value is never lower
-    if max(values) > min(values):
-        assert (y.min(), y.max()) == (2, 28)

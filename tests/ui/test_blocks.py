@@ -1,5 +1,3 @@
-import json
-
 from streamlit.testing.v1 import AppTest
 
 
@@ -82,21 +80,3 @@ def test_a_picture_brings_its_own_words_and_numbers():
     assert [heading.value for heading in page.header] == ["It doubles"]
     assert [text.value for text in page.caption] == ["Two values. Of 9 models."]
     assert page.dataframe[0].value["y"].tolist() == [1, 2]
-
-
-def test_negative_numbers_of_a_table_have_a_true_minus_and_headers_are_short():
-    def script():
-        import pandas as pd
-
-        from fairdash import ui
-
-        table = pd.DataFrame({"Gap": [-0.0764, 0.2], "P a": [0.5, None], "n": [1, -2]})
-        ui.show_table(table, columns={"P a": "a"})
-
-    (table,) = drawn(script).dataframe
-    assert table.value["Gap"].tolist() == [-0.0764, 0.2]
-    assert b"\xe2\x88\x920.076" in table.proto.arrow_data.styler.display_values
-    columns = json.loads(table.proto.columns)
-    assert columns["P a"]["label"] == "a"
-    assert columns["P a"]["type_config"]["format"] == "%.3f"
-    assert columns["Gap"] == {}

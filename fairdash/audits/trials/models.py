@@ -248,20 +248,6 @@ def on_shared_seeds(models: Sequence[Setting]) -> Comparison:
     )
 
 
-def missing_seeds(store: Store, models: Sequence[Setting]) -> SweepSpec | None:
-    """Return what to train so that all models have the seeds of any of them.
-
-    None when they do. What was trained before keeps its key, so it is not trained anew.
-    Of models that were trained otherwise, such as on fewer rows, those that train like
-    the first; none of an earlier version, which cannot be trained again.
-    """
-    lacking = [one for one in on_shared_seeds(models).lacking if one.trained.now]
-    if not lacking:
-        return None
-    every = frozenset().union(*(model.seeds for model in models))
-    return spec_of(store, lacking, sorted(every))
-
-
 def spec_of(
     store: Store,
     models: Sequence[Setting],

@@ -22,7 +22,6 @@ from fairdash.plots import Picture, plot_ramps
 from fairdash.postprocessing import trade_off_table
 from fairdash.ui.postprocess.ramp import Choice, Ramp, baselines
 from fairdash.ui.widgets.blocks import (
-    code_tabs,
     controls,
     download,
     heading,
@@ -212,7 +211,8 @@ def post_downloads(ramp: Ramp) -> None:
             weight=_WEIGHED if split.calibration.weight is not None else "",
         )
         st.caption("The same, to copy; Bash applies thresholds to a file of any size")
-        code_tabs({"Python": script, "Bash": _COMMAND.format(groups=groups)})
+        st.code(script, language="python", height=220)
+        st.code(_COMMAND.format(groups=groups), language="bash")
 
 
 def _good(row: dict[Any, Any], *, up: bool) -> bool | None:

@@ -85,7 +85,7 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
         heading(picture.headline)
         st.markdown(_FRONT_HOW)
         st.caption(plain(" ".join(filter(None, notes))))
-        table_below(picture.table, picture.sent)
+        table_below(picture.table)
 
     return how
 

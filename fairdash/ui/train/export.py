@@ -29,7 +29,7 @@ from fairdash.reports import (
 from fairdash.store import Snapshot
 from fairdash.sweep import python_script
 from fairdash.ui.selection import address, selection
-from fairdash.ui.widgets.blocks import code_tabs, download, table_download
+from fairdash.ui.widgets.blocks import download, table_download
 from fairdash.ui.widgets.frame import View
 from fairdash.ui.widgets.state import store
 
@@ -64,7 +64,8 @@ def export_run(view: View, promise: Promise = MappingProxyType({})) -> None:
         _export_bundle(snapshot)
         path = "" if spec.data.sample else "; it asks for the path of the table"
         st.caption(f"The same run, to copy{path}")
-        code_tabs({"Python": python_script(spec), "YAML": yaml})
+        st.code(python_script(spec), language="python", height=220)
+        st.code(yaml, language="yaml", height=220)
 
 
 def _export_report(snapshot: Snapshot, promise: Promise) -> None:

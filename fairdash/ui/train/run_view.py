@@ -21,7 +21,7 @@ from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
 from fairdash.ui.selection import address, with_run
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.pick_measure import compare_measure
-from fairdash.ui.widgets.pick_models import known_models, offer_missing_seeds
+from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
@@ -96,7 +96,6 @@ def show_run(snapshot: Snapshot) -> None:
     """Draw a run: its progress while it goes on, its result in the same place."""
     if not snapshot.run.over:
         show_progress(snapshot)
-        show_curves(snapshot)
         return
     finish_audit(snapshot)
     done, total = snapshot.count("finished"), len(snapshot.trials)
@@ -120,7 +119,6 @@ def _show_result(snapshot: Snapshot) -> None:
     with page.tray:
         models = pick_models(known, snapshot.run.id)
     with page.figure:
-        offer_missing_seeds(models, data)
         advise_rule(models[-1], data)
     models = decided(models)
     result = outcome(store(), snapshot, models)

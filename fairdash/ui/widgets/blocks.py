@@ -10,15 +10,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import as_csv, plain
 from fairdash._validation import explain_invalid
-from fairdash._wording import MINUS, Kpi, number
+from fairdash._wording import MINUS, Kpi
 from fairdash.box import Watch
 from fairdash.datasets import TableFormat
-from fairdash.plots import CONFIG, Picture, sparkline
+from fairdash.plots import CONFIG, Picture
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
 MOST_MB = 200
-_MOST_STYLED = 20_000  # cells of a table
 TABLE_FILES = [
     "csv", "tsv", "tab", "txt", "dat", "data", "gz", "zip", "parquet", "xlsx",
 ]  # fmt: skip
@@ -89,21 +88,9 @@ def figure(
 ) -> None:
     """Draw a picture under its headline, with its caption and table one click away.
 
-    Parameters
-    ----------
-    key : str
-        Identity of the figure between reruns.
-    caption : str
-        What follows the picture's own caption.
-    how : str
-        How to read it (Markdown), behind the question mark.
-    table : DataFrame, optional
-        Shown instead of the picture's own.
-    on_select : callable, optional
-        Called after a click on a mark; the session state holds the selection at
-        ``key``.
-    control : callable, optional
-        Draws a control that belongs to this figure alone, under its headline.
+    ``caption`` follows the picture's own, ``how`` says how to read it (Markdown).
+    ``control`` draws a control of this figure below the headline; ``on_select`` is
+    called after a click on a mark, with the selection in the session state at ``key``.
     """
     caption = " ".join(filter(None, [picture.caption, caption]))
     with st.container(gap="xsmall"):
@@ -113,10 +100,7 @@ def figure(
         draw_picture(picture, key=key, on_select=on_select)
         if caption:
             st.caption(plain(caption))
-        if table is None:
-            table_below(picture.table, picture.sent)
-        else:
-            table_below(table)
+        table_below(picture.table if table is None else table)
 
 
 def draw_picture(
@@ -131,32 +115,19 @@ def draw_picture(
     st.plotly_chart(drawing, config=CONFIG, alt=picture.alt, key=key, **selecting)
 
 
-def table_below(table: pd.DataFrame, sent: Any = None) -> None:
-    """Draw the numbers of a figure, behind a click; ``sent`` as in `show_table`."""
+def table_below(table: pd.DataFrame) -> None:
+    """Draw the numbers of a figure, behind a click."""
     with st.expander("Table", type="compact", icon=":material/table_rows:"):
-        show_table(table, sent)
+        show_table(table)
 
 
-def show_table(
-    table: pd.DataFrame, sent: Any = None, *, columns: Mapping[str, Any] | None = None
-) -> None:
-    """Draw a table of numbers, by default with three decimals of every share.
+def show_table(table: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> None:
+    """Draw a table of numbers, with three decimals of every share.
 
-    ``sent`` is the table in Arrow's form where that is made already; ``columns`` are
-    configurations by name of column, or what is shown instead of the name.
+    ``columns`` are configurations by name of column.
     """
-    config = decimals(table)
-    shown: Any = table if sent is None else sent
-    signed = [x for x in config if x in table and (table[x] < 0).any()]
-    if signed and table.columns.is_unique and table.size <= _MOST_STYLED:
-        # formats of Streamlit write a hyphen for the minus
-        style: Any = table.reset_index(drop=True).style
-        shown = style.format(number, subset=signed)
-        config |= {name: {} for name in signed}
-    for name, own in (columns or {}).items():
-        named = isinstance(own, str)
-        config[name] = {**config.get(name, {}), "label": own} if named else own
-    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–")
+    config = {**decimals(table), **(columns or {})}
+    st.dataframe(table, hide_index=True, column_config=config, placeholder="–")
 
 
 def heading(text: str, how: str = "") -> None:
@@ -221,16 +192,8 @@ def confirm_deletion(
 def decimals(table: pd.DataFrame) -> dict[str, Any]:
     """Return the column configuration that shows three decimals of every share."""
     three = st.column_config.NumberColumn(format="%.3f")
-    return {str(name): three for name, one in table.dtypes.items() if one.kind == "f"}
-
-
-def code_tabs(texts: Mapping[str, str]) -> None:
-    """Show texts by language, each with the button that copies it."""
-    with st.container(width=420):
-        for place, (language, text) in zip(
-            st.tabs(list(texts)), texts.items(), strict=True
-        ):
-            place.code(text, language=language.lower(), height=220)
+    kinds = table.dtypes.items()
+    return {str(name): three for name, kind in kinds if kind.kind == "f"}
 
 
 def _remedies(
@@ -255,19 +218,15 @@ def card(item: Kpi) -> None:
         chip["delta_color"] = colours[item.good]
         # st.metric reads a typographic minus as positive
         chip["delta_arrow"] = "down" if item.delta.startswith(MINUS) else "up"
-    boxed = item.series is None
-    place = st if boxed else st.container(border=True, height="stretch", gap=None)
-    place.metric(
+    st.metric(
         plain(item.label),
         item.value,
         help=plain(item.help) if item.help else None,
         delta_description=plain(item.note) or None,
-        border=boxed,
-        height="stretch" if boxed else "content",
+        border=True,
+        height="stretch",
         **chip,
     )
-    if item.series:  # the chart of st.metric warns in the console at every change
-        place.html(sparkline(item.series))
 
 
 def table_download(

@@ -18,7 +18,6 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.delta_generator_singletons import get_dg_singleton_instance
 from streamlit.logger import get_logger
 
-from fairdash import APP_FOLDER
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, shortened
 from fairdash.audits import is_sweep
@@ -64,15 +63,14 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
 }
 _ANOTHER = ""
-_MODELS, _THRESHOLDS = "Measures of models", "Thresholds and rates"
-_ONCE = {  # what takes sampling weights, and what takes none, by page
-    "Train": (_MODELS, "training"),
-    "Weights": (_MODELS, "training with its weights r"),
-    "Sweep": (_MODELS, "training and the certified choice"),
-    "Post-process": (_THRESHOLDS, "numbers of decisions"),
-    "Noisy groups": ("", "training and the numbers of this page"),
-    "Individual fairness": ("", "the numbers of this page"),
-    "Drift": (_MODELS, "shifts of columns"),
+_ONCE = {  # what takes no sampling weights, by page
+    "Train": "training",
+    "Weights": "training with its weights r",
+    "Sweep": "training and the certified choice",
+    "Post-process": "numbers of decisions",
+    "Noisy groups": "training and the numbers of this page",
+    "Individual fairness": "the numbers of this page",
+    "Drift": "shifts of columns",
 }
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 # what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
@@ -140,19 +138,11 @@ def page(
     if pick and run:
         _stop_if_unsupported(run)
     if data and name in _ONCE:
-        _say_unweighted(data, *_ONCE[name])
+        weight = store().dataset_record(data).roles.sample_weight
+        if weight is not None:
+            words = f"In {_ONCE[name]} every row counts once, without {plain(weight)}."
+            st.caption(words)
     return View(run, data, corner)
-
-
-def _say_unweighted(data: str, weighted: str, once: str) -> None:
-    """Say what of this page takes no sampling weights, if there are any."""
-    weight = store().dataset_record(data).roles.sample_weight
-    if weight is None:
-        return
-    words = f"In {once} every row counts once, without {plain(weight)}."
-    if weighted:
-        words = f"{weighted} are weighted by {plain(weight)}; i{words[1:]}"
-    st.caption(words)
 
 
 def _stop_unless_let_in() -> None:
@@ -160,24 +150,20 @@ def _stop_unless_let_in() -> None:
 
     The door of `fairdash.server` has let in who comes here; this is a second lock.
     """
-    known = st.secrets.load_if_toml_exists() and "auth" in st.secrets
-    if not known and "FAIRDASH_LOGIN" not in os.environ:
+    configured = st.secrets.load_if_toml_exists() and "auth" in st.secrets
+    if not configured and "FAIRDASH_LOGIN" not in os.environ:
         return
     if st.user.get("is_logged_in"):
-        if st.sidebar.button(
-            "Log out", type="tertiary", icon=":material/logout:", help=_account()
-        ):
+        user = who()
+        name = None if user is None else plain(user.name)
+        icon = ":material/logout:"
+        if st.sidebar.button("Log out", type="tertiary", icon=icon, help=name):
             st.logout()
         return
     st.title("Log in", anchor=False)
     if st.button("Log in", type="primary", icon=":material/login:"):
         st.login()
     st.stop()
-
-
-def _account() -> str:
-    user = who()
-    return "" if user is None else plain(user.name)
 
 
 def open_page(
@@ -191,10 +177,10 @@ def open_page(
     st.switch_page(path, query_params=chosen | stated(**more))
 
 
-def open_unpacked(found: Unpacked) -> None:
+def open_unpacked(unpacked: Unpacked) -> None:
     """Show the first run of a bundle as it was left."""
-    run = store().run(found.runs[0])
-    looked_at = parse_qs(found.address)
+    run = store().run(unpacked.runs[0])
+    looked_at = parse_qs(unpacked.address)
     write(looked_at | {"run": [run.id], "data": [run.dataset_id]})
     page = "5_Sweep" if is_sweep(store(), run.id) else "2_Train"
     open_page(f"pages/{page}.py", run=run.id, data=run.dataset_id)
@@ -207,11 +193,6 @@ def stop_empty(
     empty(title, body, remedies)
     freeze_imports()
     st.stop()
-
-
-def exists(path: str) -> bool:
-    """Return whether the page at ``path`` is part of this installation."""
-    return (APP_FOLDER / path).exists()
 
 
 def missing(run: str | None, data: str | None) -> tuple[str, str] | None:
@@ -229,19 +210,16 @@ def _stop_if_unsupported(run_id: str) -> None:
     gone = unsupported_methods(run.spec)
     if not gone:
         return
-    body = (
-        f"It asks for {', '.join(gone)}: one network that approximated all settings of "
-        "a method. A sweep of a grid, fast, costs about the same and holds models that "
-        "were really trained; models of other methods in this run are found again by "
-        "it. The run can be deleted under Runs."
+    problem(
+        f"{run.name} is no longer supported",
+        f"It asks for {', '.join(gone)}, which this version cannot open. Sweep the "
+        "data anew; the run can be deleted under Runs.",
+        {
+            "New sweep of this data": lambda: open_page(
+                "pages/5_Sweep.py", data=run.dataset_id
+            )
+        },
     )
-    ways = {
-        "New sweep of this data": lambda: open_page(
-            "pages/5_Sweep.py", data=run.dataset_id
-        ),
-        "Show all runs": lambda: open_page("pages/10_Runs.py"),
-    }
-    problem(f"{run.name} is no longer supported", body, ways)
     freeze_imports()
     st.stop()
 
@@ -278,13 +256,10 @@ def _agree(
 def _menu(links_to: Address) -> None:
     with st.sidebar:
         for head, links in _MENU.items():
-            present = {path: link for path, link in links.items() if exists(path)}
-            if not present:
-                continue
             with st.container(gap="xxsmall"):
                 if head:
                     st.caption(head)
-                for path, (label, icon) in present.items():
+                for path, (label, icon) in links.items():
                     st.page_link(
                         path,
                         label=label,
@@ -349,15 +324,11 @@ def _picker(kind: str, current: str | None) -> None:
 def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[str, str]:
     """Return a name by id, no two alike: a select box knows its options by name."""
     alike = Counter(record.name for record in records)
-    names = {
+    return {
         record.id: record.name
         if alike[record.name] == 1
-        else f"{clock_time(record.created)} · {record.name}"
+        else f"{record.id} · {clock_time(record.created)} · {record.name}"
         for record in records
-    }
-    alike = Counter(names.values())
-    return {
-        k: name if alike[name] == 1 else f"{k} · {name}" for k, name in names.items()
     }
 
 

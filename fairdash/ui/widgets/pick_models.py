@@ -12,11 +12,9 @@ from fairdash._escaping import plain
 from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups, bin_widths
-from fairdash.jobs import submit
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import Fields, bound, selection
 from fairdash.ui.widgets.blocks import more
-from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
 _MEAN = -1  # instead of a seed
@@ -31,8 +29,6 @@ class RowsFields(Fields):
 
     # Rows audited: "test", or "all" by cross-validation.
     audited: str | None = None
-    # How many of the largest gaps Worst-k-DI averages.
-    k: int | None = None
 
 
 def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
@@ -61,18 +57,6 @@ def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
     shown = chosen or audits.models_of(store(), models, run) or models[:1]
     seeds = audits.on_shared_seeds(shown).seeds
     return (selection().seed,) if selection().seed in seeds else seeds
-
-
-def offer_missing_seeds(models: Sequence[Setting], data: str) -> None:
-    """Offer to train the seeds that some of the models compared lack, if any."""
-    spec = audits.missing_seeds(store(), models)
-    if spec is not None and st.button(
-        "Train the missing seeds",
-        icon=":material/play_arrow:",
-        help="So that all of these models are compared on all seeds.",
-    ):
-        run = submit(store(), spec, name=f"{spec.data.name} · missing seeds")
-        open_page("pages/2_Train.py", run=run, data=data)
 
 
 def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord:
@@ -126,19 +110,6 @@ def pick_seed(models: Sequence[Setting]) -> list[Setting]:
     if seed == _MEAN:
         return list(models)
     return [model.on(frozenset({seed})) for model in models]
-
-
-def pick_k() -> int:
-    """Draw the choice of how many gaps Worst-k-DI averages."""
-    options = [1, 2, 3]
-    k: int = st.segmented_control(
-        "Worst k",
-        options,
-        required=True,
-        help="Mean of the k largest gaps: less noisy than the largest alone.",
-        **bound("k", 1, among=options),
-    )
-    return k
 
 
 def chosen_subgroups(dataset: Dataset, start: Subgroups) -> Subgroups:
@@ -216,12 +187,9 @@ def _with_columns(
     """Return the subgroups of other columns; a new one is cut as at the start."""
     ways = {}
     for way in ("widths", "quantiles", "cuts"):
-        known = {
-            name: cut
-            for name, cut in getattr(start, way).items()
-            if name not in current.columns
-        }
-        cuts = known | getattr(current, way)
+        first = getattr(start, way).items()
+        new = {name: cut for name, cut in first if name not in current.columns}
+        cuts = new | getattr(current, way)
         ways[way] = {name: cuts[name] for name in columns if name in cuts}
     return current.model_copy(update={"columns": tuple(columns), **ways})
 

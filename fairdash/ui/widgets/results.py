@@ -148,7 +148,7 @@ class ResultPage:
             if answer.table is not None or answer.data is not None:
                 show_numbers(answer)
             elif numbers is None:
-                show_table(picture.table, picture.sent)
+                show_table(picture.table)
             else:
                 show_table(numbers)
 

@@ -9,26 +9,24 @@ from typing import Any
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import Kpi, count, number, percent, plural, time_left
+from fairdash._wording import plural, time_left
 from fairdash.audits import (
     curves,
     main_trials,
     part_sizes,
     rows_used,
     seconds_left,
-    series,
     single_values,
     trained_on,
-    weights,
 )
-from fairdash.datasets import FRACTIONS, SAMPLES
+from fairdash.datasets import SAMPLES
 from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
 from fairdash.methods import CATALOG
-from fairdash.store import DatasetRecord, Snapshot, TrialRecord, Unreachable
+from fairdash.store import DatasetRecord, Snapshot, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui.selection import OF_RUN, Fields, bound
-from fairdash.ui.widgets.blocks import figure, kpi_row
-from fairdash.ui.widgets.frame import exists, open_page
+from fairdash.ui.widgets.blocks import figure
+from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
 _WHERE = "pages/3_Local_fairness.py"
@@ -38,20 +36,10 @@ LARGE = 200_000  # training rows beyond which a subsample is offered
 PROPOSED = 100_000
 _LEAST = 1_000
 _STEP = 50_000
-_WATCHED = {
-    "accuracy": ("Accuracy, validation", percent),
-    "demographic_parity_difference": ("DI, validation", number),
-    "worst_1_di": ("Worst-1-DI, validation", number),
-    "validation_loss": ("Loss, validation", number),
-}
 _LOSS_HOW = """
 The model's loss on training and validation rows, and the adversary's loss below. A
 fair model leaves the adversary as unsure as guessing. Validation rows decide nothing
 here but show when training has gone on long enough.
-"""
-_RATIO_HOW = """
-How the weights *r* of the training rows are distributed. *r* says where the method
-looks: above 1 the adversary's doubt counts for more. In each group the mean is 1.
 """
 _INTERVAL = "1s"
 
@@ -72,8 +60,8 @@ def start_training(
     raises ValueError when the settings cannot be trained.
     """
     spec = training_spec(dataset_id, grid, seeds, beside, train_rows)
-    known = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
-    label = model_label(grid.method, known)
+    params = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
+    label = model_label(grid.method, params)
     return submit(store(), spec, name=f"{spec.data.name} · {label}")
 
 
@@ -101,8 +89,8 @@ def training_spec(
 def _alike(grid: MethodGrid, beside: str) -> MethodGrid:
     """Return a method with the network and the schedule of the one compared with it."""
     usual = CATALOG[beside].settings({}, grid.effort)
-    known = CATALOG[grid.method].settings({}, grid.effort) | dict(grid.params)
-    params = {n: v for n, v in known.items() if n in usual and v != usual[n]}
+    own = CATALOG[grid.method].settings({}, grid.effort) | dict(grid.params)
+    params = {n: v for n, v in own.items() if n in usual and v != usual[n]}
     return MethodGrid(method=beside, params=params, effort=grid.effort)
 
 
@@ -123,30 +111,22 @@ def finish_audit(snapshot: Snapshot) -> None:
     if st.session_state.get(_AUDIT) != snapshot.run.id or not snapshot.run.over:
         return
     del st.session_state[_AUDIT]
-    if snapshot.run.status == "finished" and exists(_WHERE):
+    if snapshot.run.status == "finished":
         open_page(_WHERE, run=snapshot.run.id, data=snapshot.run.dataset_id)
 
 
 def source(record: DatasetRecord) -> DataSource:
     """Return where the table is from: a sample by its name, which works anywhere."""
-    known: dict[str, Any] = {"table": record.table_sha256}
+    place: dict[str, Any] = {"table": record.table_sha256}
     for name, sample in SAMPLES.items():
         if sample.path.name == record.table_name:
-            known = {"sample": name}
-    return DataSource(**known, roles=record.roles, name=record.name)
+            place = {"sample": name}
+    return DataSource(**place, roles=record.roles, name=record.name)
 
 
 def audit_rows(dataset_id: str) -> int | None:
     """Return how many rows an audit trains on: `PROPOSED` of more than `LARGE`."""
     return PROPOSED if part_sizes(store(), dataset_id)[0] > LARGE else None
-
-
-def audit_note(n_rows: int) -> str:
-    """Return what an audit does with data of so many rows, where it is not all."""
-    n_train = round(n_rows * FRACTIONS[0])
-    if n_train <= LARGE:
-        return ""
-    return f"Trains on {count(PROPOSED)} of {count(n_train)} training rows."
 
 
 @dataclass(frozen=True)
@@ -185,11 +165,9 @@ def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:
 
 
 def show_progress(snapshot: Snapshot) -> None:
-    """Draw how far the run is, with the button that cancels it, and where it stands."""
+    """Draw how far the run is, with the button that cancels it, and its curves."""
     progress_box(snapshot, progress_text(snapshot))
-    trials = main_trials(store(), snapshot)
-    table, label = curves(store(), trials), _label(trials)
-    kpi_row([_watched(name, series(table, name), label) for name in _WATCHED])
+    show_curves(snapshot)
 
 
 def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
@@ -219,46 +197,21 @@ def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
 
 
 def show_curves(snapshot: Snapshot) -> None:
-    """Draw loss curves and, for methods that weigh rows, the weights beside them."""
+    """Draw the loss curves of the model that the reader asked for."""
     trials = main_trials(store(), snapshot)
-    table, ratio, label = curves(store(), trials), weights(trials), _label(trials)
+    table = curves(store(), trials)
     if len(table) < 2:
         return
-    left, right = st.columns(2, gap="medium") if ratio else (st.container(), None)
     n_seeds = int(table["n_seeds"].max())
     seeds = f"mean of {n_seeds} seeds, bands ± 1 sd" if n_seeds > 1 else "one seed"
     n_epochs = max(trial.params.get("n_epochs", 1) for trial in trials)
-    dataset = store().dataset(snapshot.run.dataset_id)
     role = CATALOG[trials[0].method].colour_role
-    with left:
-        figure(
-            plots.plot_training(table, colour_role=role, n_epochs=n_epochs),
-            caption=f"{label}, {seeds}.",
-            how=_LOSS_HOW,
-            key="losses",
-        )
-    if right is not None and ratio:
-        with right:
-            figure(
-                plots.plot_ratio_histogram(
-                    ratio,
-                    groups=dataset.group_names,
-                    feature=dataset.roles.sensitive_feature,
-                ),
-                caption=f"r of the training rows, {label}; each group has mean 1.",
-                how=_RATIO_HOW,
-                key="weights",
-            )
-
-
-def _label(trials: Sequence[TrialRecord]) -> str:
-    return model_label(trials[0].method, trials[0].params)
-
-
-def _watched(name: str, values: list[float], note: str) -> Kpi:
-    label, style = _WATCHED[name]
-    value = style(values[-1]) if values else "–"
-    return Kpi(label, value, note, series=values or None)
+    figure(
+        plots.plot_training(table, colour_role=role, n_epochs=n_epochs),
+        caption=f"{model_label(trials[0].method, trials[0].params)}, {seeds}.",
+        how=_LOSS_HOW,
+        key="losses",
+    )
 
 
 def progress_text(snapshot: Snapshot) -> list[str]:

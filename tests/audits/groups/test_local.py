@@ -19,7 +19,6 @@ from fairdash.audits import (
     known_models,
     local_by_measure,
     metrics_by_setting,
-    missing_seeds,
     model_in_question,
     on_shared_seeds,
     opened_on,
@@ -29,7 +28,7 @@ from fairdash.audits import (
 )
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
-from fairdash.sweep import MethodGrid, SweepSpec, expand
+from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -81,20 +80,7 @@ def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
     pd.testing.assert_frame_equal(found.models, alone.models)
 
 
-def test_what_is_missing_is_trained_beside_what_is_there(models, dataset_id):
-    plain, *_, road = models
-    spec = missing_seeds(ui.store(), [plain, road])
-    trials = expand(spec, ui.store().dataset(dataset_id).key)
-    assert {trial.key for trial in road.trials} < {trial.key for trial in trials}
-    submit(ui.store(), spec)
-    again = {m.id: m for m in known_models(ui.store(), dataset_id)}
-    assert again[road.id].seeds == {0, 1, 2}
-    assert missing_seeds(ui.store(), [again[plain.id], again[road.id]]) is None
-
-
-def test_runs_are_compared_on_shared_seeds_and_the_missing_ones_offered(
-    models, dataset_id
-):
+def test_runs_are_compared_on_shared_seeds(models, dataset_id):
     (last,) = (m for run in ui.store().runs() if (m := opened_on(ui.store(), run.id)))
     found = side_by_side(ui.store(), [run.id for run in ui.store().runs()])
     assert found.table["n_seeds"].tolist() == [1] * len(found.table)
@@ -107,8 +93,6 @@ def test_runs_are_compared_on_shared_seeds_and_the_missing_ones_offered(
         assert row["accuracy"] == pytest.approx(np.mean(decided == y))
     assert "one seed" in found.caption()
     assert f"Compared on seed 0: {last.label} has no others." in found.caption()
-    spec = missing_seeds(ui.store(), found.settings)
-    assert (spec.seeds, len(spec.methods)) == ((0, 1, 2), len(found.settings) - 1)
 
 
 def test_a_run_that_is_no_sweep_opens_on_its_method_and_not_the_plain_model(dataset_id):
@@ -133,8 +117,6 @@ def test_models_trained_on_fewer_rows_are_models_of_their_own(dataset_id):
     assert [t.seed for t in full.trials] == [0, 1]
     assert [t.seed for t in fewer.trials] == [0]
     assert full.id != fewer.id
-    spec = missing_seeds(ui.store(), [full, fewer])
-    assert (spec.train_rows, spec.seeds) == (200, (0, 1))
 
 
 def test_models_of_an_earlier_version_are_not_averaged_with_those_of_now(
@@ -148,7 +130,6 @@ def test_models_of_an_earlier_version_are_not_averaged_with_those_of_now(
     labels = {m.label: m for m in known_models(ui.store(), dataset_id)}
     before = labels.pop("Unconstrained, earlier version")
     assert (before.seeds, labels["Unconstrained"].seeds) == ({0}, {0, 1})
-    assert missing_seeds(ui.store(), [before, labels["Unconstrained"]]) is None
 
 
 def test_settings_of_one_label_are_never_averaged(dataset_id):
