@@ -61,7 +61,6 @@ CHOICES = {
     ],
     "Local fairness": [("button_group", "Gap as", "ratio")],
     "Sweep": [
-        ("button_group", "Evidence", ["map"]),
         ("number_input", "DI at most", 0.4),
     ],
     "Train": [
