@@ -33,15 +33,11 @@ def local_fairness():
         ui.pick_rule()
         with ui.more(), st.container(width=420):
             reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
-            trained = not all(map(audits.is_own, chosen))  # others are on all rows
-            everywhere = trained and local.pick_rows()
             compared = ui.pick_seed(chosen)
             ui.pick_gap(labelled=True)
     gap = ui.chosen_gap()
     with page.figure:
         ui.advise_rule(compared[-1], view.data)
-        if everywhere and not (compared := local.on_all_rows(compared, view.data)):
-            return
     compared = ui.decided(compared)
     shown = page.before_after(compared) if gap == "difference" else compared
     truth = local.planted(view.data, subgroups, measure)
@@ -78,7 +74,6 @@ def local_fairness():
     )
 
 
-local.follow_folds(view.data)
 local_fairness()
 train.export_run(view)
 ui.freeze_imports()

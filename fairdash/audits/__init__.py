@@ -154,7 +154,6 @@ if TYPE_CHECKING:
         DecisionRule,
         RuleKind,
     )
-    from fairdash.audits.trials.folds import cross_validated, folds_in_training
     from fairdash.audits.trials.models import (
         Setting,
         beside_plain,

@@ -10,7 +10,6 @@ from math import ceil, prod
 from typing import Any
 
 from fairdash._validation import check_one_of
-from fairdash.datasets import FOLDS
 from fairdash.methods import CACHED_ROWS, CATALOG, Device
 from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec, as_axis
 
@@ -23,7 +22,7 @@ USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # when only the order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
 # in the parameters of trials of earlier versions: a further start on the same split
 INITIALISATION = "initialisation"
-FOLD = "fold"  # in the parameters of a trial, unless it is the first: see `split`
+FOLD = "fold"  # likewise: a further fold of the split
 STEP = 1_000_000  # between the random states of two initialisations of a seed
 LEAST_STEP = 8e6  # multiply-adds in the time that even the smallest step takes
 CURVED = 6  # times a step of the adversary, where its curvature is taken too
@@ -34,8 +33,7 @@ EXACT_PASSES = 50_000  # over the rows, of a method that has no epochs: its orde
 class Trial:
     """One model to train: method, all its parameters, seed of the split, and data.
 
-    ``key`` is the same for the same question, on every machine and in every run. A
-    further fold of the split is named among ``params``.
+    ``key`` is the same for the same question, on every machine and in every run.
     """
 
     key: str
@@ -53,8 +51,6 @@ class Trial:
 def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
     """Return all trials of a specification, each once, seed by seed in its order.
 
-    With ``cross_validate`` the further folds of a seed follow its first.
-
     The specification is one that is `SweepSpec.fitted_to` the data.
 
     Raises
@@ -64,14 +60,9 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
         than 10,000 settings, or all together more than 100,000 models.
     """
     trials: dict[str, Trial] = {}
-    folds = range(FOLDS if spec.cross_validate else 1)
-    for seed, fold in product(spec.seeds, folds):
-        further = {FOLD: fold} if fold else {}
-        for method, params in (
-            (grid.method, point | further)
-            for grid in spec.methods
-            for point in _points(grid)
-        ):
+    points = [(grid.method, point) for grid in spec.methods for point in _points(grid)]
+    for seed in spec.seeds:
+        for method, params in points:
             key = trial_key(
                 method=method,
                 params=params,

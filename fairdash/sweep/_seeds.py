@@ -19,10 +19,10 @@ def param_columns(rows: pd.DataFrame) -> list[str]:
 
 
 def first_trainings(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the models of a seed's first fold, by which settings are compared.
+    """Return one model a setting and seed.
 
-    Further folds of ``cross_validate`` have other test rows. Runs of earlier versions
-    may have several initialisations of a split, of which the first counts.
+    Runs of earlier versions may have several initialisations or folds of a split, of
+    which the first counts.
     """
     for name in (FOLD, INITIALISATION):
         if name in rows:
@@ -31,7 +31,7 @@ def first_trainings(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
-    """Average every setting of a method over its seeds, in the first fold of each.
+    """Average every setting of a method over its seeds.
 
     Returns
     -------

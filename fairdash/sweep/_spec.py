@@ -48,7 +48,11 @@ NO_EQUAL_MODELS = (
     "`equal_models` is no longer supported and is ignored: every method is trained at "
     "the values that its grid lists."
 )
-IGNORED = ("equal_models", "initialisations")  # fields of earlier versions
+IGNORED = (
+    "equal_models",
+    "initialisations",
+    "cross_validate",
+)  # fields of earlier versions
 MOST_VALUES = 1000  # of an axis
 MOST_SEEDS, MOST_SEED = 1000, 2**32 - 1  # further states are made from a seed
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
@@ -223,10 +227,6 @@ class SweepSpec(_Frozen):
         Most rows to train on, for large data: `fairdash.datasets.subsample` of the
         training rows of each seed. Features are encoded as by all training rows, and
         every metric is over all validation or test rows.
-    cross_validate : bool, optional
-        Whether every setting is trained once for each of the `fairdash.datasets.FOLDS`
-        folds of a seed, so that each row is predicted by a model that did not see it.
-        Metrics of a run stay those of the first, the test rows.
     """
 
     data: DataSource
@@ -236,7 +236,6 @@ class SweepSpec(_Frozen):
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
     train_rows: RowCount | None = None
-    cross_validate: bool | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -6,7 +6,6 @@ import streamlit as st
 
 from fairdash import audits, plots
 from fairdash._escaping import plain
-from fairdash._wording import listing
 from fairdash.audits import (
     FoundSubgroups,
     Setting,
@@ -14,16 +13,13 @@ from fairdash.audits import (
     beside_trained,
     search_model,
 )
-from fairdash.datasets import FOLDS, SAMPLES, Dataset, Subgroups
-from fairdash.jobs import submit
+from fairdash.datasets import SAMPLES, Dataset, Subgroups
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import address, bound, choose, selection
+from fairdash.ui.selection import address, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
-from fairdash.ui.widgets.runs import follow, progress_box, progress_text
 from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
-_ROWS = {"test": "Test rows", "all": "All rows, cross-validated"}
 _HOW = """
 Every combination of up to three conditions on the features is searched, never the
 sensitive one: quantile bins of numbers, levels and pairs of levels of others. Training
@@ -37,54 +33,6 @@ and each gap is compared with the **largest of all** when groups are shuffled.
 The list starts with the gap that is largest for sure: its interval begins farthest
 from 0. A subgroup whose gap a listed one explains is not listed.
 """
-
-
-def pick_rows() -> bool:
-    """Draw the choice of rows; True for all of them, by cross-validation."""
-    rows = st.segmented_control(
-        "Rows",
-        required=True,
-        help=f"All rows: every model is trained {FOLDS} times, each time without "
-        "another part of the rows, which it then predicts. So all rows count, with "
-        "narrower intervals and more subgroups estimable.",
-        **bound("audited", "test", named=_ROWS),
-    )
-    return bool(rows == "all")
-
-
-def follow_folds(data: str) -> None:
-    """Draw the progress of a cross-validation that is under way, with Cancel."""
-    run = audits.folds_in_training(store(), data)
-    if run is not None:
-        follow(
-            run.id,
-            lambda now: progress_box(now, [plain(run.name), *progress_text(now)]),
-        )
-
-
-def on_all_rows(models: Sequence[Setting], data: str) -> list[Setting]:
-    """Return models on all rows; draw what is missing, with the button to train it."""
-    found = audits.cross_validated(store(), models, data)
-    if found.note:
-        st.caption(plain(found.note))
-    spec = found.missing
-    if spec is not None and audits.folds_in_training(store(), data) is None:
-        labels = listing(one.label for one in models if not audits.is_own(one))
-        with st.container(border=True):
-            st.markdown(
-                f"**All rows need models that did not see them.** {plain(labels)} "
-                f"can be trained {FOLDS} times a seed, the first time is done."
-            )
-            cost = audits.expected_cost(store(), data, spec).words()
-            if st.button(
-                "Cross-validate", icon=":material/play_arrow:", type="primary"
-            ):
-                submit(store(), spec, name=f"{spec.data.name} · cross-validation")
-                st.rerun()
-            st.caption(cost)
-            if found.failed:
-                problem("The last cross-validation failed", found.failed)
-    return found.models
 
 
 def find_section(

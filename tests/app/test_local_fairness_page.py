@@ -149,23 +149,6 @@ def test_a_search_waits_until_it_is_opened_and_a_found_subgroup_is_looked_at(
     assert "AUC is not searched; choose a rate" in words(page)
 
 
-def test_all_rows_are_audited_once_their_models_are_trained(visit, run_id, dataset_id):
-    page = visit("Local fairness", run=run_id)
-    widget(page, "button_group", "Rows").set_value("all").run()
-    assert not page.exception
-    assert "All rows need models that did not see them" in words(page)
-    button(page, "Cross-validate").click().run()
-    assert not page.exception
-    n = ui.store().dataset(dataset_id).n_rows
-    assert f"People · {n} rows · subgroups branch · 5 folds · 2 seeds" in words(page)
-    assert "all rows, cross-validated" in words(page)
-    again = visit("Local fairness", run=run_id, audited="all")  # as after a refresh
-    assert "did not see them" not in words(again)
-    assert numbers(again)["Subgroups estimable"] == numbers(page)["Subgroups estimable"]
-    data = visit("Data", data=dataset_id, audited="all")
-    assert numbers(data)["Subgroups estimable"] == numbers(again)["Subgroups estimable"]
-
-
 def test_the_reader_weighs_what_errors_cost(visit, run_id, dataset_id):
     page = visit("Local fairness", run=run_id, measure="error_cost", opened="measures")
     widget(page, "number_input", "Wrong 0s a wrong 1 is worth").set_value(4.0).run()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from toys import WEIGHTS, specification, trials
 
 from fairdash.methods import CATALOG
-from fairdash.sweep import FOLD, expand, makespan, plan, work
+from fairdash.sweep import expand, makespan, plan, work
 
 
 def test_a_grid_is_every_combination_with_all_parameters():
@@ -52,18 +52,6 @@ def test_subgroups_are_not_in_the_key():
     one = trials({"method": "road"}, subgroups={"columns": ["age"]})
     two = trials({"method": "road"}, subgroups={"columns": ["branch"]})
     assert one == two
-
-
-def test_folds_are_further_trials_of_a_seed_and_the_first_is_the_usual_one():
-    found = trials(WEIGHTS, seeds=[0, 1], cross_validate=True)
-    plain = trials(WEIGHTS, seeds=[0, 1])
-    assert [t.key for t in found if FOLD not in t.params] == [t.key for t in plain]
-    assert len({t.key for t in found}) == 5 * len(plain)
-    stacks = plan(found)
-    assert sorted({(s.seed, s.fold) for s in stacks}) == [
-        (seed, fold) for seed in (0, 1) for fold in range(5)
-    ]
-    assert all(FOLD not in s.method_params and s.random_state == s.seed for s in stacks)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from toys import people_csv, specification
 
 from fairdash.datasets import Subgroups, encode, split, training_rows
-from fairdash.methods import CATALOG, Network
+from fairdash.methods import Network
 from fairdash.metrics import evaluate
 from fairdash.sweep import SweepSpec, expand, plan, run_sweep, score, train_stack
 from fairdash.sweep._train import load_dataset
@@ -24,33 +24,6 @@ def train(spec, max_models=16, **more):
         for stack in stacks
     ]
     return dataset, [result for stack in results for result in stack]
-
-
-def test_a_fold_is_trained_without_its_rows_and_measured_on_them(path):
-    spec = specification(path, seeds=[0], cross_validate=True)
-    dataset, results = train(spec)
-    table = run_sweep(spec).set_index("key")
-    for result in results:
-        fold = int(result.trial.params.get("fold", 0))
-        parts = split(dataset, 0, fold=fold)
-        right = (result.scores > 0.5) == dataset.y
-        row = table.loc[result.trial.key]
-        assert row["test_accuracy"] == pytest.approx(right[parts.test].mean())
-        assert row["validation_n"] == len(parts.validation)
-    # a model of its own on those rows alone is the same
-    parts = split(dataset, 0, fold=3)
-    one = next(r for r in results if r.trial.params.get("fold") == 3)
-    X = encode(dataset, parts.train).X
-    known = {k: v for k, v in one.trial.params.items() if k != "fold"}
-    model = CATALOG[one.trial.method].estimator(known, random_state=0)
-    model.fit(
-        X[parts.train],
-        dataset.y[parts.train],
-        sensitive_features=dataset.sensitive_features[parts.train],
-    )
-    np.testing.assert_array_equal(
-        one.scores, model.predict_proba(X)[:, 1].astype(np.float32)
-    )
 
 
 def test_a_sweep_is_one_row_per_trial_with_metrics_of_both_parts(path):

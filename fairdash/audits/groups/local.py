@@ -27,7 +27,7 @@ from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.groups.evaluation import DI_HELP, MOST_SEEDS, chance_kpi
 from fairdash.audits.groups.verdict import Pair, Verdict
 from fairdash.audits.trials.kept import Kept
-from fairdash.datasets import FOLDS, Dataset, Subgroups
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
@@ -41,10 +41,6 @@ from fairdash.metrics import (
     value_table,
 )
 
-FOLDS_WORDS = (
-    f"Each row is predicted by that of {FOLDS} models that did not see it; intervals "
-    "are of the mean of these models, not of all that other rows could have trained."
-)
 PAIR_WORDS = (
     "The verdict's intervals are of the pairs it names, and hold for all pairs of "
     "groups in all subgroups at once."
@@ -110,8 +106,6 @@ class LocalResult:
         Which seeds are compared, where models have different ones.
     reference : str or None
         Group that gaps are from; None for the largest between groups.
-    crossed : bool
-        Whether these are all rows, each predicted by a model that did not see it.
     overall_sure : bool
         Whether the gap over all rows keeps its sign over several seeds.
     named : fairdash.audits.groups.pairs.NamedPair or None
@@ -127,7 +121,6 @@ class LocalResult:
     measure: str = "selection_rate"
     rows: str = "test row"
     reference: str | None = None
-    crossed: bool = False
     overall_sure: bool = False
     named: Any = None
 
@@ -410,8 +403,7 @@ class LocalResult:
             name,
             plural(round(row["n"]), self.rows),
             f"subgroups {crossed}",
-            f"{FOLDS} folds" if self.crossed else "",
-            plural(self.n_seeds, "seed") if self.crossed or self.rows != "row" else "",
+            plural(self.n_seeds, "seed") if self.rows != "row" else "",
         )
 
     def caption(self) -> str:
@@ -436,14 +428,13 @@ class LocalResult:
         held = "" if self.reference is None else f" from {self.reference}"
         text = f"{what}{held} by subgroup{part} on {rows}, {seeds}95% {kind}. "
         text += f"Dashed: {whole}."
-        told = FOLDS_WORDS if self.crossed else ""
         held_for, estimable = "", self.own["estimable"].sum()
         if self.named is not None and self.has_pairs:
             held_for = PAIR_WORDS
         elif estimable > 1 and (self.beyond_chance or self.surest) and self.named:
             held_for = PLACE_WORDS.format(n=estimable)
         return " ".join(
-            filter(None, [text, held_for, told, floor_words(self.label), self.note])
+            filter(None, [text, held_for, floor_words(self.label), self.note])
         )
 
     def kpis(self, k: int) -> list[Kpi]:

@@ -28,7 +28,6 @@ from fairdash.audits.trials.rows import (
     Tested,
     beside_trained,
     is_own,
-    on_all_rows,
     tested,
 )
 from fairdash.datasets import Subgroups
@@ -69,8 +68,7 @@ def local_by_measure(
     """Compare a measure of some models inside subgroups.
 
     Trained models are looked at on the test rows of the seeds that all of them have,
-    score columns on the same rows, or on all rows where no trained model is compared;
-    models of `cross_validated` on all rows.
+    score columns on the same rows, or on all rows where no trained model is compared.
     Paired changes are of selection rates alone. With a ``reference`` gaps are from that
     group; without, they are the largest between groups.
     """
@@ -94,7 +92,6 @@ def local_by_measure(
     plain = measure == "selection_rate" and reference is None
     if plain and main is not first and not any(map(is_own, models)):
         changes = paired_changes(store, main, first, dataset_id, subgroups)
-    all_rows = on_all_rows(main)
     everyone = tuple(tested(store, main, dataset_id, subgroups))
     return LocalResult(
         main.label,
@@ -104,9 +101,8 @@ def local_by_measure(
         changes,
         compared.note(),
         measure,
-        "row" if all_rows else "test row",
+        "row" if main.seeds == {ALL_ROWS} else "test row",
         reference,
-        crossed=all_rows and main.seeds != {ALL_ROWS},
         overall_sure=_overall_sure(store, main, dataset_id, measure, reference),
         named=NamedPair(everyone, measure, reference),
     )

@@ -36,7 +36,6 @@ def asked_of(
         "y_true": rows.y,
         "y_pred": predicted(rows, key, measure),
         **rows.sampling,
-        "folds": rows.folds(key),
         **groups,
     }
 

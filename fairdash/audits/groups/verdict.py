@@ -193,7 +193,6 @@ class Verdict:
         """Return which rows, of how many seeds, numbers are of."""
         found = self.result
         rows = "all rows" if found.rows == "row" else f"{found.rows}s"
-        rows += ", cross-validated" if found.crossed else ""
         return f"mean of {found.n_seeds} seeds, {rows}" if found.n_seeds > 1 else rows
 
     def _size(self, gap: float) -> str:

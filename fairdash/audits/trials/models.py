@@ -94,8 +94,8 @@ def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
 def settings(trials: Sequence[TrialRecord], trained: Trained = USUAL) -> list[Setting]:
     """Put the finished trials of the same method and parameters together.
 
-    They are of one run, or of runs that train alike, ``trained``. Of several
-    initialisations or folds of one split the first is taken.
+    They are of one run, or of runs that train alike, ``trained``. Of several starts or
+    folds of a split, in runs of earlier versions, the first is taken.
     """
     return _together((trained, trial) for trial in trials)
 
@@ -252,8 +252,6 @@ def spec_of(
     store: Store,
     models: Sequence[Setting],
     seeds: Sequence[int],
-    *,
-    cross_validate: bool | None = None,
 ) -> SweepSpec:
     """Return what trains models on some seeds, of those that train like the first."""
     grids = [
@@ -265,7 +263,6 @@ def spec_of(
     changes = {
         "methods": grids,
         "seeds": list(seeds),
-        "cross_validate": cross_validate,
     }
     spec = SweepSpec.of_run(run.spec).model_dump(mode="json")
     return SweepSpec.model_validate({**spec, **changes})

@@ -40,7 +40,6 @@ OWN = "own scores"  # instead of a method of the catalog
 ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
 OWN_NOTE = "Own scores: on the same rows, which their model may have been trained on."
 _KEY = "column "
-_FOLDS = "folds "  # before the keys of what is looked at on all rows
 
 
 def own_models(store: Store, dataset_id: str) -> list[Setting]:
@@ -88,16 +87,9 @@ def beside_trained(models: Sequence[Setting]) -> list[Setting]:
     ]
 
 
-def on_all_rows(model: Setting) -> bool:
-    """Tell whether a model is looked at on all rows."""
-    first = model.trials[0]
-    return first.seed == ALL_ROWS or first.key.startswith(_FOLDS)
-
-
 def split_seed(model: Setting) -> int | None:
     """Return the first seed whose split a model has; None for scores on all rows."""
-    first = model.trials[0]
-    seed = _parts(first.key)[0] if first.key.startswith(_FOLDS) else first.seed
+    seed = model.trials[0].seed
     return None if seed == ALL_ROWS else seed
 
 
@@ -141,28 +133,11 @@ def score_name(model: Setting) -> str:
 
 def score_of_key(key: str) -> ScoreColumn | None:
     """Return the score column that a trial's key names, None of a trained model."""
-    _, (key, *_) = _parts(key)
-    if not key.startswith(_KEY):
+    bare, _ = rule_of_key(key)
+    if not bare.startswith(_KEY):
         return None
-    told = json.loads(key.removeprefix(_KEY))
-    return (AddedScores if "file" in told else ScoreColumn).model_validate(told)
-
-
-def key_of_folds(seed: int, keys: Sequence[str]) -> str:
-    """Return the key of a model on all rows, of those of its folds.
-
-    Each row has the score of the model whose fold it is in. A score column has one key.
-    """
-    return _FOLDS + json.dumps([seed, list(keys)])
-
-
-def _parts(key: str) -> tuple[int, list[str]]:
-    """Return the seed and the keys that `key_of_folds` was made of."""
-    key, _ = rule_of_key(key)
-    if not key.startswith(_FOLDS):
-        return ALL_ROWS, [key]
-    seed, keys = json.loads(key.removeprefix(_FOLDS))
-    return seed, keys
+    content = json.loads(bare.removeprefix(_KEY))
+    return (AddedScores if "file" in content else ScoreColumn).model_validate(content)
 
 
 def own_probabilities(
@@ -233,22 +208,6 @@ class Rows:
         highest = float(ranks.max())
         return ranks / highest if highest else ranks
 
-    def folds(self, key: str) -> NDArray[np.int64] | None:
-        """Return the fold of each row, of models of several; None of one model."""
-        seed, keys = _parts(key)
-        if len(keys) == 1:
-            return None
-        if seed not in self._folds:
-            fold = np.empty(self.dataset.n_rows, dtype=np.int64)
-            for place in range(len(keys)):
-                fold[split(self.dataset, seed, fold=place).test] = place
-            self._folds[seed] = fold[self.where]
-        return self._folds[seed]
-
-    @cached_property
-    def _folds(self) -> dict[int, NDArray[np.int64]]:
-        return {}
-
     def scores(self, key: str) -> NDArray[np.floating[Any]]:
         """Return the probabilities that a trial gives on these rows."""
         own = score_of_key(key)
@@ -256,13 +215,8 @@ class Rows:
             return own_probabilities(
                 own, self.raw_scores(key), self.y, self.sample_weight
             )
-        fold = self.folds(key)
-        every = [
-            self.store.artifact(one).scores()[self.where] for one in _parts(key)[1]
-        ]
-        scores: NDArray[np.float32] = (
-            every[0] if fold is None else np.choose(fold, every)
-        )
+        bare, _ = rule_of_key(key)
+        scores: NDArray[np.float32] = self.store.artifact(bare).scores()[self.where]
         return scores
 
     def predictions(self, key: str) -> NDArray[np.int64]:
@@ -271,42 +225,34 @@ class Rows:
         Above one half, or by the rule of the key: see `decided_by`.
         """
         if rule_of_key(key)[1] is not None:
-            return (self.raw_scores(key) > self.thresholds(key)).astype(np.int64)
+            return (self.raw_scores(key) > self.threshold(key)).astype(np.int64)
         own = score_of_key(key)
         if own is not None:
             return own.decisions(self.raw_scores(key))
         return (self.scores(key) > 0.5).astype(np.int64)
 
-    def thresholds(self, key: str) -> NDArray[np.float64]:
-        """Return the threshold of every row by the rule of a key.
+    def threshold(self, key: str) -> float:
+        """Return the threshold of scores by the rule of a key.
 
-        Of models of folds, each has its own. A rule is learned on the validation rows
-        of the model's split; of scores that came without a split, on all rows.
+        A rule is learned on the validation rows of the model's split; of scores that
+        came without a split, on all rows.
         """
         bare, ruled = rule_of_key(key)
         if ruled is None:
-            return np.full(len(self.where), 0.5)
+            return 0.5
         if key not in self._thresholds:
-            rule, seed = ruled
-            learned = [
-                self._learned(rule, one, seed, fold)
-                for fold, one in enumerate(_parts(bare)[1])
-            ]
-            fold = self.folds(bare)
-            place = np.zeros(len(self.where), np.int64) if fold is None else fold
-            self._thresholds[key] = np.array(learned)[place]
+            self._thresholds[key] = self._learned(*ruled, bare)
         return self._thresholds[key]
 
     @cached_property
-    def _thresholds(self) -> dict[str, NDArray[np.float64]]:
+    def _thresholds(self) -> dict[str, float]:
         return {}
 
-    def _learned(self, rule: DecisionRule, key: str, seed: int, fold: int) -> float:
+    def _learned(self, rule: DecisionRule, seed: int, key: str) -> float:
         dataset, everyone = self.dataset, np.arange(self.dataset.n_rows)
         train = validation = everyone
         if seed != ALL_ROWS:
-            parts = split(dataset, seed, fold=fold)
-            train, validation = parts.train, parts.validation
+            train, validation, _ = split(dataset, seed)
         own = score_of_key(key)
         scores = (
             self.store.artifact(key).scores()
@@ -353,7 +299,7 @@ def tested(
             trial.key,
             store,
             dataset_id,
-            ALL_ROWS if trial.key.startswith(_FOLDS) else trial.seed,
+            trial.seed,
             subgroups,
         )
         for trial in setting.trials

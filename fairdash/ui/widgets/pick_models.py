@@ -1,7 +1,6 @@
 """How a reader picks: models of a data set over all its runs, and subgroups."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,7 @@ from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups, bin_widths
 from fairdash.store import TrialRecord
-from fairdash.ui.selection import Fields, bound, selection
+from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.state import store
 
@@ -21,14 +20,6 @@ _MEAN = -1  # instead of a seed
 Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
 MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
-
-
-@dataclass(frozen=True)
-class RowsFields(Fields):
-    """What the address says beside what every page knows."""
-
-    # Rows audited: "test", or "all" by cross-validation.
-    audited: str | None = None
 
 
 def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
@@ -42,13 +33,11 @@ def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
 
 
 def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
-    """Return the seeds whose test rows Local fairness looks at; none for all rows.
+    """Return the seeds whose test rows Local fairness looks at.
 
     Before a model is trained that is the seed of the plain model that an audit trains,
     where one can be trained.
     """
-    if RowsFields.here().audited == "all":
-        return ()
     models = known_models(data, run)
     if not models:
         trainable = dataset.roles.features and dataset.has_enough_rows

@@ -16,7 +16,7 @@ from fairdash.audits import (
 )
 from fairdash.audits.groups.evaluation import metrics_by_setting
 from fairdash.audits.trials.decision_rule import nearly_alike, rule_of_key, ruled_key
-from fairdash.audits.trials.rows import key_of_folds, rows_of
+from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import ScoreColumn, Subgroups, split
 
 BRANCH = Subgroups(columns=("branch",), min_size=20)
@@ -57,7 +57,7 @@ def test_what_is_no_rule_is_refused_with_what_would_be(text):
 
 @pytest.mark.parametrize(
     "key",
-    ["ab12", 'column {"column": "x decided by 0 top 20"}', key_of_folds(3, ["a", "b"])],
+    ["ab12", 'column {"column": "x decided by 0 top 20"}'],
 )
 def test_a_key_keeps_its_rule_and_gives_it_back(key):
     rule = DecisionRule("top", 12.5)
