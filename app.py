@@ -37,5 +37,5 @@ else:
 st.header("Start from a sample with a planted, known bias", anchor=False)
 data.sample_cards()
 with st.expander("Public tables, fetched from their publishers"):
-    data.public_cards()
+    data.public_tables()
 ui.freeze_imports()

@@ -12,7 +12,7 @@ if table is None:
     ui.context("Nothing leaves this machine.")
     data.choose_table()
     st.header("Or fetch a public table from its publisher", anchor=False)
-    data.public_cards()
+    data.public_tables()
     ui.freeze_imports()
     st.stop()
 

@@ -48,9 +48,6 @@ Table = Annotated[
         "database: postgresql://user@host/database?table=name, sqlite:///file?table=name",
     ),
 ]
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="Id of a data set; see `data list`.")
-]
 RolesFile = Annotated[
     Path | None,
     typer.Option(help="YAML file of the roles; else they are guessed.", exists=True),
@@ -114,15 +111,18 @@ def add(
 def list_kept(home: Home = None) -> None:
     """List everything that is kept: data sets with models, and files."""
     with opened(home) as store:
-        found = store.kept()
-    for one in found:
-        rows = f" ({plural(one.n_rows, 'row')}" if one.n_rows else ""
-        runs = f", {plural(one.n_runs, 'run')}" if one.n_runs else ""
+        listed = store.kept()
+    for kept in listed:
+        counts = [
+            plural(n, what)
+            for n, what in ((kept.n_rows, "row"), (kept.n_runs, "run"))
+            if n
+        ]
         typer.echo(
-            f"{one.id}  {one.kind:8}  {clock_time(one.created)}  "
-            f"{size(one.n_bytes):>8}  {one.name}{rows}{runs}{')' if rows else ''}"
+            f"{kept.id}  {kept.kind:8}  {clock_time(kept.created)}  "
+            f"{size(kept.n_bytes):>8}  {kept.name} ({', '.join(counts)})"
         )
-    if not found:
+    if not listed:
         typer.echo("nothing is kept")
 
 

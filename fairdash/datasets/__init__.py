@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from fairdash.datasets.reading.parquet import load_table
     from fairdash.datasets.reading.read import (
         check_reading,
-        find_reading,
         read_table,
         table_digest,
     )

@@ -22,7 +22,6 @@ from fairdash.datasets import (
     TableFormat,
     convert_apart,
     convert_table,
-    find_reading,
     load_table,
     make_dataset,
     table_digest,
@@ -67,10 +66,9 @@ class TableStore:
     ) -> str:
         """Keep an uploaded file and return its sha256; twice the same is once.
 
-        The table is written as Parquet while it is read, so that memory holds a few
-        rows only. Another sheet or another format makes another table. Bytes come from
-        outside: they are read in the box, see `fairdash.datasets.convert_apart`; a path
-        is of a file of this machine. Raises ValueError when it cannot be read.
+        Another sheet or another format makes another table. Bytes come from outside:
+        they are read in the box, see `fairdash.datasets.convert_apart`; a path is of a
+        file of this machine. Raises ValueError when it cannot be read.
         """
         digest = table_digest(source, sheet, table_format)
         if self._has_table(digest):
@@ -128,10 +126,6 @@ class TableStore:
         """Return how an uploaded file was read, or None where that was not kept."""
         path = self.files.local(self._table_folder(digest)) / FORMAT_FILE
         return TableFormat(**json.loads(path.read_text())) if path.exists() else None
-
-    def was_read_from(self, digest: str, source: bytes | Path) -> bool:
-        """Tell whether a table was read from a file, in whatever format that was."""
-        return find_reading(digest, source, self.table_format(digest)) is not None
 
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""

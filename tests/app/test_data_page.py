@@ -93,28 +93,6 @@ def test_a_sample_opens_with_its_roles(visit):
     assert [line["x0"] for line in drawn(page)["layout"]["shapes"]] == [0.8]
 
 
-def test_an_outcome_of_three_values_can_be_limited_to_two_by_its_rows(visit):
-    table = people()[["age", "skill", "hired", "origin"]]
-    table["origin"] = ["here", "there", "far"] * 200
-    table["hired"] = table["hired"].where(table["age"] < 50, "maybe")
-    page = upload(visit("Data"), table.to_csv(index=False).encode())
-    assert not page.exception
-    assert not page.error
-    (chosen,) = (s for s in page.selectbox if s.label == "Outcome (y)")
-    assert chosen.value == "hired"
-    (positive,) = (p for p in page.pills if p.label == "Positive values")
-    assert positive.value == ["yes"]
-    assert numbers(page)["Rows used"] == "600"
-    rows = "Use only rows with certain values in"
-    next(m for m in page.multiselect if m.label == rows).set_value(["hired"]).run()
-    values = next(m for m in page.multiselect if m.label == "Values of hired to keep")
-    values.set_value(["yes", "no"]).run()
-    assert not page.exception
-    assert not page.error
-    assert numbers(page)["Rows used"] == f"{(table['hired'] != 'maybe').sum():,}"
-    assert not button(page, "Audit a plain model").disabled
-
-
 def spoiled_csv():
     table = people()
     table["skill"] = table["skill"].where(table.index % 60 > 0, -999)
@@ -233,14 +211,12 @@ def test_the_values_that_are_groups_are_shown_chosen(visit):
     page = upload(visit("Data"), table.to_csv(index=False).encode())
     pills = widget(page, "button_group", "Compared with the rest")
     assert set(pills.value) == {"White", "Black"}
-    together = widget(page, "button_group", "Chosen values are")
-    assert together.value == "A group each"
     assert "Use these roles" not in labels(page)
-    together.set_value("One group").run()
+    pills.set_value(["White"]).run()
     button(page, "Use these roles").click().run()
     assert not page.exception
     kept = ui.store().datasets()[0].roles.groups
-    assert kept == {"White or Black": ("White", "Black"), "All others": ()}
+    assert kept == {"White": ("White",), "Not White": ()}
 
 
 def test_many_groups_are_put_together_or_refused(visit):

@@ -5,7 +5,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from reading import labels, numbers, words
+from reading import numbers, words
 
 from fairdash import ui
 from fairdash.datasets import PUBLIC, fetch
@@ -16,14 +16,6 @@ CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 10
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
-
-
-def blocks(block):
-    """Yield a block and those in it, outer ones first."""
-    yield block
-    for child in block.children.values():
-        if hasattr(child, "children"):
-            yield from blocks(child)
 
 
 @pytest.fixture
@@ -66,23 +58,17 @@ def publisher(law, tmp_path, monkeypatch):
 
 
 def fetch_law(page):
-    return page.button(key="fetch law").click().run()
+    page.selectbox(key="public table").set_value(("law", "road")).run()
+    return page.button(key="fetch").click().run()
 
 
 def test_first_visit_offers_every_variant_with_its_rows_and_source(visit):
     page = visit("Home")
     assert not page.exception
-    assert labels(page).count("Fetch") == len(PUBLIC)
-    assert page.selectbox(key="variant compas").options == [
-        "road: 6,167 rows",
-        "propublica: 6,172 rows",
-        "all: 7,214 rows",
-    ]
-    for public in PUBLIC.values():
-        assert public.url in words(page)
-        rows = next(iter(public.variants.values()))
-        said = f"{rows.n_rows:,} rows: {rows.rows}."
-        assert said in words(page).replace("\\", "")
+    choice = page.selectbox(key="public table")
+    assert len(choice.options) == sum(len(p.variants) for p in PUBLIC.values())
+    assert choice.options[2].startswith("COMPAS, 6,167 rows: the rows of propublica")
+    assert PUBLIC["adult"].url in words(page)
     assert not page.error
 
 
@@ -112,5 +98,3 @@ def test_offline_the_page_says_what_to_put_where(visit, law, cache):
     for part in (law.url, law.file, str(cache)):
         assert part in shown
     assert ui.store().datasets() == []
-    cards = [block for block in blocks(page.main) if block.get("error")]
-    assert {button.key for button in cards[-1].get("button")} == {"fetch law"}

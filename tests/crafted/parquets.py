@@ -12,7 +12,7 @@ from crafted.case import LIMIT, Case
 
 LIED = 12_345  # rows; its bytes stand nowhere else in a footer
 DAMAGED = "is a damaged Parquet file"
-TEXTS = "more than 1 GiB of texts"
+TEXTS = f"more than 1 GiB of texts|{LIMIT}"
 
 
 def parquet_file(**columns):

@@ -429,17 +429,17 @@ def test_what_counts_as_positive_is_proposed(values, positive):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "apart", "groups"),
+    ("chosen", "groups"),
     [
-        ((), False, None),
-        (("a",), False, {"a": ("a",), "Not a": ()}),
-        (("b", "a"), False, {"b or a": ("b", "a"), "All others": ()}),
-        (("b", "a"), True, {"b": ("b",), "a": ("a",), "All others": ()}),
+        ((), None),
+        (("a",), {"a": ("a",), "Not a": ()}),
+        (("b", "a"), {"b": ("b",), "a": ("a",), "All others": ()}),
     ],
 )
-def test_groups_say_which_values_were_chosen(chosen, apart, groups):
-    assert groups_of(chosen, "abcd", apart=apart) == groups
-    assert chosen_of(groups) == (chosen, apart)
+def test_groups_say_which_values_were_chosen(chosen, groups):
+    assert groups_of(chosen, "abcd") == groups
+    assert chosen_of(groups) == chosen
+    assert chosen_of({"a": ("a", "c"), "others": ()}) is None
 
 
 def test_a_column_without_a_value_cannot_be_the_outcome():

@@ -75,15 +75,3 @@ def test_how_a_file_was_read_is_kept_and_another_way_is_another_table(store):
     assert other != digest
     assert len(store.table(other)) == len(store.table(digest)) + 1
     assert store.table_format("unknown") is None
-
-
-def test_a_table_knows_the_file_it_was_read_from_in_any_format(store):
-    form = TableFormat(encoding="latin-1")
-    digests = [
-        store.add_table(people_csv(), "people.csv"),
-        store.add_table(people_csv(), "people.csv", table_format=form),
-    ]
-    assert len(set(digests)) == 2
-    for digest in digests:
-        assert store.was_read_from(digest, people_csv())
-        assert not store.was_read_from(digest, people_csv(300))

@@ -201,51 +201,43 @@ def guess_groups(
             if not second:
                 return groups_of([label], labels), ()
             other = next(labels[i] for i in order if labels[i] != label)
-            return groups_of([label, other], labels, apart=True), ()
+            return groups_of([label, other], labels), ()
     large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
     if len(large) == len(labels):
         return None, ()
     alone = [labels[i] for i in (large or order[:1])[: MOST_GROUPS - 1]]
-    return groups_of(alone, labels, apart=True), ()
+    return groups_of(alone, labels), ()
 
 
 def groups_of(
-    chosen: Sequence[str], labels: Collection[str], *, apart: bool = False
+    chosen: Sequence[str], labels: Collection[str]
 ) -> dict[str, tuple[str, ...]] | None:
-    """Return the groups of chosen values, and of all other ``labels`` together.
+    """Return a group of each chosen value, and one of all other ``labels`` together.
 
-    The values chosen are one group, or ``apart`` a group each; a rest of one value has
-    its name. None, which makes a group of every value, where all or none are chosen.
+    A rest of one value has its name. None, which makes a group of every value, where
+    all or none are chosen.
     """
     if not chosen or len(chosen) == len(labels):
         return None
-    if apart:
-        rest = [label for label in labels if label not in chosen]
-        together = rest[0] if len(rest) == 1 else _OTHERS
-        return {**{value: (value,) for value in chosen}, together: ()}
     if len(chosen) == 1:
         return {chosen[0]: (chosen[0],), f"Not {chosen[0]}": ()}
-    return {" or ".join(chosen): tuple(chosen), _OTHERS: ()}
+    rest = [label for label in labels if label not in chosen]
+    together = rest[0] if len(rest) == 1 else _OTHERS
+    return {**{value: (value,) for value in chosen}, together: ()}
 
 
-def chosen_of(
-    groups: Mapping[str, tuple[str, ...]] | None,
-) -> tuple[tuple[str, ...], bool] | None:
-    """Return what `groups_of` makes groups of: values chosen, and whether apart.
+def chosen_of(groups: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...] | None:
+    """Return the values that `groups_of` makes these groups of.
 
-    None where it cannot make them: without all others, or with several values in one of
-    several groups.
+    None where it cannot make them: without all others, or with several values in a
+    group.
     """
-    if groups is None:
-        return (), False
-    named = [values for values in groups.values() if values]
-    if len(named) == len(groups):
+    named = [values for values in (groups or {}).values() if values]
+    if (groups and len(named) == len(groups)) or any(
+        len(values) > 1 for values in named
+    ):
         return None
-    if len(named) == 1:
-        return named[0], False
-    if any(len(values) > 1 for values in named):
-        return None
-    return tuple(values[0] for values in named), True
+    return tuple(values[0] for values in named)
 
 
 def _guess_subgroup_columns(

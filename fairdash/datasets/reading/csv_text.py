@@ -1,12 +1,11 @@
-"""A CSV file as batches of text, streamed, and its cells as typed columns."""
+"""A CSV file as columns of text, and cells of text as typed columns."""
 
 import csv
 import io
 import os
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 from pyarrow import compute
@@ -27,22 +26,10 @@ from fairdash.datasets.reading.rows import (
 )
 from fairdash.datasets.reading.source import Scratch, Source, check_cell
 
-CellKind = Literal["empty", "bool", "int", "float", "text"]
-WIDER: dict[CellKind, tuple[CellKind, ...]] = {
-    "empty": ("bool", "int", "float", "text"),
-    "bool": ("bool", "text"),
-    "int": ("int", "float", "text"),
-    "float": ("float", "text"),
-    "text": ("text",),
-}
-ARROW = {
-    "empty": pa.float64(),
-    "bool": pa.bool_(),
-    "int": pa.int64(),
-    "float": pa.float64(),
-    "text": pa.string(),
-}
-BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a batch at least, a column each
+CellKind = Literal["bool", "int", "float"]
+KINDS: tuple[CellKind, ...] = ("bool", "int", "float")  # else text
+ARROW = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64()}
+BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a block at least, a column each
 CHARACTERS = 1 << 20
 PLAIN: dict[str, Any] = {
     "delimiter": ",",
@@ -54,81 +41,24 @@ PLAIN: dict[str, Any] = {
 }
 
 
-class Sink(Protocol):
-    """Where batches of columns go."""
-
-    def begin(self, schema: Any) -> None:
-        """Take a table with these columns; what came before is void."""
-
-    def write(self, batch: Any) -> None:
-        """Take the next rows."""
-
-
-class Marks(Protocol):
-    """How numbers are written."""
-
-    @property
-    def decimal(self) -> str:
-        """Mark before decimals."""
-
-    @property
-    def thousands(self) -> str:
-        """Mark between thousands, or nothing."""
-
-
-def read_cells(
-    batches: Callable[[], Iterator[Any]],
-    names: list[str],
-    marks: Marks,
-    sink: Sink,
-) -> int:
-    """Give the rows of a table to a sink, every column in its narrowest kind.
+def typed(cells: Any, form: TableFormat, name: str) -> Any:
+    """Return cells of text in the narrowest kind that all of them fit.
 
     A column is True and False, whole numbers, numbers or text, whichever is the first
     that all its cells fit; text that begins with a zero, such as ``007``, makes text.
-    The kinds are found on the way: when a late cell does not fit, the rest is only
-    looked at, and all is read once more.
-
-    ``batches`` returns them from the first on, all columns text. Returns the number of
-    rows; raises ValueError when a cell is longer than 131,072 characters.
+    Raises ValueError when a cell is longer than 131,072 characters.
     """
-    kinds: list[CellKind] = ["empty"] * len(names)
-    while True:
-        before, begun, n_rows = None, False, 0
-        for batch in batches():
-            columns = []
-            for position, cells in enumerate(batch.columns):
-                kind, column = _narrow(cells, kinds[position], marks, names[position])
-                kinds[position] = kind
-                columns.append(column)
-            before = before or list(kinds)
-            n_rows += len(batch)
-            if kinds != before:
-                continue
-            if not begun:
-                types = [ARROW[kind] for kind in kinds]
-                sink.begin(pa.schema(list(zip(names, types, strict=True))))
-                begun = True
-            sink.write(pa.RecordBatch.from_arrays(columns, names))
-        if before is None or kinds == before:
-            return n_rows
-
-
-def _narrow(
-    cells: Any, kind: CellKind, marks: Marks, name: str
-) -> tuple[CellKind, Any]:
-    """Return the first kind, from ``kind`` on, that all cells fit, and the cells."""
     if cells.null_count == len(cells):
-        return kind, pa.nulls(len(cells), ARROW[kind])
-    for wider in WIDER[kind][:-1]:
-        column = _cast(cells, wider, marks)
+        return pa.nulls(len(cells), pa.float64())
+    for kind in KINDS:
+        column = _cast(cells, kind, form)
         if column is not None:
-            return wider, column
+            return column
     check_cell(name, compute.max(compute.utf8_length(cells)).as_py())
-    return "text", _without_blanks(cells)
+    return _without_blanks(cells)
 
 
-def _cast(cells: Any, kind: CellKind, marks: Marks) -> Any:
+def _cast(cells: Any, kind: CellKind, marks: TableFormat) -> Any:
     """Return the cells as another kind, or None when one does not fit."""
     if kind == "bool":
         if not _all(compute.is_in(cells.drop_null(), pa.array([*TRUE, *FALSE]))):
@@ -158,7 +88,7 @@ def _parse(cells: Any, kind: CellKind) -> Any:
     return numbers
 
 
-def _plain(cells: Any, marks: Marks) -> Any:
+def _plain(cells: Any, marks: TableFormat) -> Any:
     """Return numbers without spaces and thousands, with a decimal point, or None."""
     cells = _without_blanks(compute.utf8_trim_whitespace(cells))
     if mark := marks.thousands:
@@ -216,15 +146,14 @@ class CsvText:
         if not form.header:
             self.header = [f"column {i + 1}" for i in range(len(self.header))]
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows from the first; every column is text, empty cells are null."""
+    def columns(self) -> list[Any]:
+        """Return the columns as text; empty cells are null."""
         names = [str(position) for position in range(len(self.header))]
-        with self._stream() as stream:
-            if self._offset == self.source.size:
-                return
-            last = None
-            try:
-                for last in arrow_csv.open_csv(
+        if self._offset == self.source.size:
+            return [pa.nulls(0, pa.string()) for _ in names]
+        try:
+            with self._stream() as stream:
+                table = arrow_csv.read_csv(
                     stream,
                     read_options=arrow_csv.ReadOptions(
                         column_names=names,
@@ -240,14 +169,15 @@ class CsvText:
                         null_values=MISSING,
                         strings_can_be_null=True,
                     ),
-                ):
-                    yield last
-            except pa.ArrowInvalid as error:
-                self._find_ragged()
-                reason = "its cells and quotes do not fit together"
-                raise unreadable(self.source.name, reason) from error
-        if last is not None and len(last):
-            self._check_end(last.column(last.num_columns - 1)[-1].as_py() or "")
+                )
+        except pa.ArrowInvalid as error:
+            self._find_ragged()
+            reason = "its cells and quotes do not fit together"
+            raise unreadable(self.source.name, reason) from error
+        columns = table.columns
+        if len(table):
+            self._check_end(columns[-1][-1].as_py() or "")
+        return list(columns)
 
     def _stream(self) -> Any:
         """Return the content after the header as Arrow reads it, without a copy."""

@@ -1,4 +1,4 @@
-"""Excel sheets as batches of text, as CSV files are read."""
+"""Excel sheets as columns of text, as CSV files are read."""
 
 import datetime
 import warnings
@@ -13,12 +13,14 @@ from fairdash._lazy import load
 from fairdash.datasets.reading.rows import MISSING
 from fairdash.datasets.reading.source import (
     MOST_CELLS,
+    MOST_SHEET_CELLS,
     ZIP_ERRORS,
     SeveralTablesError,
     Source,
+    check_rows,
 )
 
-MOST_BATCH, LEAST_BATCH, BATCH_CELLS = 50_000, 256, 1_000_000
+LEAST_BATCH, BATCH_CELLS = 256, 1_000_000
 MOST_SHEET_ROWS = 1 << 20  # of Excel: a row is numbered, so a gap may have no end
 # what openpyxl raises on a workbook whose parts do not fit together
 WORKBOOK_ERRORS = (
@@ -41,15 +43,19 @@ class ExcelSheet:
         while self.header and not self.header[-1]:
             self.header.pop()
 
-    def batches(self) -> Iterator[Any]:
-        """Yield the rows from the first on as text: True, 1.5, 2024-01-31."""
-        rows = self._rows()
-        n_rows = max(LEAST_BATCH, BATCH_CELLS // len(self.header))
-        while part := list(islice(rows, min(MOST_BATCH, n_rows))):
+    def columns(self) -> list[Any]:
+        """Return the columns as text: True, 1.5, 2024-01-31."""
+        rows, width = self._rows(), len(self.header)
+        n_rows = 0
+        parts = [[pa.nulls(0, pa.string()) for _ in range(width)]]
+        while part := list(islice(rows, max(LEAST_BATCH, BATCH_CELLS // width))):
+            n_rows += len(part)
+            check_rows(self.source, n_rows, width, MOST_SHEET_CELLS)
             columns = zip(*part, strict=True)
-            arrays = [pa.array(map(_cell, column), pa.string()) for column in columns]
-            names = [str(position) for position in range(len(self.header))]
-            yield pa.RecordBatch.from_arrays(arrays, names)
+            parts.append(
+                [pa.array(map(_cell, column), pa.string()) for column in columns]
+            )
+        return [pa.chunked_array(column) for column in zip(*parts, strict=True)]
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         width = len(self.header)

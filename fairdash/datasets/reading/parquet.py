@@ -1,6 +1,6 @@
-"""Parquet: files of others as batches, and our own tables written and loaded."""
+"""Parquet: files of others as columns, and our own tables written and loaded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,9 +16,7 @@ from fairdash.datasets.reading.source import (
     check_text,
 )
 
-BATCH_ROWS = 65_536
 GROUP_ROWS = 100_000  # that are written at once
-GROUP_BYTES = 128 << 20  # the same, of long texts
 LOADED = 64  # columns that are loaded at once
 LARGE = 1_000_000  # rows of a table whose memory counts
 MOST_LEVELS = 10_000  # of text, in the first rows, that is kept as codes
@@ -51,21 +49,22 @@ class ParquetRows:
         check_columns(source.name, self.header)
         check_rows(source, n_rows, len(self.header))
 
-    def batches(self) -> Iterator[Any]:
-        """Yield the rows from the first on: dates as moments, decimals as floats."""
-        names = [str(position) for position in range(len(self.header))]
-        with self.source.open() as file:
-            try:
-                for batch in parquet.ParquetFile(file).iter_batches(BATCH_ROWS):
-                    columns = [
-                        self._plain(batch.column(position), name)
-                        for position, name in zip(
-                            self._positions, self.header, strict=True
-                        )
-                    ]
-                    yield pa.RecordBatch.from_arrays(columns, names)
-            except (OSError, pa.ArrowException) as error:
-                raise self._damaged(error) from error
+    def columns(self) -> list[Any]:
+        """Return the columns: dates as moments, decimals as floats."""
+        try:
+            with self.source.open() as file:
+                table = parquet.ParquetFile(file).read()
+            columns = [
+                self._plain(table.column(position), name)
+                for position, name in zip(self._positions, self.header, strict=True)
+            ]
+        except MemoryError:
+            raise
+        except (OSError, pa.ArrowException) as error:
+            raise self._damaged(error) from error
+        texts = (column for column in columns if _is_text(column.type))
+        check_text(self.source.name, sum(column.nbytes for column in texts))
+        return columns
 
     def _plain(self, column: Any, name: str) -> Any:
         kind = column.type
@@ -173,47 +172,8 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-class ParquetSink:
-    """A sink that writes a Parquet file, many batches at once."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._writer: Any = None
-        self._batches: list[Any] = []
-        self._n_rows = self._n_bytes = self._n_text = 0
-
-    def begin(self, schema: Any) -> None:
-        """Begin a file with these columns; what was written before is void."""
-        self.__exit__()
-        self._file.seek(0)
-        self._file.truncate()
-        self._writer = parquet.ParquetWriter(self._file, schema)
-        self._n_text = 0
-
-    def write(self, batch: Any) -> None:
-        """Take the next rows."""
-        texts = (column for column in batch.columns if _is_text(column.type))
-        self._n_text += sum(column.nbytes for column in texts)
-        check_text("The table", self._n_text)
-        self._batches.append(batch)
-        self._n_rows += len(batch)
-        self._n_bytes += batch.nbytes
-        if self._n_rows >= GROUP_ROWS or self._n_bytes >= GROUP_BYTES:
-            self._flush()
-
-    def __enter__(self) -> "ParquetSink":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._writer is not None:
-            self._flush()
-            self._writer.close()
-            self._writer = None
-            self._file.flush()
-
-    def _flush(self) -> None:
-        if self._batches:
-            table = pa.Table.from_batches(self._batches)
-            self._writer.write_table(table, row_group_size=len(table))
-        self._batches = []
-        self._n_rows = self._n_bytes = 0
+def write_table(columns: Sequence[Any], names: Sequence[str], file: BinaryIO) -> None:
+    """Write columns as a Parquet file."""
+    table = pa.table(list(columns), list(names))
+    parquet.write_table(table, file, row_group_size=GROUP_ROWS)
+    file.flush()

@@ -55,23 +55,6 @@ def table_digest(
     return sha256(f"{digest} {sheet!r} {table_format!r}".encode()).hexdigest()
 
 
-def find_reading(
-    digest: str, source: str | Path | bytes, table_format: TableFormat | None
-) -> Reading | None:
-    """Return how a file was read to make the table of a digest, None if it was not.
-
-    ``source`` is a path, or the content of the file.
-    """
-    sheet = table_format.sheet if table_format else None
-    ways = (
-        Reading(),
-        Reading(sheet),
-        Reading(None, table_format),
-        Reading(sheet, table_format),
-    )
-    return next((way for way in ways if digest == table_digest(source, *way)), None)
-
-
 def check_reading(
     digest: str, source: str | Path | bytes, table_format: TableFormat | None, name: str
 ) -> Reading:
@@ -81,12 +64,15 @@ def check_reading(
     """
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise ValueError(f"There is no file {str(source)!r}.")
-    reading = find_reading(digest, source, table_format)
-    if reading is None:
-        found = table_digest(source)
-        message = f"{name} is not the table asked for: its sha256 is {found[:12]}…"
-        raise ValueError(f"{message}, not {digest[:12]}…; give the original file.")
-    return reading
+    sheet = table_format.sheet if table_format else None
+    for chosen_sheet in (None, sheet):
+        for chosen_format in (None, table_format):
+            if digest == table_digest(source, chosen_sheet, chosen_format):
+                return Reading(chosen_sheet, chosen_format)
+    raise ValueError(
+        f"{name} is not the table asked for: its sha256 is not {digest[:12]}…; give "
+        "the original file."
+    )
 
 
 def read_table(

@@ -42,7 +42,6 @@ _WORDS = {
     "scores",
 }  # no check is about these
 _PAGE = "pages/1_Data.py"
-_LISTED = 5
 
 
 def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
@@ -87,27 +86,26 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
             sure = roles.model_copy(update={"guessed": False})
             change_roles(table, sure, table.subgroups)
         if isinstance(guess, RoleGuess):
-            for candidate in guess.outcomes:
-                _runner_up(table, roles, candidate, roles.sensitive_feature)
-            for candidate in guess.sensitive:
-                _runner_up(table, roles, candidate, roles.target)
+            _runners_up(table, roles, "Outcome", guess.outcomes)
+            _runners_up(table, roles, "Groups", guess.sensitive)
     return True
 
 
-def _runner_up(table: OpenTable, roles: Roles, candidate: Candidate, kept: str) -> None:
-    """Draw the button that takes a column beside ``kept`` where it is another one."""
-    column, is_outcome = candidate.column, kept == roles.sensitive_feature
-    if column in (roles.target, roles.sensitive_feature):
-        return
-    role = "Outcome" if is_outcome else "Groups"
-    if st.button(
-        plain(f"{role}: {column}"),
-        help=plain(f"Also likely: {', '.join(candidate.reasons)}."),
-        key=f"guess {role} {column} {table.key}",
-    ):
-        pair = (column, kept) if is_outcome else (kept, column)
+def _runners_up(
+    table: OpenTable, roles: Roles, role: str, candidates: tuple[Candidate, ...]
+) -> None:
+    """Draw buttons that take another column as outcome or as sensitive feature."""
+    for candidate in candidates:
+        column = candidate.column
+        if column in (roles.target, roles.sensitive_feature) or not st.button(
+            plain(f"{role}: {column}"),
+            help=plain(f"Also likely: {', '.join(candidate.reasons)}."),
+            key=f"guess {role} {column} {table.key}",
+        ):
+            continue
+        pair = {"Outcome": roles.target, "Groups": roles.sensitive_feature}
         try:
-            changed = guess_rest(table.frame, *pair)
+            changed = guess_rest(table.frame, *(pair | {role: column}).values())
         except ValueError as error:
             problem(f"{column} was not chosen", error)
         else:
@@ -150,20 +148,7 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
 
     Raises ValueError if the roles do not fit the table.
     """
-    text = roles.model_dump_json()
-    if refused := _refusal(table.digest, text, table.name, roles):
-        raise ValueError(refused)
     return store().draft_dataset(table.digest, roles, table.name)
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner=False)
-def _refusal(digest: str, roles: str, name: str, _roles: Roles) -> str:
-    """Return why roles do not fit a table, "" where they do."""
-    try:
-        store().draft_dataset(digest, _roles, name)
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 @st.cache_resource(
@@ -176,13 +161,8 @@ def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
 
 def ratios_of_rates(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame | None:
     """Return the ratios of base rates, if the reader asked for ratios."""
-    return _ratios(dataset, subgroups) if selection().gap == "ratio" else None
-
-
-@st.cache_resource(
-    max_entries=_TABLES, show_spinner="Counting rows…", hash_funcs=BY_KEY
-)
-def _ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
+    if selection().gap != "ratio":
+        return None
     return base_rate_ratios(dataset, subgroups)
 
 
@@ -195,18 +175,6 @@ def edited_checks(table: OpenTable, roles: Roles) -> pd.DataFrame:
 
 def delete_button(table: OpenTable) -> None:
     """Draw the button that asks, says what depends on the data set, and deletes."""
-    if st.button(
-        "Delete this data set" if table.is_dataset else "Delete this table",
-        type="tertiary",
-        icon=":material/delete:",
-    ):
-        _ask(table)
-
-
-def _ask(table: OpenTable) -> None:
-    runs = store().runs(table.place) if table.is_dataset else []
-    names = [f"**{plain(table.name)}** ({plain(table.file)})"]
-    names += [f"- {plain(run.name)}" for run in runs[:_LISTED]]
 
     def delete() -> None:
         if table.is_dataset:
@@ -215,10 +183,12 @@ def _ask(table: OpenTable) -> None:
             store().delete_table(table.digest)
         open_page(_PAGE)
 
-    confirm_deletion(
-        names,
-        f"{plural(len(runs), 'run')} with their models go with it. The table stays "
-        "where another data set is made of it.",
-        delete,
-        refused="Nothing was deleted",
-    )
+    runs = store().runs(table.place) if table.is_dataset else []
+    if st.button("Delete this table", type="tertiary", icon=":material/delete:"):
+        confirm_deletion(
+            [f"**{plain(table.name)}** ({plain(table.file)})"],
+            f"{plural(len(runs), 'run')} with their models go with it. The table stays "
+            "where another data set is made of it.",
+            delete,
+            refused="Nothing was deleted",
+        )

@@ -22,13 +22,10 @@ from fairdash.metrics import BaseRates
 
 _MOST_GROUPS = 30
 FEW_VALUES = 8
-_TOGETHER = ("One group", "A group each")
 _MISSING: dict[Literal["exclude", "group"], str] = {
     "exclude": "Exclude",
     "group": "A group",
 }
-_WAYS = ("Width", "Quantiles", "Cuts")
-_MOST_BINS = 20
 _MOST_PILLS = 12
 
 
@@ -40,7 +37,13 @@ def pick_groups(
     known, cuts = (roles.groups, roles.sensitive_cuts) if same else guess_groups(column)
     few = count_values(column, FEW_VALUES) <= FEW_VALUES
     if pd.api.types.is_numeric_dtype(column) and not few:
-        return None, pick_cuts(f"Cut {column.name} at", cuts, f"{key} cuts")
+        return None, pick_numbers(
+            f"Cut {column.name} at",
+            cuts,
+            f"{key} cuts",
+            placeholder="25, 45",
+            help="Each number begins a range: under 25, 25–44, 45 or more.",
+        )
     return _pick_values(common_labels(column)[:_MOST_GROUPS], known, key), ()
 
 
@@ -70,17 +73,15 @@ def pick_crossing(
     return tuple(crossed), missing
 
 
-def pick_cuts(label: str, known: tuple[float, ...], key: str) -> tuple[float, ...]:
-    """Draw cut points as text and return them.
+def pick_numbers(
+    label: str, current: tuple[float, ...], key: str, **how: Any
+) -> tuple[float, ...]:
+    """Draw numbers as text and return them, rising.
 
     Raises ValueError if something in the text is no number.
     """
     text = st.text_input(
-        plain(label),
-        ", ".join(map(value_label, known)),
-        placeholder="25, 45",
-        help="Each number begins a range: 25, 45 gives under 25, 25–44, 45 or more.",
-        key=key,
+        plain(label), ", ".join(map(value_label, current)), key=key, **how
     )
     parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
     try:
@@ -102,59 +103,53 @@ def several(label: str, values: list[str], start: list[str], **how: Any) -> list
 def _pick_values(
     labels: list[str], known: Mapping[str, tuple[str, ...]] | None, key: str
 ) -> dict[str, tuple[str, ...]] | None:
-    """Return the group of the chosen values and that of the rest, or None for all."""
+    """Return a group of each chosen value and that of the rest, or None for all."""
     if len(labels) <= 2:
         return dict(known) if known else None
     shown = chosen_of(known)
-    values, apart = shown or ((), False)
-    named = [value for value in values if value in labels]
+    named = [value for value in shown or () if value in labels]
     chosen = several(
         "Compared with the rest",
         labels,
         named,
-        help="All values that are not chosen are one group. With nothing chosen every "
-        "value is a group of its own.",
+        help="Each chosen value is a group, all others are one. With nothing chosen "
+        "every value is a group of its own.",
         key=f"{key} groups",
     )
-    as_known = set(chosen) == set(named)
-    if len(chosen) > 1:
-        chosen = sorted(chosen, key=[*named, *labels].index)
-        way = st.segmented_control(
-            "Chosen values are",
-            _TOGETHER,
-            default=_TOGETHER[apart],
-            required=True,
-            key=f"{key} together",
-        )
-        as_known &= way == _TOGETHER[apart]
-        apart = way == _TOGETHER[True]
-    if as_known:
+    if set(chosen) == set(named):
         if shown is None:
             st.caption(plain(f"The groups are {listing(known or ())}."))
         return dict(known) if known else None
-    return groups_of(chosen, labels, apart=apart and len(chosen) > 1)
+    return groups_of(sorted(chosen, key=[*named, *labels].index), labels)
 
 
 def pick_bins(
     frame: pd.DataFrame, columns: list[str], known: Subgroups, key: str
 ) -> Subgroups:
-    """Draw the bins of numbers and the smallest size; return ``known`` with these."""
-    bins: dict[str, dict[str, Any]] = {"widths": {}, "quantiles": {}, "cuts": {}}
+    """Draw the bins of numbers and the smallest size; return ``known`` with these.
+
+    One number is the width of the bins, several are cut points.
+    """
+    widths, cuts = dict[str, float](), dict[str, tuple[float, ...]]()
+    quantiles = dict[str, int]()
     for column in columns:
-        if pd.api.types.is_numeric_dtype(frame[column]):
-            field, value = _pick_way(column, known, f"{key} {column}")
-            if value:
-                bins[field][column] = value
-    edges = known.edges
-    if any(pd.api.types.is_numeric_dtype(frame[column]) for column in columns):
-        paper = st.toggle(
-            "Edges as in the ROAD paper",
-            known.edges == "paper",
-            help="Bins begin after multiples of their width: ages 21–30, 31–40. "
-            "Otherwise ages are 25–34, 35–44, and sparse ends are joined.",
-            key=f"{key} edges",
+        if not pd.api.types.is_numeric_dtype(frame[column]):
+            continue
+        width = known.widths.get(column)
+        current = known.cuts.get(column, () if width is None else (width,))
+        numbers = pick_numbers(
+            f"Bins of {column}",
+            current,
+            f"{key} {column} bins",
+            placeholder="automatic",
+            help="One number is a width: 10. Several are cut points: 25, 45.",
         )
-        edges = "paper" if paper else "customary"
+        if column in known.quantiles and not numbers:
+            quantiles[column] = known.quantiles[column]
+        elif (numbers == current and column in known.cuts) or len(numbers) > 1:
+            cuts[column] = numbers
+        elif numbers:
+            widths[column] = numbers[0]
     smallest = st.number_input(
         "Smallest subgroup (rows)",
         min_value=1,
@@ -163,49 +158,9 @@ def pick_bins(
         help="Gaps of smaller subgroups are not estimated.",
         key=f"{key} smallest",
     )
-    return Subgroups.model_validate(
-        {
-            **known.model_dump(),
-            **bins,
-            "columns": tuple(columns),
-            "edges": edges,
-            "min_size": int(smallest),
-        }
-    )
-
-
-def _pick_way(column: str, known: Subgroups, key: str) -> tuple[str, Any]:
-    """Return the field for the bins of a number, and its value or None."""
-    start = 2 if column in known.cuts else 1 if column in known.quantiles else 0
-    left, right = st.columns([1.9, 1], gap="xsmall")
-    way = left.segmented_control(
-        plain(f"Bins of {column}"),
-        _WAYS,
-        default=_WAYS[start],
-        required=True,
-        key=f"{key} way",
-    )
-    with right:
-        if way == "Quantiles":
-            bins = st.number_input(
-                "Number",
-                min_value=2,
-                max_value=_MOST_BINS,
-                value=known.quantiles.get(column, 4),
-                key=f"{key} quantiles",
-            )
-            return "quantiles", int(bins)
-        if way == "Cuts":
-            return "cuts", pick_cuts("At", known.cuts.get(column, ()), f"{key} cuts")
-        width = st.number_input(
-            "Width",
-            min_value=0.0,
-            value=known.widths.get(column),
-            placeholder="automatic",
-            format="%g",
-            key=f"{key} width",
-        )
-    return "widths", float(width) if width else None
+    bins = {"widths": widths, "quantiles": quantiles, "cuts": cuts}
+    chosen = {"columns": tuple(columns), "min_size": int(smallest)}
+    return Subgroups.model_validate({**known.model_dump(), **bins, **chosen})
 
 
 def show_sizes(rates: BaseRates) -> None:

@@ -1,6 +1,6 @@
 """The form that says what the columns of a table mean, a model's scores among them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -290,7 +290,13 @@ def roles_form(
                 help="An identifier that repeats. A split keeps its rows together.",
                 key=f"{key} {target} {taken} {scored} {weight} unit",
             )
-            keep = _keep(frame, roles.keep, key)
+            keep = roles.keep
+            if keep and not st.toggle(
+                plain(f"Only rows with the chosen values of {listing(keep)}"),
+                True,
+                key=f"{key} keep",
+            ):
+                keep = {}
             missing = st.segmented_control(
                 "Rows with a missing feature",
                 list(_MISSING),
@@ -383,28 +389,6 @@ def _changed(roles: Roles, **choice: Any) -> Roles:
     unchanged = ("preparation", "types", "min_level_rows", "max_levels")
     fields = {name: getattr(roles, name) for name in unchanged}
     return Roles.model_validate({**fields, **choice})
-
-
-def _keep(
-    frame: pd.DataFrame, known: Mapping[str, tuple[str, ...]], key: str
-) -> dict[str, tuple[str, ...]]:
-    columns = st.multiselect(
-        "Use only rows with certain values in",
-        [str(column) for column in frame.columns],
-        default=[column for column in known if column in frame],
-        key=f"{key} keep",
-    )
-    keep = {}
-    for column in columns:
-        labels = common_labels(frame[column])
-        values = st.multiselect(
-            plain(f"Values of {column} to keep"),
-            labels,
-            default=[v for v in known.get(column, labels) if v in labels],
-            key=f"{key} keep {column}",
-        )
-        keep[column] = tuple(values)
-    return keep
 
 
 def _position(options: list[str], value: str) -> int | None:

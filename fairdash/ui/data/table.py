@@ -15,11 +15,9 @@ from fairdash._wording import plural
 from fairdash.datasets import (
     PUBLIC,
     SAMPLES,
-    PublicTable,
     RoleGuess,
     Roles,
     Subgroups,
-    Variant,
     fetch_table,
 )
 from fairdash.jobs import finished_file, unpack_runs
@@ -116,16 +114,13 @@ def sample_cards() -> None:
     with st.grid(columns=3, min_column_width=250, gap="small"):
         for name, sample in SAMPLES.items():
             with st.container(border=True, height="stretch", gap="xsmall"):
-                opened = _head(
-                    sample.title,
-                    "Open",
-                    icon=":material/arrow_forward:",
-                    icon_position="right",
-                    key=f"open {name}",
-                )
-                st.markdown(sample.planted)
+                st.markdown(f"**{sample.title}**: {sample.planted}")
                 st.caption(f"{sample.n_rows:,} rows, synthetic")
-                if st.button(
+                buttons = st.container(horizontal=True)
+                opened = buttons.button(
+                    "Open", icon=":material/arrow_forward:", key=f"open {name}"
+                )
+                if buttons.button(
                     "Finished sweep",
                     type="tertiary",
                     icon=":material/tune:",
@@ -196,14 +191,34 @@ def title_of(file: str) -> str:
     return name.split(".")[0].replace("_", " ") or name
 
 
-def public_cards() -> None:
-    """Draw a card for each public table; its button fetches and opens it.
+def public_tables() -> None:
+    """Draw the choice of a public table and its rows; a button fetches and opens it.
 
-    In its card an error says which file to put where when one cannot be fetched.
+    An error says which file to put where when one cannot be fetched.
     """
-    with st.grid(columns=3, min_column_width=250, gap="small"):
-        for name, public in PUBLIC.items():
-            _card(name, public)
+    choices = [(name, rows) for name in PUBLIC for rows in PUBLIC[name].variants]
+
+    def words(choice: tuple[str, str]) -> str:
+        public, rows = PUBLIC[choice[0]], PUBLIC[choice[0]].variants[choice[1]]
+        return f"{public.title}, {plural(rows.n_rows, 'row')}: {rows.rows}"
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name, variant = st.selectbox(
+            "Public table", choices, format_func=words, key="public table"
+        )
+        pressed = st.button("Fetch", icon=":material/download:", key="fetch")
+    public = PUBLIC[name]
+    site = f"From [{urlsplit(public.url).netloc}]({public.url})."
+    st.caption(f"{site} {plain(public.note)}")
+    if not pressed:
+        return
+    try:
+        with st.spinner(f"Fetching {public.title}…"):
+            data = add_public(name, variant)
+    except ValueError as error:
+        problem(f"{public.title} was not fetched", error)
+    else:
+        open_page(_PAGE, data=data)
 
 
 def add_public(name: str, variant: str) -> str:
@@ -217,47 +232,3 @@ def add_public(name: str, variant: str) -> str:
     title = f"{public.title} ({variant})" if len(public.variants) > 1 else public.title
     digest = store().add_table(content.getvalue(), f"{public.file}, {variant}")
     return store().add_dataset(digest, public.roles, title, public.subgroups)
-
-
-def _head(title: str, action: str, **button: Any) -> bool:
-    """Draw the title of a card with its button; tell whether that is pressed."""
-    with st.container(
-        horizontal=True,
-        horizontal_alignment="distribute",
-        vertical_alignment="center",
-    ):
-        st.markdown(f"**{title}**", width="content")
-        return st.button(action, type="tertiary", **button)
-
-
-def _card(name: str, public: PublicTable) -> None:
-    """Draw a table and its variants; fetch and open the one asked for."""
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        icon, key = ":material/download:", f"fetch {name}"
-        pressed = _head(plain(public.title), "Fetch", icon=icon, key=key)
-        st.markdown(plain(public.note))
-        st.caption(f"From [{urlsplit(public.url).netloc}]({public.url})")
-        variant = next(iter(public.variants))
-        if len(public.variants) > 1:
-            variant = st.selectbox(
-                f"Rows of {public.title}",
-                list(public.variants),
-                format_func=lambda name: f"{name}: {_count(public.variants[name])}",
-                label_visibility="collapsed",
-                key=f"variant {name}",
-            )
-        rows = public.variants[variant]
-        st.caption(plain(f"{_count(rows)}: {rows.rows}."))
-        if not pressed:
-            return
-        try:
-            with st.spinner(f"Fetching {public.title}…"):
-                data = add_public(name, variant)
-        except ValueError as error:
-            problem(f"{public.title} was not fetched", error)
-        else:
-            open_page(_PAGE, data=data)
-
-
-def _count(variant: Variant) -> str:
-    return plural(variant.n_rows, "row")
