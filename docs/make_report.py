@@ -35,15 +35,8 @@ GRID = {
     ],
 }
 SECTIONS = (
-    "audited", "summary", "local", "tried", "corrected", "data", "definitions",
-    "reproduce",
+    "audited", "summary", "local", "tried", "data", "definitions", "reproduce"
 )  # fmt: skip
-COMMENTS = {
-    "audited": "An example: the records of Broward County that ProPublica published. "
-    "What the score that was used did comes first, then what ROAD would do instead.",
-    "corrected": "Thresholds by group need to know the group of whoever is decided on; "
-    "whether that is lawful is not a question of these numbers.",
-}
 
 
 def original() -> Path:
@@ -65,7 +58,7 @@ def main() -> None:
         closing(open_store(Path(home))) as store,
     ):
         run = submit(store, spec, name="ROAD on COMPAS")
-        made = report(store, run, sections=SECTIONS, comments=COMMENTS)
+        made = report(store, run, sections=SECTIONS)
         OUT.write_text(made.to_html())
         pack_runs(store, [run], BUNDLE, rows=False)
     for file in (OUT, BUNDLE):

@@ -27,7 +27,7 @@ if not swept:
     )
 elif ui.store().run(view.run).over:
     sweep.show_finished_sweep(view.run)
-    train.export_run(view, sweep.promise(view.run))
+    train.export_run(view)
 else:
     ui.follow(view.run, sweep.show_growing_sweep)
 if swept:

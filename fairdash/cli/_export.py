@@ -1,7 +1,7 @@
 """Take away a report or a model of a run; score a file and apply thresholds to it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import pandas as pd
 import typer
@@ -27,7 +27,14 @@ from fairdash.postprocessing import (
     cross,
     fill_missing,
 )
-from fairdash.reports import SECTIONS, SMALLEST_GROUP, PackName, Words, report
+from fairdash.reports import (
+    SECTIONS,
+    SMALLEST_GROUP,
+    Pack,
+    PackName,
+    Report,
+    report,
+)
 from fairdash.reports import pack as make_pack
 
 
@@ -35,34 +42,17 @@ def write_report(
     what: Annotated[
         str, typer.Argument(metavar="RUN", help="Id of a run; of a pack, or a file.")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="File to write, .html or .md. Default: fairdash-report.html"),
-    ] = None,
+    out: Annotated[Path, typer.Option(help="File to write, .html or .md.")] = Path(
+        "fairdash-report.html"
+    ),
     section: Annotated[
         list[str] | None,
         typer.Option(help=f"Repeat it to choose and order: {', '.join(SECTIONS)}."),
     ] = None,
-    comment: Annotated[
-        list[str] | None,
-        typer.Option(help='Under the title of a section: "summary=What we decided."'),
-    ] = None,
     model: Model = None,
-    title: Annotated[str | None, typer.Option(help="Default: name of the run.")] = None,
     least: Annotated[
         int, typer.Option(min=1, help="Subgroups with a smaller group are suppressed.")
     ] = SMALLEST_GROUP,
-    certify: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Limit that a setting is certified to keep on new rows; repeat it: "
-            "demographic_parity_difference=0.1, worst_1_di=0.2."
-        ),
-    ] = None,
-    certify_thresholds: Annotated[
-        Literal["fixed", "shared", "by_group"],
-        typer.Option(help="Which are tried with every setting, beside 0.5."),
-    ] = "fixed",
     pack: Annotated[
         PackName | None, typer.Option(help="Write an evidence pack instead.")
     ] = None,
@@ -87,76 +77,28 @@ def write_report(
 
     It holds findings, figures, tables with intervals, how the model was chosen and what
     reproduces it, and no row of the data; print it from a browser. As Markdown (.md) it
-    is a model card, with metadata for machines and without figures. A pack holds what
-    a rule asks for: ll144 and adverse-impact of a file of decisions or scores,
-    adverse-impact (alternatives) and eu-ai-act of a run. The exit status is 2 when
-    there is no such run, model or section.
+    is a model card, without figures. A pack holds what a rule asks for: ll144 and
+    adverse-impact of a file of decisions or scores, adverse-impact (alternatives) and
+    eu-ai-act of a run. The exit status is 2 when there is no such run, model or
+    section.
     """
-    out = out or Path("fairdash-report.html")
-    if pack is not None:
-        asked = TableQuestion(
-            groups=tuple(group or ()),
-            decision=decision,
-            score=score,
-            threshold=threshold,
-        )
-        _write_pack(out, pack, what, asked, model, loss, home)
-        return
     with opened(home) as store:
         check_one_of("--out", out.suffix, (".html", ".md"))
-        made = report(
-            store,
-            what,
-            sections=section or SECTIONS,
-            comments=dict(_comment(text) for text in comment or ()),
-            model=model,
-            title=title,
-            least=least,
-            limits=dict(_limit_on(text) for text in certify or ()),
-            thresholds=certify_thresholds,
-        )
-        for one in made.sections:
-            if one.name == "guaranteed":
-                said = [b.text for b in one.blocks if isinstance(b, Words)]
-                typer.echo(" ".join(said))
-        page = (made.to_markdown() if out.suffix == ".md" else made.to_html()).encode()
-    out.write_bytes(page)
-    typer.echo(f"{out}: {made.title}, {len(page) / 1e6:.1f} MB")
-
-
-def _write_pack(
-    out: Path,
-    name: PackName,
-    what: str,
-    question: TableQuestion,
-    model: str | None,
-    loss: float,
-    home: Path | None,
-) -> None:
-    with opened(home) as store:
-        check_one_of("--out", out.suffix, (".html", ".md"))
-        frame = read_table(Path(what)) if Path(what).is_file() else None
-        made = make_pack(
-            name, what, question, store=store, frame=frame, present=model, loss=loss
-        )
+        if pack is None:
+            made: Report | Pack = report(
+                store, what, sections=section or SECTIONS, model=model, least=least
+            )
+        else:
+            question = TableQuestion(
+                tuple(group or ()), decision, score=score, threshold=threshold
+            )
+            frame = read_table(Path(what)) if Path(what).is_file() else None
+            made = make_pack(
+                pack, what, question, store=store, frame=frame, present=model, loss=loss
+            )
         text = made.to_markdown() if out.suffix == ".md" else made.to_html()
     out.write_text(text)
     typer.echo(f"{out}: {made.title}")
-
-
-def _comment(text: str) -> tuple[str, str]:
-    section, found, words = text.partition("=")
-    if not found:
-        raise ValueError(f"`--comment` is SECTION=TEXT, got {text!r}.")
-    return section, words
-
-
-def _limit_on(text: str) -> tuple[str, float]:
-    name, _, limit = text.partition("=")
-    try:
-        return name, float(limit)
-    except ValueError:
-        raise ValueError(f"`--certify` is MEASURE=LIMIT, got {text!r}.") from None
 
 
 def export(
@@ -181,13 +123,15 @@ def export(
             write(table, out)
             typer.echo(f"{out}: {len(table):,} rows")
             return
-        found = exported(store, run_id, model, seed)
+        portable = exported(store, run_id, model, seed)
         if out.suffix == ".onnx":
-            content = found.to_onnx()
+            content = portable.to_onnx()
         else:
-            content = found.to_bytes(report(store, run_id, model=model).to_markdown())
+            content = portable.to_bytes(
+                report(store, run_id, model=model).to_markdown()
+            )
     out.write_bytes(content)
-    typer.echo(f"{out}: {found.facts['label']}, seed {found.facts['seed']}")
+    typer.echo(f"{out}: {portable.facts['label']}, seed {portable.facts['seed']}")
 
 
 def predict(

@@ -5,16 +5,14 @@ from fairdash._lazy import load
 load("jinja2")
 
 
-from fairdash.reports._answers import blocks_of
-from fairdash.reports._audit_page import audit_page
-from fairdash.reports._blocks import Words
+from fairdash.reports._blocks import blocks_of
 from fairdash.reports._facts import portable_spec
-from fairdash.reports._packs import PackName, pack
+from fairdash.reports._packs import Pack, PackName, pack
 from fairdash.reports._report import (
-    SECTION_TITLES,
     SECTIONS,
     SMALLEST_GROUP,
+    Report,
     report,
     score_report,
 )
-from fairdash.reports._shown import show
+from fairdash.reports._shown import audit_page, show

@@ -7,7 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from fairdash import plots
 from fairdash._wording import UNDEFINED, Kpi, count, number
+from fairdash.audits import Answer, Listing
 from fairdash.plots import Picture
 
 MOST_ROWS = 200  # of a table, so that a report stays small
@@ -112,7 +114,29 @@ class Section:
     name: str  # by which it is chosen
     title: str
     blocks: Sequence[Block]
-    comment: str = ""  # of who made the report; empty lines part paragraphs
+
+
+def blocks_of(answer: Answer) -> list[Block]:
+    """Return an answer as blocks: finding, cards, figure with its table, changes."""
+    blocks: list[Block] = []
+    if answer.verdict:
+        blocks.append(Words(answer.verdict, finding=True))
+    if answer.cards:
+        blocks.append(Cards(answer.cards))
+    if answer.details:
+        blocks.append(Words(answer.details))
+    table = None if answer.table is None else _table(answer.table)
+    if answer.figure is not None:
+        blocks.append(Figure(answer.figure.picture(plots), answer.caption, table))
+    elif table is not None:
+        blocks.append(table)
+    if answer.changes is not None:
+        blocks.append(_table(answer.changes))
+    return blocks
+
+
+def _table(listing: Listing) -> Table:
+    return Table(listing.title, listing.frame, listing.note)
 
 
 def _cell(value: Any, column: str) -> str:

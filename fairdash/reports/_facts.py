@@ -5,43 +5,36 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
-import numpy as np
-import pandas as pd
-
 from fairdash import __version__, plots
-from fairdash._wording import count, duration, listing, number, plural, utc
+from fairdash._wording import count, duration, listing, plural, utc
 from fairdash.audits import (
     DI_HELP,
     Answer,
-    Drawing,
     Listing,
     base_rate_kpis,
     base_rates,
-    calibration_of,
-    correction_verdict,
     every_measure,
     local_by_measure,
     own_models,
     part_sizes,
     readable_measures,
     runtime,
-    score_name,
     trained_as,
     trained_elsewhere,
 )
-from fairdash.datasets import split
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.postprocessing import (
-    RampThreshold,
-    SplitScores,
-    as_margins,
-    fit_baselines,
-    trade_off_table,
+from fairdash.reports._blocks import (
+    Block,
+    Cards,
+    Code,
+    Facts,
+    Figure,
+    Table,
+    Words,
+    blocks_of,
 )
-from fairdash.reports._answers import blocks_of
-from fairdash.reports._blocks import Block, Cards, Code, Facts, Figure, Table, Words
-from fairdash.reports._sections import Found, FoundData
+from fairdash.reports._sections import DataSubject, RunSubject
 from fairdash.reports._small_groups import (
     base_cells,
     few_words,
@@ -49,7 +42,7 @@ from fairdash.reports._small_groups import (
     without_small_groups,
 )
 from fairdash.store import Store
-from fairdash.sweep import PARITY, RESULTS_VERSION, SweepSpec, python_script
+from fairdash.sweep import RESULTS_VERSION, SweepSpec, python_script
 
 PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
 _TERMS = {
@@ -83,15 +76,6 @@ _BASE = {
     "ci_high": "High",
     "reason": "Not estimable",
 }
-_CHANGED = {
-    "group": "Group",
-    "n": "Rows",
-    "rate_before": "Rate before",
-    "rate": "Rate after",
-    "up": "To 1",
-    "down": "To 0",
-    "changed": "Changed",
-}
 
 
 def portable_spec(store: Store, run_id: str) -> SweepSpec:
@@ -108,18 +92,18 @@ def portable_spec(store: Store, run_id: str) -> SweepSpec:
     return SweepSpec.of_run(run.spec).of_table(table, store.table_format(table))
 
 
-def data(found: FoundData) -> Sequence[Block]:
+def data(subject: DataSubject) -> Sequence[Block]:
     """Return what the data are, by counts and rates alone: no row is shown."""
-    dataset, least = found.dataset, found.least
-    record = found.store.dataset_record(found.dataset_id)
-    roles, rates = dataset.roles, base_rates(dataset, found.subgroups)
+    dataset, least = subject.dataset, subject.least
+    record = subject.store.dataset_record(subject.dataset_id)
+    roles, rates = dataset.roles, base_rates(dataset, subject.subgroups)
     sizes = rates.groups.set_index("group")["n"]
-    few = found.small_groups
+    few = subject.small_groups
     counts = [
         f"{name} ({'suppressed' if name in few else plural(int(sizes[name]), 'row')})"
         for name in dataset.group_names
     ]
-    parts = map(count, part_sizes(found.store, found.dataset_id))
+    parts = map(count, part_sizes(subject.store, subject.dataset_id))
     names = ", ".join(roles.features)
     facts = {
         "Table": f"{record.table_name}, sha256 {record.table_sha256}",
@@ -127,7 +111,7 @@ def data(found: FoundData) -> Sequence[Block]:
         "Training, validation and test rows": f"{' / '.join(parts)} for each seed",
         "Outcome": roles.positive_words(),
         "Sensitive feature": f"{roles.sensitive_feature}: {listing(counts)}",
-        "Subgroups": " × ".join(found.subgroups.columns) or "none",
+        "Subgroups": " × ".join(subject.subgroups.columns) or "none",
         "Features": f"{len(roles.features)}: {names}",
     }
     n_read = max(record.n_rows, 1)
@@ -155,36 +139,36 @@ def data(found: FoundData) -> Sequence[Block]:
     return blocks
 
 
-def definitions(found: Found) -> Sequence[Block]:
+def definitions(subject: RunSubject) -> Sequence[Block]:
     """Return what the words mean, and what the methods and their parameters are."""
-    methods = dict.fromkeys(trial.method for trial in found.snapshot.trials)
-    known = [CATALOG[key] for key in methods if key in CATALOG]
-    items = {m.label: f"{m.summary} Source: {m.source}." for m in known}
-    swept = {name for grid in found.spec.methods for name in grid.params}
-    for method in known:
+    methods = dict.fromkeys(trial.method for trial in subject.snapshot.trials)
+    described = [CATALOG[key] for key in methods if key in CATALOG]
+    items = {m.label: f"{m.summary} Source: {m.source}." for m in described}
+    swept = {name for grid in subject.spec.methods for name in grid.params}
+    for method in described:
         for param in method.params:
             if param.letter and param.name in swept and param.help:
                 items[f"{param.label} ({param.letter})"] = param.help
     return [Facts(_TERMS), Facts(items, "Methods and their parameters")]
 
 
-def reproduce(found: Found) -> Sequence[Block]:
+def reproduce(subject: RunSubject) -> Sequence[Block]:
     """Return the configuration, seeds and versions, and how to train the same."""
-    run = found.snapshot.run
-    spec = portable_spec(found.store, run.id)
+    run = subject.snapshot.run
+    spec = portable_spec(subject.store, run.id)
     table = "" if spec.data.sample else " --table FILE"
     argument = "" if spec.data.sample else " FILE"
-    seeds = sorted({trial.seed for trial in found.snapshot.trials})
-    trained = trained_as(found.store, run.id)
+    seeds = sorted({trial.seed for trial in subject.snapshot.trials})
+    trained = trained_as(subject.store, run.id)
     seconds = runtime(run)
     took = f", took {duration(seconds)}" if seconds else ""
-    if trained_elsewhere(found.store, run.id):
+    if trained_elsewhere(subject.store, run.id):
         took = ", from a bundle of models trained elsewhere"
     facts = {
         "Run": f"{run.id}, {run.name}, {run.status}",
         "Started": f"{utc(run.created)}{took}",
-        "Models": f"{found.snapshot.count('finished')} finished of "
-        f"{len(found.snapshot.trials)}",
+        "Models": f"{subject.snapshot.count('finished')} finished of "
+        f"{len(subject.snapshot.trials)}",
         "Seeds": ", ".join(map(str, seeds)),
         "Versions here": f"fairdash {__version__} (results version {RESULTS_VERSION}), "
         f"Python {platform.python_version()}, "
@@ -202,37 +186,29 @@ def reproduce(found: Found) -> Sequence[Block]:
     ]
 
 
-def audited(found: FoundData) -> Sequence[Block]:
+def audited(subject: DataSubject) -> Sequence[Block]:
     """Return every measure of scores that were brought along, by group and locally."""
     blocks: list[Block] = []
-    dataset, data = found.dataset, found.dataset_id
+    dataset, data = subject.dataset, subject.dataset_id
     roles, groups = dataset.roles, dataset.group_names
     favourable = roles.positive_is != "unfavourable"
     looked_at = "selection_rate" if favourable else "false_positive_rate"
-    for model in own_models(found.store, data):
-        if found.small_groups:
-            return [Words(few_words(found.least))]
-        table = every_measure(found.store, model, data, favourable=favourable)
+    for model in own_models(subject.store, data):
+        if subject.small_groups:
+            return [Words(few_words(subject.least))]
+        table = every_measure(subject.store, model, data, favourable=favourable)
         sentences = table.set_index("measure")["sentence"]
         blocks.append(Words(sentences[MEASURE_NAMES[looked_at]], finding=True))
         shown = readable_measures(table, groups, roles.sensitive_feature)
         shown = shown.drop(columns="In words")
         rows = f"{plural(dataset.n_rows, 'row')}, all of the table; 95% intervals."
         blocks.append(Table(f"Every measure of {model.label} by group", shown, rows))
-        curve = calibration_of(found.store, model, data)
-        if curve["n"].min() >= found.least:
-            picture = plots.plot_calibration(
-                curve,
-                groups=groups,
-                feature=roles.sensitive_feature,
-                outcome=roles.outcome(),
-                score=score_name(model),
-            )
-            blocks.append(Figure(picture, rows))
-        local = local_by_measure(found.store, [model], data, found.subgroups, looked_at)
-        local, hidden = without_small_groups(local, found.least)
+        local = local_by_measure(
+            subject.store, [model], data, subject.subgroups, looked_at
+        )
+        local, hidden = without_small_groups(local, subject.least)
         local = replace(local, named=None)  # no verdict stands here
-        words = suppressed_words(hidden, found.least)
+        words = suppressed_words(hidden, subject.least)
         if len(hidden) == len(local.own):
             blocks.append(Words(words))
             continue
@@ -245,61 +221,3 @@ def audited(found: FoundData) -> Sequence[Block]:
         )
         blocks += blocks_of(answer)
     return blocks
-
-
-def corrected(found: Found) -> Sequence[Block]:
-    """Return what thresholds by group would change, learned on validation rows.
-
-    The ramp is the one that Post-process opens on, of the model's first seed.
-    """
-    dataset, trial = found.dataset, found.model.trials[0]
-    parts = split(dataset, trial.seed)
-    scores = found.store.artifact(trial.key).scores()
-    groups = dataset.group_names
-    sizes = np.bincount(dataset.group[parts.test], minlength=len(groups))
-    if sizes.min() < found.least:
-        return [Words(few_words(found.least))]
-    try:
-        rows = SplitScores.of(
-            as_margins(scores, "probability"),
-            dataset.sensitive_features,
-            calibration=parts.validation,
-            test=parts.test,
-            y=dataset.y,
-            weight=dataset.sample_weight,
-            score_type="probability",
-            names=groups,
-        )
-        ramp = RampThreshold(score_type="probability").fit_rows(rows.calibration)
-    except ValueError as error:
-        return [Words(f"{found.model.label} was not corrected: {error}")]
-    report = ramp.report(rows.test)
-    table = trade_off_table(ramp, report, fit_baselines(rows.calibration))
-    how = (
-        f"{found.model.label}, seed {trial.seed}: a ramp of width {ramp.gamma:g} at "
-        f"the most accurate common rate, {number(ramp.target_rate_)}, learned on "
-        f"{count(len(parts.validation))} validation rows and reported on "
-        f"{count(len(parts.test))} test rows."
-    )
-    feature = dataset.roles.sensitive_feature
-    changed = report.changed[list(_CHANGED)].rename(columns=_CHANGED)
-    note = f"Expected decisions of test rows, by {feature}."
-    answer = Answer(
-        f"{correction_verdict(report)} {report.details()}",
-        figure=Drawing("plot_trade_off", table, {"rows": "test"}),
-        table=_settled(table),
-        details=how,
-        changes=Listing("Decisions that change", changed, note),
-    )
-    return blocks_of(answer)
-
-
-def _settled(table: pd.DataFrame) -> Listing:
-    """Return accuracy and DI of every method, without the line of tolerances."""
-    names = {"label": "Thresholds"}
-    for name, title in (("accuracy", "Accuracy"), (PARITY, "DI")):
-        names |= {name: title, f"{name}_low": f"{title}, low"}
-        names |= {f"{name}_high": f"{title}, high"}
-    shown = table[table["kind"] != "curve"][list(names)].rename(columns=names)
-    note = "Learned on validation rows; test rows, 95% intervals."
-    return Listing("Thresholds by group", shown, note)

@@ -1,4 +1,4 @@
-"""An answer, an audit, a report or a figure as the cell of a notebook shows it."""
+"""An answer, an audit or a report in a notebook; an audited table as a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,15 +7,22 @@ from html import escape
 import pandas as pd
 
 from fairdash import plots
-from fairdash._wording import number
-from fairdash.audits import Answer, Audit, gap_names
-from fairdash.metrics import MEASURE_NAMES
+from fairdash.audits import Answer, Audit, TableAudit
+from fairdash.metrics import MEASURE_NAMES, ratio_of_measure
 from fairdash.plots import Picture
-from fairdash.reports._answers import blocks_of
-from fairdash.reports._blocks import Block, Figure, Section, Table, Words
+from fairdash.reports._blocks import (
+    Block,
+    Facts,
+    Figure,
+    Section,
+    Table,
+    Words,
+    blocks_of,
+)
 from fairdash.reports._report import Report
 from fairdash.reports._written import to_html
 
+RATE = "selection_rate"
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 
 
@@ -34,7 +41,7 @@ class Shown:
 
 
 def show(
-    found: Answer | Audit | Report | Picture,
+    result: Answer | Audit | Report | Picture,
     section: str | None = None,
     *,
     facts: Sequence[str] = (),
@@ -68,66 +75,108 @@ def show(
     >>> audit.verdict in fairdash.show(audit).page
     True
     """
-    if isinstance(found, Picture):
-        sections = [Section("figure", "Figure", [Figure(found, "")])]
-        return Shown(to_html(found.headline, [], sections, ""))
-    if isinstance(found, Answer):
-        sections = [Section("answer", "Answer", blocks_of(found))]
-        return Shown(to_html("fairdash", [*found.facts, *facts], sections, ""))
-    if isinstance(found, Audit):
-        sections = [Section("audit", "Every measure by group", audit_blocks(found))]
-        return Shown(to_html("Audit", [found.rows, *facts], sections, ""))
-    sections = [one for one in found.sections if section in (None, one.name)]
+    if isinstance(result, Picture):
+        sections = [Section("figure", "Figure", [Figure(result, "")])]
+        return Shown(to_html(result.headline, [], sections, ""))
+    if isinstance(result, Answer):
+        sections = [Section("answer", "Answer", blocks_of(result))]
+        return Shown(to_html("fairdash", [*result.facts, *facts], sections, ""))
+    if isinstance(result, Audit):
+        sections = [Section("audit", "Every measure by group", audit_blocks(result))]
+        return Shown(to_html("Audit", [result.rows, *facts], sections, ""))
+    sections = [part for part in result.sections if section in (None, part.name)]
     if not sections:
         raise ValueError(f"The report has no section {section!r}.")
-    return Shown(to_html(found.title, found.facts, sections, found.note))
+    return Shown(to_html(result.title, result.facts, sections, result.note))
 
 
-def audit_blocks(found: Audit) -> list[Block]:
-    """Return the verdict of an audit, its table, and its figures."""
-    table = found.table.rename(index=MEASURE_NAMES)
+def audit_blocks(audit: Audit) -> list[Block]:
+    """Return the verdict of an audit, its tables, and its calibration curve."""
+    table = audit.table.rename(index=MEASURE_NAMES)
     shown = table.rename_axis("Measure").reset_index()
     shown = shown.rename(columns={"gap": "Gap", "ci_low": "Low", "ci_high": "High"})
     blocks: list[Block] = [
-        Words(found.verdict, finding=True),
+        Words(audit.verdict, finding=True),
         Table("Every measure by group", shown),
     ]
-    groups = tuple(dict.fromkeys(found.by_group["group"].astype(str)))
-    if found.calibration is not None:
-        blocks.append(
-            Figure(plots.plot_calibration(found.calibration, groups=groups), "")
-        )
-    if found.local is not None:
-        blocks.append(_local(found, found.local, groups))
+    groups = tuple(dict.fromkeys(audit.by_group["group"].astype(str)))
+    if audit.calibration is not None:
+        picture = plots.plot_calibration(audit.calibration, groups=groups)
+        blocks.append(Figure(picture, ""))
+    if audit.local is not None:
+        blocks.append(Table("Every measure inside subgroups", audit.local))
     return blocks
 
 
-def _local(found: Audit, local: pd.DataFrame, groups: tuple[str, ...]) -> Figure:
-    """Return the gaps of the first measure inside subgroups."""
-    measure = str(local["measure"].iloc[0])
-    table = local[local["measure"] == measure].assign(label="decisions")
-    values = [
-        pd.DataFrame(
-            {
-                "label": "decisions",
-                "subgroup": table["subgroup"],
-                "group": name,
-                "n": table[f"n_{name}"],
-                "value": table[f"value_{name}"],
-            }
-        )
-        for name in groups
+def audit_page(audited: TableAudit) -> str:
+    """Return an HTML page with counts, ratios, measures, excluded rows and source."""
+    sections = [Section("counts", "Who was counted", _counted(audited))]
+    for n, (name, audit) in enumerate(audited.audits.items()):
+        sections.append(Section(f"measures-{n}", f"By {name}", audit_blocks(audit)))
+    sections.append(Section("source", "What was audited", _source(audited)))
+    facts = [audited.source.name, f"{len(audited.rows.frame):,} rows counted"]
+    facts += [audited.rows.words, audited.source.date]
+    return to_html("Audit", facts, sections, "")
+
+
+def count_table(audited: TableAudit) -> pd.DataFrame:
+    """Return rows, positive decisions, rate and ratio of each group.
+
+    Counts are of rows; rates are weighted where the audit is.
+    """
+    estimates = audited.estimates()
+    whole = estimates[estimates["subgroup"].isna()]
+    keys = ["feature", "group"]
+    ends = ["value", "low", "high"]
+    rates = whole[whole["measure"] == RATE].set_index(keys)[ends]
+    ratios = whole[whole["measure"] == ratio_of_measure(RATE)].set_index(keys)
+    ratios = ratios[["reference", *ends]].add_suffix(" of ratio")
+    table = audited.positive.set_index(keys).join(rates).join(ratios)
+    names = {
+        "feature": "Column",
+        "group": "Group",
+        "n": "Rows",
+        "positive": "Rows decided positive",
+        "value": "Selection rate",
+        "low": "Low",
+        "high": "High",
+        "reference of ratio": "Compared with",
+        "value of ratio": "Ratio",
+        "low of ratio": "Ratio, low",
+        "high of ratio": "Ratio, high",
+    }
+    return table.reset_index().rename(columns=names)[list(names.values())]
+
+
+def _counted(audited: TableAudit) -> list[Block]:
+    shown = pd.DataFrame(audited.rows.excluded, columns=["Reason", "Column", "Rows"])
+    note = "Intervals hold for all pairs of groups at once. Below 0.8 a ratio breaks "
+    blocks: list[Block] = [
+        Table(
+            "Rows and positive decisions by group",
+            count_table(audited),
+            f"{note}the four-fifths rule of thumb.",
+        ),
+        Words(f"{audited.rows.words}."),
     ]
-    overall = found.gaps.loc[found.gaps["measure"] == measure, "difference"].abs()
-    model = {"label": "decisions", "colour_role": "own scores"}
-    chance = float(table["chance"].iloc[0])
-    picture = plots.plot_local_di(
-        table,
-        pd.concat(values, ignore_index=True),
-        pd.DataFrame([{**model, "overall": overall.max()}]),
-        groups=groups,
-        chance=chance,
-        names=gap_names(measure),
-    )
-    words = f"{MEASURE_NAMES[measure]} by subgroup. Grey: up to {number(chance)}, what "
-    return Figure(picture, f"{words}chance alone shows.")
+    return [*blocks, Table("Rows that do not count", shown)] if len(shown) else blocks
+
+
+def _source(audited: TableAudit) -> list[Block]:
+    source, question = audited.source, audited.question
+    threshold = question.threshold
+    items = {
+        "File": source.name,
+        "SHA-256": source.digest,
+        "Rows in the file": f"{source.rows:,}",
+        "Rows counted": f"{len(audited.rows.frame):,}",
+        "Audited": source.date,
+        "Decision": question.decision,
+        "Score": question.score,
+        "Threshold": None if threshold is None else f"{threshold:g}",
+        "Outcome": question.outcome,
+        "Groups": ", ".join(question.groups),
+        "Unit": question.unit,
+        "Weight": question.weight,
+    }
+    return [Facts({term: text for term, text in items.items() if text})]

@@ -4,13 +4,12 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import yaml
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
@@ -62,10 +61,9 @@ def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda it: visible(it) if type(it) is str else it,
+        finalize=lambda text: visible(text) if type(text) is str else text,
     )  # fmt: skip
     made.filters["figure_json"] = _figure_json
-    made.filters["paragraphs"] = lambda text: [p for p in text.split("\n\n") if p]
     return made
 
 
@@ -86,46 +84,6 @@ def _hash(script: str) -> str:
     return f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}"
 
 
-def to_markdown(
-    title: str,
-    facts: Sequence[str],
-    sections: Sequence[Section],
-    note: str,
-    results: Mapping[str, Any],
-) -> str:
-    """Return a model card in the Markdown and YAML of Hugging Face's hub.
-
-    Title, facts, sections and note are as of a page; figures are left to their tables.
-    ``results`` has ``model``, its ``metrics`` by name, and ``dataset``: the
-    ``model-index``; a datasheet, which says nothing of a model, has the metadata of a
-    data set instead. Whatever names hold, they stay text.
-    """
-    measured = [
-        {"type": name, "name": name, "value": round(float(value), 4)}
-        for name, value in results["metrics"].items()
-    ]
-    data = {"type": "tabular", "name": results["dataset"], "split": "test"}
-    evaluated = {
-        "task": {"type": "tabular-classification"},
-        "dataset": data,
-        "metrics": measured,
-    }
-    metadata: dict[str, Any] = {
-        "library_name": "fairdash",
-        "pipeline_tag": "tabular-classification",
-        "tags": ["tabular-classification", "fairness"],
-        "model-index": [{"name": results["model"], "results": [evaluated]}],
-    }
-    if only_data(section.name for section in sections):
-        metadata = {
-            "pretty_name": results["dataset"],
-            "task_categories": ["tabular-classification"],
-            "tags": ["tabular", "fairness"],
-        }
-    head = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True)
-    return f"---\n{head}---\n\n{as_markdown(title, facts, sections, note)}"
-
-
 def as_markdown(
     title: str, facts: Sequence[str], sections: Sequence[Section], note: str
 ) -> str:
@@ -133,15 +91,10 @@ def as_markdown(
     parts = [f"# {plain(title)}"]
     parts += [" · ".join(plain(fact) for fact in facts if fact)]
     for section in sections:
-        parts += [f"## {section.title}", plain(section.comment)]
+        parts.append(f"## {section.title}")
         parts += [_written(block) for block in section.blocks]
     parts.append(plain(f"{note} Written by fairdash {__version__}."))
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def only_data(sections: Iterable[str]) -> bool:
-    """Tell whether sections are those of a datasheet."""
-    return "data" in (names := set(sections)) and names <= {"data", "definitions"}
 
 
 def _written(block: Block) -> str:

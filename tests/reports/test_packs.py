@@ -77,10 +77,10 @@ def candidates(rng, n, better):
 
 
 def test_an_alternative_that_is_there_is_found_and_one_that_is_not_seldom():
-    """With 31 models to search, of which none or one narrows the gap: 20 each."""
+    """With 31 models to search, of which none or one narrows the gap: 8 each."""
     confirmed = {True: 0, False: 0}
     covered = 0
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         for better in (True, False):
             y, group, present, models = candidates(rng, 8000, better)
@@ -94,9 +94,9 @@ def test_an_alternative_that_is_there_is_found_and_one_that_is_not_seldom():
             else:
                 covered += found.most >= 0
                 assert "none is shown" in found.words or found.name
-    assert confirmed[True] >= 19
-    assert confirmed[False] <= 2
-    assert covered == 20
+    assert confirmed[True] >= 7
+    assert confirmed[False] <= 1
+    assert covered == 8
 
 
 def test_rows_of_the_search_do_not_confirm():

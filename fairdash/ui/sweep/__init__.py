@@ -1,5 +1,4 @@
 """The Sweep page: fronts, and a way through the settings."""
 
-from fairdash.ui.sweep.certify import promise
 from fairdash.ui.sweep.form import sweep_form
 from fairdash.ui.sweep.page import show_finished_sweep, show_growing_sweep

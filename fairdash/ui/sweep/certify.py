@@ -13,11 +13,9 @@ from fairdash.audits import (
     both_parts,
     guarantee,
 )
-from fairdash.sweep import PARITY, THRESHOLDS
+from fairdash.sweep import THRESHOLDS
 from fairdash.ui.selection import Fields, bound
-from fairdash.ui.sweep.controls import SweepFields
 from fairdash.ui.widgets.blocks import download, problem, show_table
-from fairdash.ui.widgets.state import store
 
 WORST_LIMIT = 0.15  # on Worst-1-DI, where none was chosen
 _CUTS = {"fixed": "0.5", "shared": "One for all", "by_group": "One per group"}
@@ -36,23 +34,6 @@ class Search(Fields):
     def guarantee(self) -> dict[str, Any]:
         """Return thresholds as `fairdash.audits.guarantee` takes them."""
         return {"thresholds": self.cut if self.cut in THRESHOLDS else "fixed"}
-
-    def to_certify(self, first: float) -> dict[str, float]:
-        """Return the limits that are to be certified, if any; ``first`` is on DI."""
-        if self.rule != "certified":
-            return {}
-        limits = {
-            PARITY: first if self.most_di is None else self.most_di,
-            "worst_1_di": WORST_LIMIT if self.most_worst is None else self.most_worst,
-        }
-        return {name: value for name, value in limits.items() if 0 < value < 1}
-
-
-def promise(run_id: str) -> dict[str, Any]:
-    """Return what a report of the run certifies: what *Find a model* was asked for."""
-    search, limit = Search.here(), SweepFields.here().limit
-    first = store().run(run_id).spec.get("di_limit", 0.05) if limit is None else limit
-    return {"limits": search.to_certify(float(first)), **search.guarantee()}
 
 
 def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
