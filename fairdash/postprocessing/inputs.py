@@ -25,9 +25,9 @@ Array = NDArray[np.float64]
 ScoreType = Literal["margin", "probability", "decision"]
 
 SCORE_TYPES = {
-    "margin": (-1.0, 1.0),
-    "probability": (0.0, 1.0),
-    "decision": (0.0, 1.0),  # 0 or 1, of a model that gives nothing else
+    "margin": "margins in [-1, 1]",
+    "probability": "probabilities in [0, 1]",
+    "decision": "decisions 0 or 1",  # of a model that gives nothing else
 }
 _MISSING = "Missing"  # as `fairdash.datasets` names it
 
@@ -40,33 +40,21 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
         message = "`scores` must be one vector of numbers, got"
         raise ValueError(f"{message} {values.dtype} of shape {values.shape}.")
     values = values.astype(np.float64)
-    low, high = SCORE_TYPES[score_type]
-    wrong = np.flatnonzero(~within(values, score_type))
-    if len(wrong) and score_type == "decision":
-        raise ValueError(
-            f"`scores` must be decisions 0 or 1; {len(wrong)} rows are not, the first "
-            f"is {as_written(values[wrong[0]])} in row {wrong[0]}. Exclude these rows, "
-            "or set `score_type` to 'probability' or 'margin'."
-        )
+    wrong = np.flatnonzero(~_within(values, score_type))
     if len(wrong):
-        kinds = "margins" if score_type == "margin" else "probabilities"
-        message = (
-            f"`scores` must be {kinds} in [{low:g}, {high:g}]; "
-            f"{len(wrong)} rows are not, the first is {as_written(values[wrong[0]])} "
-            f"in row {wrong[0]}. Exclude these rows or rescale the scores"
+        raise ValueError(
+            f"`scores` must be {SCORE_TYPES[score_type]}; {len(wrong)} rows are not, "
+            f"the first is {as_written(values[wrong[0]])} in row {wrong[0]}. Exclude "
+            "these rows, rescale the scores, or set another `score_type`."
         )
-        inside = bool(np.all((values >= -1) & (values <= 1)))
-        hint = ", or set `score_type='margin'`" if inside else ""
-        raise ValueError(f"{message}{hint}.")
     return values if score_type == "margin" else 2 * values - 1
 
 
-def within(values: Array, score_type: str) -> NDArray[np.bool_]:
+def _within(values: Array, score_type: str) -> NDArray[np.bool_]:
     """Return which scores are of a type."""
     if score_type == "decision":
         return np.isin(values, (0.0, 1.0))
-    low, high = SCORE_TYPES[score_type]
-    return (values >= low) & (values <= high)
+    return (values >= (-1 if score_type == "margin" else 0)) & (values <= 1)
 
 
 def guess_score_type(scores: ArrayLike) -> ScoreType:
@@ -75,29 +63,28 @@ def guess_score_type(scores: ArrayLike) -> ScoreType:
     These are probabilities where no score is negative.
     """
     values = np.asarray(scores, dtype=np.float64)
-    if within(values, "decision").all():
+    if _within(values, "decision").all():
         return "decision"
     return "margin" if values.min() < 0 else "probability"
 
 
 def read_margins(column: "pd.Series[Any]", kind: ScoreType | None = None) -> Array:
-    """Return margins of a column of a file: of probabilities where none is negative.
+    """Return margins of a column of a file: of what ``kind`` or the values tell.
 
-    ``kind`` says what they are instead. Raises ValueError when a value is missing, no
-    number, or outside [-1, 1].
+    Raises ValueError when a value is missing, no number, or not of its kind.
     """
     numbers = pd.to_numeric(column, errors="coerce")
     scores: Array = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = ~((scores >= -1) & (scores <= 1))
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    kind = kind or guess_score_type(scores)
+    wrong = np.flatnonzero(~_within(scores, kind))
+    if len(wrong):
         raise ValueError(
-            f"Column {column.name!r} must hold probabilities or margins, from -1 to 1; "
-            f"{int(wrong.sum())} rows do not, first row {row + 1} with "
-            f"{as_written(column.iloc[row])}. Choose another column, or correct or "
-            "exclude these rows."
+            f"Column {column.name!r} must hold {SCORE_TYPES[kind]}; {len(wrong)} rows "
+            f"do not, first row {wrong[0] + 1} with {as_written(column.iloc[wrong[0]])}"
+            ". Choose another column, correct or exclude these rows, or say what they "
+            "are: score_type, on the command line --score-type."
         )
-    return as_margins(scores, kind or guess_score_type(scores))
+    return as_margins(scores, kind)
 
 
 def check_rate(name: str, rate: object) -> None:
@@ -110,10 +97,9 @@ def check_rate(name: str, rate: object) -> None:
 def check_informative(margins: Array, score_type: str = "margin") -> None:
     """Raise ValueError if scores are constant or look like labels and are not told."""
     low, high = margins.min(), margins.max()
-    labels = {low, high} <= {-1.0, 0.0, 1.0} and low < high
-    if score_type == "decision":
-        labels = False
-    if labels and len(margins) > 2 and ((margins == low) | (margins == high)).all():
+    labels = {low, high} <= {-1.0, 0.0, 1.0} and score_type != "decision"
+    two = low < high and ((margins == low) | (margins == high)).all()
+    if labels and two and len(margins) > 2:
         raise ValueError(
             f"`scores` hold only {[float(low), float(high)]}, which look like labels "
             "or decisions; give probabilities or margins of the model instead, or, if "
@@ -182,6 +168,8 @@ def known_codes(
     names: Sequence[str],
     like: Any,
     column: str = "sensitive_features",
+    *,
+    first_row: int = 0,
 ) -> NDArray[np.int64]:
     """Return the place of every row's group among ``names``."""
     values = pd.Series(as_column(sensitive_features))
@@ -190,13 +178,13 @@ def known_codes(
     labels = [value_label(value) for value in uniques]
     unknown = [label for label in labels if label not in names]
     if unknown or (levels < 0).any():
-        known = np.array([*(label in names for label in labels), False])
-        rows = np.flatnonzero(~known[levels])
+        learned = np.array([*(label in names for label in labels), False])
+        rows = np.flatnonzero(~learned[levels])
         what = f"groups {unknown[:5]} without" if unknown else "missing values, so no"
         raise ValueError(
             f"`{column}` has {what} learned thresholds in {len(rows)} rows, "
-            f"first row {rows[0]}. Known groups are {list(names)}; exclude these "
-            "rows or fit again with them."
+            f"first row {first_row + rows[0]}. Known groups are {list(names)}; exclude "
+            "these rows or fit again with them."
         )
     place = {name: i for i, name in enumerate(names)}
     lookup = np.array([place[label] for label in labels], dtype=np.int64)

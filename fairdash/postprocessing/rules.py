@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._record import InvalidError, Record
-from fairdash._validation import CROSS, parsed, value_label
+from fairdash._validation import parsed
 from fairdash.postprocessing.inputs import (
     Array,
     ScoreType,
@@ -23,16 +23,10 @@ from fairdash.postprocessing.inputs import (
     cross,
     fill_missing,
     known_codes,
-    within,
+    read_margins,
 )
 
 FORMAT = "fairdash thresholds 2"
-SAY_TYPE = "Say which they are: score_type={}, on the command line --score-type."
-_RANGES = {
-    "margin": "margins in [-1, 1]",
-    "probability": "probabilities in [0, 1]",
-    "decision": "decisions 0 or 1",
-}
 _READ = ("fairdash thresholds 1", FORMAT)  # the first had neither range nor rates
 
 
@@ -123,6 +117,10 @@ class Thresholds:
         """Return the probability of a positive decision of every row."""
         margins = as_margins(scores, self.score_type)
         codes = known_codes(sensitive_features, list(self.rules), margins)
+        return self.at(margins, codes)
+
+    def at(self, margins: Array, codes: NDArray[np.int64]) -> Array:
+        """Return the same of margins, ``codes`` being places among ``rules``."""
         h = np.empty(len(margins))
         for code, rule in enumerate(self.rules.values()):
             rows = codes == code
@@ -207,8 +205,9 @@ class Thresholds:
         if self.score_type == "margin" and lowest >= 0 and learned_below_0:
             raise ValueError(
                 "The thresholds are for margins 2p - 1 from -1 to 1, and no score is "
-                "below 0, so these may be probabilities. "
-                + SAY_TYPE.format("'probability' or 'margin'")
+                "below 0, so these may be probabilities. Say which they are: "
+                "score_type='probability' or 'margin', on the command line "
+                "--score-type."
             )
 
 
@@ -246,7 +245,6 @@ def apply_thresholds(
     *,
     score_type: ScoreType | None = None,
     random_state: int | np.random.Generator = 0,
-    first_row: int = 1,
 ) -> pd.DataFrame:
     """Return h and a drawn decision of every row of a table.
 
@@ -255,93 +253,21 @@ def apply_thresholds(
     groups : sequence of Series
         One column, or those that groups are crossed from, in that order.
     score_type : {"margin", "probability", "decision"}, optional
-        What the scores are; they are turned into what the thresholds ask for. Without
-        it they are of that type, and doubtful ones are refused, see
-        :meth:`Thresholds.check_score_type`.
-    random_state : int or Generator, default=0
-        One generator for consecutive parts gives the decisions of the whole table.
+        What the scores are. Without it they are of the type that the thresholds record,
+        and doubtful ones are refused, see :meth:`Thresholds.check_score_type`.
 
     Raises
     ------
     ValueError
-        When scores may be of the other type, a score is no number or out of range, a
-        group is missing or has no thresholds, or a value of crossed groups holds
-        " × "; the message names column, row and way out.
+        When scores may be of the other type, a score is no number or out of range, or a
+        group is missing or has no thresholds; rows are counted from 1.
     """
-    given = score_type or thresholds.score_type
-    values = _numbers(scores, first_row)
-    outside = ~within(values, given)
-    if outside.any():
-        where, cell = _first(scores, outside, first_row)
-        raise ValueError(
-            f"Column {scores.name!r} must hold {_RANGES[given]}; "
-            f"{int(outside.sum())} rows do not, first row {where} with {cell}. "
-            + _way_out(given, values[outside])
-        )
+    margins = read_margins(scores, score_type or thresholds.score_type)
     if score_type is None:
-        thresholds.check_score_type(float(values.min(initial=np.inf)))
-    for column in groups if len(groups) > 1 else ():
-        _check_crossable(column, first_row)
+        thresholds.check_score_type(float(margins.min(initial=np.inf)))
+    columns = " × ".join(str(column.name) for column in groups)
     names = cross(*map(fill_missing, groups))
-    known = pd.Series(names).isin(list(thresholds.rules)).to_numpy()
-    if not known.all():
-        columns = " × ".join(str(column.name) for column in groups)
-        place = int(np.argmin(known))
-        absent = any(pd.isna(column.iloc[place]) for column in groups)
-        cell = "no value" if absent else repr(names[place])
-        raise ValueError(
-            f"Column {columns!r} has {cell} in row {first_row + place} "
-            f"({int((~known).sum())} such rows), for which there are no thresholds; "
-            f"known are {list(thresholds.rules)[:10]}. Exclude these rows, or learn "
-            "thresholds with them."
-        )
-    if given != thresholds.score_type:
-        if "decision" in (given, thresholds.score_type):
-            raise ValueError(
-                f"The thresholds are for {_RANGES[thresholds.score_type]}, and column "
-                f"{scores.name!r} is said to hold {_RANGES[given]}. Apply them to such "
-                "scores, or learn thresholds on these."
-            )
-        values = 2 * values - 1 if given == "probability" else (values + 1) / 2
-    h = thresholds.predict_proba(values, sensitive_features=names)
+    codes = known_codes(names, list(thresholds.rules), margins, columns, first_row=1)
+    h = thresholds.at(margins, codes)
     decided = {"h": h, "decision": draw(h, random_state).astype(np.int8)}
     return pd.DataFrame(decided, index=scores.index)
-
-
-def _way_out(given: ScoreType, outside: NDArray[np.float64]) -> str:
-    """Say what may be wrong with scores out of range."""
-    if given == "probability" and bool(np.all(np.abs(outside) <= 1)):
-        return "If all are margins 2p - 1: " + SAY_TYPE.format("'margin'")
-    return "Rescale the column or exclude these rows."
-
-
-def _check_crossable(column: "pd.Series[Any]", first_row: int) -> None:
-    """Refuse a value such as "a × b", which crossed with "c" reads like three."""
-    inside = column.astype(str).str.contains(CROSS, regex=False).to_numpy()
-    if inside.any():
-        where, cell = _first(column, inside, first_row)
-        raise ValueError(
-            f"Column {column.name!r} has {cell!r} in row {where}; a value of crossed "
-            f"groups must not hold {CROSS!r}, which joins them. Rename it, or give one "
-            "column of crossed names."
-        )
-
-
-def _numbers(scores: "pd.Series[Any]", first_row: int) -> NDArray[np.float64]:
-    numbers = pd.to_numeric(scores, errors="coerce")
-    text = (numbers.isna() & scores.notna()).to_numpy()
-    if text.any():
-        where, cell = _first(scores, text, first_row)
-        raise ValueError(
-            f"Column {scores.name!r} must hold numbers; row {where} has {cell}. Choose "
-            "the column of scores or exclude these rows."
-        )
-    return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _first(
-    column: "pd.Series[Any]", wrong: NDArray[np.bool_], first_row: int
-) -> tuple[int, str]:
-    place = int(np.argmax(wrong))
-    cell = column.iloc[place]
-    return first_row + place, "no value" if pd.isna(cell) else value_label(cell)

@@ -66,11 +66,11 @@ def test_a_file_is_decided_as_in_memory(kind, table, fitted, rules, tmp_path):
             lambda t: t.assign(
                 score=t["score"].astype(object).where(t.index != 2, "x")
             ),
-            "Column 'score' must hold numbers; row 3 has x",
+            "Column 'score' must hold margins in [-1, 1]; 1 rows do not, first row 3",
         ),
         (
             lambda t: t.assign(sex=t["sex"].where(t.index != 4, "x")),
-            "Column 'sex × level' has 'x × ",
+            "`sex × level` has groups ['x × ",
         ),
         (lambda t: t.drop(columns="level"), "got 'level'"),
         (lambda t: t.assign(h=1), "already has columns ['h']"),
