@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         by_interest,
         model_in_question,
         models_of,
-        nearest_limits,
         opened_on,
         own_points,
         shown_settings,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
         Change,
         worst_counterparts,
     )
-    from fairdash.audits.decisions import Audit, audit, cross_validated_scores
+    from fairdash.audits.decisions import Audit, audit
     from fairdash.audits.drifts import (
         DriftResult,
         drift,

@@ -38,7 +38,6 @@ from fairdash.sweep import (
     BASELINE,
     PARITY,
     CertifiedChoice,
-    SweepResult,
     mean_over_seeds,
 )
 
@@ -131,26 +130,6 @@ def models_of(
     if chosen is None:
         return own
     return beside_plain(next(m for m in own if same_model(m, chosen)), models)
-
-
-def nearest_limits(sweep: SweepResult, di: float, worst: float) -> str:
-    """Return the sentence on what no setting keeps, and how low a limit may be."""
-    least, least_worst = sweep.least(di)
-    if least_worst is None:
-        return (
-            "No setting keeps this DI on validation rows; the least is "
-            f"{_beyond(least, di)}."
-        )
-    return (
-        "No setting keeps both on validation rows; with this DI Worst-1-DI is "
-        f"{_beyond(least_worst, worst)} or more."
-    )
-
-
-def _beyond(value: float, limit: float) -> str:
-    """Return a value over a limit in the digits, three or more, that show it is."""
-    enough = (d for d in range(3, 17) if not value > limit or round(value, d) > limit)
-    return number(value, next(enough, 17))
 
 
 def certified_words(

@@ -1,6 +1,5 @@
 """Audit decisions or scores of any model: who is worse off, by which measure."""
 
-import inspect
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +14,7 @@ from fairdash._wording import distinct_labels, number, plural
 from fairdash.audits.given import Given
 from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
-from fairdash.datasets import FOLDS, Subgroups
+from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     COST,
     MEASURE_NAMES,
@@ -48,20 +47,18 @@ class Audit:
         measure, then the table of `fairdash.metrics.measure_by_group`.
     gaps : DataFrame
         measure, then the table of `fairdash.metrics.measure_gaps`, clear (whether the
-        interval excludes 0, of enough rows to say so), clear_at_once (whether one that
-        holds for all measures does) and sentence. Of more than two groups the intervals
-        of a measure hold for all pairs at once (Bonferroni), so any of them may be
-        named.
+        interval excludes 0, of enough rows to say so) and sentence. Of more than two
+        groups the intervals of a measure hold for all pairs at once (Bonferroni), so
+        any of them may be named.
     local : DataFrame or None
         measure, then the table of `fairdash.metrics.local_measure`, then chance: what
         the largest gap of a model that is fair in every subgroup stays below in 95 % of
-        cases; chance_at_once, for all measures.
+        cases.
     calibration : DataFrame or None
         See `fairdash.metrics.calibration_curve`; of scores with outcomes.
     verdict : str
-        The largest gap of the first measure, over all rows and inside subgroups, and
-        by which others one is clear for all measures at once: see `audit_verdict`; of
-        decisions that are all the same, that these say nothing.
+        The largest gap of the first measure, over all rows and inside subgroups, see
+        `audit_verdict`; of decisions that are all the same, that these say nothing.
     confidence : float
         Of all intervals; chance is 95 % whatever it is.
     findings : list of Finding
@@ -140,7 +137,6 @@ def audit(
     subgroups: ArrayLike | Subgroups | Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
     sample_weight: Column | None = None,
-    folds: Column | None = None,
     cluster: Column | None = None,
     reference: str | None = None,
     favourable: bool = True,
@@ -178,9 +174,6 @@ def audit(
         of which the verdict is about; or the cost of errors that you weigh,
         "error_cost 3:1" for one false positive as bad as three false negatives.
     sample_weight : array-like, (n_rows,), or name of a column, optional
-    folds : array-like, (n_rows,), or name of a column, optional
-        Which of several models scored a row, see `cross_validated_scores`: an AUC
-        compares no scores of different models.
     cluster : array-like, (n_rows,), or name of a column, optional
         Unit of each row, such as a person with several visits: rows of one unit are not
         independent, and intervals are as wide as that makes them.
@@ -226,13 +219,11 @@ def audit(
         pred = _decided(raw, threshold)
     else:
         raise ValueError("Give decisions as `y_pred`, `scores` or a `model`.")
-    groups, fold = given.groups(sensitive_features), given.values("folds", folds)
-    unit = given.values("cluster", cluster)
-    check_lengths(pred, groups, y, raw, weight, fold, unit)
+    groups, unit = given.groups(sensitive_features), given.values("cluster", cluster)
+    check_lengths(pred, groups, y, raw, weight, unit)
     asked: dict[str, Any] = {
         "sensitive_features": groups,
         "sample_weight": weight,
-        "folds": fold,
         "cluster": unit,
     }
     spread: dict[str, Any] = {"confidence": confidence}
@@ -244,16 +235,10 @@ def audit(
         for m in chosen
     ]
     held, n_groups = reference is not None, by_group[0]["group"].nunique()
-    levels = [
-        for_all_pairs(confidence, n_groups, held=held, times=times)
-        for times in (1, len(chosen))
-    ]
+    level = for_all_pairs(confidence, n_groups, held=held)
     compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
     gaps = pd.concat(
-        [
-            _gaps(m, y, predicted[m], levels, speech, **compared, **asked)
-            for m in chosen
-        ],
+        [_gaps(m, y, predicted[m], level, speech, **compared, **asked) for m in chosen],
         ignore_index=True,
     )
     findings = [_finding(row) for row in gaps.itertuples()]
@@ -261,17 +246,17 @@ def audit(
     if subgroups is not None:
         labels, min_size = given.subgroups(subgroups, min_size)
         inside = {"subgroups": labels, "min_size": min_size, **asked}
-        found = [LocalMeasure.of(m, y, predicted[m], **inside) for m in chosen]
+        by_measure = [LocalMeasure.of(m, y, predicted[m], **inside) for m in chosen]
         local = pd.concat(
             [
-                _local(one, confidence, len(chosen)).assign(measure=m)
-                for m, one in zip(chosen, found, strict=True)
+                _local(estimates, confidence).assign(measure=m)
+                for m, estimates in zip(chosen, by_measure, strict=True)
             ],
             ignore_index=True,
         )
         local = _first("measure", local)
         worst = worst_inside(
-            chosen[0], found[0], confidence=confidence, favourable=favourable
+            chosen[0], by_measure[0], confidence=confidence, favourable=favourable
         )
         if worst is not None:
             own = local[local["measure"] == chosen[0]]
@@ -303,68 +288,6 @@ def audit(
         confidence,
         findings,
     )
-
-
-def cross_validated_scores(
-    model: Any,
-    X: ArrayLike | pd.DataFrame,
-    y: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    n_folds: int = FOLDS,
-    random_state: int = 0,
-) -> pd.DataFrame:
-    """Return the score of every row by a model that did not see it.
-
-    Parameters
-    ----------
-    model : estimator with ``fit`` and ``predict_proba``
-        A method of this package, or any other of scikit-learn's contract; it is cloned
-        and trained on the other folds, each time anew.
-    X : array-like or DataFrame, (n_rows, n_features)
-    y : array-like of 0/1, (n_rows,)
-    sensitive_features : array-like, (n_rows,)
-        Folds have each outcome and group in the same proportions. Given to ``fit`` and
-        ``predict_proba`` where these take it.
-
-    Returns
-    -------
-    DataFrame of y, score, fold and group, for ``fairdash.audit("y", scores="score",
-    folds="fold", sensitive_features="group", frame=...)``. Its intervals are of the
-    mean of these models: Bayle et al., Cross-validation confidence intervals for test
-    error (NeurIPS 2020).
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, or a fold would lack an outcome of a group.
-    """
-    from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold
-    from sklearn.utils import _safe_indexing
-
-    labels, groups = np.asarray(y), np.asarray(sensitive_features)
-    check_lengths(X, labels, groups)
-    cell = pd.DataFrame({"y": labels, "group": groups}).groupby(["y", "group"]).ngroup()
-    score, fold = np.empty(len(labels)), np.empty(len(labels), np.int64)
-    parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    for place, (train, test) in enumerate(parts.split(cell, cell)):
-        fitted = clone(model)
-        fitted.fit(
-            _safe_indexing(X, train),
-            labels[train],
-            **_taken(fitted.fit, groups[train]),
-        )
-        known = _taken(fitted.predict_proba, groups[test])
-        score[test] = fitted.predict_proba(_safe_indexing(X, test), **known)[:, 1]
-        fold[test] = place
-    return pd.DataFrame({"y": labels, "score": score, "fold": fold, "group": groups})
-
-
-def _taken(call: Any, groups: NDArray[Any]) -> dict[str, Any]:
-    """Return groups as the keyword that a method of an estimator may take."""
-    takes = "sensitive_features" in inspect.signature(call).parameters
-    return {"sensitive_features": groups} if takes else {}
 
 
 def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np.int8]:
@@ -431,23 +354,16 @@ def _gaps(
     measure: str,
     y: Any,
     predicted: Any,
-    levels: Sequence[float],
+    level: float,
     speech: Speech,
-    **asked: Any,
+    **options: Any,
 ) -> pd.DataFrame:
-    """Return the gaps of a measure, which are clear, and each as a sentence.
-
-    ``levels`` are the confidence for all pairs of groups, and for all measures too: of
-    the latter no more than what is clear is told.
-    """
-    found = measure_gaps(measure, y, predicted, confidence=levels[0], **asked)
-    clear = at_once = _clear(found)
-    if clear.any():
-        wider = measure_gaps(measure, y, predicted, confidence=levels[1], **asked)
-        at_once = _clear(wider)
-    table = found.assign(measure=measure, clear=clear, clear_at_once=at_once)
-    said = [sentence(_finding(row), speech) for row in table.itertuples()]
-    return table.assign(sentence=said)
+    """Return the gaps of a measure, which are clear, and each as a sentence."""
+    gaps = measure_gaps(measure, y, predicted, confidence=level, **options)
+    reaches_0 = ~((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0))
+    table = gaps.assign(measure=measure, clear=~reaches_0 & ~gaps["too_few"])
+    sentences = [sentence(_finding(row), speech) for row in table.itertuples()]
+    return table.assign(sentence=sentences)
 
 
 def _finding(row: Any) -> Finding:
@@ -461,18 +377,11 @@ def _finding(row: Any) -> Finding:
     return Finding(*names, *ends, int(row.n), sure, why)
 
 
-def _clear(gaps: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which intervals exclude 0 and are of enough rows to be named."""
-    return ((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)) & ~gaps["too_few"]
-
-
-def _local(found: LocalMeasure, confidence: float, n_measures: int) -> pd.DataFrame:
-    ends = [np.nan, np.nan]
-    if found.estimable.any():
-        samples = found.noise_floor().samples
-        ends = list(np.quantile(samples, [0.95, 1 - 0.05 / n_measures]))
-    table = found.table(confidence=confidence)
-    return table.assign(chance=ends[0], chance_at_once=ends[1])
+def _local(estimates: LocalMeasure, confidence: float) -> pd.DataFrame:
+    chance = np.nan
+    if estimates.estimable.any():
+        chance = estimates.noise_floor().quantile
+    return estimates.table(confidence=confidence).assign(chance=chance)
 
 
 def _first(name: str, table: pd.DataFrame) -> pd.DataFrame:

@@ -1,12 +1,8 @@
-"""The verdict of an audit: of the measure asked first, of others corrected for all."""
-
-from collections.abc import Sequence
-from typing import Any
+"""The verdict of an audit, of the measure asked first."""
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import listing
 from fairdash.metrics import (
     TOO_FEW,
     Finding,
@@ -25,11 +21,10 @@ def audit_verdict(
     worst: Finding | None,
     speech: Speech,
 ) -> str:
-    """Say who is worse off by the first measure, and by which others there is a gap.
+    """Say who is worse off by the first measure, over all rows and inside subgroups.
 
     The first measure is chosen before its values are seen, so its interval is of that
-    measure alone; of the others those are named whose gap is clear for all measures at
-    once (Bonferroni).
+    measure alone; of others nothing is said.
 
     Parameters
     ----------
@@ -38,37 +33,27 @@ def audit_verdict(
     worst : Finding or None
         `worst_inside` of the first measure.
     """
-    n_measures = gaps["measure"].nunique()
     first = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
-    name, sizes = _names(first["measure"])[0], first["difference"].abs()
-    said = []
+    name, sizes = measure_in_text(first["measure"].iloc[0]), first["difference"].abs()
+    sentences = []
     if first["clear"].any():
         widest = sizes.where(first["clear"]).idxmax()
     else:
         widest = sizes.idxmax() if sizes.notna().any() else None
-        said.append(f"No gap between groups is clear by {name}: {_why_not(first)}.")
-        said += ["The widest:"] if widest is not None else []
-    said += [] if widest is None else [str(first.loc[widest, "sentence"])]
-    others = _names(gaps.loc[gaps["clear_at_once"], "measure"], but=name)
-    if others:
-        said.append(f"Clear for all {n_measures} measures at once: {listing(others)}.")
+        sentences.append(
+            f"No gap between groups is clear by {name}: {_why_not(first)}."
+        )
+        sentences += ["The widest:"] if widest is not None else []
+    sentences += [] if widest is None else [str(first.loc[widest, "sentence"])]
     if local is None or not local["estimable"].any():
-        return " ".join(said)
-    others = _names(local.loc[local["gap"] > local["chance_at_once"], "measure"], name)
+        return " ".join(sentences)
     if worst is not None and worst.sure:
         inside = sentence(worst, speech)
         inside = f"{inside[0].lower()}{inside[1:]}"
-        said.append(f"The widest gap inside a subgroup, beyond chance: {inside}")
-    elif others:
-        said.append(f"No gap in {name} inside a subgroup exceeds chance.")
+        sentences.append(f"The widest gap inside a subgroup, beyond chance: {inside}")
     else:
-        said.append("No gap inside a subgroup exceeds what chance alone shows.")
-    if others:
-        said.append(
-            f"Inside subgroups beyond chance for all {n_measures} measures at once: "
-            f"{listing(others)}."
-        )
-    return " ".join(said)
+        sentences.append(f"No gap in {name} inside a subgroup exceeds chance.")
+    return " ".join(sentences)
 
 
 def worst_inside(
@@ -117,9 +102,3 @@ def _why_not(first: pd.DataFrame) -> str:
         if reaches.all()
         else "intervals reach 0 or are of too few rows"
     )
-
-
-def _names(measures: "pd.Series[Any] | Sequence[str]", but: str = "") -> list[str]:
-    """Return measures as they stand in a sentence, each once."""
-    named = [measure_in_text(one) for one in dict.fromkeys(measures)]
-    return [one for one in named if one != but]

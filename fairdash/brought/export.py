@@ -10,18 +10,18 @@ import numpy as np
 from fairdash.datasets import Encoder, NumberEncoding
 from fairdash.methods import (
     CATALOG,
-    Forest,
     LinearMixture,
     Network,
     Scorer,
 )
 
+_NO_NETWORK = ("neighbours", "forest", "gradient_boosting")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 def can_be_onnx(method: str) -> bool:
     """Tell whether models of a method can be written here as ONNX files."""
-    apart = CATALOG[method].needs_groups or method == "neighbours"
+    apart = CATALOG[method].needs_groups or method in _NO_NETWORK
     return not apart and find_spec("onnx") is not None
 
 
@@ -36,7 +36,7 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
     Parameters
     ----------
     encoder, scorer
-        Of a stored network, linear mixture or forest.
+        Of a stored network or linear mixture.
     facts : object, optional
         Plain data that goes along as metadata.
 
@@ -55,12 +55,10 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
         p = _network(graph, scorer, X)
     elif isinstance(scorer, LinearMixture):
         p = _linear(graph, scorer, X)
-    elif isinstance(scorer, Forest):
-        p = _forest(graph, scorer, X)
     else:
         raise ValueError(
-            "This model cannot be written as ONNX: it looks at the group, or at rows "
-            "it was trained on. Take it away for fairdash.load."
+            "This model cannot be written as ONNX: it looks at the group or at rows it "
+            "was trained on, or is made of trees. Take it away for fairdash.load."
         )
     other = graph.add("Sub", [graph.array(np.ones((1, 1))), p])
     graph.add("Concat", [other, p], ["probabilities"], axis=1)
@@ -193,36 +191,3 @@ def _linear(graph: _Graph, model: LinearMixture, X: str) -> str:
     shares = graph.array(np.asarray(model.shares, np.float64)[:, None])
     total = graph.add("MatMul", [graph.cast(above, DOUBLE), shares])
     return graph.add("Clip", [total, *(graph.array(np.array(e)) for e in (0.0, 1.0))])
-
-
-def _forest(graph: _Graph, model: Forest, X: str) -> str:
-    from onnx import numpy_helper
-
-    sizes = np.diff([*model.roots, len(model.features)])
-    tree = np.repeat(np.arange(len(sizes)), sizes)
-    node = np.arange(len(tree)) - model.roots[tree]
-    leaf = model.features < 0
-    first = model.roots[tree]
-
-    def doubles(values: Any) -> Any:
-        return numpy_helper.from_array(np.asarray(values, np.float64))
-
-    p = graph.add(
-        "TreeEnsembleRegressor",
-        [X],
-        domain="ai.onnx.ml",
-        aggregate_function="AVERAGE",
-        n_targets=1,
-        nodes_treeids=tree.tolist(),
-        nodes_nodeids=node.tolist(),
-        nodes_featureids=np.where(leaf, 0, model.features).tolist(),
-        nodes_values_as_tensor=doubles(np.where(leaf, 0, model.thresholds)),
-        nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
-        nodes_truenodeids=np.where(leaf, 0, model.left - first).tolist(),
-        nodes_falsenodeids=np.where(leaf, 0, model.right - first).tolist(),
-        target_treeids=tree[leaf].tolist(),
-        target_nodeids=node[leaf].tolist(),
-        target_ids=np.zeros(int(leaf.sum()), int).tolist(),
-        target_weights_as_tensor=doubles(model.values[leaf]),
-    )
-    return graph.cast(p, DOUBLE)

@@ -190,18 +190,6 @@ class SweepResult:
         ]
         return list(dict.fromkeys(places))
 
-    def least(self, di: float) -> tuple[float, float | None]:
-        """Return the least DI, and the least Worst-1-DI of settings within ``di``.
-
-        Both on validation rows and of models that decide; None when none keeps ``di``.
-        """
-        models = self.means[self.means["method"].isin(self.methods)]
-        models = models[decides(models, "validation")]
-        gaps = models[f"validation_{PARITY}"]
-        fair = models[gaps <= di]
-        least = None if fair.empty else float(fair[f"validation_{WORST}"].min())
-        return float(gaps.min()), least
-
     def fairest(self, *methods: str) -> int | None:
         """Return the place of the least DI on validation rows of models that decide."""
         models = self.means[self.means["method"].isin(methods or self.methods)]

@@ -13,7 +13,6 @@ from fairdash.audits import (
     StoredSweep,
     both_parts,
     local_by_measure,
-    nearest_limits,
     own_models,
     own_points,
     trained_on,
@@ -116,12 +115,8 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
         if rule == "certified":
             place, none = certify(sweep, limits), ""
         else:
-            place, none = sweep.once(
-                lambda: (result.best(limits), nearest_limits(result, di, worst)),
-                "best",
-                di,
-                worst,
-            )
+            place = sweep.once(lambda: result.best(limits), "best", di, worst)
+            none = "No setting keeps both limits on validation rows."
         if place is None:
             st.markdown(none)
             return
