@@ -18,10 +18,10 @@ if view.data is None:
 data.stop_without_features(view.data)
 form, result = ui.form_beside("train", answered=view.run is not None)
 with form, st.container(border=True):
-    start, n_seeds, n_rows = train.asked(view.run)
+    start, n_seeds = train.asked(view.run)
     grid = train.method_form(start)
     seeds = train.seeds_input(n_seeds)
-    train_rows = ui.train_rows_input(view.data, start=n_rows)
+    train_rows = ui.rows_to_train(view.data)
     pressed = st.button(
         "Train" if seeds == 1 else f"Train {seeds} seeds",
         type="primary",

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         models_of,
         opened_on,
         own_points,
-        shown_settings,
         sweep_answer,
         with_gaps,
     )

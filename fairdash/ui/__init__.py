@@ -27,7 +27,6 @@ from fairdash.ui.widgets.pick_measure import (
     pick_measure,
 )
 from fairdash.ui.widgets.pick_models import (
-    audited_seeds,
     by_interest,
     chosen_subgroups,
     known_models,
@@ -39,9 +38,9 @@ from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
     follow,
+    rows_to_train,
     start_audit,
     start_training,
-    train_rows_input,
 )
 from fairdash.ui.widgets.scores import (
     cannot_be_asked,

@@ -30,7 +30,7 @@ from fairdash.sweep import (
 from fairdash.ui.selection import OF_DATA, Fields, bound_entry, entry
 from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.runs import PROPOSED, source, train_rows_input
+from fairdash.ui.widgets.runs import rows_to_train, source
 from fairdash.ui.widgets.state import store
 
 SWEEP = "pages/5_Sweep.py"
@@ -84,7 +84,6 @@ def sweep_form(dataset_id: str) -> None:
     record = store().dataset_record(dataset_id)
     with st.popover("Criterion and networks", icon=":material/tune:"):
         how = _shared(chosen)
-    train_rows = train_rows_input(dataset_id, start=PROPOSED)
     try:
         spec = grid_spec(
             source(record),
@@ -93,7 +92,7 @@ def sweep_form(dataset_id: str) -> None:
             effort=effort,
             n_seeds=n_seeds,
             subgroups=record.subgroups,
-            train_rows=train_rows,
+            train_rows=rows_to_train(dataset_id),
             **how,
         )
         cost = expected_cost(store(), dataset_id, spec)

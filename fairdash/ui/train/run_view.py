@@ -25,7 +25,6 @@ from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
-    PROPOSED,
     finish_audit,
     show_curves,
     show_progress,
@@ -53,8 +52,8 @@ def training_facts(dataset_id: str) -> tuple[str, ...]:
     return record.name, f"{rows} {names}", f"subgroups {crossed}"
 
 
-def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
-    """Return method, number of seeds and training rows a run asked for, or defaults.
+def asked(run_id: str | None) -> tuple[MethodGrid, int]:
+    """Return the method and the number of seeds that a run asked for, or defaults.
 
     Of a sweep the method has the settings it opens on. After an audit of the
     unconstrained model alone the next step is a remedy.
@@ -63,8 +62,8 @@ def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
         spec = SweepSpec.of_run(store().run(run_id).spec)
         grid = _in_question(spec, opened_on(store(), run_id))
         if grid is not None:
-            return grid, len(spec.seeds), spec.train_rows
-    return MethodGrid(method=_DEFAULT), _SEEDS, PROPOSED
+            return grid, len(spec.seeds)
+    return MethodGrid(method=_DEFAULT), _SEEDS
 
 
 def tray_with(run_id: str, before: str | None) -> dict[str, Any]:

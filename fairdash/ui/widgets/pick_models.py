@@ -32,22 +32,6 @@ def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     return audits.by_interest(store(), models, run_id)
 
 
-def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
-    """Return the seeds whose test rows Local fairness looks at.
-
-    Before a model is trained that is the seed of the plain model that an audit trains,
-    where one can be trained.
-    """
-    models = known_models(data, run)
-    if not models:
-        trainable = dataset.roles.features and dataset.has_enough_rows
-        return (0,) if trainable else ()
-    chosen = [model for model in models if model.id in selection().models]
-    shown = chosen or audits.models_of(store(), models, run) or models[:1]
-    seeds = audits.on_shared_seeds(shown).seeds
-    return (selection().seed,) if selection().seed in seeds else seeds
-
-
 def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord:
     """Draw the choice of a seed of a model that has several; return its trial."""
     trials = {trial.seed: trial for trial in model.trials}

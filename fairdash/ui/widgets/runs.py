@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -14,7 +13,6 @@ from fairdash.audits import (
     curves,
     main_trials,
     part_sizes,
-    rows_used,
     seconds_left,
     single_values,
     trained_on,
@@ -24,7 +22,6 @@ from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
 from fairdash.methods import CATALOG
 from fairdash.store import DatasetRecord, Snapshot, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
-from fairdash.ui.selection import OF_RUN, Fields, bound
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
@@ -32,10 +29,8 @@ from fairdash.ui.widgets.state import store
 _WHERE = "pages/3_Local_fairness.py"
 _TRAIN = "pages/2_Train.py"
 _AUDIT = "audited run"
-LARGE = 200_000  # training rows beyond which a subsample is offered
+LARGE = 200_000
 PROPOSED = 100_000
-_LEAST = 1_000
-_STEP = 50_000
 _LOSS_HOW = """
 The model's loss on training and validation rows, and the adversary's loss below. A
 fair model leaves the adversary as unsure as guessing. Validation rows decide nothing
@@ -101,7 +96,7 @@ def start_audit(dataset_id: str) -> None:
     ValueError when the data set cannot be trained on.
     """
     grid = MethodGrid(method=BASELINE)
-    run = start_training(dataset_id, grid, 1, train_rows=audit_rows(dataset_id))
+    run = start_training(dataset_id, grid, 1, train_rows=rows_to_train(dataset_id))
     st.session_state[_AUDIT] = run
     open_page(_TRAIN, run=run, data=dataset_id)
 
@@ -124,44 +119,15 @@ def source(record: DatasetRecord) -> DataSource:
     return DataSource(**place, roles=record.roles, name=record.name)
 
 
-def audit_rows(dataset_id: str) -> int | None:
-    """Return how many rows an audit trains on: `PROPOSED` of more than `LARGE`."""
-    return PROPOSED if part_sizes(store(), dataset_id)[0] > LARGE else None
+def rows_to_train(dataset_id: str) -> int | None:
+    """Return how many rows pages train on and say so; None is all of them.
 
-
-@dataclass(frozen=True)
-class TrainRows(Fields):
-    """What the address says beside what every page knows."""
-
-    train_rows: int | None = field(default=None, metadata=OF_RUN)
-
-
-def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:
-    """Draw how many rows to train on where there are more than `LARGE`; None is all.
-
-    ``start`` is filled in, `PROPOSED` at first.
+    Of more than `LARGE` training rows it is a stratified sample of `PROPOSED`.
     """
-    n_train, _, _ = part_sizes(store(), dataset_id)
-    if n_train <= LARGE:
+    if part_sizes(store(), dataset_id)[0] <= LARGE:
         return None
-    chosen = st.number_input(
-        "Training rows",
-        _LEAST,
-        n_train,
-        step=_STEP,
-        help="Fewer rows train faster. They are drawn anew for every seed.",
-        width=260,
-        **bound(
-            "train_rows",
-            rows_used(store(), dataset_id, start),
-            shown=lambda n_rows: min(max(n_rows, _LEAST), n_train),
-        ),
-    )
-    train_rows = chosen if chosen < n_train else None
-    st.caption(
-        trained_on(store(), dataset_id, train_rows) or "Trained on all training rows."
-    )
-    return train_rows
+    st.caption(trained_on(store(), dataset_id, PROPOSED))
+    return PROPOSED
 
 
 def show_progress(snapshot: Snapshot) -> None:

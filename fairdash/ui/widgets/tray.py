@@ -12,7 +12,7 @@ from fairdash import audits
 from fairdash._escaping import plain
 from fairdash.audits import Setting
 from fairdash.plots import MOST_MODELS, Theme, model_chips
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.state import store
 
 _KEY = "tray"
@@ -48,14 +48,6 @@ def pinned(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
         shown = audits.beside_plain(named[chosen.model], models)
     shown = shown or audits.models_of(store(), models, run_id) or list(models[:1])
     return shown[:MOST_MODELS]
-
-
-def pin(*names: str) -> None:
-    """Pin models by their ids; of too many the first, which others are held to, stays.
-
-    The last one is looked at.
-    """
-    choose(models=with_pinned(selection().models, names), model=names[-1])
 
 
 def with_pinned(before: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
