@@ -105,8 +105,8 @@ def test_a_change_of_accuracy_is_said_where_its_interval_excludes_0(compare):
     low, high = newcombe_interval(*counts)
     said = "Accuracy did not change clearly." in result.answer().verdict
     assert said == (low <= 0 <= high)
-    ends = f"{100 * low:.1f} to {100 * high:.1f}".replace("-", "−")
-    assert f"Accuracy changes by {ends} points." in result.details()
+    ends = f"{100 * low:+.1f} pt to {100 * high:+.1f} pt".replace("-", "−")
+    assert f"Accuracy changes by {ends}." in result.details()
 
 
 def test_without_an_outcome_rates_and_shifts_remain(compare):
@@ -151,7 +151,7 @@ def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(
     result = compare(frame)
     assert result.points["status"].tolist() == ["", "", rule, rule]
     assert result.details().startswith(f"{result.label} {words}: gaps between groups")
-    assert result.headline() == f"It {words}"
+    assert result.headline() == "It does not decide: gaps say nothing"
     assert "decides alike for nearly everyone" in result.brief()
     cards = {kpi.label: kpi.good for kpi in result.kpis()}
     assert cards["Selection rate gap"] is None

@@ -7,13 +7,10 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
-    MINUS,
     Kpi,
     change,
-    fitting,
     group_label,
     interval,
-    listing,
     number,
     p_value,
     percent,
@@ -50,6 +47,16 @@ distance (**TV**): 0 is alike, 1 has nothing in common. The adjusted p is of the
 the chi-square test, by Holm over the columns. **Unseen**: rows whose value no training
 row has; of a number, outside the range of training rows.
 """
+_MODELS = {
+    "label": "Model",
+    "table": "Table",
+    "n": "Rows",
+    "accuracy": "Accuracy",
+    "selection_rate": "Selection rate",
+    "gap": "Gap",
+    "gap_low": "Gap, low",
+    "gap_high": "Gap, high",
+}
 _SHIFTS = {
     "column": "Column",
     "statistic": "Statistic",
@@ -98,11 +105,6 @@ class DriftResult:
     excluded: tuple[str, ...] = ()
 
     @property
-    def has_outcome(self) -> bool:
-        """Whether accuracy is known on the other table."""
-        return self.tables[1].y is not None
-
-    @property
     def clear(self) -> pd.DataFrame:
         """The subgroups whose change has an interval without 0, the largest first."""
         inside = self.changes.iloc[1:]
@@ -113,11 +115,10 @@ class DriftResult:
     @property
     def idle(self) -> str:
         """Where the model does not decide: then its gaps say nothing of it."""
-        where: dict[str, list[str]] = {}
         for table, point in zip(self.tables, self._both(), strict=True):
             if status := str(point["status"]):
-                where.setdefault(STATUS_WORDS[status], []).append(table.name)
-        return listing([f"{why} on {listing(on)}" for why, on in where.items()] or [""])
+                return f"{STATUS_WORDS[status]} on {table.name}"
+        return ""
 
     def changed(self, name: str) -> Interval:
         """Return how a column of ``points`` changed, with Zou and Donner's interval."""
@@ -161,7 +162,6 @@ class DriftResult:
         if len(moved):
             verb = "shifts" if len(moved) == 1 else "shift"
             title = f"{len(moved)} of {len(table)} columns {verb} beyond chance"
-            title = fitting(f"{title}, {moved.iloc[0]['column']} most", title)
         listed = table.rename(columns=_SHIFTS)
         return Answer("", table=Listing(title, listed, how=_HOW_SHIFTS))
 
@@ -177,13 +177,12 @@ class DriftResult:
         place = f"In {row['subgroup']}" if len(self.clear) else "Over all rows"
         old, new = row["gap_before"], row["gap_after"]
         verb = "widens" if abs(new) > abs(old) else "narrows"
-        if old * new < 0:
-            verb = "moves"
-        size = number(abs(row["change"]))
-        if in_points(self.measure):
-            size = whole_points(row["change"])
-        words = f"{place}, the gap {verb} by {size} on {self.tables[1].name}."
-        return brief(words, accuracy)
+        verb = "moves" if old * new < 0 else verb
+        in_decimals = number(abs(row["change"]))
+        size = whole_points(row["change"]) if in_points(self.measure) else in_decimals
+        return brief(
+            f"{place}, the gap {verb} by {size} on {self.tables[1].name}.", accuracy
+        )
 
     def details(self) -> str:
         """Say the change that is named, and that of accuracy, with their intervals."""
@@ -205,11 +204,11 @@ class DriftResult:
                 f"{row['subgroup']}: the gap was {before} and is {after}, a change of "
                 f"{moved}."
             )
-        if not self.has_outcome:
+        moved = self.changed("accuracy")
+        if self.tables[1].y is None:
             return f"{gaps} Without the outcome its accuracy is not known."
-        low, high = (100 * float(end) for end in self.changed("accuracy")[1:])
-        ends = f"{low:.1f} to {high:.1f}".replace("-", MINUS)
-        return f"{gaps} Accuracy changes by {ends} points."
+        ends = f"{points(float(moved.low))} to {points(float(moved.high))}"
+        return f"{gaps} Accuracy changes by {ends}."
 
     def kpis(self) -> list[Kpi]:
         """Return accuracy and gap on the new table, and the largest shift."""
@@ -217,7 +216,7 @@ class DriftResult:
         gap, first = self.changed("gap"), self.shifts.iloc[0]
         name = f"{MEASURE_NAMES[self.measure]} gap"
         ends = interval(new["gap_low"], new["gap_high"])
-        if self.has_outcome:
+        if self.tables[1].y is not None:
             accuracy = self.changed("accuracy")
             start = Kpi(
                 "Accuracy",
@@ -255,29 +254,18 @@ class DriftResult:
         """Return how many subgroups changed, in at most 70 characters."""
         n, total = len(self.clear), int(self.changes["estimable"].iloc[1:].sum())
         if self.idle:
-            return fitting(f"It {self.idle}", "It does not decide: gaps say nothing")
+            return "It does not decide: gaps say nothing"
         if not total:
             return "No subgroup is estimable on both tables"
-        if not n:
-            return f"The gap changes clearly in none of {plural(total, 'subgroup')}"
-        words = f"The gap changes clearly in {n} of {plural(total, 'subgroup')}"
-        return fitting(f"{words}, most in {self.clear.iloc[0]['subgroup']}", words)
+        return (
+            f"The gap changes clearly in {n or 'none'} of {plural(total, 'subgroup')}"
+        )
 
     def table_of_models(self) -> pd.DataFrame:
         """Return accuracy and gap of every model on both tables."""
-        table = self.points
-        return pd.DataFrame(
-            {
-                "Model": table["label"],
-                "Table": table["table"],
-                "Rows": table["n"],
-                "Accuracy": table["accuracy"],
-                "Selection rate": table["selection_rate"],
-                "Gap": table["gap"],
-                "Gap, low": table["gap_low"],
-                "Gap, high": table["gap_high"],
-                "Decides": [STATUS_WORDS.get(s, "yes") for s in table["status"]],
-            }
+        listed = self.points[list(_MODELS)].rename(columns=_MODELS)
+        return listed.assign(
+            Decides=self.points["status"].replace({"": "yes", **STATUS_WORDS})
         )
 
     def _both(self) -> list["pd.Series[float]"]:
