@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 from fairdash._wording import Kpi
-from fairdash.audits.trials.kept import Kept
 from fairdash.metrics import Finding
 
 
@@ -39,20 +38,21 @@ class Drawing:
     numbers: pd.DataFrame | None = None
 
     def picture(self, plots: Any) -> Any:
-        """Return the `fairdash.plots.Picture`, drawn once.
+        """Return the `fairdash.plots.Picture`.
 
         ``plots`` is that room, which this one may not import.
         """
-        draw = getattr(plots, self.plot)
-        return self._once(lambda: draw(self.table, **self.arguments), "picture")
+        return getattr(plots, self.plot)(self.table, **self.arguments)
 
     def finished(self, plots: Any) -> Any:
-        """Return the same with a figure that is sent to browsers again and again."""
-        return self._once(lambda: self.picture(plots).finished(), "finished")
+        """Return the same, drawn once, to be sent to browsers again and again."""
+        if not self._drawn:
+            self._drawn.append(self.picture(plots).finished())
+        return self._drawn[0]
 
     @cached_property
-    def _once(self) -> Kept:
-        return Kept(2)
+    def _drawn(self) -> list[Any]:
+        return []
 
 
 @dataclass(frozen=True, eq=False)

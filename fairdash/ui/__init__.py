@@ -7,7 +7,6 @@ load("streamlit")
 
 from fairdash._escaping import plain
 from fairdash._wording import count, number, plural
-from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     context,
     empty,
@@ -35,7 +34,7 @@ from fairdash.ui.widgets.pick_models import (
     subgroup_form,
 )
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
-from fairdash.ui.widgets.results import Evidence, result_page
+from fairdash.ui.widgets.results import Evidence, result_page, show_answer
 from fairdash.ui.widgets.runs import (
     follow,
     rows_to_train,

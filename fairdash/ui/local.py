@@ -16,7 +16,7 @@ from fairdash.audits import (
 from fairdash.datasets import SAMPLES, Dataset, Subgroups
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import address, choose, selection
-from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
+from fairdash.ui.widgets.blocks import figure, heading, problem, show_table
 from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
@@ -49,7 +49,7 @@ def find_section(
     except ValueError as error:
         problem("Subgroups cannot be searched", error)
         return
-    verdict(found.verdict(audits.speech_of(store(), data)))
+    st.markdown(f"**{plain(found.verdict(audits.speech_of(store(), data)))}**")
     show_table(found.ranked())
     st.caption(plain(found.caption()))
     _use(found, subgroups, model, weighted=bool(audits.weighted_models(models)))

@@ -32,7 +32,6 @@ from fairdash.jobs import unpack_runs, wake, why_waits
 from fairdash.metrics import BaseRates
 from fairdash.store import Kept, RunRecord
 from fairdash.ui.selection import Fields, bound, write
-from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
     draw_picture,
@@ -42,6 +41,7 @@ from fairdash.ui.widgets.blocks import (
     table_download,
 )
 from fairdash.ui.widgets.frame import open_page, open_unpacked
+from fairdash.ui.widgets.results import show_answer
 from fairdash.ui.widgets.runs import waiting_for_database
 from fairdash.ui.widgets.state import store
 

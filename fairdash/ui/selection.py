@@ -9,15 +9,9 @@ declares where it is used:
         share: float | None = None
         epoch: int | None = field(default=None, metadata=OF_RUN)
 
-* ``WeightsFields.here()`` reads the address; a value of another type is dropped.
-* ``**bound("share", 0.01)`` gives a widget its value from the address, and writes the
-  address when the reader moves it. Widgets need no key or default beside.
-* ``choose(share=0.1, epoch=None)`` changes the address: on a click, in a callback, and
-  before a page that is opened with it.
-
-None means not chosen: the page then shows its own default, which depends on nothing but
-the run and the data set. Links of the menu carry the whole address along, and `arrive`
-adds what was chosen after the menu was drawn.
+``WeightsFields.here()`` reads the address, ``**bound("share", 0.01)`` ties a widget to
+it, and ``choose(share=0.1, epoch=None)`` changes it. None means not chosen: the page
+then shows its own default, which depends on nothing but the run and the data set.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -114,21 +108,17 @@ def stated(**chosen: Any) -> Address:
 
 
 def with_run(now: Texts, run: str | None, data: str | None) -> Address:
-    """Return an address after another run or data set was picked.
-
-    What is chosen among the models of a run goes with the run, what is chosen among
-    the columns of a table with the data set.
-    """
+    """Return an address of another run or data set, without what was of the others."""
     before = Selection.read(now)
     gone = {"run"} if run != before.run else set()
     gone |= {"data"} if data != before.data else set()
     declared = _declared()
-    kept: Texts = {
+    remaining: Texts = {
         name: texts
         for name, texts in now.items()
         if name not in declared or declared[name].metadata.get("of") not in gone
     }
-    return _changed(kept, {"run": run, "data": data})
+    return _changed(remaining, {"run": run, "data": data})
 
 
 def write(chosen: Texts) -> None:
@@ -175,25 +165,15 @@ def bound(
 ) -> dict[str, Any]:
     """Return the keyword arguments that tie a widget to a declared field.
 
-    Parameters
-    ----------
-    name : str
-        Of the field.
-    default : object
-        What the widget shows as long as the reader has chosen nothing.
-    among : iterable, optional
-        What the widget can show; another value of the address is shown as ``default``.
-    named : mapping, optional
-        The options of the widget instead, each with its name on screen.
-    shown, meant : callable, optional
-        From the field's value to the widget's and back.
-    key : str, optional
-        Tells it from other widgets of the same field.
-    also : mapping, optional
-        Other fields that change when the reader moves the widget.
+    It shows ``default`` as long as the reader has chosen nothing, or nothing that is
+    ``among`` its options; ``named`` are these with their names on screen. ``shown`` and
+    ``meant`` go from the field's value to the widget's and back, ``key`` tells it from
+    other widgets of the field, and ``also`` are fields that change with it.
     """
     widget = f"selection {name} {key}".rstrip()
-    options = {} if named is None else _options(named)
+    options: dict[str, Any] = {}
+    if named is not None:
+        options = {"options": list(named), "format_func": named.__getitem__}
     among = named if among is None else among
     chosen = _value(_declared()[name], tuple(st.query_params.get_all(name)))
     value = default if chosen is None else shown(chosen)
@@ -221,9 +201,8 @@ def bound_entry(
 ) -> dict[str, Any]:
     """Return what `bound` does, for one entry of a field of several, "name=value".
 
-    ``read`` makes a widget's value of the text, or raises ValueError or KeyError: then,
-    and without an entry, ``default`` is shown. ``written`` goes back; of a number ten
-    digits are kept.
+    ``read`` makes a widget's value of the text, or raises ValueError or KeyError;
+    ``written`` goes back.
     """
 
     def shown(texts: tuple[str, ...]) -> Any:
@@ -255,10 +234,6 @@ def with_entry(texts: Iterable[str], name: str, value: str | None) -> tuple[str,
 
 def _escaped(name: str) -> str:
     return name.replace("%", "%25").replace("=", "%3D")
-
-
-def _options(named: Mapping[Any, str]) -> dict[str, Any]:
-    return {"options": list(named), "format_func": named.__getitem__}
 
 
 def _here() -> Address:
@@ -293,10 +268,6 @@ def _value(each: "Field[Any]", texts: tuple[str, ...]) -> Any:
     if not texts:
         return None
     return texts if _several(each) else _READ.get(str(each.type), str)(texts[-1])
-
-
-def _switch(text: str) -> bool | None:
-    return {"1": True, "0": False}.get(text)
 
 
 def _number(kind: type[int] | type[float]) -> Callable[[str], Any]:
@@ -335,7 +306,7 @@ def _texts(value: Any) -> list[str]:
 _READ: dict[str, Callable[[str], Any]] = {
     str(int | None): _number(int),
     str(float | None): _number(float),
-    str(bool | None): _switch,
+    str(bool | None): {"1": True, "0": False}.get,
     str(Subgroups | None): _record(Subgroups),
     str(MethodGrid | None): _record(MethodGrid),
 }

@@ -192,7 +192,7 @@ class DriftResult:
         elif not row["estimable"]:
             gaps = f"Gaps cannot be compared: {row['reason']}."
         else:
-            before, after, moved = (
+            before, after, moved_by = (
                 f"{change(row[value])} ({change(row[low])} to {change(row[high])})"
                 for value, low, high in (
                     ("gap_before", "before_low", "before_high"),
@@ -202,7 +202,7 @@ class DriftResult:
             )
             gaps = (
                 f"{row['subgroup']}: the gap was {before} and is {after}, a change of "
-                f"{moved}."
+                f"{moved_by}."
             )
         moved = self.changed("accuracy")
         if self.tables[1].y is None:

@@ -29,10 +29,9 @@ from fairdash.jobs import submit
 from fairdash.store import Snapshot
 from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of, pick_noise
 from fairdash.ui.selection import bound
-from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.results import Evidence, result_page
+from fairdash.ui.widgets.results import Evidence, result_page, show_answer
 from fairdash.ui.widgets.runs import progress_box, source
 from fairdash.ui.widgets.scores import Source
 from fairdash.ui.widgets.state import BY_KEY, store

@@ -27,7 +27,6 @@ from fairdash.ui.sweep.controls import (
     go_to_mark,
     go_to_place,
 )
-from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     draw_picture,
     heading,
@@ -37,6 +36,7 @@ from fairdash.ui.widgets.blocks import (
 from fairdash.ui.widgets.pick_measure import (
     gaps_on,
 )
+from fairdash.ui.widgets.results import show_answer
 
 _WORST = "worst_1_di"
 _FRONT_HOW = """

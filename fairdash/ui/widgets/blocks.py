@@ -28,11 +28,6 @@ def context(*facts: str) -> None:
     st.caption(plain(" · ".join(fact for fact in facts if fact)))
 
 
-def verdict(text: str) -> None:
-    """Write the sentence that answers the question of the page, before its numbers."""
-    st.markdown(f"**{plain(text)}**")
-
-
 def controls(columns: int = 4) -> DeltaGenerator:
     """Return the control bar, a grid for at most four controls."""
     return st.grid(

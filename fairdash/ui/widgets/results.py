@@ -25,11 +25,19 @@ from fairdash._escaping import plain
 from fairdash.audits import Answer, Setting
 from fairdash.plots import Picture
 from fairdash.ui.selection import Fields, bound, selection
-from fairdash.ui.widgets.answers import show_numbers
-from fairdash.ui.widgets.blocks import card, draw_picture, heading, show_table
+from fairdash.ui.widgets.blocks import (
+    card,
+    draw_picture,
+    figure,
+    heading,
+    kpi_row,
+    show_table,
+    table_download,
+)
 
 _WIDTHS = [3, 1]  # of figure and cards
 _MOST_CARDS = 4
+_COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
 _SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
 
 
@@ -79,8 +87,8 @@ class ResultPage:
                 label_visibility="collapsed",
                 **bound("shown", "both", named=_SHOWN),
             )
-        kept = {"before": models[:1], "after": models[-1:]}
-        return list(kept.get(str(chosen), models))
+        parts = {"before": models[:1], "after": models[-1:]}
+        return list(parts.get(str(chosen), models))
 
     def show(
         self,
@@ -147,10 +155,8 @@ class ResultPage:
         def table() -> None:
             if answer.table is not None or answer.data is not None:
                 show_numbers(answer)
-            elif numbers is None:
-                show_table(picture.table)
             else:
-                show_table(numbers)
+                show_table(picture.table if numbers is None else numbers)
 
         def how() -> None:
             heading("How this is computed")
@@ -200,3 +206,41 @@ def say(answer: Answer) -> None:
         for words in filter(None, parts):
             st.markdown(plain(words))
         st.caption(plain(" · ".join(filter(None, answer.facts))))
+
+
+def show_answer(answer: Answer, key: str) -> None:
+    """Draw an answer: verdict, cards, figure, table, download.
+
+    ``key`` is the identity of the figure between reruns.
+    """
+    if answer.verdict:
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            say(answer)
+    if answer.cards:
+        kpi_row(answer.cards)
+    if answer.figure is not None:
+        figure(
+            answer.figure.finished(plots),
+            key=key,
+            caption=answer.caption,
+            how=answer.how,
+            table=answer.figure.numbers,
+        )
+    show_numbers(answer)
+
+
+def show_numbers(answer: Answer) -> None:
+    """Draw the table of an answer, and the download of all its numbers."""
+    if answer.table is not None:
+        heading(answer.table.title, answer.table.how)
+        show_table(answer.table.frame, columns=_COLUMNS)
+        if answer.table.note:
+            st.caption(plain(answer.table.note))
+    if answer.data is not None:
+        table_download(
+            "Download",
+            answer.data,
+            answer.file,
+            icon=":material/download:",
+            type="secondary",
+        )
