@@ -1,30 +1,66 @@
 """Noisy groups: what holds for the true groups when the known ones are wrong."""
 
-from fairdash import ui
-from fairdash.ui import data, noisy_groups, train
+import streamlit as st
 
-PAGE = "pages/7_Noisy_groups.py"
+from fairdash import audits, ui
+from fairdash.ui import noisy_groups, train
 
 view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
-models = noisy_groups.certifiable(view.data, view.run)
-following = bool(view.run) and not ui.store().run(view.run).over
-if following:
-    ui.follow(view.run, noisy_groups.show_progress)
-if models:
-    can_train = data.can_train(view.data)
-    noisy_groups.show_noisy_groups(models, view.data, view.run, can_train)
-elif not following:
-    title, remedies = "No model to certify yet", data.ways_to_a_table(PAGE)
-    if view.data is not None:
-        remedies = {
-            "Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)
-        }
-    ui.empty(
-        title,
-        "A promise is certified for a model. A plain one trains in seconds, and a "
-        "column of scores serves as well.",
-        remedies,
+models = ui.known_models(view.data, view.run)
+models += audits.own_models(ui.store(), view.data) if view.data else []
+if not models:
+    ui.stop_empty(
+        "No model to certify yet",
+        "A promise is certified for a model. A plain one trains in seconds. A column "
+        "of scores becomes a model on the Data page.",
+        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
+models = audits.beside_trained(models)
+dataset = ui.store().dataset(view.data)
+
+
+@st.fragment
+def show_noisy_groups():
+    """Draw everything that follows the controls."""
+    page = ui.result_page("worst case")
+    with page.tray:
+        chosen = ui.pick_model(models, view.run)
+    try:
+        with page.controls:
+            question, noise = noisy_groups.pick_promise(dataset)
+            ui.pick_rule()
+            (model,) = ui.decided([chosen])
+            curve = noisy_groups.curve_of(model, view.data, noise, question)
+            share = noisy_groups.pick_share(curve)
+        certificate = noisy_groups.certified(model, view.data, noise, question, share)
+    except ValueError as error:
+        ui.problem("Nothing can be said of these groups", error)
+        return
+    with page.figure:
+        ui.advise_rule(chosen, view.data)
+    rows = "rows" if audits.is_own(model) and not view.run else "test rows"
+    page.show(audits.promise_answer(certificate, curve, question, share, rows))
+
+    def every_model():
+        ordered = ui.by_interest(models, view.run)
+        certificates = noisy_groups.certified_alike(
+            ui.decided(ordered), model, view.data, noise, question, share
+        )
+        table = audits.points_table(certificates, question, share)
+        st.dataframe(table, hide_index=True)
+        st.caption("Points worse than all rows, for the worst group, at most.")
+
+    def what_is_known():
+        st.dataframe(noise.matrix.map("{:.1%}".format))
+        st.caption("P(G | Ĝ): who is behind a recorded group (rows).")
+
+    evidence = [ui.Evidence("models", "Every model", every_model)]
+    if noise.matrix is not None:
+        evidence.append(ui.Evidence("bounds", "What is known", what_is_known))
+    page.evidence(*evidence)
+
+
+show_noisy_groups()
 if view.run:
     train.export_run(view)
 ui.freeze_imports()

@@ -22,7 +22,7 @@ import pandas as pd
 from noisy_groups_data import Case, adult, credit, noisy_groups, split_rows
 from numpy.typing import NDArray
 
-from fairdash.audits import from_levels
+from fairdash.audits import from_level
 from fairdash.methods import NoisyGroupsDRO, NoisyGroupsNaive, NoisyGroupsSoft
 from fairdash.methods.noisy_groups import (
     best_candidate,
@@ -298,14 +298,12 @@ def reach() -> None:
             noisy = simulate_noise(groups, level, random_state=draw).astype(str)
             order = np.random.default_rng(100 + draw).permutation(len(groups))
             test = np.sort(order[: len(groups) // 5])
-            assumed = from_levels(noisy, level)
-            limits = assumed.on(test).reach
+            limits = from_level(noisy, level).on(test).reach
             everyone = estimate_noise(groups, noisy).bounds
             here = estimate_noise(groups[test], noisy[test]).bounds
             for name, distance in here["general"].items():
                 taken = {
                     "all rows": everyone.loc[name, "general"],
-                    "assumed level, all rows": assumed.bounds.loc[name, "general"],
                     "assumed level, limits on these rows": limits[name],
                 }
                 rows += [(what, distance - far) for what, far in taken.items()]

@@ -78,22 +78,18 @@ if TYPE_CHECKING:
         RadiusCurve,
         certificate_table,
         certify_decisions,
-        models_answer,
+        decisions_of,
+        points_table,
+        promise_answer,
         radius_curve,
     )
     from fairdash.audits.noisy_groups.noise import (
         Noise,
-        NoisyRows,
         columns_of_groups,
-        from_estimate,
-        from_levels,
+        from_level,
         from_sample,
+        most_assumed,
     )
-    from fairdash.audits.noisy_groups.promise import (
-        promise_answer,
-        shares_shown,
-    )
-    from fairdash.audits.noisy_groups.training import newest_run, noise_spec, told_words
     from fairdash.audits.portable import (
         PortableModel,
         exported,

@@ -10,7 +10,6 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
-from fairdash._escaping import as_cell
 from fairdash._validation import check_one_of
 from fairdash.audits import (
     Certificate,
@@ -19,28 +18,15 @@ from fairdash.audits import (
     Question,
     certificate_table,
     certify_decisions,
-    from_estimate,
-    from_levels,
+    decisions_of,
+    from_level,
+    from_sample,
+    known_models_of,
 )
-from fairdash.cli._options import (
-    Auxiliary,
-    Constraint,
-    File,
-    Home,
-    check_filled,
-    refusing,
-    write,
-)
+from fairdash.cli._options import Constraint, Home, check_filled, refusing, write
 from fairdash.datasets import read_table
-from fairdash.methods.noisy_groups import (
-    estimate_from_counts,
-    estimate_noise,
-    read_counts,
-    write_counts,
-)
 from fairdash.postprocessing import cross, read_margins
-from fairdash.store import TrialRecord, open_store
-from fairdash.sweep import FOLD
+from fairdash.store import open_store
 
 Labels = NDArray[Any]
 Models = dict[str, list[Decisions]]
@@ -59,7 +45,16 @@ def certify(
         float | None,
         typer.Option(help="Share of wrong groups set by hand, the same for all."),
     ] = None,
-    auxiliary: Auxiliary = None,
+    sample: Annotated[
+        Path | None,
+        typer.Option(help="File of people with both groups, instead of a level."),
+    ] = None,
+    true: Annotated[
+        str, typer.Option(help="Of the sample: column of the true groups.")
+    ] = "",
+    recorded: Annotated[
+        str, typer.Option(help="Of the sample: column of the recorded groups.")
+    ] = "",
     constraint: Constraint = "true_positive_rate_parity",
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = 0,
     score: Annotated[
@@ -90,19 +85,19 @@ def certify(
     when something cannot be used.
     """
     with refusing():
-        if radius is None and level is None and auxiliary is None:
+        if radius is None and level is None and sample is None:
             raise ValueError(
-                "Give --radius, or what is known of the noise: --level or --auxiliary."
+                "Give --radius, or what is known of the noise: --level or --sample."
             )
-        if level is not None and auxiliary is not None:
-            raise ValueError("Give one of --level and --auxiliary.")
+        if level is not None and sample is not None:
+            raise ValueError("Give one of --level and --sample.")
         if out is not None:
             check_one_of("--out", out.suffix, (".csv",))
         if Path(what).suffix:
             models, groups = _of_file(Path(what), score, group or [], outcome, positive)
         else:
             models, groups = _of_store(home, what)
-        noise = _noise(groups, level, auxiliary)
+        noise = _noise(groups, level, sample, true, recorded)
         question = Question(constraint, slack)
         certificates = [
             certify_decisions(label, seeds, noise, question, radius)
@@ -110,71 +105,21 @@ def certify(
         ]
     rows = [each.groups.assign(model=each.label) for each in certificates]
     write(pd.concat(rows, ignore_index=True), out)
-    typer.echo(
-        _largest(certificates).to_string(index=False, float_format="%+.3f", na_rep="")
-    )
-
-
-def estimate(
-    file: File,
-    true: Annotated[str, typer.Option(help="Column with the true groups.")],
-    recorded: Annotated[str, typer.Option(help="Column with the recorded groups.")],
-    out: Annotated[
-        Path | None, typer.Option(help="File to write the counts to.")
-    ] = None,
-) -> None:
-    """Estimate the noise of groups from a sample that has true and recorded ones.
-
-    Prints the rows by true (down) and recorded group (across), P(true | recorded), and
-    how far each true group can be from the recorded one with an interval; all intervals
-    hold together with 95 % confidence (Clopper and Pearson, Bonferroni). The counts are
-    what methods train with as `auxiliary`, and `fairdash certify --auxiliary` takes.
-    The exit status is 2 when something cannot be used.
-    """
-    with refusing(file):
-        frame = read_table(file)
-        missing = [name for name in (true, recorded) if name not in frame]
-        if missing:
-            raise ValueError(f"There are no columns {missing}; it has {list(frame)}.")
-        check_filled(frame, (true, recorded))
-        noise = estimate_noise(frame[true], frame[recorded])
-    if out is not None:
-        marked = noise.counts.rename(index=as_cell, columns=as_cell)
-        out.write_text(write_counts(marked))
-    typer.echo(f"{noise.counts}\n\nP(true | recorded)")
-    typer.echo(noise.group_given_noisy.to_string(float_format="%.3f"))
-    radii = noise.bounds[["general", "general_low", "general_high"]]
-    named = radii.set_axis(["radius", "low", "high"], axis=1)
-    typer.echo(f"\n{named.to_string(float_format='%.3f')}")
+    shown = _largest(certificates)
+    typer.echo(shown.to_string(index=False, float_format="%+.3f", na_rep=""))
 
 
 def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:
     with closing(open_store(home)) as store:
-        snapshot = store.snapshot(run, curves=False)
-        dataset = store.dataset(snapshot.run.dataset_id)
-        finished = [
-            t
-            for t in snapshot.trials
-            if t.status == "finished" and FOLD not in t.params
-        ]
-        if not finished:
+        dataset_id = store.run(run).dataset_id
+        models = {
+            model.label: decisions_of(store, model, dataset_id)
+            for model in known_models_of(store, [run])
+        }
+        if not models:
             raise ValueError(f"Run {run} has no finished model to certify.")
-        models: Models = {}
-        for trial in finished:
-            rows = Decisions.of_trial(store, dataset, trial.key, trial.seed)
-            models.setdefault(_name(trial, finished), []).append(rows)
-    return models, np.asarray(dataset.sensitive_features, dtype=str)
-
-
-def _name(trial: TrialRecord, trials: Sequence[TrialRecord]) -> str:
-    """Return the method and the parameters in which its models in the run differ."""
-    others = [other.params for other in trials if other.method == trial.method]
-    differing = [
-        f"{name}={value}"
-        for name, value in trial.params.items()
-        if any(other.get(name) != value for other in others)
-    ]
-    return " ".join([trial.method, *differing])
+        groups = store.dataset(dataset_id).sensitive_features
+        return models, np.asarray(groups, dtype=str)
 
 
 def _of_file(
@@ -194,19 +139,26 @@ def _of_file(
         message = f"Column {outcome!r} never is {positive!r} (--positive); it is"
         raise ValueError(f"{message} {sorted(set(values))[:5]}.")
     labels = np.asarray(cross(*(frame[name] for name in groups)), dtype=str)
-    y, rows = (values == positive).to_numpy(), np.arange(len(frame))
-    decided = Decisions.of_rows(rows, y, read_margins(frame[score]) > 0)
-    return {score: [decided]}, labels
+    y = (values == positive).to_numpy().astype(np.int64)
+    decided = (read_margins(frame[score]) > 0).astype(np.int64)
+    return {score: [Decisions(np.arange(len(frame)), y, decided)]}, labels
 
 
-def _noise(groups: Labels, level: float | None, auxiliary: Path | None) -> Noise:
+def _noise(
+    groups: Labels, level: float | None, sample: Path | None, true: str, recorded: str
+) -> Noise:
     if level is not None:
-        return from_levels(groups, level)
-    if auxiliary is not None:
-        counts = read_counts(auxiliary.read_text())
-        noise = estimate_from_counts(counts, expected=sorted(set(groups)))
-        return from_estimate(groups, noise, "auxiliary")
-    return Noise("unknown", groups)
+        return from_level(groups, level)
+    if sample is None:
+        return Noise("unknown", groups)
+    frame = read_table(sample)
+    missing = [name for name in (true, recorded) if name not in frame]
+    if missing:
+        raise ValueError(
+            f"{sample} has no columns {missing} (--true, --recorded); it has "
+            f"{list(frame)[:20]}."
+        )
+    return from_sample(groups, frame, true, recorded)
 
 
 def _largest(certificates: Sequence[Certificate]) -> pd.DataFrame:

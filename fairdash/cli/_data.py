@@ -10,7 +10,6 @@ import yaml
 from fairdash._record import InvalidError
 from fairdash._validation import parsed
 from fairdash._wording import clock_time, plural, size
-from fairdash.cli._certify import estimate
 from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
     PUBLIC,
@@ -32,7 +31,6 @@ data = typer.Typer(
     help="Add, list and remove tables; check or fetch one.",
 )
 
-data.command("noise")(estimate)
 
 store = typer.Typer(
     no_args_is_help=True,

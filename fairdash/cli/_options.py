@@ -34,15 +34,6 @@ Unit = Annotated[
     str | None, typer.Option(help="Column of whom a row belongs to, if of several.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Default: the first.")]
-Auxiliary = Annotated[
-    Path | None,
-    typer.Option(
-        help="Counts of a sample by true and recorded group, as `fairdash data noise` "
-        "writes them, instead.",
-        exists=True,
-        dir_okay=False,
-    ),
-]
 Constraint = Annotated[str, typer.Option(help="As of the methods for noisy groups.")]
 
 

@@ -281,6 +281,9 @@ class Method:
         Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
     needs_names : bool
         Whether it has a parameter ``feature_names`` for the encoded columns.
+    former : dict of str to scalar
+        Parameters of earlier versions, each with the value that all models have now:
+        stored runs may name them, and keys of models are still made with them.
     """
 
     key: str
@@ -296,6 +299,7 @@ class Method:
     gives_weights: bool = False
     needs_groups: bool = False
     needs_names: bool = False
+    former: Mapping[str, Scalar] = field(default_factory=dict)
 
     @classmethod
     def of(cls, estimator: type[Declared], **entry: Any) -> Self:

@@ -25,7 +25,6 @@ from fairdash.plots._local import (
 )
 from fairdash.plots._models import plot_comparison
 from fairdash.plots._noisy_groups import (
-    plot_certificates,
     plot_worst_case,
 )
 from fairdash.plots._outcome import plot_base_rates, plot_calibration

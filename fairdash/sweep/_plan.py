@@ -92,16 +92,17 @@ def trial_key(
     """Return the identity of a trial: a hash of canonical JSON, never of an object.
 
     Training on all rows is no part of the question, nor is a parameter that came later
-    at its default: keys are older than the choice.
+    at its default: keys are older than the choice. A parameter that is gone still is.
     ``version`` is that of results, by default today's.
     """
     if train_rows is not None:
         question["train_rows"] = train_rows
     known = CATALOG[method].params if method in CATALOG else ()
+    former = CATALOG[method].former if method in CATALOG else {}
     added = {p.name: p.default for p in known if p.added}
     question["params"] = {
         name: value
-        for name, value in params.items()
+        for name, value in {**former, **params}.items()
         if name not in added or value != added[name]
     }
     question["method"] = method

@@ -337,6 +337,9 @@ class SweepSpec(_Frozen):
 def _trainable(grid: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a stored grid without values that are refused, None if none is left."""
     params = dict(grid.get("params", {}))
+    for name, value in CATALOG[grid["method"]].former.items():
+        if value not in as_axis(params.pop(name, value)):
+            return None
     for param in CATALOG[grid["method"]].params:
         values = as_axis(params.get(param.name, ()))
         fitting = [value for value in values if param.fits(value)]

@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from fairdash.audits import (
     Decisions,
-    NoisyRows,
     Question,
     certify_decisions,
     from_sample,
@@ -17,7 +16,6 @@ from fairdash.cli import app
 from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.methods.noisy_groups import (
-    estimate_noise,
     simulate_noise,
     tv_certificate,
 )
@@ -99,8 +97,8 @@ def test_models_of_a_run_are_certified_on_the_test_rows_of_each_seed(inline):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ([], "known of the noise: --level or --auxiliary."),
-        (["--level", "0.4", "--auxiliary", __file__], "Give one of --level and"),
+        ([], "known of the noise: --level or --sample."),
+        (["--level", "0.4", "--sample", __file__], "Give one of --level and"),
         (["--level", "0.66"], "`level` can be at most 0.573"),
         (["--radius", "2"], "`radius` must be in [0, 1], got 2"),
         (["--radius", "0.1", "--positive", "yes"], "never is 'yes' (--positive)"),
@@ -127,42 +125,23 @@ def test_a_group_without_positives_and_a_run_that_is_not_there_are_named(
     assert "nobody" in done.stderr
 
 
-def test_a_sample_is_counted_and_certifies(frame, file, tmp_path):
-    rng = np.random.default_rng(0)
-    true = rng.choice(["blue", "green", "red"], 1500)
-    sample = pd.DataFrame({"own": true, "guess": simulate_noise(true, 0.1)})
-    sample.to_csv(tmp_path / "sample.csv", index=False)
-    counts = tmp_path / "counts.csv"
-    asked = [
-        "data",
-        "noise",
-        tmp_path / "sample.csv",
-        "--true",
-        "own",
-        "--recorded",
-        "guess",
-    ]
-    done = CliRunner().invoke(app, [*map(str, asked), "--out", str(counts)])
+def test_a_sample_with_both_groups_certifies(frame, file, tmp_path):
+    true = np.random.default_rng(0).choice(["blue", "green", "red"], 1500)
+    guess = simulate_noise(true, 0.1, random_state=0)
+    sample = pd.DataFrame({"own": true, "guess": guess})
+    path = tmp_path / "sample.csv"
+    sample.to_csv(path, index=False)
+    asked = [file, *COLUMNS, "--sample", path, "--true", "own", "--recorded", "guess"]
+    done = call(*asked)
     assert done.exit_code == 0, done.output
-    known = estimate_noise(sample["own"], sample["guess"])
-    for value in known.bounds["general_high"]:
-        assert f"{value:.3f}" in done.stdout
-    done = call(file, *COLUMNS, "--auxiliary", counts)
-    assert done.exit_code == 0, done.output
-    table = frame["team"].astype(str).to_numpy()
-    rows_of = NoisyRows("k", "t", table, True)
-    noise = from_sample(rows_of, sample, "own", "guess", "")
+    noise = from_sample(frame["team"].astype(str).to_numpy(), sample, "own", "guess")
     y, decided, _ = rows(frame)
-    here = Decisions.of_all(y, decided)
-    found = certify_decisions("m", [here], noise, Question(CONSTRAINT, 0.0))
+    here = Decisions(np.arange(900), y.to_numpy(), decided.to_numpy())
+    certificate = certify_decisions("m", [here], noise, Question(CONSTRAINT, 0.0))
     for kind in ("ball", "soft"):
-        assert f"{found.largest[kind].max():+.3f}" in done.stdout
-    sample["guess"] = sample["guess"].replace("red", "blue")
-    sample.to_csv(tmp_path / "sample.csv", index=False)
-    done = CliRunner().invoke(app, [*map(str, asked), "--out", str(counts)])
-    assert done.exit_code == 2
-    assert "must have the same names" in done.stderr
-    counts.write_text(",blue,green\nblue,9,1\ngreen,1,9\n")
-    done = call(file, *COLUMNS, "--auxiliary", counts)
+        assert f"{certificate.largest[kind].max():+.3f}" in done.stdout
+    sample.assign(guess=sample["guess"].replace("red", "blue")).to_csv(path)
+    done = call(*asked)
     assert done.exit_code == 2
     assert "no row of the noisy group 'red'" in done.stderr
+    assert "has no columns ['who']" in call(*asked[:-1], "who").stderr

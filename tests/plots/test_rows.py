@@ -118,16 +118,6 @@ CHANGES = pd.DataFrame(
         "estimable": [True, True, False], "reason": ["", "", "11 rows in new"],
     }
 )  # fmt: skip
-CERTIFICATES = pd.DataFrame(
-    {
-        "label": ["ROAD", "Naive"],
-        "noisy": [-0.02, -0.01],
-        "soft": [0.1, -0.01],
-        "ball": [0.2, 0.3],
-        "kept": [False, False],
-        "status": ["", ""],
-    }
-)
 
 
 def test_local_gaps_are_of_their_model_and_their_row(shown, local_table, groups):
@@ -203,30 +193,6 @@ def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
     assert note.text == "not estimable: 11 rows in new"
     assert "young: +20.0 pt (+10.0 pt to +30.0 pt)" in picture.alt
     assert figure.layout.xaxis.title.text == "gap, men − women"
-
-
-def test_certificates_have_a_mark_of_every_kind_that_is_known():
-    picture = plots.plot_certificates(CERTIFICATES)
-    for column, name in (
-        ("noisy", "noisy groups"),
-        ("ball", "exact, TV ball"),
-        ("soft", "exact, soft"),
-    ):
-        expected = rows_of(CERTIFICATES, column, column, column)
-        assert drawn(picture.figure, name) == expected
-    unknown = plots.plot_certificates(CERTIFICATES.assign(soft=np.nan))
-    assert "exact, soft" not in {trace.name for trace in unknown.figure.data}
-    assert "Naive: noisy groups −0.010" in picture.alt
-
-
-def test_a_model_that_decides_alike_is_grey_named_and_does_not_stretch_the_axis():
-    both = CERTIFICATES.assign(status=["", "accepts all"], ball=[0.2, 9.0])
-    picture = plots.plot_certificates(both)
-    layout, kinds = picture.figure.layout, picture.figure.data[1:]
-    assert {tuple(kind.marker.opacity) for kind in kinds} == {(1, 0.35)}
-    assert layout.xaxis.range[1] < 0.3
-    assert "accepts all" in layout.yaxis.ticktext[1]
-    assert "Naive (accepts all)" in picture.alt
 
 
 def test_a_gap_stands_between_men_and_women_and_open_bins_stay_with_their_kin():

@@ -5,25 +5,19 @@ Noisy Protected Groups (NeurIPS 2020). Nothing here loads torch; the estimators 
 `fairdash.methods`.
 """
 
-from fairdash.methods.noisy_groups.auxiliary import (
-    NoiseEstimate,
-    estimate_from_counts,
-    estimate_noise,
-    read_counts,
-    share_limits,
-    write_counts,
-)
 from fairdash.methods.noisy_groups.certificate import (
-    best_candidate,
     soft_certificate,
     tv_certificate,
     tv_curve,
     violations,
 )
-from fairdash.methods.noisy_groups.inputs import RATE_NAMES
+from fairdash.methods.noisy_groups.game import best_candidate
 from fairdash.methods.noisy_groups.noise import (
+    NoiseEstimate,
+    estimate_noise,
     largest_noise,
     reach,
+    share_limits,
     shares_on_rows,
     simulate_noise,
     symmetric_limits,

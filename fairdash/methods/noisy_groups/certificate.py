@@ -1,11 +1,10 @@
-"""What is guaranteed of the true groups for any decisions, and the choice by it."""
+"""What is guaranteed of the true groups for any decisions."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from fairdash._validation import check_non_negative, check_one_of
 from fairdash.methods.noisy_groups.inputs import (
@@ -114,7 +113,7 @@ def tv_curve(
     ``step`` is the index of the radius in ``radii``.
     """
     outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
-    steps = np.stack([by_group("radius", one, names) for one in radii])
+    steps = np.stack([by_group("radius", radius, names) for radius in radii])
     parts = []
     for side in _sides(constraints, slack):
         side.check_groups(outcome, codes, names)
@@ -177,27 +176,6 @@ def soft_certificate(
         worst = table[side.worst].to_numpy()
         parts.append(_part(side, names, overall, slack, worst=worst))
     return pd.concat(parts, ignore_index=True)
-
-
-def best_candidate(error: ArrayLike, violation: ArrayLike) -> int:
-    """Return the candidate whose worse rank, of error and of violation, is smallest.
-
-    All candidates without a violation share the first rank, so if there are any with a
-    small error the most accurate of them wins; if none keeps the constraint the choice
-    is a compromise, not the constant model that often violates least.
-
-    A violation of at most 0 keeps the constraint. Among equals it is the one with the
-    smallest error, then the last.
-
-    References
-    ----------
-    Cotter, Jiang and Sridharan, Two-player games for efficient non-convex constrained
-    optimization (ALT 2019), section 5.2.
-    """
-    errors = np.asarray(error, dtype=np.float64)
-    excess = np.maximum(np.asarray(violation, dtype=np.float64), 0)
-    rank = np.maximum(rankdata(errors, "min"), rankdata(excess, "min"))
-    return int(np.lexsort((-np.arange(len(errors)), errors, rank))[0])
 
 
 def _sides(constraints: str, slack: float) -> tuple[Side, ...]:

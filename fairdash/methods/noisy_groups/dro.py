@@ -7,16 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from fairdash.methods.declare import Method, param, vary
-from fairdash.methods.noisy_groups.auxiliary import estimate_from_counts, read_counts
+from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.estimators import (
     EFFORTS,
+    FORMER,
     PAPER,
     RobustClassifier,
     column,
 )
 from fairdash.methods.noisy_groups.game import (
-    CLIP,
     Adam,
     Answer,
     Codes,
@@ -26,17 +25,10 @@ from fairdash.methods.noisy_groups.game import (
     Rows,
     SideRows,
     ViolationFunction,
-    by_model,
     violation_function,
 )
 from fairdash.methods.noisy_groups.inputs import by_group
-from fairdash.methods.noisy_groups.soft_method import AUXILIARY
-from fairdash.methods.noisy_groups.worst_case import (
-    any_worse,
-    capped_level,
-    leaving_mass,
-    worst_rate,
-)
+from fairdash.methods.noisy_groups.worst_case import capped_level
 
 NEWTON_STEPS = 40
 N_DRAWS = 20  # of the check in the paper's public code
@@ -48,18 +40,17 @@ class NoisyGroupsDRO(RobustClassifier):
     .. math::
 
         \max_{\tilde p_j:\; TV(\tilde p_j, \hat p_j) \le \gamma_j}
-        g_j(\theta, \tilde p_j) \le \alpha + \beta
+        g_j(\theta, \tilde p_j) \le \alpha + 1
 
-    with the constraints of `NoisyGroupsNaive`. In mode "paper" the distributions climb
-    by Adam and are projected (Algorithm 2), and the best iterate is judged by random
-    draws, as in the paper's public code: a heuristic without a guarantee. In mode
-    "exact" both are exact; then at any larger radius only a model that decides alike
-    for all keeps the constraint, which ``constant_`` tells.
+    with the constraints of `NoisyGroupsNaive`. The distributions climb by Adam and are
+    projected (Algorithm 2), and the best iterate is judged by random draws, as in the
+    paper's public code: a heuristic without a guarantee. `tv_certificate` says what
+    holds.
 
     Attributes
     ----------
-    As in `NoisyGroupsNaive`; ``violation_`` is over the ball, by draws or exact, and
-    ``radius_`` the radius by group that was used.
+    As in `NoisyGroupsNaive`; ``violation_`` is over the ball, by draws, and ``radius_``
+    the radius by group that was used.
 
     References
     ----------
@@ -71,23 +62,15 @@ class NoisyGroupsDRO(RobustClassifier):
         "TV radius",
         letter="γ",
         stackable=True,
-        unless="auxiliary",
         help="How far a true group may be from its noisy one.",
         doc=":math:`\\gamma_j`, in [0, 1]: for all groups, by name, or in order.",
         accepts="float, mapping or sequence",
-    )
-    auxiliary: str = vary(
-        AUXILIARY,
-        doc=AUXILIARY.doc + " Radii are the upper ends of the simultaneous 95% "
-        "intervals of ``general`` in `estimate_from_counts`.",
     )
 
     def _opponents(
         self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
     ) -> list[Opponent]:
         radius = _radii(models, groups)
-        if self.mode == "exact":
-            return [WorstInBall(side, radius) for side in rows.sides]
         rate = column(models, "adversary_rate")
         return [AscentInBall(side, radius, rate) for side in rows.sides]
 
@@ -95,8 +78,6 @@ class NoisyGroupsDRO(RobustClassifier):
         self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
     ) -> ViolationFunction:
         radius, slack = _radii(models, groups), column(models, "slack")
-        if self.mode == "exact":
-            return ball_violations(rows, radius, slack)
         return drawn_violations(rows, codes, radius, slack, self.random_state)
 
 
@@ -109,58 +90,16 @@ METHOD = Method.of(
     "radius of the noisy groups.",
     source=f"{PAPER}, Eq. 3 and Algorithm 2",
     efforts=EFFORTS,
+    former=FORMER,
 )
 
 
 def _radii(models: Sequence[NoisyGroupsDRO], groups: NDArray[Any]) -> Float32:
     """Return each model's radius of every group, and keep them with the model."""
     for model in models:
-        model.radius_ = dict(zip(groups.tolist(), _radius(model, groups), strict=True))
-    radii = [list(model.radius_.values()) for model in models]
-    return np.array(radii, dtype=np.float32)
-
-
-def _radius(model: NoisyGroupsDRO, groups: NDArray[Any]) -> NDArray[np.float64]:
-    if not model.auxiliary:
-        return by_group("tv_radius", model.tv_radius, groups)
-    counts = read_counts(model.auxiliary)
-    known = estimate_from_counts(counts, expected=groups.tolist())
-    return by_group("auxiliary", known.bounds["general_high"], groups)
-
-
-class WorstInBall:
-    """The exact worst distribution within a total variation ball: `leaving_mass`.
-
-    v is cut off at 1 to choose, since beyond it one outlier would take all of the moved
-    mass; rows beyond share it.
-    """
-
-    def __init__(self, rows: SideRows, radius: Float32) -> None:
-        self.n_groups = len(rows.groups)
-        self._rows, self._radius = rows, radius  # (k, m)
-
-    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
-        """Return the means and weights at the worst distributions."""
-        rows = self._rows
-        cut = np.minimum(v, CLIP)
-        highest = cut.max(axis=1)
-        top = (cut >= highest[:, None]) * rows.counts
-        top /= top.sum(axis=1, keepdims=True)
-        top_mean = (top * v).sum(axis=1)
-        pull = np.zeros_like(v)
-        mean = np.empty((len(v), self.n_groups), np.float32)
-        to_top = np.zeros((len(v), 1), np.float32)
-        for j, part in enumerate(rows.groups):
-            mass, moved = rows.counts[part] / rows.sizes[j], self._radius[:, j]
-            left = leaving_mass(cut[:, part], mass, moved, highest)
-            stay = (mass - left).astype(np.float32)
-            whole = stay.sum(axis=1) + moved
-            mean[:, j] = ((stay * v[:, part]).sum(axis=1) + moved * top_mean) / whole
-            scale = (multiplier[:, j] / whole)[:, None]
-            pull[:, part] += scale * stay
-            to_top += scale * moved[:, None]
-        pull += to_top * top
-        return Answer(mean, pull)
+        radii = by_group("tv_radius", model.tv_radius, groups)
+        model.radius_ = dict(zip(groups.tolist(), radii, strict=True))
+    return np.array([list(model.radius_.values()) for model in models], np.float32)
 
 
 class AscentInBall:
@@ -224,8 +163,8 @@ class AscentInBall:
         within = ~binding
         if within.any():
             inner, groups = self._p[within], np.nonzero(within)[1]
-            one = np.ones(len(inner), np.float32)
-            height = _level(inner, self._counts[groups], one, level[within])
+            whole = np.ones(len(inner), np.float32)
+            height = _level(inner, self._counts[groups], whole, level[within])
             moved[within] = np.maximum(inner - height[:, None], 0)
         self._p, self._level = moved, level
 
@@ -252,19 +191,6 @@ def _level(values: Float32, counts: Float32, mass: Float32, start: Float32) -> F
     return level
 
 
-def ball_violations(rows: Rows, radius: Float32, slack: Float32) -> ViolationFunction:
-    """Return the exact violations over the ball: see `robust_rates`."""
-
-    def worst(side: SideRows, here: Float32) -> Float32:
-        movable = any_worse(side.side, here)[:, None]
-        share = np.broadcast_to(side.inside / side.sizes, radius.shape)
-        return worst_rate(
-            side.side, by_model(here, side.weights.T), share, radius, movable
-        )
-
-    return violation_function(rows, slack, worst)
-
-
 def drawn_violations(
     rows: Rows, codes: Codes, radius: Float32, slack: Float32, random_state: object
 ) -> ViolationFunction:
@@ -288,7 +214,7 @@ def drawn_violations(
     def worst(side: SideRows, here: Float32) -> Float32:
         place = rows.sides.index(side)
         models = zip(which.ravel(), here, strict=True)
-        return np.stack([tables[table][place] @ one for table, one in models])
+        return np.stack([tables[table][place] @ decided for table, decided in models])
 
     return violation_function(rows, slack, worst)
 

@@ -1,6 +1,5 @@
 """Linear classifiers trained under constraints on noisy groups."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
@@ -9,8 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.callback import CallbackContext
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from fairdash._validation import (
     check_non_negative,
@@ -32,8 +29,7 @@ from fairdash.methods.noisy_groups.game import (
     play,
     violation_function,
 )
-from fairdash.methods.noisy_groups.inputs import SIDES, check_share
-from fairdash.methods.noisy_groups.noise import simulate_noise
+from fairdash.methods.noisy_groups.inputs import SIDES
 from fairdash.methods.params import (
     CONSTRAINT,
     LEARNING_RATE,
@@ -42,8 +38,11 @@ from fairdash.methods.params import (
 )
 from fairdash.methods.scorers import Network
 
+HINGE_SLACK = np.float32(1)  # beta of the paper: the two hinges differ by as much
 TOGETHER = 12  # models whose scores stay in the cache
 PAPER = "Wang et al., Robust optimization for fairness with noisy groups (NeurIPS 2020)"
+FORMER_NOISE: dict[str, Scalar] = {"simulated_noise": 0.0}
+FORMER: dict[str, Scalar] = {**FORMER_NOISE, "mode": "paper", "auxiliary": ""}
 EFFORTS: dict[Effort, dict[str, Scalar]] = {
     "fast": {"max_iter": 300},
     "paper": {"max_iter": 750},
@@ -67,17 +66,6 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
         help="Which rate of a group must not be worse than that of all rows.",
         doc="",
     )
-    simulated_noise: float = param(
-        0.0,
-        "Simulated noise",
-        letter="η",
-        high=0.6,
-        step=0.05,
-        check=check_share,
-        help="Share of the training rows whose group is replaced at random.",
-        doc="Share of the training rows whose group is replaced at random before "
-        "training, to study what noise would do.",
-    )
     slack: float = param(
         0.05,
         "Slack",
@@ -88,12 +76,6 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
         help="By how much a rate may be worse.",
         doc="The :math:`\\alpha` above, at least 0.",
     )
-    hinge_slack: float = param(
-        1.0,
-        check=check_non_negative,
-        doc="The :math:`\\beta` above: the two hinges differ by at least 1, so less "
-        "cannot be met.",
-    )
     learning_rate: float = vary(
         LEARNING_RATE,
         default=0.01,
@@ -103,9 +85,7 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
         stackable=True,
         help="Adam's step size for the model.",
     )
-    random_state: Any = vary(
-        RANDOM_STATE, doc="Of the simulated noise and of random draws."
-    )
+    random_state: Any = vary(RANDOM_STATE, doc="Of random draws.")
 
     def _fit_models(
         self,
@@ -117,21 +97,14 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
     ) -> None:
         for model in models:
             model._check_params()
-        features, target, known, _ = self._training_rows(
+        features, target, codes, _ = self._training_rows(
             X, y, sensitive_features, dtype=np.float32
         )
-        groups = self.groups_
-        given = groups[known]
+        prior = np.bincount(codes, minlength=len(self.groups_)) / len(codes)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
         for places in alike(models, self._stackable):
             stack = [models[i] for i in places]
-            noisy = given
-            if level := stack[0].simulated_noise:
-                seed = check_random_state(stack[0].random_state)
-                noisy = simulate_noise(given, level, random_state=seed)
-            codes = np.searchsorted(groups, noisy)
-            prior = np.bincount(codes, minlength=len(groups)) / len(codes)
             self._share(stack)
             for model in stack:
                 model.noisy_prior_ = prior
@@ -212,7 +185,7 @@ class GameClassifier(NoisyGroupsClassifier):
                 Settings(
                     column(part, "learning_rate"),
                     column(part, "multiplier_rate"),
-                    column(part, "slack") + column(part, "hinge_slack"),
+                    column(part, "slack") + HINGE_SLACK,
                 ),
                 n_iterations=first.max_iter,
                 violation=first._violations(part, rows, codes, first.groups_),
@@ -222,8 +195,6 @@ class GameClassifier(NoisyGroupsClassifier):
             for i, model in enumerate(part):
                 model._keep(played, i)
                 model.constant_ = bool(decided[i].all() or not decided[i].any())
-                if model.constant_ and getattr(model, "mode", "paper") == "exact":
-                    _warn_constant(type(model).__name__)
 
     def _keep(self, played: Played, i: int) -> None:
         theta, best = played.theta[i], int(played.best[i])
@@ -251,9 +222,10 @@ class NoisyGroupsNaive(GameClassifier):
 
         \min_\theta E[\max(0, 1 - Y \phi)] \quad \text{subject to} \quad
         E[\max(0, 1 + \phi) | Y = 1] - E[\min(1, \phi) | Y = 1, \hat G = j]
-        \le \alpha + \beta
+        \le \alpha + 1
 
-    for equal opportunity, with :math:`\phi = \theta \cdot x`; the hinges bound the true
+    for equal opportunity, with :math:`\phi = \theta \cdot x`; the two hinges differ by
+    at least 1, so less cannot be met, and they bound the true
     positive rates of all rows from above and of the group from below. A false positive
     rate must alike not be above that of all rows, and for demographic parity a rate of
     positive predictions not below it. Fitted to true groups, this is the reference that
@@ -300,7 +272,7 @@ class NoisyGroupsUnconstrained(GameClassifier):
     """
 
     constraints = "demographic_parity"  # of groups that no multiplier speaks for
-    slack = hinge_slack = simulated_noise = multiplier_rate = 0.0
+    slack = multiplier_rate = 0.0
     random_state: Any = NO_RANDOM_STATE
 
     def _violations(
@@ -310,17 +282,8 @@ class NoisyGroupsUnconstrained(GameClassifier):
 
 
 class RobustClassifier(GameClassifier):
-    """Methods with an opponent that climbs (as in the paper) or is exact."""
+    """Methods with an opponent that climbs by gradients, as in the paper."""
 
-    mode: str = param(
-        "paper",
-        "Opponent",
-        options={"paper": "as in the paper", "exact": "exact"},
-        help="As in the paper: climbs by gradients, without a guarantee. Exact: the "
-        "true worst case, which at larger noise leaves only a model that decides alike "
-        "for all.",
-        doc="Whether the opponent climbs as in the paper or is the exact worst case.",
-    )
     adversary_rate: float = param(
         0.01,
         "Adversary rate",
@@ -331,22 +294,13 @@ class RobustClassifier(GameClassifier):
         advanced=True,
         check=check_positive,
         help="Adam's step size for the memberships.",
-        doc='Adam\'s step size for the memberships, in mode "paper".',
+        doc="Adam's step size for the memberships.",
     )
 
 
 def column(models: Sequence[NoisyGroupsClassifier], name: str) -> Float32:
     """Return a parameter of every model."""
     return np.array([getattr(model, name) for model in models], np.float32)
-
-
-def _warn_constant(name: str) -> None:
-    message = (
-        f"{name} decides alike for every training row: in exact mode no other model was"
-        " found that comes closer to the constraint. Lower the noise or allow more "
-        "slack."
-    )
-    warnings.warn(message, ConvergenceWarning, stacklevel=2)
 
 
 UNCONSTRAINED = Method.of(
@@ -367,4 +321,5 @@ NAIVE = Method.of(
     summary="Treats noisy groups as true; on true groups it is the reference.",
     source=f"{PAPER}, Eq. 2",
     efforts=EFFORTS,
+    former=FORMER_NOISE,
 )

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
-from fairdash.methods.noisy_groups.certificate import best_candidate
 from fairdash.methods.noisy_groups.inputs import Side
 from fairdash.methods.noisy_groups.worst_case import project_simplex
 
@@ -283,6 +283,27 @@ def play(
     )
 
 
+def best_candidate(error: ArrayLike, violation: ArrayLike) -> int:
+    """Return the candidate whose worse rank, of error and of violation, is smallest.
+
+    All candidates without a violation share the first rank, so if there are any with a
+    small error the most accurate of them wins; if none keeps the constraint the choice
+    is a compromise, not the constant model that often violates least.
+
+    A violation of at most 0 keeps the constraint. Among equals it is the one with the
+    smallest error, then the last.
+
+    References
+    ----------
+    Cotter, Jiang and Sridharan, Two-player games for efficient non-convex constrained
+    optimization (ALT 2019), section 5.2.
+    """
+    errors = np.asarray(error, dtype=np.float64)
+    excess = np.maximum(np.asarray(violation, dtype=np.float64), 0)
+    rank = np.maximum(rankdata(errors, "min"), rankdata(excess, "min"))
+    return int(np.lexsort((-np.arange(len(errors)), errors, rank))[0])
+
+
 def slopes(
     rows: Rows, opponents: Sequence[Opponent], phi: Float32, multiplier: Float32
 ) -> tuple[Float32, Float32]:
@@ -324,11 +345,11 @@ def by_model(left: NDArray[Any], right: Float32) -> Float32:
 
 def shrink(multiplier: Float32, radius: float = 1.0) -> Float32:
     """Project onto non-negative multipliers with a sum of at most ``radius``."""
-    kept = np.maximum(multiplier, 0)
-    if not kept.shape[1]:
-        return kept
-    over = kept.sum(axis=1, keepdims=True) > radius
-    return np.where(over, project_simplex(kept, radius), kept) if over.any() else kept
+    positive = np.maximum(multiplier, 0)
+    over = positive.sum(axis=1, keepdims=True) > radius
+    if not over.any():
+        return positive
+    return np.where(over, project_simplex(positive, radius), positive)
 
 
 def violation_function(
@@ -339,7 +360,7 @@ def violation_function(
     """Return what gives each model's largest violation; ``worst`` returns rates."""
 
     def violation(decided: Mask) -> Float32:
-        found = []
+        largest = []
         for side in rows.sides:
             here = decided[:, side.span].astype(np.float32)
             overall = by_model(here, side.share)
@@ -347,8 +368,8 @@ def violation_function(
                 by_model(here, side.weights.T) if worst is None else worst(side, here)
             )
             gaps = side.side.sign * (rates - overall[:, None])
-            found.append(np.fmax.reduce(gaps, axis=1))
-        return np.asarray(np.max(found, axis=0) - slack, dtype=np.float32)
+            largest.append(np.fmax.reduce(gaps, axis=1))
+        return np.asarray(np.max(largest, axis=0) - slack, dtype=np.float32)
 
     return violation
 

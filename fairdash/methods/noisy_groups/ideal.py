@@ -11,6 +11,8 @@ from fairdash._validation import check_non_negative
 from fairdash.methods.base import Asked, MixtureClassifier
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.estimators import (
+    FORMER_NOISE,
+    HINGE_SLACK,
     PAPER,
     NoisyGroupsClassifier,
     column,
@@ -28,16 +30,15 @@ from fairdash.methods.noisy_groups.game import (
 )
 from fairdash.methods.noisy_groups.inputs import SIDES
 from fairdash.methods.noisy_groups.soft_method import (
-    AUXILIARY,
     GROUP_GIVEN_NOISY,
     NOISE_LEVEL,
+    TINY,
     Cells,
     SoftOpponent,
-    WorstSoft,
     noises,
     soft_violations,
 )
-from fairdash.methods.noisy_groups.worst_case import project_simplex
+from fairdash.methods.noisy_groups.worst_case import project_simplex, soft_ratio_max
 from fairdash.methods.scorers import LinearMixture
 
 DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
@@ -75,7 +76,6 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
     _dtype = np.float32
 
     noise_level: float = NOISE_LEVEL
-    auxiliary: str = AUXILIARY
     group_given_noisy: Any = GROUP_GIVEN_NOISY
     n_rounds: int = param(
         20,
@@ -154,7 +154,7 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
                 mixture.append(theta[0])
                 if stopped():
                     break
-            gap = np.mean(gaps, axis=0) - (self.slack + self.hinge_slack)
+            gap = np.mean(gaps, axis=0) - (self.slack + HINGE_SLACK)
             steepest = max(steepest, float(np.linalg.norm(gap)))
             step = radius / (steepest * self.n_rounds**0.5)
             multiplier = shrink(multiplier + np.float32(step) * gap, radius)
@@ -189,7 +189,20 @@ METHOD = Method.of(
     summary="A random choice among many models, as the theorem asks for.",
     source=f"{PAPER}, Algorithms 1 and 3",
     efforts={"fast": {"n_rounds": 10, "n_responses": 5}, "paper": {}},
+    former={**FORMER_NOISE, "auxiliary": ""},
 )
+
+
+class WorstSoft(SoftOpponent):
+    """The exact worst memberships of each group: `soft_ratio_max`."""
+
+    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
+        prior, size = self._prior.astype(np.float64), cells.size.astype(np.float64)
+        value = cells.cut / np.maximum(size, TINY)
+        rest = np.maximum(prior - size.sum(axis=-1), 0)
+        budget = prior[:, None] * self._b
+        _, taken = soft_ratio_max(size, value, rest, budget, budget)
+        return np.asarray(taken / np.maximum(size, TINY)[..., None], dtype=np.float32)
 
 
 class PenalisedSoft(SoftOpponent):

@@ -93,11 +93,6 @@ def check_share(name: str, value: float) -> None:
     check_shares(name, value)
 
 
-def error_of_ends(limits: Float, confidence: float) -> float:
-    """Return the error allowed at each end of an interval for every one of them."""
-    return (1 - float(check_shares("confidence", confidence))) / (2 * limits.size)
-
-
 def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
     """Return P(G = j | noisy group k), one row per noisy group."""
     b = np.asarray(matrix, dtype=np.float64)

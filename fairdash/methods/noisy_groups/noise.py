@@ -1,22 +1,19 @@
 """What is known of the noise, and how far a noisy group can be from its true one."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state, column_or_1d
 
-from fairdash._validation import encode_groups
-from fairdash.methods.noisy_groups.inputs import (
-    check_distribution,
-    check_shares,
-    error_of_ends,
-)
+from fairdash._validation import encode_groups, value_label
+from fairdash.methods.noisy_groups.inputs import check_distribution, check_shares
 
 Float = NDArray[np.float64]
-EQUAL = 0.01  # difference of priors up to which the paper's version is not warned of
 ROUNDING = 1e-9  # of a share, by which it may come out below 0
-HALVINGS = 60
 
 
 def simulate_noise(
@@ -42,7 +39,7 @@ def simulate_noise(
 
 
 def symmetric_noise(
-    noisy_prior: ArrayLike, level: ArrayLike, *, name: str = "level"
+    noisy_prior: ArrayLike, level: float, *, name: str = "level"
 ) -> Float:
     r"""Return P(G = j | noisy group k) when a wrong group is any of the others.
 
@@ -54,8 +51,8 @@ def symmetric_noise(
     ----------
     noisy_prior : array-like of shape (n_groups,)
         P(noisy group k).
-    level : float or array-like of shape (n_groups,)
-        P(noisy group is not j | G = j), for all groups or each; in [0, 1] and below
+    level : float
+        P(noisy group is not j | G = j), for all groups; in [0, 1] and below
         1 - 1/n_groups, where the noisy group says nothing.
 
     Returns
@@ -66,84 +63,149 @@ def symmetric_noise(
     Raises
     ------
     ValueError
-        When a level is out of range, the shares are no distribution, or there is more
+        When the level is out of range, the shares are no distribution, or there is more
         noise than the shares allow: if 10 % of the others appeared as a group, no
         group could have fewer rows. The error has the largest level possible.
     """
     prior = check_distribution("noisy_prior", noisy_prior)
     m = len(prior)
-    levels = np.broadcast_to(check_shares(name, level), (m,))
-    if m < 2 or levels.max() >= 1 - 1 / m:
-        message = (
-            f"`{name}` must be below 1 - 1/{m}, got {levels.max():g}: beyond it the "
-            "noisy group says nothing of the true one."
+    wrong = float(check_shares(name, level))
+    if m < 2 or wrong >= 1 - 1 / m:
+        raise ValueError(
+            f"`{name}` must be below 1 - 1/{m}, got {wrong:g}: beyond it the noisy "
+            "group says nothing of the true one."
         )
-        raise ValueError(message)
-    channel, true_prior = _channel(prior, levels)
+    channel, true_prior = _channel(prior, wrong)
     if true_prior.min() < -ROUNDING:
-        most = largest_noise(prior, levels)
-        # downwards, so that what is read can be used
-        shown = [f"{np.floor(1000 * one) / 1000:g}" for one in most]
-        message = (
-            f"`{name}` can be at most {', '.join(dict.fromkeys(shown))} here, got "
-            f"{', '.join(dict.fromkeys(f'{one:g}' for one in levels))}: more noise "
-            f"would give the smallest noisy group ({prior.min():.1%} of the rows) more "
-            "rows than it has."
+        most = np.floor(1000 * largest_noise(prior)) / 1000  # so that it can be used
+        raise ValueError(
+            f"`{name}` can be at most {most:g} here, got {wrong:g}: more noise would "
+            f"give the smallest noisy group ({prior.min():.1%} of the rows) more rows "
+            "than it has."
         )
-        raise ValueError(message)
     joint = np.maximum(true_prior, 0)[:, None] * channel
     reached = joint.sum(axis=0)[:, None]
     given: Float = joint.T / np.where(reached > 0, reached, 1)
     return np.where(reached > 0, given, np.eye(m))
 
 
-def largest_noise(noisy_prior: ArrayLike, level: ArrayLike = 1.0) -> Float:
-    """Return the largest levels that `symmetric_noise` can take, in proportion.
-
-    Parameters
-    ----------
-    level : float or array-like of shape (n_groups,), default=1
-        Levels wanted; those returned are the same multiple of each, at most 1 - 1/m.
-    """
+def largest_noise(noisy_prior: ArrayLike) -> float:
+    """Return the largest level that `symmetric_noise` can take, at most 1 - 1/m."""
     prior = check_distribution("noisy_prior", noisy_prior)
-    wanted = np.broadcast_to(np.asarray(level, dtype=np.float64), prior.shape)
-    low, high = 0.0, (1 - 1 / len(prior)) / wanted.max()
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if _channel(prior, middle * wanted)[1].min() < 0:
-            high = middle
-        else:
-            low = middle
-    return low * wanted
+    m = len(prior)
+    return float(min((m - 1) * prior.min(), 1 - 1 / m))
 
 
 def symmetric_limits(
-    noisy_counts: ArrayLike, level: ArrayLike, confidence: float
+    noisy_counts: ArrayLike, level: float, confidence: float
 ) -> tuple[Float, Float]:
     r"""Return limits of `symmetric_noise` when the noisy shares are a sample's.
 
     Clopper and Pearson's limits of each share, put in the way that makes
-    :math:`P(G = j | \hat G = k)`, linear in the shares over one of them, least or most.
+    :math:`P(G = j | \hat G = k)` least or most: it grows with the share of j and, for
+    another k, falls with that of k.
 
     Every noisy group has a row at least; limits are of shape (n_groups, n_groups).
     """
     n = np.asarray(noisy_counts, dtype=np.float64)
-    m, total = len(n), n.sum()
-    symmetric_noise(n / total, level)  # refuses what cannot be
-    channel, _ = _channel(n / total, np.broadcast_to(level, (m,)).astype(np.float64))
-    error = error_of_ends(n, confidence)
-    small: Float = np.asarray(beta.ppf(error, n, total - n + 1))
-    large: Float = np.asarray(beta.isf(error, n + 1, total - n))
-    slopes = np.linalg.inv(channel.T)  # true shares by noisy shares
+    symmetric_noise(n / n.sum(), level)  # refuses what cannot be
+    error = error_of_ends(len(n), confidence)
+    small = np.asarray(beta.ppf(error, n, n.sum() - n + 1), np.float64)
+    large = np.asarray(beta.isf(error, n + 1, n.sum() - n), np.float64)
     limits = []
-    for best, under, over in ((np.min, small, large), (np.max, large, small)):
-        parts = np.where(slopes > 0, slopes * under, slopes * over)
-        others = parts.sum(axis=1) - parts.T  # by noisy group k and group j
-        joint = [
-            (others + slopes.T * end[:, None]) / end[:, None] for end in (small, large)
-        ]
-        limits.append(np.clip(best(joint, axis=0) * channel.T, 0, 1))
+    for own, other in ((small, large), (large, small)):
+        channel, true_prior = _channel(own, level)
+        share = true_prior[:, None] * channel / other  # by true and noisy group
+        np.fill_diagonal(share, np.diag(channel) * true_prior / own)
+        limits.append(np.clip(share.T, 0, 1))
     return limits[0], limits[1]
+
+
+@dataclass(frozen=True)
+class NoiseEstimate:
+    """Noise between two groupings, estimated from a sample that has both.
+
+    Attributes
+    ----------
+    counts : DataFrame
+        Rows of the sample, true groups in rows, noisy groups in columns.
+    group_given_noisy : DataFrame
+        P(G = j | noisy group k); rows sum to one.
+    bounds : DataFrame
+        By group: ``general`` of `tv_bounds`, ``general_low`` and ``general_high``.
+    """
+
+    counts: pd.DataFrame
+    group_given_noisy: pd.DataFrame
+    bounds: pd.DataFrame
+
+
+def estimate_noise(
+    true_groups: ArrayLike,
+    noisy_groups: ArrayLike,
+    *,
+    expected: Sequence[object] = (),
+    confidence: float = 0.95,
+) -> NoiseEstimate:
+    r"""Estimate the noise from a sample in which both groupings are known.
+
+    Parameters
+    ----------
+    true_groups, noisy_groups : array-like of shape (n_rows,)
+    expected : sequence, optional
+        Noisy groups of the data that the estimate is for; the sample must have them.
+    confidence : float, default=0.95
+        With which the intervals of both error rates of all groups hold together:
+        Clopper and Pearson's, exact, the error shared out over all ends (Bonferroni).
+        ``general_high`` is the larger of a group's two upper ends, so every radius is
+        at most that with this confidence.
+
+    Raises
+    ------
+    ValueError
+        When a value is missing, an expected group is not in the sample, or true and
+        noisy groups differ in their names.
+    """
+    true, code = encode_groups(true_groups, noisy_groups, at_least=1)
+    noisy, noisy_code = encode_groups(noisy_groups, true_groups, at_least=1)
+    flat = np.bincount(len(noisy) * code + noisy_code, minlength=len(true) * len(noisy))
+    counts = pd.DataFrame(
+        flat.reshape(len(true), len(noisy)),
+        index=[value_label(name) for name in true],
+        columns=[value_label(name) for name in noisy],
+    )
+    absent = [name for name in map(value_label, expected) if name not in counts.columns]
+    if absent:
+        raise ValueError(
+            f"The auxiliary sample has no row of the noisy group {absent[0]!r}, so "
+            "nothing is known of who belongs to it; it has "
+            f"{', '.join(map(str, counts.columns))}. Add rows or join groups."
+        )
+    if set(counts.index) != set(counts.columns):
+        raise ValueError(
+            "True and noisy groups of the auxiliary sample must have the same names, "
+            f"got true {', '.join(map(str, counts.index))} and noisy "
+            f"{', '.join(map(str, counts.columns))}; rename or join groups."
+        )
+    counts = counts[list(counts.index)]
+    return NoiseEstimate(
+        counts=counts.rename_axis(index="true group", columns="noisy group"),
+        group_given_noisy=counts.T.div(counts.sum(axis=0), axis=0),
+        bounds=_with_intervals(counts, confidence),
+    )
+
+
+def share_limits(counts: pd.DataFrame, confidence: float) -> tuple[Float, Float]:
+    """Return limits of P(G = j | noisy group k) that hold together, from a sample.
+
+    Clopper and Pearson's, whose error is shared out over all ends (Bonferroni).
+
+    ``counts``, (n_groups, n_groups), are those of `NoiseEstimate`; limits are of shape
+    (n_groups, n_groups).
+    """
+    hits = counts.to_numpy(dtype=np.float64).T
+    misses = hits.sum(axis=1, keepdims=True) - hits
+    return _exact_limits(hits, misses, confidence)
 
 
 def shares_on_rows(
@@ -161,7 +223,7 @@ def shares_on_rows(
     """
     rows = np.asarray(n)[:, None]
     least, most = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    error = error_of_ends(least, confidence)
+    error = error_of_ends(least.size, confidence)
     fewest, largest = binom.ppf(error, rows, least), binom.isf(error, rows, most)
     return np.maximum(fewest, 0) / rows, np.minimum(largest, rows) / rows
 
@@ -208,9 +270,8 @@ def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per group: ``prior``, ``noisy_prior``, ``paper``, ``general`` and
-        ``equal_priors``, whether the two priors agree to 0.01. NaN for a group that
-        never occurs.
+        One row per group: ``prior``, ``noisy_prior``, ``paper`` and ``general``. NaN
+        for a group that never occurs.
 
     Raises
     ------
@@ -228,25 +289,41 @@ def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
     prior, noisy = table.sum(axis=1), table.sum(axis=0)
     hit = np.diag(table)
     paper = 1 - _ratio(hit, prior)
-    return pd.DataFrame(
-        {
-            "prior": prior,
-            "noisy_prior": noisy,
-            "paper": paper,
-            "general": np.maximum(paper, 1 - _ratio(hit, noisy)),
-            "equal_priors": np.abs(prior - noisy) <= EQUAL,
-        }
-    )
+    general = np.maximum(paper, 1 - _ratio(hit, noisy))
+    columns = {"prior": prior, "noisy_prior": noisy, "paper": paper, "general": general}
+    return pd.DataFrame(columns)
+
+
+def error_of_ends(n_limits: int, confidence: float) -> float:
+    """Return the error allowed at each end of every one of some intervals."""
+    return (1 - float(check_shares("confidence", confidence))) / (2 * n_limits)
+
+
+def _with_intervals(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    table = counts.to_numpy(dtype=np.float64)
+    hits, whole = np.diag(table), np.stack([table.sum(axis=1), table.sum(axis=0)])
+    right = np.stack([hits, hits])
+    low, high = _exact_limits(whole - right, right, confidence)
+    bounds = tv_bounds(table / table.sum()).set_index(counts.index)[["general"]]
+    return bounds.assign(general_low=low.max(axis=0), general_high=high.max(axis=0))
+
+
+def _exact_limits(hits: Float, misses: Float, confidence: float) -> tuple[Float, Float]:
+    """Return Clopper and Pearson's limits of shares that hold together."""
+    error = error_of_ends(hits.size, confidence)
+    low = np.where(hits > 0, beta.ppf(error, hits, misses + 1), 0.0)
+    high = np.where(misses > 0, beta.isf(error, hits + 1, misses), 1.0)
+    return low, high
 
 
 def _ratio(part: Float, whole: Float) -> Float:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan)
 
 
-def _channel(prior: Float, levels: Float) -> tuple[Float, Float]:
+def _channel(prior: Float, level: float) -> tuple[Float, Float]:
     """Return P(noisy group | G) and the true shares that it implies, if negative."""
     m = len(prior)
-    channel = np.repeat(levels[:, None] / (m - 1), m, axis=1)
-    np.fill_diagonal(channel, 1 - levels)
-    true_prior: Float = np.asarray(np.linalg.solve(channel.T, prior), np.float64)
-    return channel, true_prior
+    other = level / (m - 1)
+    channel = np.full((m, m), other)
+    np.fill_diagonal(channel, 1 - level)
+    return channel, (prior - other) / (1 - m * other)

@@ -7,15 +7,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash._validation import value_label
 from fairdash.methods.declare import Method, param
-from fairdash.methods.noisy_groups.auxiliary import (
-    check_counts,
-    estimate_from_counts,
-    read_counts,
-)
 from fairdash.methods.noisy_groups.estimators import (
     EFFORTS,
+    FORMER,
     PAPER,
     RobustClassifier,
     column,
@@ -46,7 +41,6 @@ NOISE_LEVEL: Any = param(
     letter="ν",
     high=0.6,
     stackable=True,
-    unless="auxiliary",
     help="Assumed share of wrong groups, the same for all groups.",
     doc="Assumed share of wrong groups, the same for all, at most what the shares of "
     "the groups allow: see `fairdash.methods.noisy_groups.symmetric_noise`.",
@@ -57,19 +51,6 @@ GROUP_GIVEN_NOISY: Any = param(
     "``noise_level``: see `fairdash.methods.noisy_groups.estimate_noise`.",
     accepts="array-like of shape (n_noisy, n_groups), optional",
 )
-AUXILIARY: Any = param(
-    "",
-    "Auxiliary counts",
-    letter="P(G|Ĝ)",
-    advanced=True,
-    check=check_counts,
-    help="Rows of a sample that has both groups, as a table: a first line with the "
-    "recorded groups, then a line for each true group. Takes the place of an assumed "
-    "level or radius.",
-    doc="Rows of a sample by true group (down) and noisy group (across), as "
-    "`fairdash.methods.noisy_groups.read_counts` reads them; instead of what is "
-    "assumed.",
-)
 
 
 class NoisyGroupsSoft(RobustClassifier):
@@ -78,10 +59,9 @@ class NoisyGroupsSoft(RobustClassifier):
     .. math::
 
         \max_{w_j:\; E[w_j(\hat Y, Y, \hat G) | \hat G = k] = P(G = j | \hat G = k)}
-        g_j(\theta, w_j) \le \alpha + \beta
+        g_j(\theta, w_j) \le \alpha + 1
 
-    In mode "paper" the memberships climb by Adam and are projected, in mode "exact"
-    they are the worst of each group in closed form. True and noisy groups need neither
+    The memberships climb by Adam and are projected. True and noisy groups need neither
     be alike nor as many.
 
     Attributes
@@ -95,15 +75,12 @@ class NoisyGroupsSoft(RobustClassifier):
     """
 
     noise_level: float = NOISE_LEVEL
-    auxiliary: str = AUXILIARY
     group_given_noisy: Any = GROUP_GIVEN_NOISY
 
     def _opponents(
         self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
     ) -> list[Opponent]:
         b = noises(models)
-        if self.mode == "exact":
-            return [WorstSoft(side, b) for side in rows.sides]
         rate = column(models, "adversary_rate")
         return [AscentSoft(side, b, rate) for side in rows.sides]
 
@@ -122,29 +99,20 @@ METHOD = Method.of(
     "each noisy group.",
     source=f"{PAPER}, Eq. 7 and Algorithm 4",
     efforts=EFFORTS,
+    former=FORMER,
 )
 
 
 def noises(models: Sequence[Any]) -> Float32:
     """Return each model's P(G = j | noisy group k), and keep it with the model."""
     for model in models:
-        given = model.group_given_noisy
-        if given is None and model.auxiliary:
-            groups = [value_label(name) for name in model.groups_]
-            counts = read_counts(model.auxiliary)
-            known = estimate_from_counts(counts, expected=groups)
-            given = known.group_given_noisy.loc[groups]
-        model.noise_ = noise_matrix(given, model.noise_level, model.noisy_prior_)
+        prior, given = model.noisy_prior_, model.group_given_noisy
+        model.noise_ = (
+            symmetric_noise(prior, model.noise_level, name="noise_level")
+            if given is None
+            else check_noise_matrix(given, len(prior))
+        )
     return np.array([model.noise_ for model in models], dtype=np.float32)
-
-
-def noise_matrix(
-    given: Any, level: float, noisy_prior: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the matrix given, or the one that a level of symmetric noise implies."""
-    if given is None:
-        return symmetric_noise(noisy_prior, level, name="noise_level")
-    return check_noise_matrix(given, len(noisy_prior))
 
 
 def soft_violations(
@@ -244,18 +212,6 @@ class SoftOpponent(ABC):
     def _memberships(self, cells: Cells, multiplier: Float32) -> Float32: ...
 
 
-class WorstSoft(SoftOpponent):
-    """The exact worst memberships of each group: `soft_ratio_max`."""
-
-    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
-        prior, size = self._prior.astype(np.float64), cells.size.astype(np.float64)
-        value = cells.cut / np.maximum(size, TINY)
-        rest = np.maximum(prior - size.sum(axis=-1), 0)
-        budget = prior[:, None] * self._b
-        _, taken = soft_ratio_max(size, value, rest, budget, budget)
-        return np.asarray(taken / np.maximum(size, TINY)[..., None], dtype=np.float32)
-
-
 class AscentSoft(SoftOpponent):
     """The paper's way: memberships climb by Adam and are projected by Dykstra's rule.
 
@@ -279,12 +235,12 @@ class AscentSoft(SoftOpponent):
     def _projected(self, w: Float32, size: Float32) -> Float32:
         """Project onto total probability, then the simplex of every cell, in turn."""
         normal = size / np.maximum((size**2).sum(axis=-1, keepdims=True), TINY)
-        kept = np.zeros_like(w)
+        cut_off = np.zeros_like(w)
         for _ in range(DYKSTRA_STEPS):
             short = self._b - np.einsum("knc,kncj->knj", size, w)
             w = w + normal[..., None] * short[:, :, None, :]
             w = w + (1 - w.sum(axis=-1, keepdims=True)) / self.n_groups
-            positive = np.maximum(w + kept, 0)
-            kept = w + kept - positive
+            positive = np.maximum(w + cut_off, 0)
+            cut_off = w + cut_off - positive
             w = positive
         return w

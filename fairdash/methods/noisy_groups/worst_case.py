@@ -20,7 +20,6 @@ from fairdash.methods.noisy_groups.inputs import (
 )
 
 Float = NDArray[np.float64]
-Real = NDArray[np.floating]
 T = TypeVar("T", bound=np.floating)
 
 
@@ -71,40 +70,6 @@ def tv_ball_max(
     highest = np.take_along_axis(p, top, -1) + taken.sum(axis=-1, keepdims=True)
     np.put_along_axis(p, top, highest, -1)
     return (p * values).sum(axis=-1), p
-
-
-def leaving_mass(v: Real, mass: Real, radius: Real, highest: Real) -> Float:
-    r"""Return the mass that leaves each row for the highest, to maximise a mean.
-
-    A group has ``mass`` on the rows that its mean is over and the rest, up to 1, on
-    others. Mass :math:`\gamma` moves to a row with the highest value of all: ``a`` of
-    it from the lowest counted rows, the rest from those that are not counted. The mean
-
-    .. math::
-
-        \frac{\sum_i m_i v_i - L(a) + \gamma v_{max}}{\sum_i m_i - a + \gamma},
-
-    with :math:`L(a)` the sum of the ``a`` lowest, is quasi-concave in ``a``: it grows
-    while the next row lies below it. So one pass over the sorted rows is exact, ties
-    and rows at the top included.
-
-    ``v``, (k, n), are the group's counted rows for k models; ``mass``, (n,), is above 0
-    and sums to at most 1; radius, highest and the result have a row for each model.
-    """
-    order = np.argsort(v, axis=1)
-    ranked = np.take_along_axis(v, order, 1).astype(np.float64)
-    sizes = mass[order].astype(np.float64)
-    gamma, inside = radius.astype(np.float64)[:, None], mass.sum(dtype=np.float64)
-    parts = sizes * ranked
-    before = np.cumsum(sizes, axis=1) - sizes
-    above = np.cumsum(parts[:, ::-1], axis=1)[:, ::-1]
-    whole = inside - before + gamma
-    ratio = (above + gamma * highest[:, None]) / np.where(whole > 0, whole, 1)
-    gone = (sizes * (ranked < ratio)).sum(axis=1, keepdims=True)
-    gone = np.clip(gone, gamma - (1 - inside), np.minimum(gamma, inside))
-    left = np.empty_like(sizes)
-    np.put_along_axis(left, order, np.clip(gone - before, 0, sizes), 1)
-    return left
 
 
 def robust_rates(
@@ -246,7 +211,7 @@ def capped_level(
 
 
 # A cell is (predicted, actual). w[k, c, j] is the probability that a row of noisy group
-# k and cell c is of group j; known are means over cells, P(G = j | noisy group k).
+# k and cell c is of group j; means over cells are known, P(G = j | noisy group k).
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
 NOTHING = 1e-12  # of all rows, up to which a group has no rows
 
@@ -334,8 +299,8 @@ def soft_ratio_max(
     limits = value.reshape(*value.shape[:-2], 1, 1, 1, -1)
     above = value[..., None, None] >= limits
     place = np.arange(value.shape[-1])
-    one, other = value[..., :, None], value[..., None, :]
-    earlier = (other > one) | ((other == one) & (place < place[:, None]))
+    own, other = value[..., :, None], value[..., None, :]
+    earlier = (other > own) | ((other == own) & (place < place[:, None]))
     before = (earlier * size[..., None, :]).sum(axis=-1)[..., None, None]
     beyond = rest[..., None, None, None]
     least, most = low[..., None, :, None], high[..., None, :, None]

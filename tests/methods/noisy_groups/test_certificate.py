@@ -14,12 +14,6 @@ from fairdash.methods.noisy_groups import (
     violations,
 )
 
-CONSTRAINTS = [
-    "true_positive_rate_parity",
-    "false_positive_rate_parity",
-    "equalized_odds",
-    "demographic_parity",
-]
 CASES = json.loads((Path(__file__).parent / "certified.json").read_text())["cases"]
 
 
@@ -53,7 +47,7 @@ def test_violations_of_the_certified_case():
             assert found["worst_violation"] == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.parametrize("constraints", CONSTRAINTS)
+@pytest.mark.parametrize("constraints", ["equalized_odds", "demographic_parity"])
 def test_the_true_groups_never_exceed_a_certificate_whose_premise_holds(
     constraints, rows
 ):

@@ -21,7 +21,7 @@ CASES = {
         "cases"
     ]
 }
-PROBLEMS = 60
+PROBLEMS = 40
 
 
 def case(name):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import hinge_loss
 
 from fairdash.methods import (
@@ -13,7 +12,6 @@ from fairdash.methods import (
 )
 from fairdash.methods.noisy_groups import (
     best_candidate,
-    simulate_noise,
     soft_certificate,
     tv_certificate,
     violations,
@@ -22,12 +20,6 @@ from fairdash.methods.noisy_groups.estimators import NoisyGroupsUnconstrained
 from methods.stopping import StopAt
 
 FEW = {"max_iter": 150, "learning_rate": 0.05, "random_state": 0}
-CONSTRAINTS = [
-    "true_positive_rate_parity",
-    "false_positive_rate_parity",
-    "equalized_odds",
-    "demographic_parity",
-]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +33,7 @@ def data():
     return X, y, groups
 
 
-@pytest.mark.parametrize("constraints", CONSTRAINTS)
+@pytest.mark.parametrize("constraints", ["equalized_odds", "demographic_parity"])
 def test_naive_training_keeps_the_constraint_that_plain_training_breaks(
     constraints, data
 ):
@@ -74,24 +66,13 @@ def test_plain_training_reaches_the_smallest_hinge_loss(data):
         assert hinge_loss(y, X @ w + b) > best - 2e-3
 
 
-@pytest.mark.parametrize(
-    "cls, mode",
-    [(NoisyGroupsDRO, "exact"), (NoisyGroupsSoft, "paper"), (NoisyGroupsSoft, "exact")],
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_violation_that_chose_the_iterate_is_the_certificate_of_its_decisions(
-    cls, mode, data
-):
+def test_the_violation_that_chose_the_iterate_is_the_certificate_of_its_decisions(data):
     X, y, groups = data
-    model = cls("equalized_odds", mode=mode, **FEW)
+    model = NoisyGroupsSoft("equalized_odds", **FEW)
     model.fit(X, y, sensitive_features=groups)
     decided, odds = model.predict(X), {"constraints": "equalized_odds"}
-    table = (
-        tv_certificate(y, decided, groups, model.radius_, slack=model.slack, **odds)
-        if cls is NoisyGroupsDRO
-        else soft_certificate(
-            y, decided, groups, model.noise_, slack=model.slack, **odds
-        )
+    table = soft_certificate(
+        y, decided, groups, model.noise_, slack=model.slack, **odds
     )
     worst = table["worst_violation"].max()
     assert worst == pytest.approx(model.violation_, abs=1e-5)
@@ -108,15 +89,6 @@ def test_a_mixture_decides_by_the_share_of_its_models(data):
     np.testing.assert_allclose(stored.positive(X), decided.mean(axis=1))
 
 
-def test_exact_training_at_a_large_radius_decides_alike_for_all_and_says_so(data):
-    X, y, groups = data
-    model = NoisyGroupsDRO(tv_radius=0.5, mode="exact", **FEW)
-    with pytest.warns(ConvergenceWarning, match="decides alike for every training row"):
-        model.fit(X, y, sensitive_features=groups)
-    assert model.constant_
-    assert model.feasible_
-
-
 def test_random_draws_pass_what_the_exact_certificate_fails(data):
     X, y, groups = data
     model = NoisyGroupsDRO(tv_radius=0.15, slack=0.1, **FEW)
@@ -125,17 +97,6 @@ def test_random_draws_pass_what_the_exact_certificate_fails(data):
     assert not model.constant_
     assert model.feasible_
     assert table["worst_violation"].max() > 0.05
-
-
-def test_simulated_noise_is_training_on_the_simulated_groups(data):
-    X, y, groups = data
-    simulated = NoisyGroupsNaive(simulated_noise=0.3, **FEW)
-    simulated.fit(X, y, sensitive_features=groups)
-    noisy = simulate_noise(groups, 0.3, random_state=0)
-    given = NoisyGroupsNaive(**FEW).fit(X, y, sensitive_features=noisy)
-    np.testing.assert_array_equal(simulated.coef_, given.coef_)
-    clean = NoisyGroupsNaive(**FEW).fit(X, y, sensitive_features=groups)
-    assert np.abs(simulated.coef_ - clean.coef_).max() > 1e-3
 
 
 def test_models_are_chosen_by_error_among_those_that_keep_the_constraint():

@@ -5,62 +5,66 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from fairdash.methods.noisy_groups import (
     estimate_noise,
+    largest_noise,
+    share_limits,
     simulate_noise,
+    symmetric_limits,
     symmetric_noise,
     tv_bounds,
 )
 
 CASES = json.loads((Path(__file__).parent / "certified.json").read_text())["cases"]
+COUNTS = np.array([[380, 20], [30, 170]])  # by true and noisy group
 
 
-def certified(name):
-    (case,) = [case for case in CASES if case["id"] == name]
-    return case["inputs"], case["expected"]
+def people(counts):
+    """True and noisy groups of people, as many of each kind as counted."""
+    names = np.array(["a", "b"])
+    where = np.mgrid[:2, :2]
+    return [np.repeat(names[at.ravel()], counts.ravel()) for at in where]
 
 
 def test_certified_bounds():
-    given, expected = certified("lemma1_1")
-    bounds = tv_bounds(given["joint_G_rows_Ghat_cols"])
-    np.testing.assert_allclose(bounds["paper"], expected["paper_gamma"], atol=1e-12)
-    np.testing.assert_allclose(bounds["general"], expected["general_gamma"], atol=1e-12)
-    assert bounds["equal_priors"].all()
+    (case,) = [case for case in CASES if case["id"] == "lemma1_1"]
+    bounds = tv_bounds(case["inputs"]["joint_G_rows_Ghat_cols"])
+    for column, name in (("paper", "paper_gamma"), ("general", "general_gamma")):
+        np.testing.assert_allclose(bounds[column], case["expected"][name], atol=1e-12)
 
 
 def test_the_general_bound_is_the_distance_itself_and_the_paper_s_can_be_too_small():
     rng = np.random.default_rng(0)
     groups = rng.choice(["a", "b", "c"], p=[0.8, 0.15, 0.05], size=5000)
     noisy = simulate_noise(groups, 0.1, random_state=0)
-    bounds = estimate_noise(groups, noisy).bounds
+    known = estimate_noise(groups, noisy)
     for name in "abc":
         p, q = groups == name, noisy == name
         distance = np.abs(p / p.sum() - q / q.sum()).sum() / 2
-        assert bounds.loc[name, "general"] == pytest.approx(distance)
-    distance_c = bounds.loc["c", "general"]
-    assert bounds.loc["c", "paper"] < 0.5 * distance_c
-    assert not bounds.loc["c", "equal_priors"]
+        assert known.bounds.loc[name, "general"] == pytest.approx(distance)
+    paper = tv_bounds(known.counts / 5000)["paper"]
+    assert paper[2] < 0.5 * known.bounds.loc["c", "general"]
 
 
-def test_estimates_are_the_conditional_shares_and_their_intervals_cover():
-    rng = np.random.default_rng(1)
-    groups = rng.choice(["a", "b"], p=[0.7, 0.3], size=200_000)
-    noisy = simulate_noise(groups, 0.2, random_state=1)
-    covered = []
-    for _ in range(100):
-        rows = rng.integers(len(groups), size=400)
-        known = estimate_noise(groups[rows], noisy[rows]).bounds
-        covered.append(
-            known.loc["a", "paper_low"] <= 0.2 <= known.loc["a", "paper_high"]
-        )
-    assert np.mean(covered) >= 0.9
-    found = estimate_noise(groups, noisy)
-    np.testing.assert_allclose(found.group_given_noisy.sum(axis=1), 1)
-    np.testing.assert_allclose(found.noisy_given_group.sum(axis=1), 1)
-    both = ((groups == "a") & (noisy == "b")).sum()
-    share = both / (noisy == "b").sum()
-    assert found.group_given_noisy.loc["b", "a"] == pytest.approx(share)
+def test_estimates_are_the_conditional_shares_with_exact_intervals():
+    known = estimate_noise(*people(COUNTS))
+    np.testing.assert_array_equal(known.counts, COUNTS)
+    np.testing.assert_allclose(known.group_given_noisy, (COUNTS / COUNTS.sum(0)).T)
+    wrong = {"a": [(20, 400), (30, 410)], "b": [(30, 200), (20, 190)]}
+    for name, pairs in wrong.items():
+        exact = [  # four rates, so that all hold with 95 %
+            binomtest(k, n).proportion_ci(1 - 0.05 / 4, method="exact")
+            for k, n in pairs
+        ]
+        bounds = known.bounds.loc[name]
+        assert bounds["general_low"] == pytest.approx(max(end.low for end in exact))
+        assert bounds["general_high"] == pytest.approx(max(end.high for end in exact))
+        assert bounds["general"] == pytest.approx(max(k / n for k, n in pairs))
+    low, high = share_limits(known.counts, 0.95)
+    shares = known.group_given_noisy
+    assert ((low < shares) & (shares < high)).all(axis=None)
 
 
 def test_simulated_noise_changes_the_share_asked_for_and_never_to_the_same_group():
@@ -71,24 +75,39 @@ def test_simulated_noise_changes_the_share_asked_for_and_never_to_the_same_group
     assert (simulate_noise(groups, 0) == groups).all()
 
 
-def test_assumed_noise_is_bayes_rule_on_the_simulated_one():
-    rng = np.random.default_rng(2)
-    groups = rng.choice(["a", "b", "c"], p=[0.5, 0.3, 0.2], size=400_000)
-    noisy = simulate_noise(groups, 0.2, random_state=2)
-    known = estimate_noise(groups, noisy)
-    prior = known.counts.sum(axis=0) / len(groups)
-    assumed = symmetric_noise(prior, 0.2)
-    np.testing.assert_allclose(assumed, known.group_given_noisy, atol=5e-3)
-    np.testing.assert_allclose(assumed.sum(axis=1), 1)
-
-
-def test_assumed_noise_may_differ_for_each_group():
-    prior, levels = np.array([0.6, 0.3, 0.1]), np.array([0.05, 0.2, 0.3])
-    channel = np.full((3, 3), 1.0) * levels[:, None] / 2
-    channel[np.diag_indices(3)] = 1 - levels
+def test_assumed_noise_is_bayes_rule():
+    prior, level = np.array([0.6, 0.3, 0.1]), 0.2
+    channel = np.full((3, 3), level / 2)
+    channel[np.diag_indices(3)] = 1 - level
     joint = prior[:, None] * channel
-    assumed = symmetric_noise(joint.sum(axis=0), levels)
+    assumed = symmetric_noise(joint.sum(axis=0), level)
     np.testing.assert_allclose(assumed, (joint / joint.sum(axis=0)).T)
+
+
+def test_the_largest_noise_leaves_nobody_in_the_smallest_group():
+    prior = np.array([0.6, 0.3, 0.1])
+    most = largest_noise(prior)
+    assert symmetric_noise(prior, most)[:, 2] == pytest.approx(0, abs=1e-9)
+    with pytest.raises(ValueError, match=r"can be at most 0.2 here, got 0.21"):
+        symmetric_noise(prior, most + 0.01)
+
+
+def test_limits_of_assumed_noise_hold_for_every_share_within_its_limits():
+    n, level = np.array([300, 140, 60]), 0.15
+    low, high = symmetric_limits(n, level, 0.95)
+    ends = [
+        binomtest(k, n.sum()).proportion_ci(1 - 0.05 / 3, method="exact") for k in n
+    ]
+    rng, reached = np.random.default_rng(0), []
+    for _ in range(2000):
+        prior = np.array([rng.uniform(end.low, end.high) for end in ends[:2]])
+        prior = np.append(prior, 1 - prior.sum())
+        if ends[2].low <= prior[2] <= ends[2].high:
+            reached.append(symmetric_noise(prior, level))
+    assert (np.min(reached, axis=0) >= low - 1e-12).all()
+    assert (np.max(reached, axis=0) <= high + 1e-12).all()
+    nearest = np.diag(np.min(reached, axis=0))
+    np.testing.assert_allclose(nearest, np.diag(low), atol=0.03)
 
 
 @pytest.mark.parametrize(

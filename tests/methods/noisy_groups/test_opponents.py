@@ -6,8 +6,9 @@ import pytest
 from fairdash.methods.noisy_groups import project_tv_ball
 from fairdash.methods.noisy_groups.dro import AscentInBall, _level
 from fairdash.methods.noisy_groups.game import GivenGroups, compress, shrink, slopes
+from fairdash.methods.noisy_groups.ideal import WorstSoft
 from fairdash.methods.noisy_groups.inputs import SIDES
-from fairdash.methods.noisy_groups.soft_method import AscentSoft, WorstSoft
+from fairdash.methods.noisy_groups.soft_method import AscentSoft
 
 NAMES = np.array(["a", "b", "c"])
 
@@ -57,7 +58,7 @@ def test_merged_rows_are_the_training_rows(constraints):
             assert side.sizes[j] == (codes == j).sum()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_ascent_projects_as_the_kernel_does(seed):
     X, y, codes, rng = table(seed)
     rows = compress(X, y, codes, NAMES, SIDES["true_positive_rate_parity"])

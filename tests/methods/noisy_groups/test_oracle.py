@@ -1,21 +1,17 @@
-"""Opponents and certificates against linear programs on hostile random problems.
+"""Worst soft memberships against linear programs on hostile random problems.
 
-Values with ties, constants, groups of one row, radii from 0 to 1: what a closed form
-gets wrong first.
+Values with ties, constants, groups of one row: what a closed form gets wrong first.
 """
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairdash.methods.noisy_groups.dro import WorstInBall
 from fairdash.methods.noisy_groups.game import compress
+from fairdash.methods.noisy_groups.ideal import WorstSoft
 from fairdash.methods.noisy_groups.inputs import SIDES
-from fairdash.methods.noisy_groups.soft_method import WorstSoft
 
 PROBLEMS = 24  # remainders by 2, 3 and 4, which `problem` looks at, twice
-CONSTRAINTS = list(SIDES)
-RADII = (0.0, 0.05, 0.5, 0.9, 0.999, 1.0)
 VALUES = {
     "normal": lambda rng, n: rng.uniform(-1, 1, n),
     "ties": lambda rng, n: rng.choice([-1.0, 0.25, 1.0], n),
@@ -28,23 +24,6 @@ def maximum(cost, **constraints):
     found = linprog(-cost, method="highs", bounds=(0, None), **constraints)
     assert found.status == 0, found.message
     return -found.fun
-
-
-def worst_in_ball(u, counted, base, radius):
-    """The ratio's Charnes-Cooper program in (p, increase, decrease, scale)."""
-    n = len(base)
-    eye, zero = np.eye(n), np.zeros(n)
-    shape = np.hstack([eye, -eye, eye, -base[:, None]])
-    total = np.concatenate([np.ones(n), zero, zero, [-1.0]])
-    scale = np.concatenate([counted, zero, zero, [0.0]])
-    budget = np.concatenate([zero, np.ones(2 * n), [-2 * radius]])
-    return maximum(
-        np.concatenate([counted * u, zero, zero, [0.0]]),
-        A_eq=np.vstack([shape, total, scale]),
-        b_eq=np.concatenate([zero, [0.0, 1.0]]),
-        A_ub=budget[None],
-        b_ub=[0.0],
-    )
 
 
 def worst_soft(size, value, rest, budget):
@@ -84,30 +63,7 @@ def problem(seed, constraints):
     return rng, rows, y, codes, m, phi
 
 
-@pytest.mark.parametrize("constraints", CONSTRAINTS)
-def test_the_opponent_in_the_ball_is_the_linear_program(constraints):
-    for seed in range(PROBLEMS):
-        rng, rows, y, codes, m, phi = problem(seed, constraints)
-        radius = rng.choice(RADII, size=(2, m)).astype(np.float32)
-        multiplier = rng.random((2, m)).astype(np.float32)
-        for side in rows.sides:
-            v = side.side.sign * phi[:, side.span]
-            answer = WorstInBall(side, radius).answer(v, v > 0, multiplier)
-            whole = side.side.sign * phi[:, rows.of_row].astype(float)
-            counted = side.side.rows(y).astype(float)
-            for model, j in np.ndindex(2, m):
-                base, gamma = (codes == j) / (codes == j).sum(), float(radius[model, j])
-                exact = worst_in_ball(whole[model], counted, base, gamma)
-                assert answer.mean[model, j] == pytest.approx(exact, abs=2e-6), seed
-            # the pull is the weight of each row: the means once more
-            np.testing.assert_allclose(
-                (answer.pull * v).sum(axis=1),
-                (multiplier * answer.mean).sum(axis=1),
-                atol=1e-5,
-            )
-
-
-@pytest.mark.parametrize("constraints", CONSTRAINTS)
+@pytest.mark.parametrize("constraints", ["equalized_odds", "demographic_parity"])
 def test_the_soft_opponent_is_the_linear_program(constraints):
     for seed in range(PROBLEMS):
         rng, rows, y, codes, m, phi = problem(seed, constraints)
@@ -126,7 +82,7 @@ def test_the_soft_opponent_is_the_linear_program(constraints):
                 yes = phi[model, rows.of_row] > 0
                 cells = np.array(
                     [
-                        [counted & (codes == k) & (yes == one) for one in (False, True)]
+                        [counted & (codes == k) & (yes == d) for d in (False, True)]
                         for k in range(m)
                     ]
                 )

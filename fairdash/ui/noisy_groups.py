@@ -1,0 +1,206 @@
+"""Controls of the Noisy groups page, and certificates that are computed once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from fairdash._escaping import plain
+from fairdash.audits import (
+    Certificate,
+    Noise,
+    Question,
+    RadiusCurve,
+    Setting,
+    certify_decisions,
+    columns_of_groups,
+    decisions_of,
+    from_level,
+    from_sample,
+    most_assumed,
+    radius_curve,
+)
+from fairdash.datasets import Dataset
+from fairdash.ui.selection import Fields, bound, bound_entry
+from fairdash.ui.widgets.blocks import kept_upload, more
+from fairdash.ui.widgets.state import BY_KEY, store
+
+MOST_MODELS = 12
+_SOURCES = {
+    "unknown": "Nothing",
+    "assumed": "A share set by hand",
+    "sample": "A table with both groups",
+}
+_CONSTRAINTS = {
+    "true_positive_rate_parity": "Equal opportunity",
+    "false_positive_rate_parity": "False positives",
+    "equalized_odds": "Equalized odds",
+    "demographic_parity": "Demographic parity",
+}
+_SLACK, _LEVEL = 0.05, 0.1
+_STEP, _START = 0.001, 0.05  # of the slider
+_GONE = ("simulated", "column")  # sources of noise of earlier versions
+
+
+@dataclass(frozen=True)
+class NoiseFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Where noise comes from: "assumed" or "sample".
+    noise_source: str | None = None
+    # Assumed share of wrong groups.
+    level: float | None = None
+    constraint: str | None = None
+    # Total variation radius (gamma) and by how much a rate may be worse (alpha).
+    radius: float | None = None
+    slack: float | None = None
+
+
+def pick_promise(dataset: Dataset) -> tuple[Question, Noise]:
+    """Draw the choice of the promise and of what is known of the groups.
+
+    Raises ValueError when the noise cannot be as chosen.
+    """
+    constraint: str = st.selectbox(
+        "Promise",
+        help="No group's true positive rate is below that of all rows; false positive "
+        "rates not above; odds: both; demographic parity: positive predictions.",
+        **bound("constraint", next(iter(_CONSTRAINTS)), named=_CONSTRAINTS),
+    )
+    with (
+        st.container(width="content"),
+        more("Known, slack"),
+        st.container(width=340),
+    ):
+        source: str = st.selectbox(
+            "Known of wrong groups",
+            help="What bounds the share recorded wrongly. **By hand**: you give the "
+            "share of every true group. **A table with both groups**: it has the true "
+            "and the recorded group of some people.",
+            **bound("noise_source", "unknown", named=_SOURCES),
+        )
+        if NoiseFields.here().noise_source in _GONE:
+            st.caption(
+                "This link names a source of noise that is no longer offered. The page "
+                "assumes nothing instead."
+            )
+        noise = _NOISE[source](dataset)
+        slack: float = st.number_input(
+            "Slack (α)",
+            0.0,
+            0.5,
+            step=0.01,
+            help="By how much a group's rate may be worse.",
+            **bound("slack", _SLACK, shown=lambda slack: min(max(slack, 0.0), 0.5)),
+        )
+    return Question(constraint, float(slack)), noise
+
+
+def pick_share(curve: RadiusCurve) -> float:
+    """Draw the share of a group that may be recorded wrongly; return it on release."""
+    most = 100 * curve.shown
+    percent_wrong: float = st.slider(
+        "Recorded wrongly (γ)",
+        0.0,
+        most,
+        step=100 * _STEP,
+        format="%.1f%%",
+        help="The share of any group that is recorded as another. The paper's TV "
+        "radius γ.",
+        **bound(
+            "radius",
+            min(100 * _START, most),
+            shown=lambda radius: min(max(100 * radius, 0.0), most),
+            meant=lambda wrong: wrong / 100,
+        ),
+    )
+    return percent_wrong / 100
+
+
+@st.cache_data(max_entries=2000, show_spinner=False, hash_funcs=BY_KEY)
+def certified(
+    model: Setting, dataset_id: str, noise: Noise, question: Question, share: float
+) -> Certificate:
+    """Return what is certain of a model at a share recorded wrongly."""
+    seeds = decisions_of(store(), model, dataset_id)
+    return certify_decisions(model.label, seeds, noise, question, share)
+
+
+@st.cache_data(max_entries=50, show_spinner=False, hash_funcs=BY_KEY)
+def curve_of(
+    model: Setting, dataset_id: str, noise: Noise, question: Question
+) -> RadiusCurve:
+    """Return the worst case of a model at every share recorded wrongly."""
+    return radius_curve(decisions_of(store(), model, dataset_id), noise, question)
+
+
+def certified_alike(
+    models: Sequence[Setting],
+    chosen: Setting,
+    dataset_id: str,
+    noise: Noise,
+    question: Question,
+    share: float,
+) -> list[Certificate]:
+    """Return certificates of models on the rows of the chosen one, itself first."""
+    alike = [model for model in models if chosen.seeds <= model.seeds]
+    others = [model for model in alike if model.id != chosen.id]
+    return [
+        certified(model.on(chosen.seeds), dataset_id, noise, question, share)
+        for model in [chosen, *others][:MOST_MODELS]
+    ]
+
+
+def _unknown(dataset: Dataset) -> Noise:
+    return Noise(f"unknown {dataset.key}", dataset.sensitive_features)
+
+
+def _assumed(dataset: Dataset) -> Noise:
+    groups = dataset.sensitive_features
+    level: float = st.number_input(
+        "Wrong in every group",
+        0.0,
+        1.0,
+        step=0.01,
+        format="%.3f",
+        help="P(recorded as another | true group), the same for all.",
+        **bound(
+            "level",
+            min(_LEVEL, most_assumed(groups)),
+            shown=lambda level: min(max(level, 0.0), 1.0),
+        ),
+    )
+    return from_level(groups, level)
+
+
+def _sample(dataset: Dataset) -> Noise:
+    st.caption(
+        "True and recorded group of some people, the recorded ones by the names that "
+        f"this table has: {plain(', '.join(dataset.group_names))}."
+    )
+    table = kept_upload("File with both groups", "sample")
+    if table is None:
+        return _unknown(dataset)
+    frame = store().table(table)
+    few = columns_of_groups(frame)
+    if len(few) < 2:
+        raise ValueError(
+            "The sample needs two columns of two to 20 values, it has "
+            f"{', '.join(few) or 'none'}."
+        )
+    true, noisy = (
+        st.selectbox(
+            label,
+            few,
+            **bound_entry("file_columns", label, first, among=few, key=table),
+        )
+        for label, first in zip(("True group", "Noisy group"), few, strict=False)
+    )
+    return from_sample(dataset.sensitive_features, frame, true, noisy, table)
+
+
+_NOISE: dict[str, Callable[[Dataset], Noise]] = {
+    "unknown": _unknown,
+    "assumed": _assumed,
+    "sample": _sample,
+}
