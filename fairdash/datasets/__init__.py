@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets._subgroups import (
         Subgroups,
-        bin_widths,
         quantile_cuts,
     )
     from fairdash.datasets.checks.table import check_table, readable_checks

@@ -27,11 +27,9 @@ AGE_WIDTH = 10.0
 AGE_ANCHOR = 25.0
 TAIL_SHARE = 0.01
 MOST_BINS = 7.2
-CHOICES_OF_BINS = (12, 8, 5, 3)
 Edges = Literal["customary", "paper"]
 NICE_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)
 FEW_VALUES = 8
-TABLE_1_WIDTHS = (5, 10, 15, 20)
 
 
 def default_width(column: "pd.Series[Any]") -> float:
@@ -57,25 +55,6 @@ def default_width(column: "pd.Series[Any]") -> float:
 def has_bins(column: "pd.Series[Any]") -> bool:
     """Return whether a column is cut in bins when nothing else is said."""
     return is_number(column) and column.nunique() > FEW_VALUES
-
-
-def bin_widths(column: "pd.Series[Any]") -> tuple[float, ...]:
-    """Return widths to choose from: those of Table 1 of the ROAD paper for an age.
-
-    Else up to four round ones, which give about 3, 5, 8 and 12 bins over the middle
-    90 % of the values, ascending.
-    """
-    if is_age(str(column.name)):
-        return tuple(map(float, TABLE_1_WIDTHS))
-    values = _finite(column)
-    low, high = (0.0, 0.0) if values.empty else values.quantile([0.05, 0.95])
-    span = float(high - low) or 1.0
-    widths = set()
-    for n_bins in CHOICES_OF_BINS:
-        power = 10.0 ** math.floor(math.log10(span / n_bins))
-        step = next(s for s in (1, 2, 5, 10) if s * power >= span / n_bins)
-        widths.add(float(f"{step * power:.6g}"))
-    return tuple(sorted(widths))
 
 
 def _finite(column: "pd.Series[Any]") -> "pd.Series[Any]":

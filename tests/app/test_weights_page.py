@@ -102,12 +102,11 @@ def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):
 def test_other_subgroups_are_measured(visit, run_id):
     page = visit("Weights", run=run_id, opened="table")
     widget(page, "multiselect", "Columns").set_value(["branch", "age"]).run()
-    widget(page, "select_slider", "Age band").set_value(20.0)
     widget(page, "select_slider", "Smallest subgroup").set_value(50).run()
     assert not page.exception
     (table,) = [d.value for d in page.dataframe if "mean_ratio" in d.value]
     ratio, dataset, rows = stored(run_id)
-    ages = Subgroups(columns=("branch", "age"), widths={"age": 20.0})
+    ages = Subgroups(columns=("branch", "age"), min_size=50)
     named = ages.label(dataset.frame).iloc[rows].astype(str).to_numpy()
     mean = pd.Series(ratio).groupby(named).agg(["mean", "size"])
     assert table.set_index("subgroup")["mean_ratio"].to_dict() == pytest.approx(

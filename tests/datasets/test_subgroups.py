@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, range_indexes
 
-from fairdash.datasets import PUBLIC, Subgroups, bin_widths, fetch, split
+from fairdash.datasets import PUBLIC, Subgroups, fetch, split
 
 DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
 real_data = pytest.mark.skipif(
@@ -57,24 +57,6 @@ def test_bins_of_fractions_and_negative_numbers_name_their_edges():
         "score 0.25–0.5",
         "score 0.5–0.75",
     ]
-
-
-@given(
-    st.floats(-1e6, 1e6),
-    st.floats(1e-3, 1e6),
-    st.sampled_from(["income", "page"]),
-)
-def test_the_widths_offered_are_round_and_give_3_to_12_bins(low, span, name):
-    column = pd.Series(np.linspace(low, low + span, 101), name=name)
-    middle = np.diff(column.quantile([0.05, 0.95]))[0]
-    widths = bin_widths(column)
-    assert widths == tuple(sorted(set(widths)))
-    for width in widths:
-        assert 1 <= middle / width <= 12.01
-        assert f"{width:e}"[0] in "125"
-        assert float(f"{width:.0e}") == width
-    assert max(middle / np.array(widths)) > 4.8  # at least half of 12
-    assert bin_widths(column.rename("age")) == (5, 10, 15, 20)
 
 
 def test_numbers_of_few_values_go_by_value_and_name_their_column():
@@ -194,8 +176,6 @@ def test_infinite_numbers_are_in_no_bin_and_move_none():
     assert found.isna().tolist() == np.isinf(spoiled).tolist()
     expected = labels(finite.to_frame(), columns=("ratio",))
     assert list(found.cat.categories) == list(expected.cat.categories)
-    assert bin_widths(spoiled) == bin_widths(finite)
-    assert bin_widths(spoiled * np.inf) == bin_widths(spoiled * 0.0 * np.nan)
 
 
 @pytest.mark.parametrize("width", [0.5, 2.5, 5, 7.5])

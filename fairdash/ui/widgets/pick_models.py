@@ -1,7 +1,6 @@
 """How a reader picks: models of a data set over all its runs, and subgroups."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,14 +9,13 @@ from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
-from fairdash.datasets import Dataset, Subgroups, bin_widths
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.state import store
 
 _MEAN = -1  # instead of a seed
-Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
 MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
 
@@ -98,85 +96,44 @@ def _columns(dataset: Dataset) -> list[str]:
 
 
 def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
-    """Draw the choice of subgroups behind a click, ``start`` filled in; return it."""
-    columns = chosen_subgroups(dataset, start).columns
-    label = plain(" × ".join(columns) or "all rows")
-    with more(f"Subgroups: {shortened({'': label})['']}"):
-        return _subgroup_fields(dataset, start)
+    """Draw the choice of subgroups behind a click, ``start`` filled in; return it.
 
-
-def _subgroup_fields(dataset: Dataset, start: Subgroups) -> Subgroups:
-    frame = dataset.frame
-    names = _columns(dataset)
+    Numbers are cut in bins as on Data.
+    """
     current = chosen_subgroups(dataset, start)
+    label = plain(" × ".join(current.columns) or "all rows")
 
-    def part(name: str, value: Any, change: Change) -> dict[str, Any]:
-        """Tie a widget to one part of the definition."""
+    def with_columns(columns: Sequence[str]) -> Subgroups:
+        ways = {
+            way: {n: cut for n, cut in getattr(start, way).items() if n in columns}
+            for way in ("widths", "quantiles", "cuts")
+        }
+        return current.model_copy(update={"columns": tuple(columns), **ways})
 
-        def changed(chosen: Any) -> Subgroups:
-            return change(selection().subgroups or current, chosen)
-
-        return bound("subgroups", value, shown=lambda _: value, meant=changed, key=name)
-
-    st.multiselect(
-        "Columns",
-        names,
-        max_selections=max(MOST_CROSSED, len(current.columns)),
-        help="Crossed with one another. None: all rows are one subgroup.",
-        **part("columns", list(current.columns), partial(_with_columns, start)),
-    )
-    for name in current.columns:
-        if name not in dataset.binned:
-            continue
-        as_chosen = name in start.cuts or name in start.quantiles
-        without = "as chosen" if as_chosen else "auto"
-        width = current.widths.get(name)
-        st.select_slider(
-            plain(f"{name.capitalize()} band"),
-            [None, *sorted({*bin_widths(frame[name]), width or 0.0} - {0.0})],
-            format_func=partial(_width_name, without),
-            **part(f"width {name}", width, partial(_with_width, start, name)),
+    with more(f"Subgroups: {shortened({'': label})['']}"):
+        st.multiselect(
+            "Columns",
+            _columns(dataset),
+            max_selections=max(MOST_CROSSED, len(current.columns)),
+            help="Crossed with one another. None: all rows are one subgroup.",
+            **bound(
+                "subgroups",
+                list(current.columns),
+                shown=lambda _: list(current.columns),
+                meant=with_columns,
+                key="columns",
+            ),
         )
-    st.select_slider(
-        "Smallest subgroup",
-        sorted({*_SIZES, start.min_size, current.min_size}),
-        help="Gaps of subgroups with fewer rows are not estimated.",
-        **part(
-            "smallest",
-            current.min_size,
-            lambda now, size: now.model_copy(update={"min_size": size}),
-        ),
-    )
+        st.select_slider(
+            "Smallest subgroup",
+            sorted({*_SIZES, start.min_size, current.min_size}),
+            help="Gaps of subgroups with fewer rows are not estimated.",
+            **bound(
+                "subgroups",
+                current.min_size,
+                shown=lambda _: current.min_size,
+                meant=lambda size: current.model_copy(update={"min_size": size}),
+                key="smallest",
+            ),
+        )
     return current
-
-
-def _width_name(without: str, width: float | None) -> str:
-    return without if width is None else f"{width:g}"
-
-
-def _with_columns(
-    start: Subgroups, current: Subgroups, columns: Sequence[str]
-) -> Subgroups:
-    """Return the subgroups of other columns; a new one is cut as at the start."""
-    ways = {}
-    for way in ("widths", "quantiles", "cuts"):
-        first = getattr(start, way).items()
-        new = {name: cut for name, cut in first if name not in current.columns}
-        cuts = new | getattr(current, way)
-        ways[way] = {name: cuts[name] for name in columns if name in cuts}
-    return current.model_copy(update={"columns": tuple(columns), **ways})
-
-
-def _with_width(
-    start: Subgroups, name: str, current: Subgroups, width: float | None
-) -> Subgroups:
-    """Return the subgroups with a number cut in bins of a width, or as at the start."""
-    ways: dict[str, dict[str, Any]] = {}
-    for way in ("quantiles", "cuts"):
-        ways[way] = {k: v for k, v in getattr(current, way).items() if k != name}
-        if width is None and name in getattr(start, way):
-            ways[way][name] = getattr(start, way)[name]
-    ways["widths"] = {k: v for k, v in current.widths.items() if k != name}
-    if width is not None:
-        ways["widths"][name] = width
-    return current.model_copy(update=ways)
