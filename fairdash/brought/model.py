@@ -45,39 +45,28 @@ class OnnxInput:
         return parts[0] if self.rank == 1 else np.stack(parts, axis=1)
 
     def _column(self, column: "pd.Series[Any]") -> NDArray[Any]:
-        if self.labels and self.dtype == "str":
+        text = self.dtype == "str"
+        if self.labels and text:
             return value_labels(column).fillna("").to_numpy(dtype=np.str_)
-        text = not pd.api.types.is_numeric_dtype(column)
-        if text != (self.dtype == "str"):
-            holds, takes = ("text", "numbers") if text else ("numbers", "text")
-            known = column.dropna()
-            such = f"{holds}, such as {as_written(known.iloc[0])}" if len(known) else ""
+        wrong = column.isna().to_numpy()
+        if text == pd.api.types.is_numeric_dtype(column):
+            wrong = np.ones(len(column), bool)
+        elif self.dtype.startswith("float"):
+            wrong = np.zeros(len(column), bool)
+        elif not text and not wrong.any():
+            wrong = (column.to_numpy().astype(self.dtype) != column).to_numpy()
+        if wrong.any():
+            kinds = {"s": "text", "b": "yes and no", "f": "numbers"}
+            row = int(wrong.argmax())
             raise ValueError(
-                f"Column {column.name!r} holds {such or 'no value'}, and the model's "
-                f"input of this name takes {takes}. Read the column as another kind on "
-                "Data, or export the model for it."
+                f"Column {column.name!r} holds {as_written(column.iloc[row])} in row "
+                f"{row + 1}, and the model's input of this name takes "
+                f"{kinds.get(self.dtype[0], 'whole numbers')}. Read the column as "
+                "another kind on Data, exclude these rows, or export the model for it."
             )
-        missing = column.isna().to_numpy()
-        if missing.any() and not self.dtype.startswith("float"):
-            raise ValueError(
-                f"Column {column.name!r} is missing in {missing.sum():,} rows, first "
-                f"row {int(missing.argmax()) + 1}, and the model's input of this name "
-                "cannot be missing. Exclude these rows."
-            )
-        if self.dtype == "str":
-            return column.to_numpy(dtype=np.str_)
-        real = self.dtype.startswith("float")
-        values: NDArray[Any] = (
-            column.to_numpy(dtype=float, na_value=np.nan) if real else column.to_numpy()
-        )
-        cast: NDArray[Any] = values.astype(self.dtype)
-        if not real and (cast != values).any():
-            row = int((cast != values).argmax())
-            raise ValueError(
-                f"Column {column.name!r} holds {as_written(values[row])}, and the "
-                f"model's input of this name takes {self.dtype}."
-            )
-        return cast
+        if self.dtype.startswith("float"):
+            return column.to_numpy(dtype=self.dtype, na_value=np.nan)
+        return column.to_numpy(dtype=np.str_ if text else self.dtype)
 
 
 class OnnxModel:
@@ -123,22 +112,22 @@ class OnnxModel:
         with self._lock:
             facts = self._start()
         self.inputs = tuple(
-            OnnxInput(**one | {"columns": tuple(one["columns"])})
-            for one in facts["inputs"]
+            OnnxInput(**each | {"columns": tuple(each["columns"])})
+            for each in facts["inputs"]
         )
         if facts["classes"]:
             self.classes_ = np.array(facts["classes"])
-        for one in self.inputs:
-            if len(one.columns) != one.width:
+        for each in self.inputs:
+            if len(each.columns) != each.width:
                 raise ValueError(
-                    f"{name} cannot be used: its input {one.name!r} takes "
-                    f"{one.width or 'several'} numbers that have no names. Export it "
+                    f"{name} cannot be used: its input {each.name!r} takes "
+                    f"{each.width or 'several'} numbers that have no names. Export it "
                     "with an input for each column, or name the columns in the file's "
                     "metadata as feature_names, a JSON list."
                 )
 
     def __repr__(self) -> str:
-        reads = [column for one in self.inputs for column in one.columns]
+        reads = [column for each in self.inputs for column in each.columns]
         return f"{type(self).__name__}({self._name!r}, {reads=})"
 
     def columns(self, frame: pd.DataFrame) -> dict[str, str]:
@@ -151,8 +140,8 @@ class OnnxModel:
         alike: dict[str, list[str]] = {}
         for name in map(str, frame.columns):
             alike.setdefault(_plain(name), []).append(name)
-        found = {}
-        for name in (column for one in self.inputs for column in one.columns):
+        columns = {}
+        for name in (column for each in self.inputs for column in each.columns):
             same = [name] if name in frame else alike.get(_plain(name), [])
             if len(same) != 1:
                 raise ValueError(
@@ -160,22 +149,8 @@ class OnnxModel:
                     f"{'several' if same else 'none'} of that name: its columns are "
                     f"{', '.join(map(str, frame.columns[:30]))}."
                 )
-            found[name] = same[0]
-        return found
-
-    def mapping(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return what the model reads: ``input``, ``column`` of the table, ``takes``.
-
-        Raises ValueError as `columns` does, and for a column of another type.
-        """
-        names = self.columns(frame)
-        lines = []
-        for one in self.inputs:
-            one.values(frame, names)
-            takes = {"s": "text", "b": "yes/no", "f": "numbers"}
-            kind = takes.get(one.dtype[0], "whole numbers")
-            lines += [(column, names[column], kind) for column in one.columns]
-        return pd.DataFrame(lines, columns=["input", "column", "takes"])
+            columns[name] = same[0]
+        return columns
 
     def predict_proba(self, frame: pd.DataFrame) -> Float:
         """Return the probability of each class of every row, (n_rows, n_classes).
@@ -184,23 +159,23 @@ class OnnxModel:
         when a column is missing or of another type, and when the model was stopped.
         """
         names = self.columns(frame)
-        arrays = [one.values(frame, names) for one in self.inputs]
+        arrays = [each.values(frame, names) for each in self.inputs]
         with self._lock:
             parts = [
                 self._run([array[start : start + PART] for array in arrays])
                 for start in range(0, len(frame), PART)
             ]
-        found = np.concatenate(parts) if parts else np.empty((0, 2))
-        if found.ndim == 2 and found.shape[1] == 1:
-            found = found[:, 0]
-        if found.ndim == 1:
-            found = np.column_stack([1 - found, found])
-        if found.ndim != 2 or len(found) != len(frame):
+        p = np.concatenate(parts) if parts else np.empty((0, 2))
+        if p.ndim == 2 and p.shape[1] == 1:
+            p = p[:, 0]
+        if p.ndim == 1:
+            p = np.column_stack([1 - p, p])
+        if p.ndim != 2 or len(p) != len(frame):
             raise ValueError(
-                f"{self._name} cannot be used: it returns an array of shape "
-                f"{found.shape} for {len(frame):,} rows."
+                f"{self._name} cannot be used: it returns an array of shape {p.shape} "
+                f"for {len(frame):,} rows."
             )
-        return found
+        return p
 
     def close(self) -> None:
         """End the process; the next rows start another one."""
@@ -296,14 +271,13 @@ def positive_scores(
     Raises ValueError when what the model returns is not one probability for each class
     and row, or none of its classes is the positive outcome.
     """
-    found = np.asarray(model.predict_proba(frame), np.float64)
-    if found.ndim != 2 or len(found) != len(frame) or found.shape[1] < 2:
+    p = np.asarray(model.predict_proba(frame), np.float64)
+    if p.ndim != 2 or len(p) != len(frame) or p.shape[1] < 2:
         raise ValueError(
             f"`predict_proba` must return a probability for each of {len(frame):,} "
-            f"rows and two classes, got an array of shape {found.shape}."
+            f"rows and two classes, got an array of shape {p.shape}."
         )
-    at = _positive_places(_labels(model), positive, found.shape[1])
-    p: Float = found[:, at].sum(1)
+    p = p[:, _positive_places(_labels(model), positive, p.shape[1])].sum(1)
     wrong = np.flatnonzero(~((p >= -1e-6) & (p <= 1 + 1e-6)))
     if len(wrong):
         raise ValueError(
@@ -327,7 +301,7 @@ def positive_class(model: TableModel, positive: str | tuple[str, ...] | Cut) -> 
 
 def _labels(model: TableModel) -> list[str]:
     classes = getattr(model, "classes_", None)
-    return [] if classes is None else [value_label(one) for one in classes]
+    return [] if classes is None else [value_label(label) for label in classes]
 
 
 def _positive_places(labels: Sequence[str], positive: object, n: int) -> list[int]:

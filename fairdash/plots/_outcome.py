@@ -70,7 +70,7 @@ def plot_calibration(
                     thickness=2,
                 ),
                 hover=[
-                    _rate_hover(cell, group_label(feature, cell["group"]), cell["bin"])
+                    _hover(cell, group_label(feature, cell["group"]), cell["bin"])
                     for cell in records(cells)
                 ],
             )
@@ -89,53 +89,26 @@ def plot_calibration(
             "showgrid": True,
         },
     }
-    spoken = [group_label(feature, str(group)) for group in table["group"]]
-    named = table.assign(group=spoken)
-    apart = _apart(named)
+    apart = _apart(table)
+    headline = "At every score the groups' intervals overlap: no gap is clear"
+    if apart:
+        headline = f"Groups are apart at {len(apart)} of {len(bins)} scores"
     return Picture(
         figure=finish(data, layout, height=360, legend=True),
-        headline=_calibration_headline(apart, len(bins)),
-        alt=_calibration_alt(named, score, apart),
+        headline=headline,
+        alt=f"Share with the outcome by {score} and group. Scores at which intervals "
+        f"do not overlap: {', '.join(apart) or 'none'}.",
         table=table,
         caption=f"Share with {outcome} at each score, by group, with 95% Wilson "
         "intervals. Where lines agree, a score means the same in all groups.",
     )
 
 
-def _apart(table: pd.DataFrame) -> list[Spec]:
+def _apart(table: pd.DataFrame) -> list[str]:
     """Return the scores at which the intervals of two groups do not overlap."""
-    found = []
-    for label, cells in table.dropna(subset="rate").groupby("bin", sort=False):
-        ends = [int(cells["ci_low"].argmax()), int(cells["ci_high"].argmin())]
-        more, less = records(cells.iloc[ends])
-        if more["ci_low"] > less["ci_high"]:
-            found.append({"bin": label, "more": more, "less": less})
-    return found
-
-
-def _calibration_headline(apart: list[Spec], n_bins: int) -> str:
-    if not apart:
-        return "At every score the groups' intervals overlap: no gap is clear"
-    first = max(apart, key=lambda one: one["more"]["rate"] - one["less"]["rate"])
-    more, less = first["more"], first["less"]
-    rates = f"{percent(more['rate'], 0)} and {percent(less['rate'], 0)}"
-    return fitting(
-        f"At {first['bin']} it means {rates} for {more['group']} and {less['group']}",
-        f"Groups are apart at {len(apart)} of {n_bins} scores, most at {first['bin']}",
-    )
-
-
-def _calibration_alt(table: pd.DataFrame, score: str, apart: list[Spec]) -> str:
-    ends = []
-    for name, cells in table.dropna(subset="rate").groupby("group", sort=False):
-        first, last = records(cells.iloc[[0, -1]])
-        rates = f"{percent(first['rate'], 0)} at {first['bin']}"
-        ends.append(f"{name} {rates} to {percent(last['rate'], 0)} at {last['bin']}")
-    bins = ", ".join(str(one["bin"]) for one in apart) or "none"
-    return (
-        f"Share with the outcome by {score} and group: {'; '.join(ends)}. Scores at "
-        f"which intervals do not overlap: {bins}."
-    )
+    ends = table.dropna(subset="rate").groupby("bin", sort=False)
+    apart = ends["ci_low"].max() > ends["ci_high"].min()
+    return list(map(str, apart.index[apart]))
 
 
 def plot_base_rates(
@@ -188,66 +161,49 @@ def plot_base_rates(
         lowest=240,
         legend=True,
     )
-    widest = _widest(table)
+    words = _widest(table)
+    whole = ", ".join(
+        f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
+        for row in records(overall)
+    )
     return Picture(
         figure=figure,
-        headline=_rates_headline(widest),
-        alt=_rates_alt(overall, widest),
+        headline=words,
+        alt="Base rates with 95% intervals by subgroup and group. All rows: "
+        f"{whole}. {words}.",
         table=table,
         caption=f"Share with {outcome} by subgroup, with 95% Wilson intervals. Dashed: "
         f"the whole group. {source}".rstrip(),
     )
 
 
-def _widest(table: pd.DataFrame) -> Spec | None:
-    """Return the subgroup whose rates are furthest apart: its name, min and max.
-
-    And whether the intervals of all its groups overlap.
-    """
-    ends = table[table["estimable"]].groupby("subgroup", sort=False)
-    found = records(
-        ends.agg(
-            min=("rate", "min"),
-            max=("rate", "max"),
-            low=("ci_low", "max"),
-            high=("ci_high", "min"),
-        ).reset_index()
+def _widest(table: pd.DataFrame) -> str:
+    """Say in which subgroup the rates are furthest apart."""
+    rates = table[table["estimable"]].groupby("subgroup", sort=False)
+    ends = rates.agg(
+        least=("rate", "min"),
+        most=("rate", "max"),
+        low=("ci_low", "max"),
+        high=("ci_high", "min"),
     )
-    if not found:
-        return None
-    widest = max(found, key=lambda row: float(row["max"] - row["min"]))
-    return widest | {"overlap": bool(widest["low"] <= widest["high"])}
-
-
-def _rates_headline(widest: Spec | None) -> str:
-    if widest is None:
+    if ends.empty:
         return "No subgroup has enough rows of every group"
-    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
-    apart += ", intervals overlap" if widest["overlap"] else ""
+    rows = records(ends.reset_index())
+    widest = max(rows, key=lambda row: float(row["most"] - row["least"]))
+    name = widest["subgroup"]
+    apart = f"{percent(widest['least'], 0)} to {percent(widest['most'], 0)}"
+    apart += ", intervals overlap" if widest["low"] <= widest["high"] else ""
     return fitting(
-        f"Base rates are furthest apart in {widest['subgroup']}: {apart}",
-        f"Base rates, {widest['subgroup']}: {apart}",
+        f"Base rates are furthest apart in {name}: {apart}",
+        f"Base rates, {name}: {apart}",
     )
 
 
-def _rates_alt(overall: pd.DataFrame, widest: Spec | None) -> str:
-    """Return the rate of every group and the subgroup with the widest gap."""
-    whole = ", ".join(
-        f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
-        for row in records(overall)
-    )
-    start = f"Base rates with 95% intervals by subgroup and group. All rows: {whole}"
-    if widest is None:
-        return f"{start}. No subgroup is estimable."
-    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
-    return f"{start}. The widest gap is in {widest['subgroup']}: {apart}."
-
-
-def _rate_hover(cell: Spec, one: str, other: str) -> str:
+def _hover(cell: Spec, place: str, group: str) -> str:
     rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
     interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
-    return f"{one}, {other}: {rate} ({interval})"
+    return f"{place}, {group}: {rate} ({interval})"
 
 
 def _row_hover(row: Spec) -> str:
-    return _rate_hover(row, row["subgroup"], row["group"])
+    return _hover(row, row["subgroup"], row["group"])

@@ -67,7 +67,7 @@ def test_a_model_that_takes_too_long_is_stopped(monkeypatch):
 
 def test_columns_without_a_value_are_refused_by_a_sentence():
     text = OnnxInput("a", "str", 1, ("a",), 1, labels=False)
-    with pytest.raises(ValueError, match=r"'a' holds no value.* takes text"):
+    with pytest.raises(ValueError, match=r"'a' holds nan.* takes text"):
         text.values(pd.DataFrame({"a": [np.nan, np.nan]}), {"a": "a"})
 
 

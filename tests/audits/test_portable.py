@@ -134,7 +134,7 @@ def test_what_is_no_such_file_or_was_changed_is_refused(model_of, tmp_path):
         ({"text": '{"format": ' + "9" * 5000 + "}"}, "Not valid JSON"),
         ({"text": "{\n  oops"}, "Not valid JSON, line 2"),
         ({"text": "[]"}, "is no model of fairdash, or is damaged"),
-        ({"roles": {"target": 10**400}}, "target: "),
+        ({"roles": {"target": 10**400}}, "positive: "),
         ({"groups": 10**400}, "is no model of fairdash, or is damaged"),
         ({"thresholds": []}, "must have the format"),
     ],

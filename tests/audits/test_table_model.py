@@ -42,11 +42,11 @@ def test_a_column_that_does_not_fit_is_named():
     frame = people(50)
     for wrong, why in (
         (frame.drop(columns="skill"), r"hire\.onnx reads a column 'skill'"),
-        (frame.assign(age="old"), "Column 'age' holds text, such as 'old'"),
-        (frame.assign(branch=1), "Column 'branch' holds numbers, such as 1"),
+        (frame.assign(age="old"), "Column 'age' holds 'old' in row 1"),
+        (frame.assign(branch=1), "Column 'branch' holds 1 in row 1"),
         (
             frame.assign(branch=frame["branch"].where(frame.index != 4)),
-            "Column 'branch' is missing in 1 rows, first row 5",
+            "Column 'branch' holds nan in row 5",
         ),
     ):
         with pytest.raises(ValueError, match=why):

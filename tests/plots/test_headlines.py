@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from fairdash._wording import between, fitting, listing, number, percent, wrap
 from fairdash.metrics import Correlation
 from fairdash.plots import (
-    plot_calibration,
     plot_comparison,
     plot_ratio_against_di,
 )
@@ -215,12 +214,3 @@ def test_numbers_are_written_as_the_house_writes_them():
     assert (
         wrap("African-American 18 to 24 years") == "African-American 18<br>to 24 years"
     )
-
-
-def test_groups_that_are_numbers_are_named_after_their_column():
-    """Or "among 2 rows" would be two rows."""
-    named = {"groups": ("1", "2"), "feature": "race"}
-    rates = {"rate": [0.1, 0.9], "ci_low": [0.0, 0.8], "ci_high": [0.2, 1.0], "n": 90}
-    curve = pd.DataFrame({"group": ["1", "2"], "bin": "0.5–0.6", **rates})
-    said = plot_calibration(curve, **named).headline
-    assert said == "At 0.5–0.6 it means 90% and 10% for race: 2 and race: 1"

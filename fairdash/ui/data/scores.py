@@ -11,7 +11,7 @@ from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import clock_time
 from fairdash.audits import own_models, score_name, score_of_key
-from fairdash.brought import LARGEST_ONNX, OnnxModel, positive_class
+from fairdash.brought import LARGEST_ONNX, OnnxModel, model_columns, positive_class
 from fairdash.datasets import Dataset, ScoreColumn
 from fairdash.store import ScoresRecord
 from fairdash.ui.data.table import OpenTable
@@ -92,12 +92,11 @@ def bring_model(
         digest = hashlib.sha256(content).hexdigest()
         try:
             model = _checked(digest, sent.name, content)
-            mapping = model.mapping(dataset.frame)
+            model_columns(model, dataset.frame, dataset.roles)
             outcome = positive_class(model, dataset.roles.positive)
         except ValueError as error:
             problem(f"{sent.name} was not added", error)
             return None
-        st.table(mapping.map(plain), border="horizontal", hide_index=True)
         st.caption(plain(f"P(1), of {dataset.roles.outcome()}, is that of {outcome}."))
         name = st.text_input(
             "Name", PurePath(sent.name).stem, max_chars=40, key=f"{digest} name"
