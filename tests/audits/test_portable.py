@@ -167,7 +167,6 @@ def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
     with ZipFile(out) as archive:  # for people
         card = archive.read("README.md").decode()
     assert card.startswith("---\nlibrary_name: fairdash")
-    assert "name: Logistic" in card
     rows = tmp_path / "rows.parquet"
     said = call(
         "model", "export", run, "--model", "Logistic", "--seed", 1, "--out", rows
