@@ -23,12 +23,10 @@ from fairdash.cli._options import (
 )
 from fairdash.jobs import (
     FOR_DATABASE,
-    Wait,
     attach,
     keep_table,
     queue,
     run_open,
-    use_scheduler,
     wake,
     why_waits,
 )
@@ -60,12 +58,6 @@ def run(
     resume: Annotated[
         str | None, typer.Option(help="Id of a run to go on with, instead of a file.")
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler; see `fairdash cluster worker`."
-        ),
-    ] = None,
     inline: Annotated[
         bool, typer.Option("--inline", help="Train in this process.")
     ] = False,
@@ -95,8 +87,6 @@ def run(
     with opened(home, config) as store:
         if table is not None and resume is not None:
             raise ValueError("Give --table with a configuration.")
-        if inline and scheduler:
-            raise ValueError("Give either --inline or --scheduler.")
         check_out(out)
         if config is not None and resume is None:
             spec = keep_table(store, SweepSpec.from_yaml(config), table)
@@ -107,8 +97,6 @@ def run(
             raise ValueError("Give either a configuration or --resume ID.")
         if train_rows is not None:
             spec = spec.model_copy(update={"train_rows": train_rows})
-        if scheduler is not None:
-            use_scheduler(store, scheduler)
         with attach(store.home):
             run_id = queue(store, spec, name=name)
             snapshot = follow(store, run_id, inline=inline)
@@ -121,18 +109,18 @@ def run(
 def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
     """Show progress until the run is over; Ctrl-C cancels it, a second one leaves.
 
-    Where the run waits, it says for what; without a terminal once for each cause.
-    Raises StoreError when the database was not reached for `AWAY_SECONDS`.
+    Where the run waits, it says for what; without a terminal each once. Raises
+    StoreError when the database was not reached for `AWAY_SECONDS`.
     """
     columns = [TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
-    reached, causes = time.monotonic(), set[str]()
+    reached, printed = time.monotonic(), {""}
     with _ctrl_c() as pressed, Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("queued", total=1.0)
 
-        def say(wait: Wait | None, *words: str) -> None:
-            if wait and wait.cause not in causes and not bar.console.is_terminal:
-                causes.add(wait.cause)
-                bar.console.print(wait.words)
+        def say(wait: str, *words: str) -> None:
+            if wait not in printed and not bar.console.is_terminal:
+                printed.add(wait)
+                bar.console.print(wait)
             bar.update(task, description=", ".join(words))
 
         def show() -> Snapshot:
@@ -141,9 +129,9 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
                 store.ask_cancel(run_id)
             snapshot = store.snapshot(run_id, curves=False)
             reached = time.monotonic()
-            wait = None if inline or snapshot.run.over else why_waits(store, snapshot)
+            wait = "" if inline or snapshot.run.over else why_waits(store, snapshot)
             done = f"{snapshot.count('finished')} of {len(snapshot.trials)} trials"
-            say(wait, wait.words if wait else snapshot.run.status, done)
+            say(wait, wait or snapshot.run.status, done)
             bar.update(task, completed=snapshot.share)
             return snapshot
 
@@ -159,8 +147,7 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
                 away = time.monotonic() - reached
                 if away > AWAY_SECONDS:
                     raise StoreError(LOST.format(duration(away), run_id)) from error
-                words = f"{FOR_DATABASE.words} for {duration(away)}"
-                say(FOR_DATABASE, words, f"ends after {duration(AWAY_SECONDS)}")
+                say(FOR_DATABASE, f"{FOR_DATABASE} for {duration(away)}")
             time.sleep(POLL_SECONDS)
 
 

@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from fairdash.jobs._engine import (
+    FOR_DATABASE,
     Lease,
     attach,
     ensure_engine,
-    use_scheduler,
+    log_to_stderr,
     watching,
+    why_waits,
 )
-from fairdash.jobs._logs import log_to_stderr
-from fairdash.jobs._waits import FOR_DATABASE, Wait, why_waits
 from fairdash.jobs._work import (
     cancel,
     keep_table,

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import logging
 import os
 import shutil
 import signal
@@ -16,17 +17,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from fairdash.store import Store, private
+from fairdash._wording import plural
+from fairdash.store import Snapshot, Store, private
 
 APPS = "apps.lock"  # shared by all apps of a home folder
 ENGINE = "engine.lock"  # held by its one engine
 ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
-CARD = "engine.json"  # who the engine is, once it is ready; touched as long as it works
-START = "engine.start"  # touched when an engine is started
+CARD = "engine.json"  # who the engine is, once it is ready
 RETRY_SECONDS = 30.0  # after the start of an engine that failed
 WATCH_SECONDS = 2.0
 ROOM = 100 << 20  # free bytes below which no training begins
 PACKAGE = Path(__file__).parents[1]
+LOG_FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
+FOR_DATABASE = "Waits for Postgres"
 
 # by home folder, the last one with its start; kept, or it would stay a zombie
 _children: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
@@ -90,36 +93,9 @@ def attach(home: Path) -> Lease:
         raise TimeoutError(f"Another process keeps {home / APPS} to itself.")
     card = engine_card(home)
     if card and card["code"] != code_version():
-        _ask_to_end(card)
+        with suppress(ProcessLookupError):  # it has ended since
+            os.kill(card["pid"], signal.SIGTERM)
     return lease
-
-
-def use_scheduler(store: Store, address: str) -> None:
-    """Have the runs of a home folder trained by the workers of a Dask scheduler.
-
-    An engine without open runs that works elsewhere gives way to one that works there.
-    Raises ValueError when no scheduler answers at the address, such as
-    "tls://10.0.0.5:8786", or an engine is training elsewhere.
-    """
-    from fairdash.jobs._workers import check_scheduler  # pages load no Dask
-
-    check_scheduler(address)
-    os.environ["FAIRDASH_SCHEDULER"] = address  # for the engine to come
-    card = engine_card(store.home)
-    if not engine_lives(store.home) or (card and card["scheduler"] == address):
-        return
-    if store.open_runs():
-        names = ", ".join(run.id for run in store.open_runs())
-        raise ValueError(
-            f"The engine of {store.home} is training run {names} elsewhere; wait for "
-            "its end, or cancel it in the app."
-        )
-    if card:
-        _ask_to_end(card)
-    lock = take(store.home / ENGINE, patience=ATTACH_SECONDS)
-    if lock is None:
-        raise ValueError(f"The engine of {store.home} does not end; try again.")
-    lock.close()
 
 
 def engine_lives(home: Path) -> bool:
@@ -147,10 +123,9 @@ def ensure_engine(home: Path) -> None:
                 _children[home][0].wait(ATTACH_SECONDS)  # it has given its lock up
             except subprocess.TimeoutExpired:
                 return  # the next poll looks again
-        if start_failed(home):
+        if _start_failed(home):
             return
         (home / CARD).unlink(missing_ok=True)  # the last engine's
-        (home / START).touch(mode=0o600)
         command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
         with open(home / "engine.log", "ab", opener=private) as output:
             child = subprocess.Popen(
@@ -183,12 +158,30 @@ def watching(home: Path) -> Iterator[None]:
         thread.join()
 
 
+def why_waits(store: Store, snapshot: Snapshot) -> str:
+    """Return what an open run waits for, "" if it does not."""
+    card, address = engine_card(store.home), os.environ.get("FAIRDASH_SCHEDULER")
+    if lacks_room(store.home):
+        return "Waits for room on the disk"
+    if _start_failed(store.home):
+        return "Engine stopped by an error, see its log; it restarts"
+    if snapshot.count("running"):
+        return ""
+    if card is None:
+        return f"Waits for the scheduler at {address}" if address else "Engine starting"
+    if not card["threads"] and card["scheduler"]:  # "": others' engine drives
+        return f"Waits for a worker at {address}"
+    peers = [run.id for run in store.open_runs() if run.id != snapshot.run.id]
+    n = sum(store.snapshot(run, curves=False).count("running") for run in peers)
+    return f"Waits behind {plural(n, 'other model')}" if n else ""
+
+
 def lacks_room(home: Path) -> bool:
     """Tell whether the disk of a home folder is too full to begin a training."""
     return shutil.disk_usage(home).free < ROOM
 
 
-def start_failed(home: Path) -> bool:
+def _start_failed(home: Path) -> bool:
     """Tell whether the engine that this process started has just failed."""
     child, started = _children.get(home, (None, 0.0))
     just = time.monotonic() - started < RETRY_SECONDS
@@ -206,14 +199,15 @@ def engine_card(home: Path) -> dict[str, Any] | None:
     return card
 
 
-def _ask_to_end(card: dict[str, Any]) -> None:
-    with suppress(ProcessLookupError):  # it has ended since
-        os.kill(card["pid"], signal.SIGTERM)
-
-
 @lru_cache
 def code_version() -> str:
     """Return a hash that changes with any source file of the package."""
     files = [(str(path), path.stat()) for path in sorted(PACKAGE.rglob("*.py"))]
     facts = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
     return sha256(repr(facts).encode()).hexdigest()
+
+
+def log_to_stderr() -> None:
+    """Write what this process logs to stderr."""
+    logging.basicConfig(format=LOG_FORMAT)
+    logging.getLogger("fairdash").setLevel(logging.INFO)

@@ -20,6 +20,7 @@ from fairdash.jobs._work import begin, describe, end, fail, record
 from fairdash.jobs._workers import (
     BEGUN,
     PROGRESS,
+    check_encrypted,
     device,
     kill_worker,
     local_cluster,
@@ -31,9 +32,8 @@ from fairdash.store import Claim, RunRecord, Store, open_store, private
 from fairdash.sweep import Stack
 
 TURN_SECONDS = 0.2
-IDLE_SECONDS = 5.0  # between turns while no run is open and nothing is written
-LOOK_SECONDS = 0.4  # between looks whether something is
-ASK_SECONDS = 1.0  # the same where only the database can tell what is written
+IDLE_SECONDS = 0.5  # between turns while no run is open
+CLAIM_SECONDS = 5.0  # between looks whether another machine still drives the runs
 TRIES = 3  # workers that may die under a stack
 GRACE_SECONDS = 5.0  # between telling a stack to stop and killing its worker
 KILLED = "The worker died {n} times during training, as it does when memory runs out."
@@ -78,7 +78,7 @@ def _claiming(
         else:
             alone.close()
         _announce(store.home, "", 0)  # the engine of another machine has a scheduler
-        stop.wait(IDLE_SECONDS)
+        stop.wait(CLAIM_SECONDS)
     yield None
 
 
@@ -95,28 +95,26 @@ def _serve(
     if scheduler is None:
         cluster = local_cluster(n_workers)
         scheduler, security = str(cluster.scheduler_address), cluster.security
+    else:
+        check_encrypted(scheduler)
     try:
         client = Client(scheduler, security=security, set_as_default=False)
     except OSError:
         logging.error("no scheduler answers at %s", scheduler)
         return  # a poll starts the next engine while a run is open
     with client:
-        threads, busy, seen, turned = None, True, None, 0.0
-        host, needed = Host(store, client, elsewhere=cluster is None), time.monotonic()
+        host, threads = Host(store, client, elsewhere=cluster is None), -1
+        needed = time.monotonic()
         while not stop.is_set():
             if client.status != "running" or not _is_connected(client):
                 # Crash-only: what counts is in the store, and a poll starts the next.
                 logging.error("the scheduler is lost")
                 os._exit(0)
-            written = store.database.written()
-            pause = ASK_SECONDS if written is None else IDLE_SECONDS
-            if busy or written != seen or time.monotonic() - turned > pause:
-                claim.hold()
-                busy, seen, turned = host.turn(), written, time.monotonic()
-                if host.n_threads != threads:
-                    threads = host.n_threads
-                    _announce(store.home, scheduler, threads)
-                os.utime(store.home / CARD)  # by which others see that it answers
+            claim.hold()
+            busy = host.turn()
+            if host.n_threads != threads:
+                threads = host.n_threads
+                _announce(store.home, scheduler, threads)
             alone = take(store.home / APPS)
             if busy or alone is None:
                 needed = time.monotonic()
@@ -124,7 +122,7 @@ def _serve(
                 if time.monotonic() - needed > linger:
                     break  # keeping the lock: no app can attach to what is ending
                 alone.close()
-            host.bell.wait(TURN_SECONDS if busy else LOOK_SECONDS)
+            host.bell.wait(TURN_SECONDS if busy else IDLE_SECONDS)
             host.bell.clear()
     if cluster is not None:
         cluster.close(timeout=5)
@@ -136,7 +134,6 @@ def _announce(home: Path, scheduler: str, threads: int) -> None:
         "pid": os.getpid(),
         "scheduler": scheduler,
         "threads": threads,
-        "started": time.time(),
         "code": code_version(),
     }
     beside = home / ".engine.json"
@@ -274,12 +271,12 @@ class Host:
 
     def _kill(self, run: OpenRun) -> None:
         """End the workers of a run that does not stop, and of no other run."""
-        known = set(self.client.scheduler_info(n_workers=-1)["workers"])
+        present = set(self.client.scheduler_info(n_workers=-1)["workers"])
         with self._guard:
             workers = {
                 self._worker_of.get(task.stack.key) for task in run.tasks.values()
             }
-        workers &= known
+        workers &= present
         log.warning("killing %s for run %s", workers, run.id)
         futures = [task.future for task in run.tasks.values()]
         self.client.cancel(futures, force=True)  # first, or they run again elsewhere

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairdash import methods
 from fairdash.datasets import Dataset, check_reading, is_address
-from fairdash.jobs._engine import CARD, ENGINE, START, ensure_engine, take
+from fairdash.jobs._engine import CARD, ENGINE, ensure_engine, take
 from fairdash.methods import CATALOG, Device
 from fairdash.store import RunRecord, Store, Unreachable
 from fairdash.sweep import (
@@ -289,8 +289,7 @@ def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
     if lock is None:
         return
     with lock, store.database.claim() as claim:
-        for name in (CARD, START):  # the last engine's, and it is gone
-            (store.home / name).unlink(missing_ok=True)
+        (store.home / CARD).unlink(missing_ok=True)  # the last engine's
         for run in store.open_runs() if claim else ():
             _run(store, run, watch)
 

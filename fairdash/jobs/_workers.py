@@ -1,29 +1,22 @@
 """Worker processes: on this machine, or at a Dask scheduler elsewhere."""
 
-import asyncio
-import contextlib
 import json
-import logging
 import os
-import signal
+import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import dask
 import distributed.scheduler
 import distributed.utils
-from distributed import Event, LocalCluster, Nanny, Security, get_worker
-from distributed.comm.core import connect
-from distributed.core import send_recv
+from distributed import Event, LocalCluster, Security, get_worker
 
 from fairdash import methods
-from fairdash.jobs._logs import log_to_stderr
 from fairdash.jobs._work import Outcome, work
 from fairdash.methods import Device
 from fairdash.store import Store, home_folder, open_store
@@ -45,7 +38,6 @@ SETTINGS = {
     "distributed.scheduler.allowed-failures": 0,
 }
 POLITE = 19  # niceness of training: pages and other work on this machine go first
-SESSION = Path("/proc/self/autogroup")  # of Linux, where it weighs whole sessions
 HEARTBEAT_SECONDS = 5.0  # of an idle worker
 LOOK_SECONDS = 0.2  # between two looks at the stop flag; a look costs 0.6 ms
 PROGRESS, BEGUN = "fairdash-progress", "fairdash-begun"  # topics of Dask's event log
@@ -58,8 +50,8 @@ def local_cluster(n_workers: int) -> Any:
     """
     certificate, key = new_certificate(days=3650)  # an engine may live long
     roles = ("client", "scheduler", "worker")
-    known = {f"tls_{role}_{what}" for role in roles for what in ("cert", "key")}
-    pems = {name: key if name.endswith("key") else certificate for name in known}
+    names = {f"tls_{role}_{what}" for role in roles for what in ("cert", "key")}
+    pems = {name: key if name.endswith("key") else certificate for name in names}
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
     # Dask has no option for it; its 0.5 s is most of what an idle engine costs.
@@ -164,35 +156,14 @@ def device() -> Device:
     return methods.training_device()
 
 
-def give_way() -> None:
-    """Give this thread the lowest priority, and this process that of its session.
-
-    Linux keeps a niceness by thread, so the thread that speaks to the scheduler stays
-    as it is. Where sessions share the processors, niceness counts within a session
-    only: the process then gets a session of its own with the least weight.
-    """
-    os.setpriority(os.PRIO_PROCESS, 0, POLITE)
-    if os.getsid(0) == os.getpid():
-        return  # since an earlier stack
-    os.setsid()
-    while True:
-        try:
-            SESSION.write_text(str(POLITE))
-        except BlockingIOError:  # the kernel accepts one from all users every 100 ms
-            time.sleep(0.1)
-        except OSError:  # sessions have no weight here
-            return
-        else:
-            return
-
-
 def run_stack(
     home: str, place: str | None, run_id: str, stack: Stack, *, polite: bool
 ) -> list[Outcome] | None:
     """Work on a stack; the data set is read from the store, once per process.
 
     The store is that of a folder, or, where all is elsewhere, that of a ``place`` below
-    the worker's own folder. A ``polite`` worker lowers its priority to train.
+    the worker's own folder. A ``polite`` worker gives its training thread the lowest
+    priority; the thread that speaks to the scheduler stays as it is.
     """
     link = DaskLink(run_id)
     link.worker.log_event(BEGUN, {"stack": stack.key, "worker": link.worker.address})
@@ -200,7 +171,7 @@ def run_stack(
     run = store.run(run_id)
     store.dataset(run.dataset_id)  # which keeps it in memory
     if polite:
-        give_way()
+        os.setpriority(os.PRIO_PROCESS, 0, POLITE)
     return work(store, run, stack, link)
 
 
@@ -209,60 +180,23 @@ def _store(home: Path) -> Store:
     return open_store(home)
 
 
-CONNECT_SECONDS = 5.0
-PATIENCE_SECONDS = 2.0  # between two tries to reach a scheduler
+def check_encrypted(address: str, host: str = "") -> None:
+    """Raise ValueError unless only this machine can reach an address, or it has TLS.
 
-log = logging.getLogger("fairdash.jobs")
-
-
-def check_scheduler(address: str) -> None:
-    """Raise a ValueError that says what to do unless a scheduler answers."""
-    with ThreadPoolExecutor(1) as aside:  # a notebook's thread has a loop of its own
-        there = aside.submit(lambda: asyncio.run(scheduler_answers(address))).result()
-    if not there:
-        raise ValueError(
-            f"No Dask scheduler answers at {address}; on that machine "
-            "`dask scheduler --host HOST --port PORT --dashboard-address 127.0.0.1:0` "
-            "starts one."
-        )
-
-
-async def scheduler_answers(address: str) -> bool:
-    """Tell whether a scheduler of Dask listens at an address.
-
-    Raises
-    ------
-    ValueError
-        When it is no address, or one of another machine without TLS.
+    ``host`` is where workers listen, by default that of the address, which is such as
+    "tls://10.0.0.5:8786".
     """
     parts = urlsplit(address)
     if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
         raise ValueError(
             f"A scheduler's address is like tls://10.0.0.5:8786, got {address!r}."
         )
-    _check_encrypted(address, str(parts.hostname))
-    known = Security().get_connection_args("client")  # certificates, from Dask's config
+    host = host or parts.hostname
     try:
-        link = await connect(address, timeout=CONNECT_SECONDS, **known)
-        question = send_recv(link, op="identity", close=True)
-        reply = await asyncio.wait_for(question, CONNECT_SECONDS)
-    except (OSError, RuntimeError):  # a timeout; a configuration that wants TLS
-        return False
-    # others may listen there, a worker or, while nobody does, this socket itself
-    return isinstance(reply, dict) and reply.get("type") == "Scheduler"
-
-
-def _is_own(host: str | None) -> bool:
-    """Tell whether an address is one that only this machine reaches."""
-    try:
-        return host == "localhost" or ip_address(host or "").is_loopback
+        own = host == "localhost" or ip_address(host).is_loopback
     except ValueError:  # a name
-        return False
-
-
-def _check_encrypted(address: str, host: str) -> None:
-    """Raise ValueError for an address of other machines that anybody could speak to."""
-    if urlsplit(address).scheme != "tls" and not _is_own(host):
+        own = False
+    if parts.scheme != "tls" and not own:
         raise ValueError(
             f"{host} is reached by other machines, and whoever reaches a scheduler or "
             "worker without TLS runs code there. Use an address tls://… with the "
@@ -270,73 +204,25 @@ def _check_encrypted(address: str, host: str) -> None:
         )
 
 
-def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> None:
-    """Work for a Dask scheduler until a signal ends it.
+def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> NoReturn:
+    """Become `dask worker`: work for a scheduler until it or a signal ends it.
 
-    Dask's own workers end with their scheduler and stay away. These wait until one
-    answers at the address again, so that a restarted scheduler finds them. Raises
-    ValueError when it is no address. The address is such as "tls://10.0.0.5:8786";
-    without TLS ("tcp://") it must be this machine's own. Each of the ``n_workers``
-    processes has one thread and must see the home folder of the runs, unless their
-    database and files are elsewhere (`fairdash.store.open_store`). They listen at
-    the address ``host`` of this machine and on no other: whoever reaches it can run
-    code; a scheduler on another machine must reach it.
+    Each of the ``n_workers`` processes has one thread and must see the home folder of
+    the runs, unless their database and files are elsewhere
+    (`fairdash.store.open_store`). They listen at the address ``host`` of this machine
+    and on no other: whoever reaches it can run code; a scheduler on another machine
+    must reach it. Raises ValueError as `check_encrypted`.
     """
-    _check_encrypted(address, host)
-    log_to_stderr()
-    # its own words would bury those that matter here; the workers read the environment
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    quiet = dict.fromkeys(("distributed", "distributed.client"), "critical")
-    os.environ.setdefault("DASK_LOGGING", repr(quiet))
-    from fairdash.jobs.host import start_forkserver  # the host itself imports us
-
-    start_forkserver()
-    dask.config.set(SETTINGS)
-    distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
-    if not _is_own(urlsplit(address).hostname) and _is_own(host):
-        log.warning("listening on %s: a scheduler elsewhere needs --host", host)
-    asyncio.run(_serve(address, n_workers, host))
-
-
-async def _serve(address: str, n_workers: int, host: str) -> None:
-    """Work whenever a scheduler is there, until a signal comes."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    waiting = False
-    while not stop.is_set():
-        if await scheduler_answers(address):
-            waiting = False
-            try:
-                await _work(address, n_workers, host, stop)
-            except (OSError, RuntimeError) as error:  # a nanny says both
-                log.warning("the workers did not start: %s", error)
-        elif not waiting:
-            waiting = True
-            log.warning("no scheduler at %s; waiting for one", address)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), PATIENCE_SECONDS)
-
-
-async def _work(address: str, n_workers: int, host: str, stop: asyncio.Event) -> None:
-    """Work until the scheduler is gone or it is time to stop."""
-    async with contextlib.AsyncExitStack() as stack:
-        nannies = [
-            await stack.enter_async_context(
-                Nanny(
-                    address,
-                    host=host,
-                    nthreads=1,
-                    memory_limit=0,
-                    dashboard_address="127.0.0.1:0",
-                )
-            )
-            for _ in range(n_workers)
-        ]
-        log.info("%d workers at %s", n_workers, address)
-        stopped = asyncio.ensure_future(stop.wait())
-        gone = [asyncio.ensure_future(nanny.finished()) for nanny in nannies]
-        await asyncio.wait([stopped, *gone], return_when=asyncio.FIRST_COMPLETED)
-        for task in (stopped, *gone):
-            task.cancel()
+    check_encrypted(address)
+    check_encrypted(address, host)
+    os.environ["OMP_NUM_THREADS"] = "1"  # of torch: two workers beat two threads
+    options = {
+        "--nworkers": n_workers,
+        "--nthreads": 1,
+        "--memory-limit": 0,
+        "--host": host,
+        "--dashboard-address": "127.0.0.1:0",
+    }
+    command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", address]
+    command += [str(part) for pair in options.items() for part in pair]
+    os.execv(sys.executable, command)

@@ -11,8 +11,7 @@ import multiprocessing.forkserver
 import os
 from pathlib import Path
 
-from fairdash.jobs._engine import CARD, ENGINE, Lease, take
-from fairdash.jobs._logs import log_to_stderr
+from fairdash.jobs._engine import CARD, ENGINE, Lease, log_to_stderr, take
 from fairdash.store import trouble
 
 PRELOADED = [
@@ -30,8 +29,8 @@ def main() -> None:
     parser.add_argument("--lock", type=int, help="descriptor of the lock, if taken")
     arguments = parser.parse_args()
     home = arguments.home.resolve()
-    given = arguments.lock
-    lock = take(home / ENGINE) if given is None else Lease(given)
+    descriptor = arguments.lock
+    lock = take(home / ENGINE) if descriptor is None else Lease(descriptor)
     if lock is None:
         return  # another engine lives
     (home / CARD).unlink(missing_ok=True)  # the last engine's
@@ -48,10 +47,10 @@ def main() -> None:
         linger = float(os.environ.get("FAIRDASH_LINGER", "30"))
         try:
             serve(home, scheduler=scheduler, n_workers=n_workers, linger=linger)
-        except OSError as error:
-            if (why := trouble(error)) is None:
+        except (OSError, ValueError) as error:
+            if (why := trouble(error)) is None and isinstance(error, OSError):
                 raise
-            logging.error("%s", why)
+            logging.error("%s", why or error)
             os._exit(1)  # crash-only; whoever started it tries again after a while
 
 

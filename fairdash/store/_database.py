@@ -137,7 +137,6 @@ class Database:
                 with self._alone(), closing(sqlite3.connect(database)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")
         self.is_sqlite = is_sqlite
-        self._file = database
         if is_sqlite:
             options = {"timeout": BUSY_SECONDS}
             self.engine = sa.create_engine(address, connect_args=options)
@@ -200,20 +199,6 @@ class Database:
                 yield Claim(connection) if held else None
             finally:
                 connection.invalidate()  # closed, not pooled: locks are its session's
-
-    def written(self) -> tuple[int, ...] | None:
-        """Return what every write changes, without asking the database.
-
-        None when it cannot be told from files: another database than SQLite.
-        """
-        if not self.is_sqlite:
-            return None
-        facts: list[int] = []
-        for path in (self._file, f"{self._file}-wal"):
-            with suppress(FileNotFoundError):
-                stat = os.stat(path)
-                facts += [stat.st_mtime_ns, stat.st_size]
-        return tuple(facts)
 
     def upsert(
         self,

@@ -181,8 +181,7 @@ def _waits(run: RunRecord) -> str:
     """Return what a run waits for, or nothing."""
     if run.over:
         return ""
-    wait = why_waits(store(), store().snapshot(run.id, curves=False))
-    return wait.words if wait else ""
+    return why_waits(store(), store().snapshot(run.id, curves=False))
 
 
 def _key(name: str, listed: Sequence[RunRecord | Kept]) -> str:
@@ -373,7 +372,7 @@ def _card(run_id: str) -> None:
                 open_page(_TRAIN, run=run_id, data=snapshot.run.dataset_id)
         left = seconds_left(store(), snapshot)
         total, done = len(snapshot.trials), snapshot.count("finished")
-        facts = [wait.words] if wait else []
+        facts = [wait] if wait else []
         facts += [f"{done} of {plural(total, 'model')} finished"]
         facts += [time_left(left)] if left is not None else []
         st.caption(" · ".join(facts))

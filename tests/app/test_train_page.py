@@ -152,16 +152,15 @@ def test_a_run_in_progress_shows_its_curves_and_can_be_cancelled(
 def test_every_page_of_a_run_says_that_its_engine_is_starting(
     visit, dataset_id, inline
 ):
-    (inline / "engine.start").touch()
     with take(inline / "engine.lock"):  # as long as it has not said that it is ready
         going = start_training(dataset_id, MethodGrid(method="road"), 1)
         said = {name: visit(name, run=going) for name in ("Train", "Home", "Runs")}
     assert not any(page.exception for page in said.values())
-    assert "**Engine starting for " in words(said["Train"])
+    assert "**Engine starting**" in words(said["Train"])
     assert ":blue-badge[waiting]" in words(said["Home"])
-    assert "Engine starting for " in words(said["Home"])
+    assert "Engine starting" in words(said["Home"])
     (note,) = said["Runs"].dataframe[0].value["Note"]
-    assert note.startswith("Engine starting for ")
+    assert note == "Engine starting"
 
 
 def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_control):

@@ -297,8 +297,7 @@ def test_a_file_that_is_neither_csv_nor_parquet_is_refused_before_training(
 
 
 def test_a_sweep_needs_a_file_or_a_run_that_exists(home, config):
-    both = [config, "--inline", "--scheduler", "tcp://nowhere:1"]
-    for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"], both):
+    for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"]):
         done = call("run", *arguments)
         assert done.exit_code == 2
         assert one_line(done.stderr)

@@ -12,9 +12,8 @@ import pytest
 from conftest import end_runs, free_port, wait_until, wait_until_no_engine
 from toys import ROLES, Question, people_csv, specification
 
-from fairdash.jobs import _engine, _serve, attach, ensure_engine, queue
+from fairdash.jobs import _engine, _serve, attach, ensure_engine, queue, why_waits
 from fairdash.jobs._engine import engine_lives
-from fairdash.jobs._waits import engine_waits_for
 from fairdash.jobs._work import end
 from fairdash.store import open_store
 
@@ -74,12 +73,12 @@ def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monke
         said = (home / "engine.log").read_text()
         assert said.count("is damaged. Put a backup") == 1
         assert "Traceback" not in said
-        assert "stopped by an error" in engine_waits_for(home).words
+        assert _engine._start_failed(home)
         (home / "store.db").write_bytes(good)
         monkeypatch.setattr(_engine, "RETRY_SECONDS", 0)
         ensure_engine(home)
         wait_until((home / "engine.json").exists)
-        assert engine_waits_for(home) is None
+        assert not _engine._start_failed(home)
     wait_until_no_engine(home)
 
 
@@ -105,7 +104,8 @@ def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask
         with attach(home):
             ensure_engine(home)
             wait_until(lambda: store.run(run_id).status == "running")
-            assert "room on the disk, of which 2" in engine_waits_for(home).words
+            waits = why_waits(store, store.snapshot(run_id))
+            assert waits == "Waits for room on the disk"
             filler = home / "filler"
             with pytest.raises(OSError, match="No space left"):
                 filler.write_bytes(b"x" * (30 << 20))

@@ -1,14 +1,11 @@
 """A scheduler elsewhere: its workers outlive it, and a sweep outlives both."""
 
-import asyncio
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import urllib.parse
-from concurrent.futures import ThreadPoolExecutor
 
 import dask
 import numpy as np
@@ -20,17 +17,7 @@ from toys import people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.jobs import (
-    attach,
-    ensure_engine,
-    queue,
-    serve_worker,
-    submit,
-    use_scheduler,
-)
-from fairdash.jobs._engine import engine_lives
-from fairdash.jobs._waits import engine_waits_for
-from fairdash.jobs._workers import scheduler_answers
+from fairdash.jobs import attach, ensure_engine, serve_worker, submit
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
@@ -113,64 +100,15 @@ def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, 
         stop(told)
 
 
-@pytest.fixture
-def nobody():
-    """An address that is taken, so that nobody else can begin to listen there."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-
-
-def test_a_scheduler_that_does_not_answer_is_told_with_the_way_to_start_one(
-    home, nobody
-):
-    """From a notebook too, where the calling thread is inside a running event loop."""
-    store = open_store(home)
-
-    async def cell():
-        use_scheduler(store, nobody)
-
-    with ThreadPoolExecutor(1) as kernel:  # this thread may have a loop by itself
-        done = kernel.submit(lambda: asyncio.run(cell()))
-        with pytest.raises(ValueError, match=rf"{nobody}.*dask scheduler --host"):
-            done.result()
-    for wrong in ("127.0.0.1", "http://127.0.0.1:8786", "tcp://127.0.0.1"):
-        with pytest.raises(ValueError, match="is like tls://10"):
-            use_scheduler(store, wrong)
-    store.close()
-
-
-def test_what_answers_but_is_no_scheduler_is_refused():
-    """As a socket does that was connected to its own port."""
-
-    async def echo(reader, writer):
-        while heard := await reader.read(65_536):
-            writer.write(heard)
-            await writer.drain()
-        writer.close()
-
-    async def asked():
-        server = await asyncio.start_server(echo, "127.0.0.1", 0)
-        host, port = server.sockets[0].getsockname()
-        async with server:
-            return await scheduler_answers(f"tcp://{host}:{port}")
-
-    with ThreadPoolExecutor(1) as aside:  # this thread may have a loop by itself
-        assert not aside.submit(lambda: asyncio.run(asked())).result()
-
-
-def test_other_machines_are_spoken_to_by_tls_alone(home):
+def test_other_machines_are_spoken_to_by_tls_alone():
     for address in ("tcp://10.0.0.5:8786", "tcp://scheduler.example:8786"):
         with pytest.raises(ValueError, match=r"runs code there.*tls://"):
-            use_scheduler(open_store(home), address)
+            serve_worker(address, n_workers=1)
     with pytest.raises(ValueError, match=r"^0.0.0.0 is reached by other machines"):
         serve_worker("tcp://127.0.0.1:8786", n_workers=1, host="0.0.0.0")
-
-
-def answers(address):
-    """Whether a scheduler answers; this thread may have a loop by itself."""
-    with ThreadPoolExecutor(1) as aside:
-        return aside.submit(lambda: asyncio.run(scheduler_answers(address))).result()
+    for wrong in ("127.0.0.1", "http://127.0.0.1:8786", "tcp://127.0.0.1"):
+        with pytest.raises(ValueError, match="is like tls://10"):
+            serve_worker(wrong, n_workers=1)
 
 
 def test_a_key_that_was_deleted_is_made_anew_with_whole_files_beside_it(tmp_path):
@@ -186,7 +124,7 @@ def test_a_key_that_was_deleted_is_made_anew_with_whole_files_beside_it(tmp_path
                 file.write("of before")
 
 
-def test_workers_elsewhere_need_certificates_and_outlive_their_scheduler(
+def test_workers_elsewhere_have_certificates_and_a_run_outlives_their_scheduler(
     postgres, bucket, tmp_path, monkeypatch
 ):
     """They take the run from Postgres, its table from S3, and leave models there."""
@@ -211,27 +149,30 @@ def test_workers_elsewhere_need_certificates_and_outlive_their_scheduler(
         ends.enter_context(dask.config.set(known))
         scheduler = [start_scheduler(address)]
         ends.callback(lambda: stop(scheduler[0]))
-        with monkeypatch.context() as there:
-            there.setenv("FAIRDASH_HOME", str(elsewhere))
-            work = start(*COMMAND, "cluster", "worker", address, "--workers", "1")
-        ends.callback(stop, work)
-        wait_until(lambda: answers(address))
-        assert not answers(address.replace("tls", "tcp"))
+
+        def work():
+            """Start a worker, as whoever restarts services does."""
+            with monkeypatch.context() as there:
+                there.setenv("FAIRDASH_HOME", str(elsewhere))
+                worker = start(*COMMAND, "cluster", "worker", address, "--workers", "1")
+            ends.callback(stop, worker)
+
+        work()
 
         def finished():
             ensure_engine(here)
             return [t for t in store.snapshot(run_id).trials if t.status == "finished"]
 
+        monkeypatch.setenv("FAIRDASH_SCHEDULER", address)
         with attach(here):
-            use_scheduler(store, address)
             run_id = submit(store, spec)
             wait_until(finished)
             done = {t.key: store.artifact(t.key).written() for t in finished()}
             os.kill(scheduler[0].pid, signal.SIGKILL)
             scheduler[0].wait()
             scheduler[0] = start_scheduler(address)
+            work()
             wait_until(lambda: store.run(run_id).over or not finished())
-        assert work.poll() is None
         for key, written in done.items():
             assert store.artifact(key).written() == written
         snapshot = store.snapshot(run_id)
@@ -247,35 +188,3 @@ def test_workers_elsewhere_need_certificates_and_outlive_their_scheduler(
         wait_until_no_engine(here)
     assert {path.name for path in elsewhere.iterdir()} >= {"tables", "artifacts"}
     assert not (elsewhere / "store.db").exists()
-
-
-def test_an_idle_engine_gives_way_and_a_busy_one_is_not_disturbed(
-    home, monkeypatch, address, scheduler, tmp_path
-):
-    (tmp_path / "people.csv").write_bytes(people_csv())
-    store = open_store(home)
-    monkeypatch.delenv("FAIRDASH_SCHEDULER")
-    with attach(home):
-        ensure_engine(home)
-        wait_until((home / "engine.json").exists)
-        run_id = queue(store, specification(tmp_path / "people.csv"))
-        with pytest.raises(ValueError, match=run_id):
-            use_scheduler(store, address)
-        assert engine_lives(home)
-        wait_until(lambda: store.run(run_id).over)
-        wait_until(lambda: not refused(store, address))
-        wait_until(lambda: not engine_lives(home))
-        ensure_engine(home)
-        waits = "Waits for the scheduler at ", "Waits for a worker at "
-        assert engine_waits_for(home).words == f"{waits[0]}{address}"
-        wait_until(lambda: engine_waits_for(home).words == f"{waits[1]}{address}")
-    wait_until_no_engine(home)
-    store.close()
-
-
-def refused(store, address):
-    try:
-        use_scheduler(store, address)
-    except ValueError:
-        return True
-    return False

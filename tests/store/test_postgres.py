@@ -10,9 +10,8 @@ import sqlalchemy as sa
 from toys import ROLES, Question, people_csv, specification
 
 from fairdash.cli import _run
-from fairdash.jobs import _serve, attach, queue, run_open
+from fairdash.jobs import _serve, attach, queue, run_open, why_waits
 from fairdash.jobs._engine import take
-from fairdash.jobs._waits import engine_waits_for
 from fairdash.store import StoreError, open_store
 from fairdash.store.server import postgres as server
 
@@ -74,11 +73,10 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
             assert second is None
         stop = Event()
         monkeypatch.setattr(stop, "wait", lambda seconds: stop.set())
-        (store.home / "engine.start").touch()
         with attach(store.home), _serve._claiming(store, stop, 0) as third:
             assert third is None
         with take(store.home / "engine.lock"):  # it waits, and is not starting
-            assert engine_waits_for(store.home) is None
+            assert why_waits(store, store.snapshot(run)) == ""
         claim.hold()
         with store.database.writing() as connection:
             connection.execute(sa.text(end), {"lock": server.ENGINE_LOCK})

@@ -17,6 +17,8 @@ from pydantic import TypeAdapter
 from fairdash import box
 from fairdash.datasets import (
     SAMPLES,
+    TableFile,
+    TableFormat,
     check_reading,
     convert_table,
     table_digest,
@@ -74,84 +76,107 @@ def unpack_runs(
     """
     name = Path(file.name).name
     try:
-        with _checked(store, file, table) as checked:
-            return Unpacked(_keep(store, checked, table), checked.facts.address)
+        with _checked(store, file, table) as bundle, ExitStack() as undo:
+            ids = [_keep_run(store, bundle, undo, run) for run in bundle.runs]
+            undo.pop_all()  # what was kept stays
+        return Unpacked(ids, bundle.address)
     except ValueError as error:
         reason = str(error).rstrip(".")
         raise ValueError(f"{name} cannot be used: {reason}.") from None
 
 
-@contextmanager
-def _opened(file: Path | IO[bytes], folder: Path) -> Iterator[BinaryIO]:
-    """Give a file that another process can read."""
-    if isinstance(file, Path):
-        with open(file, "rb") as opened:
-            yield opened
-        return
-    with TemporaryFile(dir=folder) as copy:
-        file.seek(0)
-        shutil.copyfileobj(file, copy)
-        copy.flush()
-        yield copy
+class _Table(NamedTuple):
+    """A table that is not in the store yet: as Parquet, and where it comes from."""
+
+    path: Path
+    name: str
+    about: TableFile
+    table_format: TableFormat | None
+
+
+class _Run(NamedTuple):
+    packed: PackedRun
+    spec: SweepSpec
+    table: str  # sha256
+    dataset_id: str
 
 
 @dataclass(frozen=True)
-class _Checked:
-    """What the box found right: facts, and of each run specification and table.
+class _Bundle:
+    """What the box found right; ``models`` has the arrays of each trial by part."""
 
-    ``paths`` are those of new tables, ``members`` of models.
-    """
-
-    facts: Facts
-    specs: list[SweepSpec]
-    tables: list[str]
-    paths: dict[str, Path]
-    answer: check.Answer
-    members: Mapping[str, Parts]
+    address: str
+    runs: list[_Run]
+    tables: dict[str, _Table]
+    models: Mapping[str, Parts]
 
 
 @contextmanager
 def _checked(
     store: Store, file: Path | IO[bytes], table: Path | None
-) -> Iterator[_Checked]:
+) -> Iterator[_Bundle]:
     """Have a bundle checked, its parts written to files that go afterwards."""
     owner = str(store.home)
     with ExitStack() as stack:
-        source = stack.enter_context(_opened(file, store.home))
         folder = Path(stack.enter_context(store.workspace()))
-        content = box.run(FACTS_TASK, b"", [source], owner=owner, limits=LIMITS)
-        facts = Facts.model_validate_json(content)
+
+        def scratch() -> BinaryIO:
+            return stack.enter_context(TemporaryFile(dir=folder))
+
+        source = scratch()
+        with open(file, "rb") if isinstance(file, Path) else _rewound(file) as content:
+            shutil.copyfileobj(content, source)
+        source.flush()
+        said = box.run(FACTS_TASK, b"", [source], owner=owner, limits=LIMITS)
+        facts = Facts.model_validate_json(said)
         specs = [check.specification(run) for run in facts.runs]
-        tables = [_digest(spec) for spec in specs]
-        new = {
-            digest: folder / f"new {digest}"
-            for digest in tables
-            if f"{digest}.parquet" in facts.sha256
-        }
-        given = {
-            digest: path
-            for digest, spec in zip(tables, specs, strict=True)
-            if (path := _table_here(store, spec, digest, folder, table, digest in new))
-        }
+        digests = [_digest(spec) for spec in specs]
+        new, here, tables = dict[str, Path](), dict[str, Path](), dict[str, _Table]()
+        stored = {record.sha256 for record in store.tables()}
+        for digest, spec in zip(digests, specs, strict=True):
+            if f"{digest}.parquet" in facts.sha256:
+                new[digest] = folder / f"new {digest}"
+            if digest in stored:
+                here[digest] = store.table_path(digest)
+            elif digest not in new and digest not in tables:
+                tables[digest] = _read(spec, digest, folder / digest, table)
+                here[digest] = tables[digest].path
         arrays = folder / "arrays"
-        readable = [stack.enter_context(open(path, "rb")) for path in given.values()]
+        readable = [stack.enter_context(open(path, "rb")) for path in here.values()]
         writable = [
             stack.enter_context(open(path, "w+b")) for path in (arrays, *new.values())
         ]
-        scratch = [
-            stack.enter_context(TemporaryFile(dir=folder)) for _ in range(N_SCRATCH)
-        ]
-        request = check.Request(tables, list(given), len(new))
-        content = box.run(
+        request = check.Request(digests, list(here), len(new))
+        said = box.run(
             BUNDLE_TASK,
             TypeAdapter(check.Request).dump_json(request),
-            [source, writable[0], *readable, *writable[1:], *scratch],
+            [
+                source,
+                writable[0],
+                *readable,
+                *writable[1:],
+                *(scratch() for _ in range(N_SCRATCH)),
+            ],
             owner=owner,
             limits=LIMITS,
         )
-        answer = TypeAdapter(check.Answer).validate_json(content)
-        members = _members(stack.enter_context(pa.memory_map(str(arrays))))
-        yield _Checked(facts, specs, tables, new, answer, members)
+        answer = TypeAdapter(check.Answer).validate_json(said)
+        ids = [key[:ID_LENGTH] for key in answer.data_keys]
+        parts = zip(facts.runs, specs, digests, ids, strict=True)
+        runs = [_Run(*run) for run in parts]
+        for run in runs:
+            if run.table in new and run.table not in stored:
+                about, form = answer.tables[run.table], run.spec.data.table_format
+                name = run.packed.table_name
+                tables[run.table] = _Table(new[run.table], name, about, form)
+        models = _models(stack.enter_context(pa.memory_map(str(arrays))))
+        yield _Bundle(facts.address, runs, tables, models)
+
+
+@contextmanager
+def _rewound(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    file.seek(0)
+    yield file
 
 
 def _digest(spec: SweepSpec) -> str:
@@ -161,101 +186,65 @@ def _digest(spec: SweepSpec) -> str:
     return str(spec.data.table)
 
 
-def _table_here(
-    store: Store,
-    spec: SweepSpec,
-    digest: str,
-    folder: Path,
-    table: Path | None,
-    in_bundle: bool,
-) -> Path | None:
-    """Return a table of this machine as Parquet, None where only the bundle has it."""
-    if digest in {kept.sha256 for kept in store.tables()}:
-        return store.table_path(digest)
-    if in_bundle:
-        return None
+def _read(spec: SweepSpec, digest: str, path: Path, table: Path | None) -> _Table:
+    """Read the table of a sample, or the file of this machine with a digest."""
     data = spec.data
     if data.sample:
-        source, told = SAMPLES[data.sample].path, {}
+        source, form = SAMPLES[data.sample].path, {}
     elif table is not None:
-        source = table
-        told = check_reading(digest, table, data.table_format, table.name)._asdict()
+        reading = check_reading(digest, table, data.table_format, table.name)
+        source, form = table, reading._asdict()
     else:
         raise ValueError(
             f"it names its table by the sha256 {digest[:12]}…; give that file with "
             "`--table FILE`"
         )
-    path = folder / f"given {digest}"
-    convert_table(source, path, **told)
-    return path
+    about = convert_table(source, path, **form)
+    return _Table(path, source.name, about, about.table_format)
 
 
-def _members(file: Any) -> Mapping[str, Parts]:
-    """Return the arrays that the box wrote, by member, part and name."""
+def _models(file: Any) -> Mapping[str, Parts]:
+    """Return the arrays that the box wrote, by trial, part and name."""
     reader = pa.ipc.open_file(file)
-    members: dict[str, dict[str, Arrays]] = defaultdict(lambda: defaultdict(dict))
+    models: dict[str, dict[str, Arrays]] = defaultdict(lambda: defaultdict(dict))
     for number in range(reader.num_record_batches):
         batch = reader.get_batch(number)
         content = batch.column("content")[0].as_buffer()
         (row,) = batch.drop_columns(["content"]).to_pylist()
         array = np.frombuffer(content, row["dtype"]).reshape(row["shape"])
-        members[row["member"]][row["part"]][row["name"]] = array
-    return members
+        models[row["member"]][row["part"]][row["name"]] = array
+    return models
 
 
-def _keep(store: Store, checked: _Checked, table: Path | None) -> list[str]:
-    """Keep all runs; what was kept goes when one of them cannot be."""
-    runs = zip(
-        checked.facts.runs,
-        checked.specs,
-        checked.tables,
-        checked.answer.data_keys,
-        strict=True,
-    )
-    with ExitStack() as undo:
-        ids = [
-            _keep_run(store, checked, undo, run, spec, digest, key[:ID_LENGTH], table)
-            for run, spec, digest, key in runs
-        ]
-        undo.pop_all()
-    return ids
-
-
-def _keep_run(
-    store: Store,
-    checked: _Checked,
-    undo: ExitStack,
-    packed: PackedRun,
-    spec: SweepSpec,
-    digest: str,
-    dataset_id: str,
-    table: Path | None,
-) -> str:
-    shown = {data.id: data for data in store.datasets()}.get(dataset_id)
+def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
+    """Keep a run; ``undo`` learns how it goes again where another one cannot be."""
+    packed, spec, data = run.packed, run.spec, run.spec.data
+    shown = {record.id: record for record in store.datasets()}.get(run.dataset_id)
     if shown is None:
-        _keep_table(store, checked, packed, spec, digest, table)
-        data = spec.data
-        store.add_dataset(digest, data.roles, data.name, packed.subgroups)
-        undo.callback(store.delete_dataset, dataset_id)
-        shown = store.dataset_record(dataset_id)
-    for run in store.runs():
-        if run.id == packed.id and run.dataset_id != dataset_id:
+        if run.table in bundle.tables:
+            path, name, about, form = bundle.tables[run.table]
+            store.adopt_table(run.table, path, about, name, form)
+        store.add_dataset(run.table, data.roles, data.name, packed.subgroups)
+        undo.callback(store.delete_dataset, run.dataset_id)
+        shown = store.dataset_record(run.dataset_id)
+    for other in store.runs():
+        if other.id == packed.id and other.dataset_id != run.dataset_id:
             raise ValueError(f"the run {packed.id} here is on other data")
-        same = run.name, run.dataset_id, run.spec, run.status
-        wanted = packed.name, dataset_id, packed.spec, "finished"
-        if same == wanted or run.id == packed.id:
-            return run.id
-    dataset = store.dataset(dataset_id)
+        same = other.name, other.dataset_id, other.spec, other.status
+        wanted = packed.name, run.dataset_id, packed.spec, "finished"
+        if same == wanted or other.id == packed.id:
+            return other.id
+    dataset = store.dataset(run.dataset_id)
     for trial in expand(spec.fitted_to(dataset), dataset.key):
         if trial.key not in packed.failed:
-            keep(store, _result(trial, checked.members[trial.key]), spec.train_rows)
+            keep(store, _result(trial, bundle.models[trial.key]), spec.train_rows)
     run_id = queue(
         store, spec, name=packed.name, run_id=packed.id, failed=packed.failed
     )
     undo.callback(store.delete_run, run_id)
     undo.callback(store.set_status, run_id, "cancelled")
     # to queue a run shows its data set by the run's subgroups
-    store.add_dataset(digest, shown.roles, shown.name, shown.subgroups)
+    store.add_dataset(run.table, shown.roles, shown.name, shown.subgroups)
     for stack in begin(store, store.run(run_id), "cpu"):
         keys = [trial.key for trial in stack.trials]
         record(store, run_id, measure(store, dataset, stack, keys, spec))
@@ -263,29 +252,11 @@ def _keep_run(
     return run_id
 
 
-def _keep_table(
-    store: Store,
-    checked: _Checked,
-    packed: PackedRun,
-    spec: SweepSpec,
-    digest: str,
-    table: Path | None,
-) -> None:
-    form = spec.data.table_format
-    if digest in checked.paths:
-        new = checked.answer.tables[digest]
-        store.adopt_table(digest, checked.paths[digest], new, packed.table_name, form)
-    elif spec.data.sample:
-        path = SAMPLES[spec.data.sample].path
-        store.add_table(path, path.name)
-    elif table is not None:
-        reading = check_reading(digest, table, form, table.name)
-        store.add_table(table, table.name, **reading._asdict())
-
-
 def _result(trial: Trial, parts: Parts) -> TrialResult:
     result: Any = parts[check.RESULT]
-    snapshots = RATIOS in result
+    history = None
+    if RATIOS in result:
+        history = {"epoch": result[EPOCH], "ratio": result[RATIOS]}
     return TrialResult(
         trial,
         seconds=0.0,
@@ -293,7 +264,5 @@ def _result(trial: Trial, parts: Parts) -> TrialResult:
         history=pd.DataFrame(parts[check.CURVE]),
         network=dict(parts[check.NETWORK]),
         ratio=result.get(RATIO),
-        ratio_history={"epoch": result[EPOCH], "ratio": result[RATIOS]}
-        if snapshots
-        else None,
+        ratio_history=history,
     )

@@ -142,7 +142,7 @@ def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
     Where the run waits, the first fact is for what.
     """
     wait = why_waits(store(), snapshot)
-    head = wait.words if wait else "" if any(facts) else "Queued"
+    head = wait or ("" if any(facts) else "Queued")
     head, *others = (fact for fact in (head, *facts) if fact)
     words = [f"**{head}**", *others, "saved as it goes, safe to close this page"]
     with (
@@ -205,7 +205,7 @@ def waiting_for_database() -> Iterator[None]:
     try:
         yield
     except Unreachable as error:
-        st.info(str(error), title=FOR_DATABASE.words)
+        st.info(str(error), title=FOR_DATABASE)
 
 
 def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:
