@@ -45,14 +45,14 @@ def begin(at, options):
         subgroups=here.subgroups,
     )
     here.stacks = plan(expand(spec, here.data.key))
-    small, subgroups, _ = synthetic(200, 4)
-    train_stack(here.stacks[0], small, subgroups=subgroups)
+    small, _, _ = synthetic(200, 4)
+    train_stack(here.stacks[0], small)
 
 
 def train(i):
     """Train one stack; return how many there are."""
     if i is not None:
-        train_stack(here.stacks[i], here.data, subgroups=here.subgroups)
+        train_stack(here.stacks[i], here.data)
     return len(here.stacks)
 
 

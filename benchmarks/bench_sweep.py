@@ -106,9 +106,7 @@ class Bench:
 
     def stacked(self, i):
         """Train one stack of the sweep."""
-        train_stack(
-            self.stacks[i], self.data, scaling=self.scaling, subgroups=self.subgroups
-        )
+        train_stack(self.stacks[i], self.data, scaling=self.scaling)
 
 
 def begin(table, options, batch_size):

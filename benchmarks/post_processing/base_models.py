@@ -61,7 +61,7 @@ def trained(dataset, subgroups, name, grid, seeds):
     )
     rows, scores = [], {}
     for stack in plan(expand(spec, dataset.key)):
-        results = train_stack(stack, dataset, subgroups=subgroups)
+        results = train_stack(stack, dataset)
         kept = np.stack([result.scores for result in results])
         metrics = score(dataset, stack.seed, kept, subgroups)
         seconds = [result.seconds for result in results]

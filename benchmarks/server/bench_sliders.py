@@ -36,7 +36,6 @@ from fairdash.sweep import (
     SweepSpec,
     expand,
     score,
-    summarise_ratio,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +117,6 @@ def build(home, n_rows):
         trials = expand(spec, dataset.key)
         run = store.add_run(spec.model_dump(mode="json"), trials, "Grid", data)
         train = split(dataset, 0).train
-        groups = dataset.sensitive_features[train]
         for trial in trials:
             weight = float(trial.params.get("fairness_weight", 0.0))
             tau = float(trial.params.get("tau", 1.0))
@@ -134,7 +132,6 @@ def build(home, n_rows):
                 network={},
                 ratio=ratio if trial.method == "road" else None,
             )
-            seen = summarise_ratio(ratio, groups) if trial.method == "road" else None
             store.put_progress(
                 [
                     {
@@ -143,7 +140,6 @@ def build(home, n_rows):
                         "n_epochs": 1,
                         "seconds": 1.0,
                         "curves": {},
-                        "ratio": seen,
                     }
                 ]
             )

@@ -21,14 +21,7 @@ from fairdash.metrics import summarise_seeds
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, makespan, plan, work
 
-CURVES = (
-    "loss",
-    "validation_loss",
-    "adversary_loss",
-    "accuracy",
-    "demographic_parity_difference",
-    "worst_1_di",
-)
+CURVES = ("loss", "validation_loss", "adversary_loss")
 _LATEST = 20  # runs that tell how fast this machine is now
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
 _SEEN = 20_000  # rows that tell what columns cost

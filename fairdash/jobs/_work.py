@@ -112,7 +112,6 @@ def work(
                 part,
                 dataset,
                 scaling=spec.scaling,
-                subgroups=spec.subgroups,
                 train_rows=spec.train_rows,
                 report=link.report,
                 stopped=link.stopped,

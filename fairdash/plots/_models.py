@@ -1,17 +1,14 @@
 """Models side by side: accuracy, DI and Worst-1-DI with intervals."""
 
-import numpy as np
 import pandas as pd
 
-from fairdash._wording import between, fitting, number, percent, wrap
+from fairdash._wording import between, number, percent, wrap
 from fairdash.plots._rows import (
     Panel,
     Series,
-    change_of,
     draw_rows,
     marks_of,
     records,
-    undecided,
 )
 from fairdash.plots._theme import (
     Picture,
@@ -27,13 +24,7 @@ PANELS = {
 }
 
 
-def plot_comparison(
-    table: pd.DataFrame,
-    *,
-    label: str | None = None,
-    changes: pd.DataFrame | None = None,
-    chance: float = float("nan"),
-) -> Picture:
+def plot_comparison(table: pd.DataFrame) -> Picture:
     """Three panels with one row per model.
 
     The figure has per model and panel one trace of a mark, its value above.
@@ -45,10 +36,6 @@ def plot_comparison(
         and accuracy, demographic_parity_difference, worst_1_di, each with ``_low`` and
         ``_high``: rows of ``fairdash.metrics.evaluate``, or of ``summarise_seeds``. The
         first row stands on top.
-    label : str, optional
-        The model that the headline is about; else it is about all of them.
-    changes : DataFrame, optional
-        Of ``fairdash.metrics.compare`` of that model with the reference.
     """
     series: list[Series] = []
     marks, panels = [], []
@@ -85,11 +72,7 @@ def plot_comparison(
         least=64,
         around=48,
     )
-    if label is None:
-        headline = _of_all(table)
-    else:
-        (one,) = records(table[table["label"] == label])
-        headline = _of_one(one, changes, chance)
+    headline = "Accuracy and gaps with 95% intervals"
     return Picture(figure, headline, _describe(table), table)
 
 
@@ -111,57 +94,6 @@ def _names(table: pd.DataFrame) -> list[str]:
         f"{row['label']} (constant)" if row.get("constant", 0) > 0.5 else row["label"]
         for row in records(table)
     ]
-
-
-def _of_one(row: Spec, changes: pd.DataFrame | None, chance: float) -> str:
-    """Say what a model came to: its change from the reference, else beside chance."""
-    worst = row["worst_1_di"]
-    if idle := undecided(row):
-        return idle
-    if changes is not None:
-        return _comparison(row["label"], changes)
-    if np.isnan(worst):
-        return "No subgroup is estimable: choose wider ones or a smaller size"
-    if worst <= chance:
-        return f"The largest gap, {number(worst)}, is within what chance shows"
-    return f"The largest gap, {number(worst)}, is above what chance shows"
-
-
-def _of_all(table: pd.DataFrame) -> str:
-    """Say whether the intervals of Worst-1-DI of all models that decide overlap."""
-    if len(table) == 1:
-        return f"{table['label'].iloc[0]} alone"
-    able = [row for row in records(table) if row.get("constant", 0) <= 0.5]
-    known = [row for row in able if not np.isnan(row["worst_1_di"])]
-    if len(known) < 2:
-        return "Fewer than two models decide and can be compared"
-    least = max(row["worst_1_di_low"] for row in known)
-    if not least > min(row["worst_1_di_high"] for row in known):
-        return "On the worst local gap all intervals overlap"
-    best = min(known, key=lambda row: float(row["worst_1_di"]))
-    return fitting(f"The smallest worst local gap is that of {best['label']}")
-
-
-def _comparison(label: str, changes: pd.DataFrame) -> str:
-    """Say what ``label`` changes against the reference in Worst-1-DI and accuracy."""
-    worst = change_of(changes, "worst_1_di")
-    accuracy = change_of(changes, "accuracy")
-    if worst is None or accuracy is None:
-        return "Worst-1-DI is not estimable with these subgroups"
-    if not worst["clear"]:
-        start = "Worst-1-DI: the intervals overlap"
-    else:
-        verb = "cuts" if worst["difference"] < 0 else "raises"
-        amount = number(abs(worst["difference"]), 2)
-        start = fitting(f"{label} {verb} Worst-1-DI by {amount}", most=40)
-    points = number(100 * abs(accuracy["difference"]), 1)
-    if not accuracy["clear"]:
-        end = "accuracy intervals overlap"
-    else:
-        end = (
-            f"accuracy {'falls' if accuracy['difference'] < 0 else 'rises'} {points} pt"
-        )
-    return fitting(f"{start}; {end}")
 
 
 def _interval(row: Spec, metric: str) -> str:

@@ -136,13 +136,12 @@ def summary(subject: RunSubject) -> Sequence[Block]:
             f" By chance alone the Worst-1-DI of {result.label} stays below "
             f"{number(result.chance)} in 95% of cases."
         )
-    drawn = {"label": result.label, "changes": result.changes, "chance": result.chance}
     table = readable(metrics).set_index("Model").T.rename_axis("Measure").reset_index()
     whole = replace(
         answer,
         verdict=verdict,
         cards=subject.local.kpis(1),
-        figure=Drawing("plot_comparison", metrics, drawn),
+        figure=Drawing("plot_comparison", metrics),
         table=Listing("Models on test rows", table, "95% intervals."),
         caption=f"{caption} {result.note}".strip(),
     )

@@ -132,7 +132,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class Progress:
-    """The last word of a trial in training; ``event`` is its whole message."""
+    """The last word of a trial in training."""
 
     epoch: int
     n_epochs: int
@@ -143,11 +143,6 @@ class Progress:
     def curves(self) -> dict[str, list[float | None]]:
         """Values by name, one per watched epoch; ``epoch`` says which."""
         return self.event.get("curves", {})
-
-    @property
-    def ratio(self) -> dict[str, Any] | None:
-        """Histogram and quantiles of r by group, or None."""
-        return self.event.get("ratio")
 
 
 @dataclass(frozen=True)

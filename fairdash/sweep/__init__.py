@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from fairdash.sweep._grids import (
         PAPER,
         QUICK,
-        SCALINGS,
         GridAxes,
         grid_spec,
-        shared_params,
-        spaced,
         swept_methods,
     )
     from fairdash.sweep._plan import (
@@ -58,7 +55,6 @@ if TYPE_CHECKING:
         run_sweep,
         score,
         source_file,
-        summarise_ratio,
         train_stack,
     )
 else:

@@ -1,8 +1,8 @@
 """Usual grids of λ and τ, and what each method is held to beside them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +10,9 @@ from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG, Effort
 from fairdash.sweep._spec import BASELINE, DataSource, MethodGrid, Scalar, SweepSpec
 
-Scaling = Literal["standard", "minmax"]
-SCALINGS: Mapping[Scaling, str] = {"standard": "mean 0, spread 1", "minmax": "0 to 1"}
 WEIGHTS = tuple(np.linspace(0, 5, 20).round(2).tolist())
 # at τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it
 TAUS = tuple(np.linspace(0.1, 1, 10).round(2).tolist())
-
-SHARED = ("constraints", "normalisation", "predictor_layers", "adversary_layers")
 
 
 def spaced(
@@ -44,16 +40,6 @@ def swept_methods() -> list[str]:
     return [key for key, method in CATALOG.items() if method.trade_off()]
 
 
-def shared_params(methods: Iterable[str]) -> dict[str, Mapping[str, str]]:
-    """Return the choices that several methods share, with their values and words."""
-    found: dict[str, Mapping[str, str]] = {}
-    for method in methods:
-        for param in CATALOG[method].params:
-            if param.name in SHARED:
-                found.setdefault(param.name, param.options)
-    return {name: found[name] for name in SHARED if name in found}
-
-
 def grid_spec(
     data: DataSource,
     methods: Sequence[str],
@@ -62,7 +48,6 @@ def grid_spec(
     effort: Effort = "fast",
     n_seeds: int = 1,
     shared: Mapping[str, Scalar] | None = None,
-    scaling: Scaling = "standard",
     subgroups: Subgroups | None = None,
     train_rows: int | None = None,
 ) -> SweepSpec:
@@ -76,10 +61,10 @@ def grid_spec(
     axes : GridAxes
         The values of τ are for the methods that have it. A method that trades by
         another parameter than λ gets as many values of that, over its own range.
-    scaling, subgroups, train_rows
+    subgroups, train_rows
         As in `SweepSpec`.
     shared : mapping of str to value, optional
-        Parameters of the methods that have them: constraints, normalisation, layers.
+        Parameters of the methods that have them, such as constraints.
 
     Raises
     ------
@@ -112,7 +97,6 @@ def grid_spec(
         data=data,
         methods=(*plain.values(), *grids) or (MethodGrid(method=BASELINE),),
         seeds=tuple(range(n_seeds)),
-        scaling=scaling,
         train_rows=train_rows,
         **more,
     )

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from fairdash import methods
 from fairdash.datasets import (
@@ -69,7 +67,6 @@ def train_stack(
     dataset: Dataset,
     *,
     scaling: Literal["standard", "minmax"] = "standard",
-    subgroups: Subgroups,
     train_rows: int | None = None,
     report: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
@@ -98,15 +95,8 @@ def train_stack(
     monitor = Monitor(
         [trial.key for trial in stack.trials],
         X=encoded.rows(validation),
-        validation=partial(
-            evaluate,
-            dataset.y[validation],
-            sensitive_features=groups[validation],
-            subgroups=subgroups.label(dataset.frame).iloc[validation],
-            min_size=subgroups.min_size,
-            sample_weight=dataset.weight_of(validation),
-        ),
-        groups=groups[train],
+        y=dataset.y[validation],
+        sample_weight=dataset.weight_of(validation),
         report=report,
         stopped=stopped,
     )
@@ -164,7 +154,6 @@ def _begun(trial: Trial) -> Event:
         "n_epochs": trial.params.get("n_epochs", 1),
         "seconds": 0.0,
         "curves": {},
-        "ratio": None,
     }
 
 
@@ -264,7 +253,6 @@ def run_sweep(
             stack,
             dataset,
             scaling=spec.scaling,
-            subgroups=spec.subgroups,
             train_rows=spec.train_rows,
             report=report,
         )
@@ -317,18 +305,8 @@ def load_dataset(source: DataSource, path: str | Path | None = None) -> Dataset:
         return make_dataset(read_table(file), source.roles, name=name, key=digest)
 
 
-MAX_POINTS = 100  # of a curve
-MIN_POINTS = 20  # of a curve, whatever share of a short fit they take
-WATCHING_SHARE = 0.1  # of the time of a fit, at most, goes into looking
+MOST_POINTS = 100  # of a curve
 REPORT_SECONDS = 0.3  # between two reports of a trial
-WATCHED = {
-    "validation_loss": "log_loss",
-    "accuracy": "accuracy",
-    "demographic_parity_difference": "demographic_parity_difference",
-    "worst_1_di": "worst_1_di",
-}
-RATIO_BINS = 40
-RATIO_QUANTILES = (5, 25, 50, 75, 95)
 
 
 class Monitor:
@@ -336,11 +314,8 @@ class Monitor:
 
     Parameters
     ----------
-    validation : callable
-        Given the scores (n_models, n_rows) of the validation rows, returns their
-        metrics, as of `fairdash.metrics.evaluate`.
-    groups : ndarray of shape (n_train,)
-        Name of the group of each training row, for the weights by group.
+    X, y, sample_weight : ndarrays of shape (n_rows, n_features) and (n_rows,)
+        The validation rows, of which it takes the mean log loss.
     stopped : callable
         Asked after every epoch; True ends the fit.
     """
@@ -350,22 +325,19 @@ class Monitor:
         keys: Sequence[str],
         *,
         X: NDArray[np.float32],
-        validation: Callable[[NDArray[np.floating]], pd.DataFrame],
-        groups: NDArray[np.object_],
+        y: NDArray[np.int8],
+        sample_weight: NDArray[np.float64] | None,
         report: Callable[[Event], None],
         stopped: Callable[[], bool],
     ) -> None:
         self.keys = keys
-        self.X = X
-        self.validation = validation
-        self.groups = groups
+        self.X, self.y, self.sample_weight = X, y, sample_weight
         self.report = report
         self.stopped = stopped
         self.was_stopped = False
         self.curves: dict[int, list[dict[str, float]]] = {}
         self._began = time.monotonic()
         self._reported = -math.inf
-        self._looked = 0.0
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Start the clock."""
@@ -384,89 +356,47 @@ class Monitor:
         if context.task_name not in ("epoch", "step"):
             return False
         stack = getattr(fitted_estimator, "stack_", None)
-        if stack and self._is_time(stack.epoch, stack.n_epochs):
-            began = time.monotonic()
-            self._look(stack)
-            self._looked += time.monotonic() - began
+        if stack:
+            every = math.ceil(stack.n_epochs / (MOST_POINTS - 2))
+            if stack.epoch in (1, stack.n_epochs) or stack.epoch % every == 0:
+                self._look(stack)
         self.was_stopped = self.was_stopped or self.stopped()
         return self.was_stopped
 
     def table(self, point: int) -> pd.DataFrame:
         """Return what was seen of the model at a point, one row per epoch looked at."""
-        columns = ["epoch", *WATCHED]
+        columns = ["epoch", "validation_loss"]
         return pd.DataFrame(self.curves.get(point, []), columns=columns, dtype=float)
 
-    def _is_time(self, epoch: int, n_epochs: int) -> bool:
-        if epoch in (1, n_epochs) or epoch % math.ceil(n_epochs / MIN_POINTS) == 0:
-            return True
-        now = time.monotonic()
-        if self._looked > WATCHING_SHARE * (now - self._began):
-            return False
-        due = now - self._reported >= REPORT_SECONDS
-        return due or epoch % math.ceil(n_epochs / MAX_POINTS) == 0
-
     def _look(self, stack: Any) -> None:
-        scores = expit(stack.logits(self.X))
-        metrics = self.validation(scores)[list(WATCHED.values())].to_numpy(float)
+        logits = np.asarray(stack.logits(self.X), np.float64)
+        with np.errstate(invalid="ignore"):  # of a model that diverged
+            loss = np.logaddexp(0, logits) - self.y * logits
+        losses = np.average(loss, axis=1, weights=self.sample_weight)
         for model, point in enumerate(stack.points):
             seen = {"epoch": float(stack.epoch)}
             for name in ("loss", "adversary_loss"):
                 if name in stack.history:
                     seen[name] = float(stack.history[name][-1][model])
-            seen |= dict(zip(WATCHED, metrics[model].tolist(), strict=True))
+            seen["validation_loss"] = float(losses[model])
             self.curves.setdefault(point, []).append(seen)
         now = time.monotonic()
         if stack.epoch == stack.n_epochs or now - self._reported >= REPORT_SECONDS:
             self._reported = now
-            self._tell(stack, now - self._began)
+            for point in stack.points:
+                self.report(self._event(stack, point, now - self._began))
 
-    def _tell(self, stack: Any, seconds: float) -> None:
-        ratios = stack.ratios()
-        for model, point in enumerate(stack.points):
-            seen = thin(self.curves[point])
-            ratio = None
-            if ratios is not None:
-                ratio = summarise_ratio(ratios[model], self.groups)
-            self.report(
-                {
-                    "key": self.keys[point],
-                    "epoch": stack.epoch,
-                    "n_epochs": stack.n_epochs,
-                    "seconds": seconds,
-                    "curves": {
-                        name: [
-                            v[name] if math.isfinite(v[name]) else None for v in seen
-                        ]
-                        for name in seen[0]
-                    },
-                    "ratio": ratio,
-                }
-            )
-
-
-def summarise_ratio(
-    ratio: NDArray[np.float32], groups: NDArray[np.object_]
-) -> Mapping[str, Any]:
-    """Return histogram and quantiles of the weights r by group.
-
-    ``edges`` are those of the bins, of which the last also holds everything beyond;
-    ``density`` is such that each group's bars have area one; ``quantiles`` are the 5,
-    25, 50, 75 and 95 % points.
-    """
-    top = max(2.0, float(np.quantile(ratio, 0.995)))
-    edges = np.linspace(0.0, top, RATIO_BINS + 1)
-    density, quantiles = {}, {}
-    for name in np.unique(groups):
-        mine = ratio[groups == name]
-        bars, _ = np.histogram(np.minimum(mine, top), edges, density=True)
-        density[str(name)] = bars.tolist()
-        quantiles[str(name)] = np.percentile(mine, RATIO_QUANTILES).tolist()
-    return {"edges": edges.tolist(), "density": density, "quantiles": quantiles}
-
-
-def thin(values: list[dict[str, float]]) -> list[dict[str, float]]:
-    """Return at most MAX_POINTS entries, evenly spread, with the first and the last."""
-    if len(values) <= MAX_POINTS:
-        return values
-    chosen = np.linspace(0, len(values) - 1, MAX_POINTS).round().astype(int)
-    return [values[i] for i in chosen]
+    def _event(self, stack: Any, point: int, seconds: float) -> Event:
+        seen = self.curves[point]
+        return {
+            "key": self.keys[point],
+            "epoch": stack.epoch,
+            "n_epochs": stack.n_epochs,
+            "seconds": seconds,
+            "curves": {
+                name: [
+                    each[name] if math.isfinite(each[name]) else None for each in seen
+                ]
+                for name in seen[0]
+            },
+        }

@@ -137,16 +137,19 @@ def test_the_form_asks_for_a_criterion_and_a_grid_of_ones_own(visit, dataset_id)
     choices = {box.label: box for box in page.selectbox}
     choices["Constraint"].set_value("equalized_odds")
     group(page, "Grid").set_value("custom").run()
-    for widget in page.number_input:
-        if widget.label.startswith("Values of"):
-            widget.set_value(1)
-    page.run()
+    weights, taus = (box for box in page.text_input if "Values of" in box.label)
+    weights.set_value("0.5; 2").run()
+    assert "Values of λ are numbers with commas between" in page.error[0].value
+    weights, taus = (box for box in page.text_input if "Values of" in box.label)
+    weights.set_value("2")
+    taus.set_value("0.3").run()
     assert not page.exception
     button(page, "Run sweep").click().run()
     assert not page.exception
     (run,) = ui.store().runs()
     params = {grid["method"]: grid["params"] for grid in run.spec["methods"]}
     assert params["road"]["constraints"] == "equalized_odds"
+    assert params["road"]["tau"] == [0.3]
     assert run.status == "finished"
 
 
@@ -173,7 +176,7 @@ def test_a_sweep_with_failing_settings_shows_the_others_and_offers_to_go_on(
     run = submit(ui.store(), specification(dataset_id, broken, seeds=[0]))
     page = visit("Sweep", run=run)
     assert not page.exception
-    assert "the first is nan" in page.error[0].value
+    assert "Training diverged" in page.error[0].value
     assert "4 models finished and kept" in page.error[0].value
     assert "Go on" in labels(page)
 

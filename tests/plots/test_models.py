@@ -17,11 +17,8 @@ def test_alt_text_gives_the_three_numbers(models):
     )
 
 
-def test_a_model_that_does_not_decide_is_marked_and_not_called_fair(models):
+def test_a_model_that_does_not_decide_is_marked(models):
     alike = models.assign(constant=[0.0, 1.0], worst_1_di=[0.3, 0.0])
     picture = plot_comparison(alike)
     axis = picture.figure.layout.yaxis
     assert axis.ticktext == ("Unconstrained", "ROAD λ 2<br>(constant)")
-    assert picture.headline == "Fewer than two models decide and can be compared"
-    words = plot_comparison(alike, label="ROAD λ 2").headline
-    assert words == "ROAD λ 2 is constant, or not told from chance"

@@ -10,7 +10,6 @@ from fairdash.sweep import (
     _plan,
     expand,
     grid_spec,
-    shared_params,
     swept_methods,
 )
 
@@ -77,18 +76,9 @@ def test_the_unconstrained_model_has_the_schedule_and_network_of_each_method():
 
 def test_what_is_shared_is_asked_of_the_methods_that_have_it():
     shared = {"constraints": "equalized_odds", "normalisation": "global"}
-    spec = grid_spec(
-        DATA, ["adversarial", "road"], QUICK, shared=shared, scaling="minmax"
-    )
+    spec = grid_spec(DATA, ["adversarial", "road"], QUICK, shared=shared)
     plain, zhang, road = (grid.params for grid in spec.methods)
     assert "constraints" not in plain
     assert zhang["constraints"] == road["constraints"] == "equalized_odds"
     assert "normalisation" not in zhang
     assert road["normalisation"] == "global"
-    assert spec.scaling == "minmax"
-    offered = shared_params(["adversarial", "road"])
-    assert list(offered) == [
-        "constraints", "normalisation", "predictor_layers", "adversary_layers",
-    ]  # fmt: skip
-    assert "equalized_odds" in offered["constraints"]
-    assert "normalisation" not in shared_params(["adversarial"])

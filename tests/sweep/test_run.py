@@ -19,10 +19,7 @@ def path(tmp_path):
 def train(spec, max_models=16, **more):
     dataset = load_dataset(spec.data)
     stacks = plan(expand(spec, dataset.key), max_models=max_models)
-    results = [
-        train_stack(stack, dataset, subgroups=spec.subgroups, **more)
-        for stack in stacks
-    ]
+    results = [train_stack(stack, dataset, **more) for stack in stacks]
     return dataset, [result for stack in results for result in stack]
 
 
@@ -98,22 +95,12 @@ def test_events_tell_the_curves_and_the_weights(path):
         curves = event["curves"]
         assert curves["epoch"][0] == 1
         assert curves["epoch"][-1] == 4
-        assert {"loss", "validation_loss", "accuracy"} <= curves.keys()
-        assert {"demographic_parity_difference", "worst_1_di"} <= curves.keys()
+        assert {"loss", "validation_loss"} <= curves.keys()
         assert len({len(values) for values in curves.values()}) == 1
         kept = result.history.set_index("epoch").loc[4]
         assert curves["validation_loss"][-1] == pytest.approx(kept["validation_loss"])
-        if result.trial.method == "unconstrained":
-            assert event["ratio"] is None
-            continue
-        assert {"adversary_loss"} <= curves.keys()
-        widths = np.diff(event["ratio"]["edges"])
-        for group in ("here", "there"):
-            area = (event["ratio"]["density"][group] * widths).sum()
-            assert area == pytest.approx(1)
-            assert event["ratio"]["quantiles"][group] == sorted(
-                event["ratio"]["quantiles"][group]
-            )
+        adversarial = result.trial.method != "unconstrained"
+        assert ("adversary_loss" in curves) == adversarial
 
 
 def test_a_long_fit_has_curves_of_at_most_100_points(path):
@@ -135,7 +122,7 @@ def test_a_stack_stops_within_an_epoch(path):
             asked.append(1)
             return len(asked) == 2
 
-        options = {"subgroups": spec.subgroups, "stopped": stopped}
+        options = {"stopped": stopped}
         assert train_stack(stack, dataset, **options) is None
         assert len(asked) == 2
 
@@ -151,7 +138,7 @@ def test_a_cancel_reaches_a_method_for_noisy_groups_while_it_trains(method, path
         asked.append(1)
         return len(asked) == 3
 
-    options = {"subgroups": spec.subgroups, "stopped": stopped}
+    options = {"stopped": stopped}
     assert train_stack(stack, dataset, **options) is None
     assert len(asked) == 3
 

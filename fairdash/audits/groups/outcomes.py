@@ -75,15 +75,10 @@ class Outcome:
 
     def answer(self) -> Answer:
         """Return what the method changed."""
-        arguments = {
-            "label": self.row["label"],
-            "changes": self.changes,
-            "chance": self.chance,
-        }
         return Answer(
             self.brief(),
             self.kpis(),
-            Drawing("plot_comparison", self.models, arguments, readable(self.models)),
+            Drawing("plot_comparison", self.models, numbers=readable(self.models)),
             caption=self.caption(),
             difference=self.gap,
             details=self.verdict(),

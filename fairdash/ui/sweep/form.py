@@ -19,12 +19,9 @@ from fairdash.methods import (
 from fairdash.sweep import (
     PAPER,
     QUICK,
-    SCALINGS,
     GridAxes,
     SweepSpec,
     grid_spec,
-    shared_params,
-    spaced,
     swept_methods,
 )
 from fairdash.ui.selection import OF_DATA, Fields, bound_entry, entry
@@ -35,7 +32,7 @@ from fairdash.ui.widgets.state import store
 
 SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000
-_MOST_VALUES = 50
+_CRITERION = "constraints"
 _COUNTS = range(1, 21)  # of seeds
 _BESIDE = (
     "The unconstrained model is always trained beside, with the network and the "
@@ -76,14 +73,17 @@ def sweep_form(dataset_id: str) -> None:
             help="One split proves little: five seeds show the spread.",
             **_tied("seeds", 1, read=int, among=_COUNTS),
         )
-    axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom()
+    try:
+        axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom()
+    except ValueError as error:
+        problem("This grid cannot be trained", error)
+        return
     chosen = _methods()
     if not chosen:
         st.caption("Choose at least one method.")
         return
     record = store().dataset_record(dataset_id)
-    with st.popover("Criterion and networks", icon=":material/tune:"):
-        how = _shared(chosen)
+    shared = _constraint(chosen)
     try:
         spec = grid_spec(
             source(record),
@@ -93,7 +93,7 @@ def sweep_form(dataset_id: str) -> None:
             n_seeds=n_seeds,
             subgroups=record.subgroups,
             train_rows=rows_to_train(dataset_id),
-            **how,
+            shared=shared,
         )
         cost = expected_cost(store(), dataset_id, spec)
     except ValueError as error:
@@ -145,24 +145,17 @@ def _methods() -> list[str]:
     return chosen
 
 
-def _shared(methods: Sequence[str]) -> dict[str, Any]:
-    """Draw what several methods can be asked for; return it for `grid_spec`."""
-    labels = {p.name: p.label for key in methods for p in CATALOG[key].params}
-    defaults = {p.name: p.default for key in methods for p in CATALOG[key].params}
-    chosen: dict[str, Any] = {}
-    for name, options in shared_params(methods).items():
-        value = st.selectbox(
-            labels[name],
-            **_tied(name, str(defaults[name]), named=options),
-        )
-        if value != defaults[name]:
-            chosen[name] = value
-    scaling = st.segmented_control(
-        "Numbers scaled to",
-        required=True,
-        **_tied("scaling", "standard", named=SCALINGS),
+def _constraint(methods: Sequence[str]) -> dict[str, Any]:
+    """Draw the choice of a constraint, if a method has one; return it by its name."""
+    params = [p for key in methods for p in CATALOG[key].params if p.name == _CRITERION]
+    if not params:
+        return {}
+    value = st.selectbox(
+        params[0].label,
+        width=260,
+        **_tied(_CRITERION, params[0].default, named=params[0].options),
     )
-    return {"shared": chosen, "scaling": scaling}
+    return {} if value == params[0].default else {_CRITERION: value}
 
 
 def _run_row(dataset_id: str, spec: SweepSpec, cost: ExpectedCost) -> None:
@@ -189,48 +182,24 @@ def _run_row(dataset_id: str, spec: SweepSpec, cost: ExpectedCost) -> None:
 
 
 def _custom() -> GridAxes:
-    """Draw ends, number and spacing of both axes."""
-    with controls(4):
-        weights = _axis("λ", (0.0, 10.0), (0.0, 5.0), 8, step=0.1)
-        taus = _axis("τ", (0.01, 2.0), (0.05, 1.0), 5, step=0.01)
-    return GridAxes(weights, taus)
-
-
-def _axis(
-    letter: str,
-    limits: tuple[float, float],
-    start: tuple[float, float],
-    number: int,
-    *,
-    step: float,
-) -> tuple[float, ...]:
-    low, high = limits
-
-    def read(text: str) -> tuple[float, float]:
-        first, last = map(float, text.split(","))
-        if not low <= first <= last <= high:
-            raise ValueError(f"{text} lies outside of {low:g} to {high:g}.")
-        return first, last
-
-    ends: tuple[float, float] = st.slider(
-        f"{letter} from, to",
-        low,
-        high,
-        step=step,
-        **_tied(
-            f"{letter} ends",
-            start,
-            read=read,
-            written=lambda ends: ",".join(f"{end:.10g}" for end in ends),
-        ),
-    )
-    n = st.number_input(
-        f"Values of {letter}",
-        1,
-        _MOST_VALUES,
-        **_tied(f"{letter} n", number, read=int, among=range(1, _MOST_VALUES + 1)),
-    )
-    return spaced(*ends, n, log=letter == "τ")
+    """Draw the values of both axes as texts; a ValueError if they are no numbers."""
+    with controls(2):
+        texts = {
+            letter: st.text_input(
+                f"Values of {letter}",
+                help="Numbers with commas between.",
+                **_tied(letter, ", ".join(f"{value:g}" for value in start)),
+            )
+            for letter, start in (("λ", QUICK.weights), ("τ", QUICK.taus))
+        }
+    axes = []
+    for letter, text in texts.items():
+        try:
+            axes.append(tuple(float(part) for part in text.split(",") if part.strip()))
+        except ValueError:
+            message = f"Values of {letter} are numbers with commas between"
+            raise ValueError(f"{message}, got {text!r}.") from None
+    return GridAxes(*axes)
 
 
 def _tied(name: str, default: Any, **how: Any) -> dict[str, Any]:

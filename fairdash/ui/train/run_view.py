@@ -9,7 +9,6 @@ from fairdash.audits import (
     Setting,
     expected_cost,
     ids_to_come,
-    is_sweep,
     opened_on,
     outcome,
     part_sizes,
@@ -18,7 +17,6 @@ from fairdash.audits import (
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
-from fairdash.ui.selection import address, with_run
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.pick_models import known_models
@@ -35,12 +33,6 @@ from fairdash.ui.widgets.tray import pick_models, pinned, with_pinned
 
 _DEFAULT = "road"
 _SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
-_ALL = {"pages/5_Sweep.py": "See the whole sweep"}
-_UNDERSTAND = {
-    "pages/3_Local_fairness.py": "See where it is unfair",
-    "pages/4_Weights.py": "See where it looked",
-    "pages/6_Post-process.py": "Post-process this run",
-}
 
 
 def training_facts(dataset_id: str) -> tuple[str, ...]:
@@ -127,7 +119,6 @@ def _show_result(snapshot: Snapshot) -> None:
         drawn = outcome(store(), snapshot, shown)
     with page.controls:
         pick_rule()
-        _next_pages(snapshot)
     page.show(answer, shown=drawn.answer())
     page.evidence(
         Evidence("measures", "Every measure", lambda: compare_measure(models, data)),
@@ -145,15 +136,3 @@ def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
             values = {name: params[name] for name in grid.params}
             return grid.model_copy(update={"params": values})
     return None
-
-
-def _next_pages(snapshot: Snapshot) -> None:
-    """Draw where to go on from here, behind one opener."""
-    run = snapshot.run
-    links = dict(_UNDERSTAND)
-    if is_sweep(store(), run.id):
-        links = _ALL | links
-    with st.popover("Go on", icon=":material/arrow_forward:"):
-        for path, label in links.items():
-            there = with_run(address(), run.id, run.dataset_id)
-            st.page_link(path, label=label, query_params=there)
