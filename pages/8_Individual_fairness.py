@@ -8,12 +8,12 @@ from fairdash.ui import individual, train
 view = ui.page("Individual fairness", "Are equals treated alike?", pick="run")
 models = ui.known_models(view.data, view.run)
 models += audits.callable_models(ui.store(), view.data, models) if view.data else []
-asked = ui.cannot_be_asked(view.data, "about people who are changed")
+cannot = ui.cannot_be_asked(view.data, "about people who are changed")
 if not models:
     ui.stop_empty(
         "No model to audit yet",
         "People who are alike are compared by a model. A plain one trains in seconds; "
-        "Data takes an ONNX file. " + asked,
+        "Data takes an ONNX file. " + cannot,
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
 
@@ -55,13 +55,13 @@ def show_individual():
     )
 
     def every_model():
-        known = ui.by_interest(models, view.run)
-        with st.spinner(f"Comparing {ui.plural(len(known), 'model')}"):
-            individual.show_every_model(known, question, view.data)
+        ordered = ui.by_interest(models, view.run)
+        with st.spinner(f"Comparing {ui.plural(len(ordered), 'model')}"):
+            individual.show_every_model(ordered, question, view.data)
 
     page.evidence(ui.Evidence("models", "Every model", every_model))
-    if asked:
-        st.caption(ui.plain(asked))
+    if cannot:
+        st.caption(ui.plain(cannot))
 
 
 show_individual()

@@ -33,7 +33,7 @@ from fairdash.metrics import (
     group_directions,
     prediction_consistency,
 )
-from fairdash.metrics.individual.fair_metric import columns_of
+from fairdash.metrics.individual import columns_of
 
 NUMBERS = ["age", "education_num", "capital_gain", "capital_loss", "hours_per_week"]
 LEVELS = ["workclass", "marital_status", "occupation", "relationship"]

@@ -132,8 +132,7 @@ class AuditRows:
 
         Raises ValueError when a column is not a feature, or a value does not occur.
         """
-        known = self.dataset.frame
-        return flip_columns(self.frame, flips, features=self.features, known=known)
+        return flip_columns(self.frame, flips, table=self.dataset.frame)
 
     def flipped(self, flips: Flips) -> list[Encoded]:
         """Return what `variants` does, encoded."""

@@ -104,8 +104,8 @@ def worst_counterparts(
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> model = LogisticRegression(C=100).fit(X, [0, 0, 1, 1])
     >>> metric = ignore_columns(["sex"], ["sex", "age"])
-    >>> found = worst_counterparts(model, X, metric=metric, fair_radius=0.0)
-    >>> found["decision_changed"].tolist()
+    >>> people = worst_counterparts(model, X, metric=metric, fair_radius=0.0)
+    >>> people["decision_changed"].tolist()
     [True, True, True, True]
     """
     check_non_negative("fair_radius", fair_radius)
@@ -209,11 +209,11 @@ def _brought(
 
 
 def _table(
-    people: _People, found: Found, metric: FairMetric, radius: float
+    people: _People, result: Found, metric: FairMetric, radius: float
 ) -> pd.DataFrame:
     """Return the people as shown; distance and P(1) are computed from that anew."""
-    shown = in_table(people.frame, people.columns, people.X, found.X)
-    Z = people.encoder.transform(shown) if people.encoder else found.X
+    shown = in_table(people.frame, people.columns, people.X, result.X)
+    Z = people.encoder.transform(shown) if people.encoder else result.X
     everyone = np.arange(len(shown))
     before = people.score(people.X, everyone)
     after = people.score(np.asarray(Z, np.float64), everyone)
@@ -228,13 +228,13 @@ def _table(
             "decision_changed": turned,
             "place": people.places,
             "changes": changes_between(
-                people.columns, people.frame, shown, people.X, found.X
+                people.columns, people.frame, shown, people.X, result.X
             ),
         }
     )
-    kept = found.found & (distance <= radius + TOLERANCE)
+    within = result.found & (distance <= radius + TOLERANCE)
     order = np.lexsort([-np.abs(after - before), ~turned])
-    return table.iloc[order[kept[order]]].reset_index(drop=True)
+    return table.iloc[order[within[order]]].reset_index(drop=True)
 
 
 def changes_between(
@@ -248,11 +248,11 @@ def changes_between(
 
     ``before`` and ``after`` hold the words of the table, ``X`` and ``Z`` are encoded.
     """
-    found: list[list[tuple[float, Change]]] = [[] for _ in range(len(before))]
+    ranked: list[list[tuple[float, Change]]] = [[] for _ in range(len(before))]
     for column in columns:
         squared = ((Z[:, column.span] - X[:, column.span]) ** 2).sum(1)
-        one, other = before[column.name].tolist(), after[column.name].tolist()
+        was, now = before[column.name].tolist(), after[column.name].tolist()
         for i in np.flatnonzero(squared):
-            change = Change(column.name, one[i], other[i])
-            found[i].append((-float(squared[i]), change))
-    return [[change for _, change in sorted(row, key=lambda x: x[0])] for row in found]
+            change = Change(column.name, was[i], now[i])
+            ranked[i].append((-float(squared[i]), change))
+    return [[change for _, change in sorted(row, key=lambda x: x[0])] for row in ranked]

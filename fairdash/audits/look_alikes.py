@@ -82,11 +82,6 @@ class Pairs:
         return float(low), float(high)
 
     @property
-    def moved(self) -> float:
-        """Mean difference of P(1) within pairs."""
-        return float((self.people["after"] - self.people["before"]).abs().mean())
-
-    @property
     def ends(self) -> str:
         """The interval in words."""
         return interval(*self.interval, percent)
@@ -194,8 +189,8 @@ def _group_changes(rows: AuditRows, places: Codes, near: Codes) -> list[list[Cha
         return [[] for _ in places]
     groups = rows.dataset.sensitive_features[rows.where]
     return [
-        [Change(feature, one, other)] * (one != other)
-        for one, other in zip(groups[places], groups[near], strict=True)
+        [Change(feature, own, theirs)] * (own != theirs)
+        for own, theirs in zip(groups[places], groups[near], strict=True)
     ]
 
 
@@ -336,13 +331,6 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
             help=f"Share of people who are decided otherwise with another value of "
             f"{listing(columns)} and everything else the same.",
         ),
-        Kpi(
-            "P(1) moves by",
-            f"{number(100 * changed.moved, 1)} points",
-            "on average, at most",
-            help="How far the model's probability moves at most with another value "
-            f"of {listing(columns)}, on average over people.",
-        ),
     ]
 
 
@@ -418,8 +406,8 @@ def _table(
     )
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(pd.isna(one) and pd.isna(other)) or one == other
+def _same(value: Any, other: Any) -> bool:
+    return bool(pd.isna(value) and pd.isna(other)) or value == other
 
 
 def _values(column: "pd.Series[Any]") -> tuple[object, ...]:

@@ -100,15 +100,13 @@ if TYPE_CHECKING:
         top_rows,
         traits,
     )
-    from fairdash.metrics.individual.counterfactual import (
-        flip_columns,
-        prediction_consistency,
-    )
-    from fairdash.metrics.individual.fair_metric import (
+    from fairdash.metrics.individual import (
         FairMetric,
         fair_distance,
+        flip_columns,
         group_directions,
         ignore_columns,
+        prediction_consistency,
     )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

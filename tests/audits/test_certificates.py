@@ -80,28 +80,28 @@ def distances(true, noisy):
 def test_certificates_are_those_of_the_kernels_on_each_seed_s_rows(table):
     groups, y, positive, seeds = table
     noise = noise_of(groups)
-    found = certify_decisions("model", seeds, noise, QUESTION, 0.07)
-    asked = QUESTION._asdict()
+    certificate = certify_decisions("model", seeds, noise, QUESTION, 0.07)
+    terms = QUESTION._asdict()
     for seed, rows in enumerate(seeds):
         at = rows.where
         known = noise.on(at)
-        given_ = (y[at].astype(int), positive[at].astype(int), groups[at])
+        columns = (y[at].astype(int), positive[at].astype(int), groups[at])
         radii = {name: min(0.07, far) for name, far in known.reach.items()}
-        ball = tv_certificate(*given_, radii, **asked)
+        ball = tv_certificate(*columns, radii, **terms)
         limits = {"least": known.least, "most": known.most}
-        soft = soft_certificate(*given_, known.matrix, **limits, **asked)
-        one = found.largest.iloc[seed]
-        assert one["ball"] == pytest.approx(ball["worst_violation"].max())
-        assert one["soft"] == pytest.approx(soft["worst_violation"].max())
-        assert one["noisy"] == pytest.approx(ball["violation"].max())
-    (row,) = certificate_table([found]).to_dict("records")
-    assert row["ball"] == pytest.approx(found.largest["ball"].mean())
+        soft = soft_certificate(*columns, known.matrix, **limits, **terms)
+        row = certificate.largest.iloc[seed]
+        assert row["ball"] == pytest.approx(ball["worst_violation"].max())
+        assert row["soft"] == pytest.approx(soft["worst_violation"].max())
+        assert row["noisy"] == pytest.approx(ball["violation"].max())
+    (row,) = certificate_table([certificate]).to_dict("records")
+    assert row["ball"] == pytest.approx(certificate.largest["ball"].mean())
     assert row["status"] == ""
 
 
 @pytest.mark.parametrize("source", ["assumed", "sample"])
 def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(source):
-    rng, kept, wide = np.random.default_rng(1), [], []
+    rng, kept, room = np.random.default_rng(1), [], []
     for _ in range(100):
         groups = drawn(rng, 3000)
         noisy = simulate_noise(groups, 0.08, random_state=rng.integers(2**31))
@@ -116,9 +116,9 @@ def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(so
         far = distances(groups[where], noisy[where])
         near = all(far[name] <= known.reach[name] + 1e-12 for name in far)
         kept.append(bool(inside.to_numpy().all()) and near)
-        wide.append(known.reach["a"] - far["a"])
+        room.append(known.reach["a"] - far["a"])
     assert np.mean(kept) >= 0.95
-    assert np.mean(wide) < 0.1  # and say something
+    assert np.mean(room) < 0.1  # and say something
 
 
 def test_the_curve_has_the_certificate_of_every_radius(table):
@@ -132,12 +132,12 @@ def test_the_curve_has_the_certificate_of_every_radius(table):
     loose = Question("equalized_odds", 0.25)
     most = radius_curve(seeds, noise, loose).tolerated
     for step, keeps in ((0, True), (0.001, False)):
-        one = certify_decisions("m", seeds, noise, loose, most + step)
-        assert (one.kept("ball") == len(seeds)) == keeps
+        certificate = certify_decisions("m", seeds, noise, loose, most + step)
+        assert (certificate.kept("ball") == len(seeds)) == keeps
     for step in (0, 40, 151, 300, len(curve.radii) - 1):
-        found = certify_decisions("m", seeds, noise, QUESTION, curve.radii[step])
+        certificate = certify_decisions("m", seeds, noise, QUESTION, curve.radii[step])
         assert curve.largest[step] == pytest.approx(
-            found.largest["ball"].mean(), abs=1e-6
+            certificate.largest["ball"].mean(), abs=1e-6
         )
 
 
@@ -177,10 +177,10 @@ def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
 
 def test_nothing_known_leaves_the_ball_that_was_given_alone(table):
     groups, _, _, seeds = table
-    found = certify_decisions("m", seeds, Noise("none", groups), QUESTION, 0.1)
-    assert found.largest["soft"].isna().all()
-    assert found.largest["ball"].notna().all()
-    assert np.isnan(found.reach)
+    certificate = certify_decisions("m", seeds, Noise("none", groups), QUESTION, 0.1)
+    assert certificate.largest["soft"].isna().all()
+    assert certificate.largest["ball"].notna().all()
+    assert np.isnan(certificate.reach)
 
 
 @pytest.mark.parametrize("status", ["", "accepts all"])

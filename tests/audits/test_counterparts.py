@@ -165,7 +165,7 @@ def test_no_counterpart_is_missing_unless_the_person_was(small):
         changes += [change for line in table["changes"] for change in line]
     assert not [change for change in changes if pd.isna(change.after)]
     came = [change for change in changes if pd.isna(change.before)]
-    assert came  # one who lacked a value may have one
+    assert came  # who lacked a value may have one
     assert str(came[0]).startswith("grade: (missing) → ")
 
 
@@ -213,9 +213,9 @@ def test_a_model_brought_along_is_searched_over_the_rows_given():
     metric = ignore_columns(["race"], list(X))
     table = worst_counterparts(model, X, metric=metric, fair_radius=0.0)
     levels = [
-        X.assign(**{f"race={k}": float(k == one) for k in "ABC"}) for one in "ABC"
+        X.assign(**{f"race={k}": float(k == level) for k in "ABC"}) for level in "ABC"
     ]
-    p = np.stack([model.predict_proba(one)[:, 1] for one in levels])
+    p = np.stack([model.predict_proba(level)[:, 1] for level in levels])
     own = model.predict_proba(X)[:, 1]
     turned = ((p > 0.5) != (own > 0.5)).any(0)
     assert len(table) == 200

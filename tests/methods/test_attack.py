@@ -44,9 +44,9 @@ def test_a_linear_model_is_attacked_along_the_steepest_direction():
     others, distance = Attack(network, metric, **search)(X, OutputDistance, multiplier)
     moved = others[0].double().numpy()
     steepest = metric.sigma @ w / np.linalg.norm(metric.sigma @ w)
-    kept = distance[0].numpy() > 0
-    along = np.abs(moved[kept] @ steepest) ** 2
-    assert (along <= distance[0].numpy()[kept] + 1e-4).all()
+    better = distance[0].numpy() > 0
+    along = np.abs(moved[better] @ steepest) ** 2
+    assert (along <= distance[0].numpy()[better] + 1e-4).all()
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
@@ -86,8 +86,8 @@ def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, kind):
             adam.zero_grad()
             value(move).sum().backward()
             adam.step()
-        kept = value(move) > value(torch.zeros_like(move))
-        return (move * kept[..., None]).detach()
+        better = value(move) > value(torch.zeros_like(move))
+        return (move * better[..., None]).detach()
 
     def penalised(move):
         return gain(move) - multiplier * ((move @ sigma) * move).sum(-1)
@@ -97,10 +97,10 @@ def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, kind):
 
     with torch.no_grad():
         objective = OutputDistance if kind == "distance" else lambda _: TargetLoss(y)
-        found, distance = Attack(network, metric, **SEARCH)(X, objective, multiplier)
+        reached, distance = Attack(network, metric, **SEARCH)(X, objective, multiplier)
     expected = free + full
     # where rounding flips a ReLU the path is another, of a value as high
-    same = (found - X - expected).abs().amax(-1) < 2e-3
+    same = (reached - X - expected).abs().amax(-1) < 2e-3
     assert same.float().mean() > 0.95
     torch.testing.assert_close(
         distance[same],

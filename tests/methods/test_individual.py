@@ -78,12 +78,18 @@ def test_training_makes_free_moves_matter_less_as_the_weight_grows(data):
     )
 
 
-def test_sensr_ties_fairness_to_accuracy_even_at_radius_zero(data):
+@pytest.mark.parametrize(
+    "model",
+    [
+        SenSR("columns", columns=["x0"], fair_radius=0.0),
+        CLP("columns", columns=["x0"], fairness_weight=20.0),
+    ],
+)
+def test_what_does_not_count_changes_no_decision(model, data):
     X, y, s = data
-    settings = {**FEW, "n_epochs": 60, "metric": "columns", "columns": "x0"}
-    model = SenSR(fair_radius=0.0, **settings).fit(X, y, sensitive_features=s)
     flipped = X.copy()
-    flipped[:, 0] = -flipped[:, 0]
+    flipped[:, 0] = 3 - flipped[:, 0]
+    model.set_params(**{**FEW, "n_epochs": 60}).fit(X, y, sensitive_features=s)
     assert (model.predict(X) == model.predict(flipped)).mean() > 0.95
 
 
@@ -94,16 +100,6 @@ def test_the_multiplier_follows_the_radius(data):
     tight, loose = SenSeI(**settings).fit_many(points, X, y, sensitive_features=s)
     assert tight.history_["multiplier"].iloc[-1] > 0.1
     assert loose.history_["multiplier"].iloc[-1] == 0
-
-
-def test_clp_takes_what_does_not_count_from_another_row(data):
-    X, y, s = data
-    flipped = X.copy()
-    flipped[:, 0] = 3 - flipped[:, 0]
-    settings = {**FEW, "n_epochs": 60, "fairness_weight": 20.0}
-    model = CLP("columns", columns=["x0"], **settings)
-    model.fit(X, y, sensitive_features=s)
-    assert (model.predict(X) == model.predict(flipped)).mean() > 0.95
 
 
 def test_balanced_minibatches_hold_as_many_rows_of_each_class():
@@ -123,7 +119,7 @@ def test_balanced_minibatches_hold_as_many_rows_of_each_class():
     [
         (SenSeI("columns"), "There is no sensitive direction"),
         (SenSeI("both", columns="race"), "'race' is not a feature of the model"),
-        (SenSeI(metric_of(5)), "`metric` is of 5 features, X has 6"),
+        (SenSeI(metric_of(5)), "`metric` is of the 5 columns 0, 1, 2, ..., X has 6"),
         (SenSeI(feature_names=["a"]), "`feature_names` has 1 names for 6 columns"),
         (SenSR(fair_radius=-1), "`fair_radius` must be a finite number >= 0"),
     ],
@@ -139,11 +135,7 @@ def test_a_metric_of_other_columns_than_the_table_is_refused(data):
     table = pd.DataFrame(X, columns=list("abcdef"))
     metric = ignore_columns(["a"], list("abcdef"))
     swapped = table[list("bacdef")]
-    with pytest.raises(ValueError, match="its column 0 is 'a', that of X 'b'"):
+    with pytest.raises(ValueError, match=r"columns a, b, c, \.\.\., X has 6, b, a, c"):
         SenSeI(metric, **FEW).fit(swapped, y, sensitive_features=group)
-    with pytest.raises(ValueError, match="its column 0 is 'a', that of X 'b'"):
-        CLP(metric, feature_names=list("bacdef"), **FEW).fit(
-            X, y, sensitive_features=group
-        )
     fitted = SenSeI(metric, **FEW).fit(table, y, sensitive_features=group)
     assert fitted.fair_metric_ is metric

@@ -1,10 +1,99 @@
-"""Flips of columns, and how consistent predictions are over them."""
+"""Fair metrics against closed forms, scikit-learn, SciPy and planted directions."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
-from fairdash.metrics import flip_columns, prediction_consistency
+from fairdash.metrics import (
+    FairMetric,
+    fair_distance,
+    flip_columns,
+    group_directions,
+    ignore_columns,
+    prediction_consistency,
+)
+
+NAMES = ("age", "sex=F", "sex=M", "skill")
+
+
+def random_metric(seed, d=6, k=2):
+    rng = np.random.default_rng(seed)
+    names = [f"x{i}" for i in range(d)]
+    return FairMetric.ignoring(names, rng.normal(size=(d, k)))
+
+
+def test_the_certified_distance():
+    A = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 2], [0, 0, 1.0]])
+    sigma = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0.2, -0.4], [0, 0, -0.4, 0.8]]
+    metric = FairMetric.ignoring("abcd", A)
+    np.testing.assert_allclose(metric.sigma, sigma, atol=1e-12)
+    assert fair_distance([1, 2, 3, 4.0], [0, 5, 1, 0.0], A) == pytest.approx(7.2)
+    assert fair_distance([[1, 2, 3, 4.0]], [[0, 5, 1, 0.0]], metric) == pytest.approx(
+        [7.2]
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 4))
+def test_sigma_is_a_projector_that_nothing_free_can_change(seed, k):
+    metric = random_metric(seed, k=k)
+    rng = np.random.default_rng(seed)
+    x, other = rng.normal(size=(2, 5, 6))
+    np.testing.assert_allclose(metric.sigma @ metric.sigma, metric.sigma, atol=1e-9)
+    moved = other + rng.normal(size=(5, k)) @ metric.basis.T
+    np.testing.assert_allclose(
+        metric.distance(x, moved), metric.distance(x, other), atol=1e-8
+    )
+    assert (metric.distance(x, other) > 0).all()
+
+
+def test_ignored_columns_are_free_with_all_their_levels():
+    metric = ignore_columns(["sex"], NAMES)
+    assert metric.distance([[0, 1, 0, 0.0]], [[0, 0, 1, 0.0]]) == 0
+    assert metric.distance([[3, 1, 0, 0.0]], [[0, 0, 1, 4.0]]) == 25
+
+
+def test_group_directions_are_those_of_the_logistic_regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    s = (X[:, 0] - X[:, 3] + rng.logistic(size=500) > 0).astype(int)
+    metric = group_directions(X, s, NAMES, columns=["sex=F"])
+    model = LogisticRegression(C=1 / (1e-3 * 500), tol=1e-8).fit(X[:, [0, 2, 3]], s)
+    w = model.coef_[0] / np.linalg.norm(model.coef_)
+    np.testing.assert_allclose(metric.basis[[0, 2, 3], 1], w, atol=1e-3)
+    assert metric.basis[1].tolist() == [1.0, 0.0]
+    three = group_directions(X, np.digitize(X[:, 0], [-0.5, 0.5]), NAMES)
+    assert three.basis.shape == (4, 2)  # coefficients of three groups sum to zero
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: ignore_columns(["race"], NAMES), "'race' is not a feature"),
+        (
+            lambda: group_directions(np.eye(2), ["a", "b"], "xy", columns="xy"),
+            "directions that should not count span all 2 columns",
+        ),
+        (
+            lambda: group_directions(
+                np.random.default_rng(0).normal(size=(120, 5)),
+                np.arange(120) % 6,
+                "vwxyz",
+            ),
+            "directions that predict 6 groups span all that the 5 feature\\(s\\)",
+        ),
+        (
+            lambda: fair_distance([1.0], [2.0], np.eye(2)[:, :1]),
+            "1 columns and the metric 2",
+        ),
+    ],
+)
+def test_bad_input_names_the_way_out(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 def test_consistency_counts_rows_that_never_change():
@@ -13,37 +102,28 @@ def test_consistency_counts_rows_that_never_change():
     assert np.isnan(prediction_consistency(np.empty((2, 0))))
 
 
-def test_flips_are_all_combinations_of_the_values_seen():
+def test_flips_are_all_combinations_of_values_that_the_table_has():
     frame = pd.DataFrame({"sex": ["F", "M"], "race": ["W", "B"], "age": [30, 40]})
-    variants = flip_columns(frame, ["sex", "race"], features=["sex", "race", "age"])
+    variants = flip_columns(frame, {"sex": ["F", "M"], "race": ["W", "B"]})
     assert len(variants) == 4
     assert {(v["sex"][0], v["race"][0]) for v in variants} == {
         (s, r) for s in "FM" for r in "WB"
     }
     assert all(v["age"].tolist() == [30, 40] for v in variants)
-    some = flip_columns(frame, {"sex": ["F"]}, features=["sex"])
-    assert [v["sex"].tolist() for v in some] == [["F", "F"]]
+    (third,) = flip_columns(frame, {"age": [50]}, table=frame.assign(age=[50, 60]))
+    assert third["age"].tolist() == [50, 50]
 
 
 @pytest.mark.parametrize(
-    "columns, message",
+    "values, message",
     [
-        (["origin"], "'origin' cannot be flipped: it is not a feature"),
-        ([], "at least one column"),
+        ({"origin": ["x"]}, "'origin' cannot be flipped: the columns are sex, income"),
+        ({"sex": []}, "0 variants of every row"),
         ({"sex": ["X"]}, "has no value 'X'"),
-        (["income"], "60 values; a column to flip may have 50"),
+        ({"income": range(60), "sex": ["F"] * 9}, "540 variants of every row"),
     ],
 )
-def test_a_flip_that_cannot_be_made_says_why(columns, message):
+def test_a_flip_that_cannot_be_made_says_why(values, message):
     frame = pd.DataFrame({"sex": ["F", "M"] * 30, "income": np.arange(60)})
     with pytest.raises(ValueError, match=message):
-        flip_columns(frame, columns, features=["sex", "income"])
-
-
-def test_a_value_may_be_set_that_only_the_whole_table_has():
-    table = pd.DataFrame({"job": ["a", "b", "c"]})
-    part = table.iloc[:2]
-    with pytest.raises(ValueError, match="'job' has no value 'c'"):
-        flip_columns(part, {"job": ["c"]}, features=["job"])
-    (changed,) = flip_columns(part, {"job": ["c"]}, features=["job"], known=table)
-    assert changed["job"].tolist() == ["c", "c"]
+        flip_columns(frame, values)

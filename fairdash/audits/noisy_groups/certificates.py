@@ -146,14 +146,14 @@ def certify_decisions(
     for seed, rows in enumerate(seeds):
         known = noise.on(rows.where)
         known_rows.append(known)
-        given = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
-        tables = {"noisy": violations(*given, **terms)}
+        columns = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
+        tables = {"noisy": violations(*columns, **terms)}
         worst = {"noisy": tables["noisy"]["violation"].max()}
         if (balls := known.within(radius)) is not None:
-            tables["ball"] = tv_curve(*given, [balls], **terms).drop(columns="step")
+            tables["ball"] = tv_curve(*columns, [balls], **terms).drop(columns="step")
         if known.matrix is not None:
             tables["soft"] = soft_certificate(
-                *given,
+                *columns,
                 known.matrix,
                 least=known.least,
                 most=known.most,

@@ -118,10 +118,10 @@ class Attack:
         product(across, coefficients, plus=at_rows, out=above.entry)
         reached = objective.value(above.outputs(above.entry))
         better = reached > value
-        kept = coefficients * better[:, None]
-        at_free = product(across, kept, plus=at_rows)
+        moves = coefficients * better[:, None]
+        at_free = product(across, moves, plus=at_rows)
         return (
-            product(self._each(self.basis), kept),
+            product(self._each(self.basis), moves),
             at_free,
             torch.where(better, reached, value),
         )
@@ -177,10 +177,10 @@ class _Above:
         """Return the outputs (n_models, n_rows, K), which the next call may change."""
         if entry is not self.entry:
             self.entry.copy_(entry)
-        found, into = self.entry, (*self._values[1:], None)
+        hidden, into = self.entry, (*self._values[1:], None)
         for weight, bias, out in zip(self._weights, self._biases, into, strict=False):
-            found = product(weight.mT, found.relu_(), plus=bias.mT, out=out)
-        return found.mT
+            hidden = product(weight.mT, hidden.relu_(), plus=bias.mT, out=out)
+        return hidden.mT
 
     def gradient(self, objective: Objective, weight: Tensor, *, out: Tensor) -> None:
         """Write ``weight`` times the gradient of the objective in the entry."""

@@ -147,21 +147,13 @@ class FairMetricClassifier(StackedClassifier):
         """Return the metric of these training rows."""
         names = self._names()
         if isinstance(self.metric, FairMetric):
-            if len(self.metric.feature_names) != len(names):
-                message = f"`metric` is of {len(self.metric.feature_names)} features"
-                raise ValueError(f"{message}, X has {len(names)}.")
             named = self.feature_names is not None or hasattr(self, "feature_names_in_")
-            if named and self.metric.feature_names != names:
-                i = next(
-                    i
-                    for i, (own, x) in enumerate(
-                        zip(self.metric.feature_names, names, strict=True)
-                    )
-                    if own != x
-                )
+            own = self.metric.feature_names
+            if len(own) != len(names) or (named and own != names):
                 raise ValueError(
-                    f"`metric` is of other columns than X: its column {i} is "
-                    f"{self.metric.feature_names[i]!r}, that of X {names[i]!r}."
+                    f"`metric` is of the {len(own)} columns {', '.join(own[:3])}, ..., "
+                    f"X has {len(names)}, {', '.join(names[:3])}, ...: make it from "
+                    "the columns of X, in their order."
                 )
             return self.metric
         columns = self._columns()
@@ -186,18 +178,17 @@ class FairMetricClassifier(StackedClassifier):
 
     def _names(self) -> tuple[str, ...]:
         """Return the names of the encoded columns."""
-        given = self.feature_names
-        if given is None:
-            known = getattr(self, "feature_names_in_", None)
-            given = (
-                [f"x{i}" for i in range(self.n_features_in_)]
-                if known is None
-                else known
+        named = self.feature_names
+        if named is None:
+            named = getattr(
+                self,
+                "feature_names_in_",
+                [f"x{i}" for i in range(self.n_features_in_)],
             )
-        if len(given) != self.n_features_in_:
-            message = f"`feature_names` has {len(given)} names for"
+        if len(named) != self.n_features_in_:
+            message = f"`feature_names` has {len(named)} names for"
             raise ValueError(f"{message} {self.n_features_in_} columns.")
-        return tuple(map(str, given))
+        return tuple(map(str, named))
 
     def _columns(self) -> list[str]:
         """Return the columns named in text or as a list."""

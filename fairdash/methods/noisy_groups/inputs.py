@@ -122,12 +122,12 @@ def by_group(name: str, values: object, groups: NDArray[np.generic]) -> Float:
     the order of ``groups``.
     """
     if isinstance(values, dict | pd.Series):
-        given = {value_label(key): value for key, value in values.items()}
+        by_label = {value_label(key): value for key, value in values.items()}
         labels = [value_label(group) for group in groups]
-        missing = [label for label in labels if label not in given]
+        missing = [label for label in labels if label not in by_label]
         if missing:
             raise ValueError(f"`{name}` has no entry for the group {missing[0]!r}.")
-        return check_shares(name, [given[label] for label in labels])
+        return check_shares(name, [by_label[label] for label in labels])
     shares = check_shares(name, values)  # type: ignore[arg-type]
     if shares.ndim and shares.shape != (len(groups),):
         message = f"one number, or one for each of the {len(groups)} groups"

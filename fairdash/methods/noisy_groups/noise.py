@@ -85,8 +85,8 @@ def symmetric_noise(
         )
     joint = np.maximum(true_prior, 0)[:, None] * channel
     reached = joint.sum(axis=0)[:, None]
-    given: Float = joint.T / np.where(reached > 0, reached, 1)
-    return np.where(reached > 0, given, np.eye(m))
+    share: Float = joint.T / np.where(reached > 0, reached, 1)
+    return np.where(reached > 0, share, np.eye(m))
 
 
 def largest_noise(noisy_prior: ArrayLike) -> float:
@@ -240,10 +240,10 @@ def reach(least: ArrayLike, most: ArrayLike, n: ArrayLike) -> Float:
     true group, with the same groups on both sides the diagonal is asked for.
     """
     rows = np.asarray(n, dtype=np.float64)[:, None]
-    kept = rows * np.asarray(least, dtype=np.float64)
+    right = rows * np.asarray(least, dtype=np.float64)
     most_rows = rows * np.asarray(most, dtype=np.float64)
     gained = most_rows.sum(axis=0) - most_rows
-    return np.fmax(1 - kept / rows, _ratio(gained, kept + gained))
+    return np.fmax(1 - right / rows, _ratio(gained, right + gained))
 
 
 def tv_bounds(joint: ArrayLike) -> pd.DataFrame:

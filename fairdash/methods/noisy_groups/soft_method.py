@@ -106,11 +106,11 @@ METHOD = Method.of(
 def noises(models: Sequence[Any]) -> Float32:
     """Return each model's P(G = j | noisy group k), and keep it with the model."""
     for model in models:
-        prior, given = model.noisy_prior_, model.group_given_noisy
+        prior, matrix = model.noisy_prior_, model.group_given_noisy
         model.noise_ = (
             symmetric_noise(prior, model.noise_level, name="noise_level")
-            if given is None
-            else check_noise_matrix(given, len(prior))
+            if matrix is None
+            else check_noise_matrix(matrix, len(prior))
         )
     return np.array([model.noise_ for model in models], dtype=np.float32)
 

@@ -29,22 +29,22 @@ def rows():
 
 def test_violations_of_the_certified_case():
     (case,) = [case for case in CASES if case["id"] == "tv_ratio_01"]
-    given, expected = case["inputs"], case["expected"]
+    inputs, expected = case["inputs"], case["expected"]
     table = tv_certificate(
-        given["y"],
-        given["yhat"],
-        given["ghat"],
-        given["gamma"],
+        inputs["y"],
+        inputs["yhat"],
+        inputs["ghat"],
+        inputs["gamma"],
         constraints="equalized_odds",
-        slack=given["alpha"],
+        slack=inputs["alpha"],
     ).set_index(["rate", "group"])
     for group in (0, 1):
-        known = expected[f"group{group}"]
+        rates = expected[f"group{group}"]
         for rate in ("tpr", "fpr"):
-            found = table.loc[(rate, group)]
-            assert found["overall"] == pytest.approx(expected[f"overall_{rate}"])
-            wanted = known[f"robust_{rate}_violation"]
-            assert found["worst_violation"] == pytest.approx(wanted, abs=1e-9)
+            line = table.loc[(rate, group)]
+            assert line["overall"] == pytest.approx(expected[f"overall_{rate}"])
+            wanted = rates[f"robust_{rate}_violation"]
+            assert line["worst_violation"] == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("constraints", ["equalized_odds", "demographic_parity"])
@@ -52,17 +52,22 @@ def test_the_true_groups_never_exceed_a_certificate_whose_premise_holds(
     constraints, rows
 ):
     y, decided, groups, noisy = rows
-    known = estimate_noise(groups, noisy)
+    estimate = estimate_noise(groups, noisy)
     true = violations(y, decided, groups, constraints=constraints, slack=0.02)
     ball = tv_certificate(
-        y, decided, noisy, known.bounds["general"], constraints=constraints, slack=0.02
+        y,
+        decided,
+        noisy,
+        estimate.bounds["general"],
+        constraints=constraints,
+        slack=0.02,
     )
     soft = soft_certificate(
         y,
         decided,
         noisy,
-        known.group_given_noisy,
-        true_groups=known.counts.index,
+        estimate.group_given_noisy,
+        true_groups=estimate.counts.index,
         constraints=constraints,
         slack=0.02,
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 
 from fairdash.methods.noisy_groups import (
     project_tv_ball,
@@ -14,6 +14,7 @@ from fairdash.methods.noisy_groups import (
     soft_group_rates,
     tv_ball_max,
 )
+from fairdash.methods.noisy_groups.worst_case import soft_ratio_max
 
 CASES = {
     case["id"]: case
@@ -29,17 +30,17 @@ def case(name):
 
 
 def lp(cost, **constraints):
-    found = linprog(-np.asarray(cost), method="highs", **constraints)
-    assert found.status == 0, found.message
-    return -found.fun
+    solved = linprog(-np.asarray(cost), method="highs", **constraints)
+    assert solved.status == 0, solved.message
+    return -solved.fun
 
 
 def tv_program(base, radius, scale=None):
     """The ball in (p, increase, decrease); with ``scale``, times a last variable."""
     n = len(base)
-    eye, one = np.eye(n), np.ones((1, n))
-    equal = np.block([[eye, -eye, eye], [one, 0 * one, 0 * one]])
-    budget = np.hstack([0 * one, one, one])
+    eye, ones = np.eye(n), np.ones((1, n))
+    equal = np.block([[eye, -eye, eye], [ones, 0 * ones, 0 * ones]])
+    budget = np.hstack([0 * ones, ones, ones])
     if scale is None:
         return {
             "A_eq": equal,
@@ -157,68 +158,86 @@ def test_soft_rates_equal_their_charnes_cooper_programs():
         assert rates.loc[j, name] == pytest.approx(exact, abs=1e-8)
 
 
+def test_a_mean_over_any_cells_is_its_charnes_cooper_program():
+    """Ties, groups of no rows and shares that are certain: what goes wrong first."""
+    rng = np.random.default_rng(8)
+    for problem in range(PROBLEMS):
+        k, c = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+        share = rng.dirichlet(np.ones(k * (c + 1))).reshape(k, c + 1)
+        size, rest = share[:, :c], share[:, c]
+        value = rng.normal(size=(k, c))
+        if problem % 2:
+            value = np.sign(value)
+        b = rng.dirichlet(np.ones(2), size=k)
+        if problem % 4 == 0:
+            b = np.round(b)
+        budget = share.sum(axis=1)[:, None] * b
+        largest, _ = soft_ratio_max(size, value, rest, budget, budget)
+        for j in (0, 1):
+            if budget[:, j].sum() < 1e-9:
+                continue
+            # what is of group j in the cells, in the rest, and one over its rows
+            mine = np.kron(np.eye(k), np.ones((1, c)))
+            whole = np.column_stack([mine, np.eye(k), -budget[:, j]])
+            counted = np.concatenate([np.ones(k * c), np.zeros(k + 1)])
+            caps = np.concatenate([size.ravel(), rest])
+            exact = lp(
+                np.concatenate([value.ravel(), np.zeros(k + 1)]),
+                A_eq=np.vstack([whole, counted]),
+                b_eq=np.append(np.zeros(k), 1.0),
+                A_ub=np.column_stack([np.eye(k * c + k), -caps]),
+                b_ub=np.zeros(k * c + k),
+                bounds=(0, None),
+            )
+            assert largest[j] == pytest.approx(exact, abs=1e-8)
+
+
 def test_certified_cases():
-    given_, expected = case("tv_linear_1")
-    value, _ = tv_ball_max(given_["h"], given_["phat"], given_["gamma"])
+    inputs, expected = case("tv_linear_1")
+    value, _ = tv_ball_max(inputs["h"], inputs["phat"], inputs["gamma"])
     assert value == pytest.approx(expected["max_value"], abs=1e-9)
 
-    given_, expected = case("tv_ratio_01")
-    args = [given_[name] for name in ("y", "yhat", "ghat", "gamma")]
+    inputs, expected = case("tv_ratio_01")
+    args = [inputs[name] for name in ("y", "yhat", "ghat", "gamma")]
     rates = robust_rates(*args)
     for j in (0, 1):
-        known = expected[f"group{j}"]
-        assert rates.loc[j, "min_tpr"] == pytest.approx(known["min_tpr"], abs=1e-9)
-        assert rates.loc[j, "max_fpr"] == pytest.approx(known["max_fpr"], abs=1e-9)
+        for name in ("min_tpr", "max_fpr"):
+            wanted = expected[f"group{j}"][name]
+            assert rates.loc[j, name] == pytest.approx(wanted, abs=1e-9)
 
-    given_, expected = case("tv_projection")
-    p = project_tv_ball(given_["z"], given_["phat"], given_["gamma"])
+    inputs, expected = case("tv_projection")
+    p = project_tv_ball(inputs["z"], inputs["phat"], inputs["gamma"])
     np.testing.assert_allclose(p, expected["p"], atol=1e-9)
 
-    given_, expected = case("soft_linear_1")
-    joint = np.array(given_["P_cell_given_ghat"]) * np.array(given_["P_ghat"])[:, None]
-    b = np.array(given_["P_g_given_ghat_rows_g"]).T
-    value = soft_group_max(given_["H"], joint, b, given_["group"])
+    inputs, expected = case("soft_linear_1")
+    joint = np.array(inputs["P_cell_given_ghat"]) * np.array(inputs["P_ghat"])[:, None]
+    b = np.array(inputs["P_g_given_ghat_rows_g"]).T
+    value = soft_group_max(inputs["H"], joint, b, inputs["group"])
     assert value == pytest.approx(expected["max_of_sum_k_pi_V_H_w"], abs=1e-9)
-    prior = np.array(given_["P_ghat"]) @ b[:, given_["group"]]
+    prior = np.array(inputs["P_ghat"]) @ b[:, inputs["group"]]
     assert value / prior == pytest.approx(expected["divide_by_P_G"], abs=1e-9)
 
-    given_, expected = case("soft_ratio")
-    joint = np.array(given_["P_cell_given_ghat"]) * np.array(given_["P_ghat"])[:, None]
-    rates = soft_group_rates(joint, np.array(given_["P_g_given_ghat_rows_g"]).T)
+    inputs, expected = case("soft_ratio")
+    joint = np.array(inputs["P_cell_given_ghat"]) * np.array(inputs["P_ghat"])[:, None]
+    rates = soft_group_rates(joint, np.array(inputs["P_g_given_ghat_rows_g"]).T)
     for j in (0, 1):
-        for name, known in expected[f"group{j}"].items():
-            assert rates.loc[j, name] == pytest.approx(known, abs=1e-9)
-
-
-def split(n):
-    eye = np.eye(n)
-    return np.vstack([eye, -eye, eye])
+        for name, wanted in expected[f"group{j}"].items():
+            assert rates.loc[j, name] == pytest.approx(wanted, abs=1e-9)
 
 
 def test_the_projection_is_the_closest_point_of_the_ball():
+    """By its optimality: no point of the ball lies on the other side of it."""
     rng = np.random.default_rng(7)
     for _ in range(20):
         n = int(rng.integers(2, 6))
         base, z = random_base(rng, n), rng.normal(size=n)
         radius = float(rng.random() * 0.6)
         p = project_tv_ball(z, base, radius)
-        limits = [
-            {"type": "eq", "fun": lambda v, b=base: v @ split(len(b)) - b},
-            {"type": "eq", "fun": lambda v, n=n: v[:n].sum() - 1},
-            {"type": "ineq", "fun": lambda v, r=radius, n=n: 2 * r - v[n:].sum()},
-        ]
-        found = minimize(
-            lambda v, z=z, n=n: ((v[:n] - z) ** 2).sum(),
-            np.concatenate([base, np.zeros(2 * n)]),
-            bounds=[(0, None)] * (3 * n),
-            constraints=limits,
-            method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 500},
-        )
-        assert ((p - z) ** 2).sum() <= found.fun + 1e-7
         assert p.min() >= -1e-12
         assert p.sum() == pytest.approx(1)
         assert np.abs(p - base).sum() <= 2 * radius + 1e-9
+        furthest, _ = tv_ball_max(z - p, base, radius)
+        assert furthest <= (z - p) @ p + 1e-9
 
 
 @pytest.mark.parametrize(

@@ -39,31 +39,31 @@ def test_the_general_bound_is_the_distance_itself_and_the_paper_s_can_be_too_sma
     rng = np.random.default_rng(0)
     groups = rng.choice(["a", "b", "c"], p=[0.8, 0.15, 0.05], size=5000)
     noisy = simulate_noise(groups, 0.1, random_state=0)
-    known = estimate_noise(groups, noisy)
+    estimate = estimate_noise(groups, noisy)
     for name in "abc":
         p, q = groups == name, noisy == name
         distance = np.abs(p / p.sum() - q / q.sum()).sum() / 2
-        assert known.bounds.loc[name, "general"] == pytest.approx(distance)
-    paper = tv_bounds(known.counts / 5000)["paper"]
-    assert paper[2] < 0.5 * known.bounds.loc["c", "general"]
+        assert estimate.bounds.loc[name, "general"] == pytest.approx(distance)
+    paper = tv_bounds(estimate.counts / 5000)["paper"]
+    assert paper[2] < 0.5 * estimate.bounds.loc["c", "general"]
 
 
 def test_estimates_are_the_conditional_shares_with_exact_intervals():
-    known = estimate_noise(*people(COUNTS))
-    np.testing.assert_array_equal(known.counts, COUNTS)
-    np.testing.assert_allclose(known.group_given_noisy, (COUNTS / COUNTS.sum(0)).T)
+    estimate = estimate_noise(*people(COUNTS))
+    np.testing.assert_array_equal(estimate.counts, COUNTS)
+    np.testing.assert_allclose(estimate.group_given_noisy, (COUNTS / COUNTS.sum(0)).T)
     wrong = {"a": [(20, 400), (30, 410)], "b": [(30, 200), (20, 190)]}
     for name, pairs in wrong.items():
         exact = [  # four rates, so that all hold with 95 %
             binomtest(k, n).proportion_ci(1 - 0.05 / 4, method="exact")
             for k, n in pairs
         ]
-        bounds = known.bounds.loc[name]
+        bounds = estimate.bounds.loc[name]
         assert bounds["general_low"] == pytest.approx(max(end.low for end in exact))
         assert bounds["general_high"] == pytest.approx(max(end.high for end in exact))
         assert bounds["general"] == pytest.approx(max(k / n for k, n in pairs))
-    low, high = share_limits(known.counts, 0.95)
-    shares = known.group_given_noisy
+    low, high = share_limits(estimate.counts, 0.95)
+    shares = estimate.group_given_noisy
     assert ((low < shares) & (shares < high)).all(axis=None)
 
 

@@ -30,18 +30,6 @@ def scores(rows, rng):
     return theta @ rows.X.T
 
 
-def test_scores_of_a_model_do_not_depend_on_the_others_in_its_stack(monkeypatch):
-    monkeypatch.setattr("fairdash.methods.noisy_groups.game.CACHED", 300)
-    rng = np.random.default_rng(0)
-    X, y, codes = rng.normal(size=(500, 4)), np.arange(500) % 2, np.arange(500) % 3
-    rows = compress(X, y, codes, NAMES, SIDES["equalized_odds"])
-    theta = rng.normal(size=(4, 5)).astype(np.float32)
-    together = rows.scores(theta)
-    np.testing.assert_allclose(together, theta @ rows.X.T, rtol=1e-4, atol=1e-5)
-    for i in range(4):
-        np.testing.assert_array_equal(rows.scores(theta[[i]]), together[[i]])
-
-
 @pytest.mark.parametrize("constraints", list(SIDES))
 def test_merged_rows_are_the_training_rows(constraints):
     X, y, codes, _ = table(0)
@@ -78,15 +66,6 @@ def test_the_ascent_projects_as_the_kernel_does(seed):
         np.testing.assert_allclose(ascent._p[0, j, place], p[positive], atol=2e-5)
 
 
-def test_a_value_that_no_row_has_does_not_stop_the_search_for_a_level():
-    values = np.array([[0.2, 0.5, 9.0], [40.0, 50.0, 0.0]], np.float32)
-    counts = np.array([[1, 2, 0], [3, 1, 0]], np.float32)
-    mass = np.array([0.3, 1e-3], np.float32)
-    start = np.full(2, np.inf, np.float32)
-    found = _level(values, counts, mass, start)
-    np.testing.assert_allclose(found, [0.35, 50 - 1e-3], rtol=1e-5)
-
-
 def by_sorting(values, counts, mass):
     """The level above which the values, each as often as it counts, hold the mass."""
     ranked = np.sort(np.repeat(values.astype(float), counts))[::-1]
@@ -105,8 +84,8 @@ def test_a_level_is_that_of_sorting_wherever_the_search_starts(mass):
     weights, masses = counts.astype(np.float32), np.full(5, mass, np.float32)
     for shift in (-np.inf, -1, -1e-3, 0, 1e-3, 1, np.inf):
         start = (np.array(level) + shift).astype(np.float32)
-        found = _level(values, weights, masses, start)
-        np.testing.assert_allclose(found, level, rtol=2e-6, atol=1e-7)
+        reached = _level(values, weights, masses, start)
+        np.testing.assert_allclose(reached, level, rtol=2e-6, atol=1e-7)
 
 
 def test_climbing_memberships_approach_the_worst_and_keep_total_probability():
@@ -115,14 +94,14 @@ def test_climbing_memberships_approach_the_worst_and_keep_total_probability():
     rows = compress(X, y, codes, NAMES, SIDES["true_positive_rate_parity"])
     (side,) = rows.sides
     phi = scores(rows, rng)[:1, side.span]
-    v, one = np.maximum(-phi, -1), np.array([[1, 0, 0]], np.float32)
+    v, first_only = np.maximum(-phi, -1), np.array([[1, 0, 0]], np.float32)
     ascent = AscentSoft(side, b, np.array([0.02], np.float32))
     for _ in range(400):
-        reached = ascent.answer(v, phi > 0, one).mean
+        reached = ascent.answer(v, phi > 0, first_only).mean
     start = AscentSoft(side, b, np.array([0.02], np.float32))
     first = start.answer(v, phi > 0, NONE).mean
     assert reached[0, 0] > first[0, 0] + 0.01
-    worst = WorstSoft(side, b).answer(v, phi > 0, one).mean
+    worst = WorstSoft(side, b).answer(v, phi > 0, first_only).mean
     assert reached[0, 0] <= worst[0, 0] + 0.01
     size = ascent.shares(ascent.cells(v, phi > 0))
     shares = np.einsum("knc,kncj->knj", size, ascent._w)
@@ -168,9 +147,9 @@ def test_slopes_are_the_derivative_of_the_lagrangian(constraints):
 def test_multipliers_are_projected_onto_their_budget():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(50, 4)).astype(np.float32)
-    kept = shrink(z, 1.0)
-    assert (kept >= 0).all()
-    assert (kept.sum(axis=1) <= 1 + 1e-6).all()
-    for point, near in zip(z, kept, strict=True):
+    projected = shrink(z, 1.0)
+    assert (projected >= 0).all()
+    assert (projected.sum(axis=1) <= 1 + 1e-6).all()
+    for point, near in zip(z, projected, strict=True):
         for other in rng.dirichlet(np.ones(5), size=20)[:, :4]:
             assert (point - near) @ (other - near) <= 1e-5

@@ -1,18 +1,22 @@
-"""Fair metrics: how far apart two people are once some directions do not count."""
+"""Fair metrics, and predictions for people changed in columns that should not count."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from itertools import product
+from math import prod
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
-from fairdash._validation import encode_groups
+from fairdash._validation import as_written, encode_groups
 
 Float = NDArray[np.float64]
 _RANK = 1e-8  # of a direction's length: what is left of a repeat is below it
+_MOST_VARIANTS = 500
 _VARIES = 1e-6  # of the length of the rows: below it, nothing is left to differ in
 
 
@@ -118,10 +122,10 @@ def columns_of(column: str, feature_names: Sequence[str]) -> list[int]:
         if name == column or name.startswith(f"{column}=")
     ]
     if not places:
-        known = list(dict.fromkeys(name.split("=")[0] for name in feature_names))
+        names = list(dict.fromkeys(name.split("=")[0] for name in feature_names))
         raise ValueError(
             f"{column!r} is not a feature of the model, so it can neither be ignored "
-            f"nor flipped; the features are {', '.join(known)}."
+            f"nor flipped; the features are {', '.join(names)}."
         )
     return places
 
@@ -185,6 +189,75 @@ def group_directions(
     learned = np.zeros((rows.shape[1], len(solver.coef_)))
     learned[left] = solver.coef_.T
     return FairMetric.ignoring(feature_names, np.hstack([named, learned]))
+
+
+def flip_columns(
+    frame: pd.DataFrame,
+    values: Mapping[str, Sequence[Any]],
+    *,
+    table: pd.DataFrame | None = None,
+) -> list[pd.DataFrame]:
+    """Return rows with every combination of values in some columns.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence
+        What each column is set to: ``{"relationship": ["Husband", "Wife"]}``.
+    table : DataFrame, optional
+        Where the values must occur, by default in ``frame``.
+
+    Raises
+    ------
+    ValueError
+        When there is no such column, a value does not occur, or there are more than 500
+        combinations.
+    """
+    everyone = frame if table is None else table
+    for name, wanted in values.items():
+        if name not in frame:
+            columns = ", ".join(map(str, frame))
+            raise ValueError(f"{name!r} cannot be flipped: the columns are {columns}.")
+        present = everyone[name].dropna().unique().tolist()
+        for value in wanted:
+            if value not in present:
+                raise ValueError(
+                    f"{name!r} has no value {as_written(value)}; its values are "
+                    f"{present[:10]}."
+                )
+    total = prod(map(len, values.values()))
+    if not 0 < total <= _MOST_VARIANTS:
+        raise ValueError(
+            f"Flipping {list(values)} gives {total:,} variants of every row; 1 to "
+            f"{_MOST_VARIANTS} are allowed."
+        )
+    return [
+        frame.assign(**dict(zip(values, setting, strict=True)))
+        for setting in product(*values.values())
+    ]
+
+
+def prediction_consistency(y_pred: ArrayLike) -> float:
+    """Return the share of rows whose prediction is the same in every variant.
+
+    ``y_pred`` are labels of shape (n_variants, n_rows), see `flip_columns`; 1 is fair,
+    NaN without rows.
+
+    Raises ValueError for fewer than two variants, or a missing prediction.
+    """
+    variants = np.asarray(y_pred)
+    if variants.ndim != 2 or len(variants) < 2:
+        raise ValueError(
+            "`y_pred` must be (variants, rows) with at least two variants, got shape "
+            f"{variants.shape}."
+        )
+    missing = pd.isna(variants).any(0)
+    if missing.any():
+        raise ValueError(
+            f"`y_pred` is missing in {int(missing.sum())} rows, the first is row "
+            f"{int(missing.argmax())}; leave these rows out."
+        )
+    same = (variants == variants[0]).all(0)
+    return float(same.mean()) if len(same) else float("nan")
 
 
 def _unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
