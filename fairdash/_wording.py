@@ -38,24 +38,6 @@ class Kpi:
     help: str | None = None  # the definition, behind a question mark
 
 
-@dataclass(frozen=True)
-class GapNames:
-    """What the gaps of a measure are called, by default those of the selection rate.
-
-    Attributes
-    ----------
-    local, whole, largest : str
-        The gap of a subgroup, over all rows, and the mean of the k largest, "{k}".
-    symbol : str
-        What is compared between groups.
-    """
-
-    local: str = "local DI"
-    whole: str = "global DI"
-    largest: str = "Worst-{k}-DI"
-    symbol: str = "P(ŷ = 1)"
-
-
 def number(value: float, digits: int = 3) -> str:
     """Return ``value`` as 0.144 or −0.076; an undefined value as an en dash."""
     if not math.isfinite(value):

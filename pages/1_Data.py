@@ -92,12 +92,7 @@ else:
         guessed = data.guess_notice(table, roles)
     read, used = len(table.frame), dataset.n_rows
     cards = audits.base_rate_kpis(rates, used, read, guessed=guessed)
-    with page.controls:
-        ui.pick_gap()
-    ratios = data.ratios_of_rates(dataset, subgroups)
-    page.show(
-        audits.base_rates_answer(rates, dataset, cards, guessed=guessed, ratios=ratios)
-    )
+    page.show(audits.base_rates_answer(rates, dataset, cards, guessed=guessed))
 
 with view.export():
     found = readable_checks(checks)

@@ -44,7 +44,7 @@ def local_fairness():
 
     def answer_of(some):
         result = audits.local_by_measure(
-            ui.store(), some, view.data, subgroups, measure, reference
+            ui.store(), some, view.data, subgroups, measure
         )
         return result.answer(dataset, subgroups, gap=gap, truth=truth)
 

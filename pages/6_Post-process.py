@@ -47,14 +47,8 @@ def post_process():
     except ValueError as error:
         ui.problem("These groups cannot be corrected", error)
         return
-    details = [
-        audits.one_of_seeds(model, models)
-        for model in models
-        if model.id == choice.source.model
-    ]
-    if scale := ui.what_margins_are(choice.source, view.data):
-        details.append(scale)
-    answer = postprocess.post_answer(ramp, choice, dataset.name, " ".join(details))
+    scale = ui.what_margins_are(choice.source, view.data)
+    answer = postprocess.post_answer(ramp, choice, dataset.name, scale)
     page.show(answer)
     ramps = postprocess.ramps_of(ramp)
     with page.figure:

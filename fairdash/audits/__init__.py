@@ -37,12 +37,11 @@ if TYPE_CHECKING:
         drift,
     )
     from fairdash.audits.groups.evaluation import (
-        DI_HELP,
+        GAP_HELP,
         metrics_by_setting,
-        one_of_seeds,
         readable,
     )
-    from fairdash.audits.groups.local import LocalResult, gap_names, not_estimable
+    from fairdash.audits.groups.local import LocalResult, not_estimable
     from fairdash.audits.groups.measured import (
         calibration_of,
         every_measure,
@@ -53,8 +52,8 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.groups.outcomes import outcome, side_by_side
     from fairdash.audits.groups.rates import (
+        BaseRates,
         base_rate_kpis,
-        base_rate_ratios,
         base_rates,
         base_rates_answer,
         first_measure,

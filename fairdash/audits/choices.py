@@ -16,8 +16,7 @@ from fairdash.audits.groups.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.audits.groups.measured import speech_of, widest_gap
-from fairdash.audits.groups.pairs import asked_of
+from fairdash.audits.groups.measured import asked_of, speech_of, widest_gap
 from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.models import (
     Setting,

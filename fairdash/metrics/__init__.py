@@ -62,9 +62,7 @@ if TYPE_CHECKING:
         wilson_interval,
     )
     from fairdash.metrics.group.local import (
-        BaseRates,
         LocalRates,
-        base_rates,
         local_di,
         noise_floor,
         worst_k_di,

@@ -1,4 +1,4 @@
-"""By subgroup: local DI for up to four models, and subgroups that a search found."""
+"""By subgroup: gaps of up to four models, and ratios of one."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -9,7 +9,6 @@ import pandas as pd
 from fairdash._wording import (
     FOUR_FIFTHS,
     NO_SUBGROUPS,
-    GapNames,
     between,
     count,
     fitting,
@@ -20,7 +19,6 @@ from fairdash._wording import (
 from fairdash.plots._rows import (
     Panel,
     Series,
-    change_of,
     draw_rows,
     marks_of,
     offsets,
@@ -40,10 +38,9 @@ from fairdash.plots._theme import (
 
 MOST_MODELS = 4
 _LOWEST = 240  # pixels
-LOCAL_DI = GapNames()
-_SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
+_PLANTED = "planted: true gap in people's decisions"
+_SPLIT = (0.76, 0.83)  # where gaps end and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
-_STEP = "\u2003\u2003"  # a level of the tree
 
 
 def plot_local_di(
@@ -53,15 +50,14 @@ def plot_local_di(
     *,
     groups: tuple[str, ...],
     chance: float = float("nan"),
-    changes: pd.DataFrame | None = None,
-    names: GapNames = LOCAL_DI,
+    symbol: str = "P(ŷ = 1)",
     feature: str = "",
     truth: Mapping[str, float] = MappingProxyType({}),
 ) -> Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
     The figure has per model a trace of marks with intervals and a dashed line at its
-    global DI, then a bar trace of counts per group.
+    gap over all rows, then a bar trace of counts per group.
 
     Parameters
     ----------
@@ -73,12 +69,11 @@ def plot_local_di(
     models : DataFrame
         label, colour_role, overall (the gap over all rows), and constant if known: one
         row per model, in the order of drawing; at most four. The last is looked at.
-    changes : DataFrame, optional
-        Of ``fairdash.metrics.compare`` of the last model with the first.
-    names : GapNames, optional
-        Words of the measure; by default those of local DI.
+    symbol : str
+        What is compared between groups.
     truth : mapping, optional
-        The true gap in planted subgroups of a sample, a quiet mark in their rows.
+        The true gap in people's decisions in planted subgroups of a sample, a quiet
+        mark in their rows.
     """
     labels = models["label"].tolist()
     if not 1 <= len(labels) <= MOST_MODELS:
@@ -92,7 +87,7 @@ def plot_local_di(
         zip(records(models), colours, offsets(len(labels)), strict=True)
     ):
         label, overall = model["label"], float(model["overall"])
-        words = f"{names.whole} {number(overall)}"
+        words = f"over all rows {number(overall)}"
         series.append(
             Series(
                 f"{label} · {words}",
@@ -108,7 +103,7 @@ def plot_local_di(
                 own,
                 "gap",
                 ("ci_low", "ci_high"),
-                _hover(values[values["label"] == label], groups, names),
+                _hover(values[values["label"] == label], groups, symbol),
                 series=i,
                 aside=aside,
                 rows=[rows[name] for name in own["subgroup"].astype(str)],
@@ -133,7 +128,7 @@ def plot_local_di(
         pd.concat(marks, ignore_index=True),
         subgroups,
         series,
-        [Panel(_values(top, names), chance)],
+        [Panel(_values(top, symbol), chance)],
         reasons=reasons_of(first),
         grouped=True,
         extra=lambda places: beside(dict(zip(subgroups, places, strict=True))),
@@ -150,10 +145,9 @@ def plot_local_di(
             table,
             label=labels[-1],
             chance=chance,
-            changes=changes,
             constant=records(models)[-1].get("constant", 0.0),
         ),
-        _describe(table, models, names),
+        _describe(table, models),
         table,
     )
 
@@ -164,13 +158,12 @@ def plot_ratios(
     label: str,
     measure: str,
     colour_role: str,
-    reference: str | None = None,
+    rule: bool = True,
 ) -> Picture:
     """One row per subgroup: the smallest over the largest value of its groups.
 
-    With a ``reference`` the smallest of the others over that of this group. A line at
-    four fifths is the rule of thumb of employment law; it is said of selection rates
-    and a comparison for other measures.
+    With ``rule`` a line at four fifths, the rule of thumb of employment law for
+    selection rates.
 
     ``table`` has subgroup, n, ratio, ratio_low, ratio_high, estimable and reason, the
     first row of all rows, as `fairdash.audits.LocalResult.ratios` has it.
@@ -186,22 +179,22 @@ def plot_ratios(
     marks = marks_of(table, "ratio", ("ratio_low", "ratio_high"), hover)
     # without an upper end intervals go on beyond the figure
     marks["high"] = marks["high"].replace(np.inf, 2 * reach)
-    of_whom = "smallest over largest of the groups (fairer →)"
-    if reference is not None:
-        of_whom = f"smallest of the other groups over {reference} (1: alike)"
-    title = f"{measure}: {of_whom}"
+    title = f"{measure}: smallest over largest of the groups (fairer →)"
     axis = value_axis(title, ".1f", nticks=10, range=[0, reach], showgrid=True)
     ((colour, symbol),) = model_marks([colour_role])
+    panel = Panel(axis)
+    if rule:
+        panel = Panel(axis, limit=FOUR_FIFTHS, words="four-fifths rule")
     figure = draw_rows(
         marks,
         subgroups,
         [Series(label, colour, symbol)],
-        [Panel(axis, limit=FOUR_FIFTHS, words="four-fifths rule")],
+        [panel],
         reasons=reasons_of(table),
         grouped=True,
         lowest=_LOWEST,
     )
-    headline = _ratio_headline(table)
+    headline = _ratio_headline(table, rule)
     return Picture(
         figure,
         headline,
@@ -211,8 +204,10 @@ def plot_ratios(
     )
 
 
-def _ratio_headline(table: pd.DataFrame) -> str:
-    """Say in how many subgroups the ratio is below four fifths."""
+def _ratio_headline(table: pd.DataFrame, rule: bool) -> str:
+    """Say in how many subgroups the ratio is below four fifths, by the rule."""
+    if not rule:
+        return f"Over all rows the ratio is {number(float(table['ratio'].iloc[0]), 2)}"
     if set(table["subgroup"].astype(str)) == {NO_SUBGROUPS}:
         whole = float(table["ratio"].iloc[0])
         if np.isnan(whole):
@@ -237,15 +232,11 @@ def local_finding(
     *,
     label: str,
     chance: float = float("nan"),
-    changes: pd.DataFrame | None = None,
     constant: float = 0.0,
 ) -> str:
-    """Say where the model ``label`` is worst, and what it changed.
+    """Say where the model ``label`` is worst.
 
-    ``table`` is as for `plot_local_di`; ``changes`` are of
-    ``fairdash.metrics.compare`` with the reference, if there is one: over several seeds
-    the mean of each one's largest gap, which may lie in another subgroup, so that no
-    mark of the figure need be as large. ``constant`` is the share of seeds in which the
+    ``table`` is as for `plot_local_di`; ``constant`` is the share of seeds in which the
     model decides alike for everyone.
     """
     if idle := undecided({"label": label, "constant": constant}):
@@ -255,18 +246,6 @@ def local_finding(
         return "No subgroup is estimable: choose wider ones or a smaller size"
     worst = max(cells, key=lambda cell: float(cell["gap"]))
     widest = number(worst["gap"], 2)
-    change = change_of(changes, "worst_1_di")
-    if change is not None:
-        after, before = number(change["value"], 2), number(change["reference"], 2)
-        drawn = table[table["estimable"]].groupby("label")["gap"].max()
-        seen = {after, before} <= {number(mark, 2) for mark in drawn}
-        if change["clear"]:
-            verb = "cuts" if change["difference"] < 0 else "raises"
-            what = "the worst gap" if seen else "the mean of each seed's worst gap"
-            words = f"{verb} {what} from {before} to {after}"
-            return fitting(f"{label} {words}", f"It {words}")
-        what = "Worst local gaps" if seen else "Mean of each seed's worst gap"
-        return f"{what}: {after} and {before}, the intervals overlap"
     if float(worst["gap"]) <= chance:
         return f"The largest gap, {widest}, is within what chance shows"
     if worst["subgroup"] == NO_SUBGROUPS:
@@ -277,30 +256,29 @@ def local_finding(
     )
 
 
-def _describe(table: pd.DataFrame, models: pd.DataFrame, names: GapNames) -> str:
+def _describe(table: pd.DataFrame, models: pd.DataFrame) -> str:
     """Alt text: the worst subgroup and the gap over all rows of every model."""
     parts = []
     for row in records(models):
         label, overall = row["label"], number(row["overall"])
         cells = records(table[(table["label"] == label) & table["estimable"]])
         if not cells:
-            parts.append(f"{label} has no estimable subgroup, {names.whole} {overall}")
+            parts.append(f"{label} has no estimable subgroup, over all rows {overall}")
             continue
         worst = max(cells, key=lambda cell: float(cell["gap"]))
         interval = between(worst["ci_low"], worst["ci_high"])
         gap = f"{number(worst['gap'])} ({interval})"
         where = f"{label} is worst for {worst['subgroup']}"
-        parts.append(f"{where}, {gap}, {names.whole} {overall}")
+        parts.append(f"{where}, {gap}, over all rows {overall}")
     first = table[table["label"] == models["label"].iloc[0]]
-    what = names.local[0].upper() + names.local[1:]
     return (
-        f"{what} of {first['estimable'].sum()} of {len(first)} subgroups with 95% "
+        f"Gaps of {first['estimable'].sum()} of {len(first)} subgroups with 95% "
         f"intervals: {'; '.join(parts)}."
     )
 
 
 def _hover(
-    cells: pd.DataFrame, groups: tuple[str, ...], names: GapNames
+    cells: pd.DataFrame, groups: tuple[str, ...], symbol: str
 ) -> Callable[[Spec], str]:
     """Return what says of a row of one model its gap and the value of each group."""
     values = cells.set_index(["subgroup", "group"])["value"]
@@ -312,31 +290,31 @@ def _hover(
         of_groups = ", ".join(f"{group} {number(own[group])}" for group in groups)
         interval = between(row["ci_low"], row["ci_high"])
         gap = f"{number(row['gap'])} ({interval}), {row['n']:,.0f} rows"
-        return f"{row['subgroup']}: {gap}<br>{names.symbol}: {of_groups}"
+        return f"{row['subgroup']}: {gap}<br>{symbol}: {of_groups}"
 
     return hover
 
 
 def _true_gaps(places: dict[str, float], truth: Mapping[str, float]) -> list[Spec]:
     """Return the quiet marks of true gaps, in the rows that are drawn."""
-    known = {name: gap for name, gap in truth.items() if name in places}
-    if not known:
+    drawn = {name: gap for name, gap in truth.items() if name in places}
+    if not drawn:
         return []
     return [
         {
             "type": "scatter",
             "mode": "markers",
-            "x": list(known.values()),
-            "y": [places[name] for name in known],
+            "x": list(drawn.values()),
+            "y": [places[name] for name in drawn],
             "marker": {
                 "symbol": "line-ns-open",
                 "size": 18,
                 "color": INK,
                 "line": {"width": 2},
             },
-            "name": "planted truth",
+            "name": _PLANTED,
             "showlegend": True,
-            "hovertext": [f"truth {number(gap)}" for gap in known.values()],
+            "hovertext": [f"true gap {number(gap)}" for gap in drawn.values()],
             "hovertemplate": "%{hovertext}<extra></extra>",
         }
     ]
@@ -370,9 +348,9 @@ def _counts(
     return bars
 
 
-def _values(top: float, names: GapNames) -> Spec:
+def _values(top: float, symbol: str) -> Spec:
     return value_axis(
-        f"{names.local}: gap in {names.symbol}",
+        f"gap in {symbol}",
         ".2f",
         range=[0, top],
         showgrid=True,

@@ -124,7 +124,7 @@ def plot_base_rates(
 
     The headline names the subgroup whose groups are furthest apart. Its figure has per
     group a trace of marks with Wilson intervals and a dashed line. The tables are
-    ``cells`` and ``groups`` of ``fairdash.metrics.base_rates``; ``outcome`` says what
+    ``cells`` and ``groups`` of ``fairdash.audits.base_rates``; ``outcome`` says what
     the share is of, ``source`` which rows these are, such as "1,200 rows".
     """
     subgroups = list(dict.fromkeys(table["subgroup"].astype(str)))

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from fairdash import __version__, plots
 from fairdash._wording import count, duration, listing, plural, utc
 from fairdash.audits import (
-    DI_HELP,
+    GAP_HELP,
     Answer,
     Listing,
     base_rate_kpis,
@@ -50,7 +50,7 @@ _TERMS = {
     "is of them, unless validation rows are named.",
     "Validation rows": "Rows on which settings are compared and one is chosen.",
     "Accuracy": "The share of rows whose predicted outcome is the recorded one.",
-    "DI": DI_HELP,
+    "DI": GAP_HELP,
     "Local DI": "The same difference inside one subgroup.",
     "Worst-1-DI": "The largest local DI of the subgroups that are estimable.",
     "Chance alone": "What the largest gap of a model that is fair in every subgroup "
@@ -207,7 +207,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
             subject.store, [model], data, subject.subgroups, looked_at
         )
         local, hidden = without_small_groups(local, subject.least)
-        local = replace(local, named=None)  # no verdict stands here
+        local = replace(local, inside=())  # no verdict stands here
         words = suppressed_words(hidden, subject.least)
         if len(hidden) == len(local.own):
             blocks.append(Words(words))

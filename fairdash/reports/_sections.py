@@ -140,7 +140,7 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     whole = replace(
         answer,
         verdict=verdict,
-        cards=subject.local.kpis(1),
+        cards=subject.local.kpis(),
         figure=Drawing("plot_comparison", metrics),
         table=Listing("Models on test rows", table, "95% intervals."),
         caption=f"{caption} {result.note}".strip(),

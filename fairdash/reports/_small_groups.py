@@ -11,8 +11,8 @@ from dataclasses import replace
 import pandas as pd
 
 from fairdash._wording import plural
-from fairdash.audits import LocalResult
-from fairdash.metrics import BaseRates, value_table
+from fairdash.audits import BaseRates, LocalResult
+from fairdash.metrics import value_table
 
 
 def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:

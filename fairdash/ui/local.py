@@ -15,7 +15,7 @@ from fairdash.audits import (
 )
 from fairdash.datasets import SAMPLES, Dataset, Subgroups
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import address, choose, selection
+from fairdash.ui.selection import address, choose
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table
 from fairdash.ui.widgets.state import store
 
@@ -132,7 +132,7 @@ def by_measure(
         return
     heading(f"Every measure of {model.label} by group")
     groups, feature = dataset.group_names, roles.sensitive_feature
-    shown = audits.readable_measures(table, groups, feature, selection().gap)
+    shown = audits.readable_measures(table, groups, feature)
     shown = shown.drop(columns=["In words", "Definition"])
     drawn = measure == "calibration" or audits.is_own(model)
     beside = drawn and len(groups) == 2  # a wider table would be cut

@@ -18,6 +18,7 @@ from fairdash._wording import (
     time_left,
 )
 from fairdash.audits import (
+    BaseRates,
     base_rates,
     is_sweep,
     methods_of,
@@ -29,7 +30,6 @@ from fairdash.audits import (
 )
 from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import unpack_runs, wake, why_waits
-from fairdash.metrics import BaseRates
 from fairdash.store import Kept, RunRecord
 from fairdash.ui.selection import Fields, bound, write
 from fairdash.ui.widgets.blocks import (

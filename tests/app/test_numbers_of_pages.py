@@ -58,8 +58,8 @@ def test_train_shows_one_set_of_numbers(visit, inline, train_once, kind, n_group
     assert ("mean of 3 seeds" in words(page)) == (len(seeds) == 3)
     # Local fairness on the same model and seeds
     local = numbers(visit("Local fairness", run=run))
-    assert local["Worst-1-DI, ROAD"] == shown["Worst-1-DI"]
-    assert local["Worst-1-DI by chance"] == shown["Worst-1-DI by chance"]
+    assert local["Largest gap"] == shown["Worst-1-DI"]
+    assert local["Largest by chance"] == shown["Largest by chance"]
 
 
 def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once):

@@ -63,7 +63,7 @@ def test_a_dropped_connection_comes_back_with_what_was_chosen(page, server, audi
 
     page.route_web_socket(re.compile("_stcore/stream"), pass_on)
     page.goto(f"{server}/Local_fairness?{audited}")
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+    page.get_by_text("Largest by chance").first.wait_for()
     links[0].close()
     while len(links) < 2:  # the page asks for another by itself
         page.wait_for_timeout(50)

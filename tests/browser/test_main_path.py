@@ -51,7 +51,7 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     page.get_by_text(re.compile(r"Epoch \d+ of 120")).wait_for()
     assert page.url == address
     assert epoch(page) >= before
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+    page.get_by_text("Largest by chance").first.wait_for()
     page.get_by_role("button", name="how sure?").click()
     expect(page.get_by_text("Paired change of Worst-1-DI")).to_be_visible()
     query = parse_qs(urlparse(page.url).query)

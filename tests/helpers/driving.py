@@ -67,7 +67,7 @@ def upload(page, folder):
 def audit(page):
     """Train the plain model from Data, up to what is found of it."""
     page.get_by_role("button", name="Audit a plain model").click()
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+    page.get_by_text("Largest by chance").first.wait_for()
 
 
 def settle(page):

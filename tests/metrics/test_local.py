@@ -5,11 +5,9 @@ import pandas as pd
 import pytest
 
 from fairdash.metrics import (
-    base_rates,
     demographic_parity_difference,
     gap_interval,
     local_di,
-    wilson_interval,
     worst_k_di,
 )
 
@@ -93,19 +91,6 @@ def test_worst_k_is_the_mean_of_the_largest_estimable():
     assert worst_k_di(table, 3) == pytest.approx(0.7 / 3)
     assert np.isnan(worst_k_di(table, 4))
     assert np.isnan(worst_k_di(table, 5))
-
-
-def test_rates_by_cell_carry_their_counts_and_wilson_intervals(rows):
-    table = base_rates(rows.y, **rows.where, min_size=50).cells
-    frame = pd.DataFrame({"s": rows.subgroup, "g": rows.group, "y": rows.y})
-    grouped = frame.groupby(["s", "g"], observed=False)["y"]
-    assert np.array_equal(table["n"], grouped.size())
-    assert np.allclose(table["rate"], grouped.mean())
-    low, high = wilson_interval(grouped.sum(), grouped.size())
-    assert np.allclose(table["ci_low"], low)
-    assert np.allclose(table["ci_high"], high)
-    gaps = local_di(rows.y, **rows.where)
-    assert (table["reason"].iloc[::2].tolist()) == gaps["reason"].tolist()
 
 
 def test_groups_may_come_as_categories_in_any_order(rows):

@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 
 from fairdash import plots
-from fairdash._wording import GapNames
 from fairdash.plots._rows import positions
 
 HOSTILE = (
     "other", "gap", "value", "n", "self", "index", "Rows", "row", "series", "aside",
     "", "🦊", "x" * 300, "<a href='x'>y</a>", "%{x}", "label", "subgroup", "group",
 )  # fmt: skip
-NAMES = GapNames("local gap", "global gap", "Worst-{k} gap")
 
 
 def marks(figure):
@@ -130,9 +128,7 @@ def test_local_gaps_are_of_their_model_and_their_row(shown, local_table, groups)
 def test_hostile_names_of_groups_and_subgroups_show_their_own_numbers():
     table, values = local(HOSTILE, HOSTILE)
     model = pd.DataFrame({"label": ["ROAD"], "colour_role": ["road"], "overall": [0.2]})
-    figure = plots.plot_local_di(
-        table, values, model, groups=HOSTILE, names=NAMES
-    ).figure
+    figure = plots.plot_local_di(table, values, model, groups=HOSTILE).figure
     assert drawn(figure) == rows_of(table, "gap")
     mine = values[values["group"] == "other"].set_index("subgroup")
     at = HOSTILE.index("other")

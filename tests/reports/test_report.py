@@ -92,7 +92,7 @@ def test_models_and_subgroups_are_those_of_the_stored_scores(page, swept):
     for branch in ("office", "works"):
         mine = [one.loc[branch] for one in rates]
         gap = np.mean([one.max() - one.min() for one in mine])
-        assert value(local.loc[branch, "Local DI"]) == pytest.approx(gap, abs=5e-4)
+        assert value(local.loc[branch, "Gap"]) == pytest.approx(gap, abs=5e-4)
         here = np.mean([one["here"] for one in mine])
         shown = value(local.loc[branch, "P(ŷ = 1) origin: here"])
         assert shown == pytest.approx(here, abs=5e-4)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import Kpi, listing, number, plural
+from fairdash._wording import Kpi, number
 from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, Tested, score_of_key, tested
 from fairdash.datasets import Subgroups
-from fairdash.methods import CATALOG
 from fairdash.metrics import (
     compare,
     decision_status,
@@ -26,7 +25,7 @@ from fairdash.metrics import (
 )
 from fairdash.store import Store
 
-DI_HELP = (
+GAP_HELP = (
     "Demographic parity difference: the largest minus the smallest rate of positive "
     "predictions of the groups, over all test rows. 0 is fair."
 )
@@ -48,11 +47,6 @@ _NAMES = {
     "worst_1_di": "Worst-1-DI",
     "worst_2_di": "Worst-2-DI",
     "worst_3_di": "Worst-3-DI",
-}
-SHOWN = {
-    "test_accuracy": "accuracy",
-    "test_demographic_parity_difference": "demographic parity difference",
-    "test_worst_1_di": "Worst-1-DI",
 }
 
 
@@ -93,10 +87,11 @@ def paired_changes(
     The table of `fairdash.metrics.compare`, averaged over the seeds both have.
     """
     others = {trial.seed: trial.key for trial in reference.trials}
-    known = tested(store, setting, dataset_id, subgroups)
+    trials = tested(store, setting, dataset_id, subgroups)
+    seeds = [trial.seed for trial in setting.trials]
     tables = [
         _compared(trial, others[seed])
-        for seed, trial in zip((t.seed for t in setting.trials), known, strict=True)
+        for seed, trial in zip(seeds, trials, strict=True)
         if seed in others
     ]
     return pd.concat(tables).groupby("metric", sort=False).mean().reset_index()
@@ -114,10 +109,10 @@ def chance_worst(
     return float(np.mean([_floor(trial) for trial in trials]))
 
 
-def chance_kpi(floor: float, largest: str = "Worst-1-DI") -> Kpi:
+def chance_kpi(floor: float) -> Kpi:
     """Return the card that says which largest gap chance alone shows."""
     return Kpi(
-        f"{largest} by chance",
+        "Largest by chance",
         number(floor),
         "95th percentile" if np.isfinite(floor) else "not estimable",
         help="What the largest gap of a model that is fair in every subgroup stays "
@@ -161,17 +156,16 @@ def _evaluated(trial: Tested) -> dict[str, Any]:
 
 def constant(rows: Rows, key: str) -> float:
     """Return 1 for a model that decides alike for everyone, or as chance might."""
-    found = decision_status(rows.y, rows.predictions(key), **rows.sampling)
-    return float(found["status"].iloc[0] != DECIDES)
+    status = decision_status(rows.y, rows.predictions(key), **rows.sampling)
+    return float(status["status"].iloc[0] != DECIDES)
 
 
 def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
     """Evaluate decisions at a threshold of their own; log loss takes probabilities."""
-    asked = rows.sampling
-    table = evaluate(rows.y, rows.predictions(key), **rows.groups, **asked)
-    asked["sensitive_features"] = rows.groups["sensitive_features"]
+    table = evaluate(rows.y, rows.predictions(key), **rows.groups, **rows.sampling)
+    groups = rows.groups["sensitive_features"]
     scores = rows.scores(key) if probable else rows.ranks(key)
-    graded = evaluate(rows.y, scores, **asked)
+    graded = evaluate(rows.y, scores, sensitive_features=groups, **rows.sampling)
     loss = graded["log_loss"] if probable else np.nan
     return table.assign(auc=graded["auc"], log_loss=loss)
 
@@ -188,47 +182,3 @@ def _floor(trial: Tested) -> float:
     rows = trial.rows
     decided = rows.predictions(trial.key)
     return noise_floor(decided, **rows.groups, **rows.sampling).quantile
-
-
-def between_seeds(models: Sequence[Setting]) -> dict[str, float]:
-    """Return by how much seeds differ at one setting, by metric on test rows.
-
-    A seed is a split and a start of its own; of several starts on a split a setting has
-    the first. The standard deviation over seeds (n - 1), of several settings their root
-    mean square; metrics that no setting has on two seeds are not there.
-    """
-    found = {}
-    for metric in SHOWN:
-        variances = []
-        for model in models:
-            rows = [trial.row or {} for trial in model.trials]
-            values = np.array([row.get(metric, np.nan) for row in rows], dtype=float)
-            values = values[np.isfinite(values)]
-            if len(values) > 1:
-                variances.append(values.var(ddof=1))
-        if variances:
-            found[metric] = float(np.sqrt(np.mean(variances)))
-    return found
-
-
-def one_of_seeds(model: Setting, models: Sequence[Setting]) -> str:
-    """Say how far other seeds differ from the one that is shown.
-
-    Where it has one seed alone, those of ``models`` of the same method, trained alike.
-    """
-    own = between_seeds([model])
-    if own:
-        whose = f"The {plural(len(model.trials), 'seed')} of this model differ by"
-    else:
-        alike = [
-            other
-            for other in models
-            if (other.method, other.trained) == (model.method, model.trained)
-        ]
-        own = between_seeds(alike)
-        label = CATALOG[model.method].label
-        if not own:
-            return f"One seed: how far others of {label} differ is not known."
-        whose = f"One seed: at other settings of {label} seeds differ by"
-    spreads = listing([f"{value:.3f} in {SHOWN[name]}" for name, value in own.items()])
-    return f"{whose} {spreads} (± 1 sd over splits and starts together, test rows)."

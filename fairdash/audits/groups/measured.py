@@ -9,6 +9,7 @@ import pandas as pd
 
 from fairdash._wording import (
     MINUS,
+    NO_SUBGROUPS,
     UNDEFINED,
     distinct_labels,
     four_fifths,
@@ -16,15 +17,11 @@ from fairdash._wording import (
 )
 from fairdash.audits.groups.evaluation import MOST_SEEDS, constant, paired_changes
 from fairdash.audits.groups.local import LocalResult
-from fairdash.audits.groups.pairs import (
-    NamedPair,
-    asked_of,
-    measured_locally,
-)
 from fairdash.audits.trials.kept import remember
 from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.rows import (
     ALL_ROWS,
+    Rows,
     Tested,
     beside_trained,
     is_own,
@@ -35,25 +32,55 @@ from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
     MEASURES,
+    SCORE_MEASURES,
     TOO_FEW,
     Finding,
+    LocalMeasure,
     Speech,
     best_off,
     calibration_curve,
     for_all_pairs,
     gap_of,
+    gap_table,
     measure_by_group,
     measure_gaps,
     of_all_rows,
     over_seeds,
     sentence,
+    value_table,
     worst_of,
 )
 from fairdash.store import Store
 
-_EVERYBODY = Subgroups()
+_ALL = Subgroups()
+_SURE = 0.975
 _RATIO = ["ratio", "ratio_low", "ratio_high"]
 _NAMED = ("Model", "Measure", "Gap of", "Gap", "Low", "High", "Ratio", "Four fifths")
+
+
+def asked_of(
+    rows: Rows, key: str, measure: str, *, inside: bool = False
+) -> dict[str, Any]:
+    """Return what the functions of `fairdash.metrics` take to measure a trial on rows.
+
+    ``inside`` subgroups, else over all of the rows.
+    """
+    groups = rows.groups
+    if not inside:
+        groups = {"sensitive_features": groups["sensitive_features"]}
+    if measure == "auc":
+        predicted: Any = rows.ranks(key)
+    elif measure in SCORE_MEASURES:
+        predicted = rows.scores(key)
+    else:
+        predicted = rows.predictions(key)
+    return {
+        "measure": measure,
+        "y_true": rows.y,
+        "y_pred": predicted,
+        **rows.sampling,
+        **groups,
+    }
 
 
 @remember(256)
@@ -63,36 +90,32 @@ def local_by_measure(
     dataset_id: str,
     subgroups: Subgroups,
     measure: str = "selection_rate",
-    reference: str | None = None,
 ) -> LocalResult:
     """Compare a measure of some models inside subgroups.
 
     Trained models are looked at on the test rows of the seeds that all of them have,
     score columns on the same rows, or on all rows where no trained model is compared.
-    Paired changes are of selection rates alone. With a ``reference`` gaps are from that
-    group; without, they are the largest between groups.
+    Paired changes are of selection rates.
     """
     models = beside_trained(models)
     compared = on_shared_seeds(models)
     first, main = compared.models[0], compared.models[-1]
     tables, rows, chances = [], [], []
     for model in compared.models:
-        measured = [
-            _measured(trial, measure, reference)
-            for trial in tested(store, model, dataset_id, subgroups)
-        ]
+        trials = tested(store, model, dataset_id, subgroups)
+        by_trial = [_measured(trial, measure) for trial in trials]
         # on all rows the trials of several seeds are of the same rows
-        parts = [one.estimates.assign(seed=k) for k, one in enumerate(measured)]
+        parts = [one.estimates.assign(seed=k) for k, one in enumerate(by_trial)]
         tables.append(
             over_seeds(pd.concat(parts, ignore_index=True).assign(model=model.label))
         )
-        rows.append(_model_row(model, tables[-1], measure, measured))
-        chances.append(float(np.mean([one.chance for one in measured])))
+        rows.append(_model_row(model, tables[-1], measure, by_trial))
+        chances.append(float(np.mean([one.chance for one in by_trial])))
     changes = None
-    plain = measure == "selection_rate" and reference is None
-    if plain and main is not first and not any(map(is_own, models)):
+    plain = measure == "selection_rate" and main is not first
+    if plain and not any(map(is_own, models)):
         changes = paired_changes(store, main, first, dataset_id, subgroups)
-    everyone = tuple(tested(store, main, dataset_id, subgroups))
+    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
     return LocalResult(
         main.label,
         pd.concat(tables, ignore_index=True),
@@ -102,14 +125,13 @@ def local_by_measure(
         compared.note(),
         measure,
         "row" if main.seeds == {ALL_ROWS} else "test row",
-        reference,
-        overall_sure=_overall_sure(store, main, dataset_id, measure, reference),
-        named=NamedPair(everyone, measure, reference),
+        inside=_inside(tested(store, main, dataset_id, subgroups), measure, tables[-1]),
+        whole=widest_gap(store, main, dataset_id, measure, favourable=favourable),
     )
 
 
 def _model_row(
-    model: Setting, table: pd.DataFrame, measure: str, trials: Sequence["_Found"]
+    model: Setting, table: pd.DataFrame, measure: str, trials: Sequence["_Trial"]
 ) -> dict[str, Any]:
     """Return the row of a model in `LocalResult`."""
     row: dict[str, Any] = {
@@ -120,38 +142,60 @@ def _model_row(
         "n": float(np.mean([one.n for one in trials])),
         "constant": float(np.mean([one.constant for one in trials])),
     }
-    names = {f"worst_{k}": worst_of(measure, k) for k in (1, 2, 3)}
-    for name, what in ({"overall": gap_of(measure)} | names).items():
+    names = {"overall": gap_of(measure), "worst_1": worst_of(measure)}
+    for name, what in names.items():
         whole = of_all_rows(table, what).iloc[0]
         row |= {name: whole["value"]}
         row |= {f"{name}_{end}": whole[end] for end in ("low", "high")}
     return row
 
 
-def _overall_sure(
-    store: Store,
-    model: Setting,
-    dataset_id: str,
-    measure: str,
-    reference: str | None,
-) -> bool:
-    """Tell whether the gap over all rows keeps its sign over seeds, beyond chance.
+def _inside(
+    trials: Sequence[Tested], measure: str, table: pd.DataFrame
+) -> tuple[Finding, ...]:
+    """Return which groups are farthest apart in each estimable subgroup.
 
-    Of the groups with the lowest and the highest mean value, or of the reference and
-    the one furthest from it: the signed gap and the ends of its interval, of which m
-    pairs of groups share the risk, averaged over seeds. The mean of absolute gaps would
-    exceed 0 also where seeds disagree.
+    By their mean values over seeds, the higher one first. The interval holds for all
+    pairs of groups in all estimable subgroups at once, since pair and place are named
+    for their gap; one is sure at 97.5 %.
     """
-    mean = _values(store, model, dataset_id, measure).dropna()
-    if len(mean) < 2:
-        return False
-    sure = for_all_pairs(0.95, len(mean), held=reference is not None)
-    asked = measure, reference or str(mean.idxmax()), sure
-    trials = tested(store, model, dataset_id, _EVERYBODY)
-    gaps = pd.concat([_gaps(trial, *asked) for trial in trials])
-    gaps = gaps.groupby("group")[["difference", "ci_low", "ci_high"]].mean()
-    widest = gaps.iloc[int(gaps["difference"].abs().fillna(-1).argmax())]
-    return bool(widest["ci_low"] > 0 or widest["ci_high"] < 0)
+    estimable = gap_table(table, measure).query("estimable")["subgroup"]
+    cells = value_table(table, measure).dropna(subset="value")
+    by_trial = [_local(trial, measure) for trial in trials]
+
+    def ends(group: str, other: str, place: str, confidence: float) -> Any:
+        intervals = []
+        for local in by_trial:
+            times, n_groups = int(local.estimable.sum()), len(local.cells.groups)
+            every = for_all_pairs(confidence, n_groups, times=times)
+            between = local.between(group, other, subgroup=place, confidence=every)
+            intervals.append(between[1:])
+        return np.nanmean(intervals, axis=0)
+
+    findings = []
+    for place, own in cells[cells["subgroup"].isin(estimable)].groupby("subgroup"):
+        values = own.set_index("group")["value"]
+        high, low = str(values.idxmax()), str(values.idxmin())
+        if high == low:
+            continue
+        pair = high, low, str(place)
+        few = any(local.too_few(high, low, subgroup=str(place)) for local in by_trial)
+        least, most = ends(*pair, 0.95)
+        findings.append(
+            Finding(
+                measure,
+                None if place == NO_SUBGROUPS else str(place),
+                high,
+                low,
+                float(np.ptp(values)),
+                float(least),
+                float(most),
+                round(own["n"].sum()),
+                bool(ends(*pair, _SURE)[0] > 0) and not few,
+                TOO_FEW if few else "",
+            )
+        )
+    return tuple(findings)
 
 
 def every_measure(
@@ -178,30 +222,12 @@ def every_measure(
     (where the ratio of favourable decisions is by the rule of thumb; of the selection
     rate only), sentence
     """
-    outcome = store.dataset(dataset_id).roles.spoken_outcome()
-    return _every_measure(
-        store, model, dataset_id, favourable, outcome, reference, also
-    )
-
-
-@remember(256)
-def _every_measure(
-    store: Store,
-    model: Setting,
-    dataset_id: str,
-    favourable: bool,
-    outcome: str,
-    reference: str | None,
-    also: str,
-) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
                 "measure": MEASURE_NAMES[measure],
                 "symbol": MEASURE_SYMBOLS[measure],
-                **_by_groups(
-                    store, model, dataset_id, measure, favourable, outcome, reference
-                ),
+                **_by_groups(store, model, dataset_id, measure, favourable, reference),
             }
             for measure in dict.fromkeys((*MEASURES, also))
         ]
@@ -215,15 +241,12 @@ def _by_groups(
     dataset_id: str,
     measure: str,
     favourable: bool,
-    outcome: str,
-    reference: str | None,
+    reference: str | None = None,
 ) -> dict[str, Any]:
     """Return a measure of a model by group, its widest gap, and that as a sentence."""
-    gap = widest_gap(
-        store, model, dataset_id, measure, favourable=favourable, reference=reference
-    )
-    values = _values(store, model, dataset_id, measure)
-    trials = tested(store, model, dataset_id, _EVERYBODY)
+    how: Any = {"favourable": favourable, "reference": reference}
+    gap = widest_gap(store, model, dataset_id, measure, **how)
+    trials = tested(store, model, dataset_id, _ALL)
     ratio = _ratio_of(trials, gap)
     fifths = ""
     if measure == "selection_rate":  # the rule is of favourable decisions
@@ -231,7 +254,7 @@ def _by_groups(
         fifths = four_fifths(spared["ratio"], spared["ratio_high"])
     label = partial(group_label, store.dataset(dataset_id).roles.sensitive_feature)
     return {
-        "values": tuple(values),
+        "values": tuple(_values(store, model, dataset_id, measure)),
         "group": label(gap.group),
         "other": label(gap.reference),
         "gap": gap.value,
@@ -262,23 +285,24 @@ def every_model(
     Columns are model, then those of `every_measure`; a gap is from the group that is
     best off by that model.
     """
-    roles = store.dataset(dataset_id).roles
-    favourable = roles.positive_is != "unfavourable"
-    asked = dataset_id, measure, favourable, roles.spoken_outcome(), None
+    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
     return pd.DataFrame(
-        [{"model": one.label, **_by_groups(store, one, *asked)} for one in models]
+        [
+            {
+                "model": model.label,
+                **_by_groups(store, model, dataset_id, measure, favourable),
+            }
+            for model in models
+        ]
     )
 
 
 @remember(2000)
 def _values(
-    store: Store,
-    model: Setting,
-    dataset_id: str,
-    measure: str,
+    store: Store, model: Setting, dataset_id: str, measure: str
 ) -> "pd.Series[float]":
     """Return a measure by group, the mean over seeds."""
-    trials = tested(store, model, dataset_id, _EVERYBODY)
+    trials = tested(store, model, dataset_id, _ALL)
     values = pd.concat([_by_group(trial, measure) for trial in trials])
     mean = values.groupby("group", sort=False)["value"].mean()
     return mean.reindex(store.dataset(dataset_id).group_names)
@@ -293,26 +317,22 @@ def widest_gap(
     favourable: bool = True,
     reference: str | None = None,
 ) -> Finding:
-    """Return who is furthest from a group over all rows, by default the best off.
+    """Return who is furthest over all rows from a group, by default the best off.
 
     Over several seeds the gap and the ends of its interval are means. The interval
     holds for all pairs of groups at once, since this one is named for its gap.
 
     Returns
     -------
-    Finding, of that group less the reference
+    Finding, of that group less the other
     """
-    dataset = store.dataset(dataset_id)
-    values = _values(store, model, dataset_id, measure)
-    value = np.asarray(values, dtype=np.float64)
-    best = (
-        reference
-        or dataset.group_names[best_off(measure, value, favourable=favourable)]
-    )
-    trials = tested(store, model, dataset_id, _EVERYBODY)
-    known = int(np.isfinite(value).sum())
-    sure = for_all_pairs(0.95, known, held=reference is not None)
-    gaps = pd.concat([_gaps(trial, measure, best, sure) for trial in trials])
+    names = store.dataset(dataset_id).group_names
+    value = np.asarray(_values(store, model, dataset_id, measure), dtype=np.float64)
+    best = reference or names[best_off(measure, value, favourable=favourable)]
+    trials = tested(store, model, dataset_id, _ALL)
+    n_groups, held = int(np.isfinite(value).sum()), reference is not None
+    every = for_all_pairs(0.95, n_groups, held=held)
+    gaps = pd.concat([_gaps(trial, measure, best, every) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high", "n"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
@@ -332,46 +352,27 @@ def speech_of(store: Store, dataset_id: str) -> Speech:
 
 
 def readable_measures(
-    table: pd.DataFrame, groups: Sequence[str], feature: str, gap: str | None = None
+    table: pd.DataFrame, groups: Sequence[str], feature: str
 ) -> pd.DataFrame:
     """Return the table of `every_measure` or `every_model` with readable names.
 
-    Intervals are of differences, or of ratios where ``gap`` is "ratio". Of two groups
-    every difference is the first minus the second, as the columns stand; of more each
-    row says which it is of.
+    Intervals are of gaps; each row says which groups its gap and ratio are of.
     """
-    table, of = _directed(table, [group_label(feature, group) for group in groups])
     names = {"model": "Model", "measure": "Measure"}
     shown = table[[name for name in names if name in table]].rename(columns=names)
     for place, label in enumerate(distinct_labels(feature, groups, _NAMED)):
         shown[label] = [values[place] for values in table["values"]]
-    names = {"of": "Gap of", "gap": of, "ci_low": "Low", "ci_high": "High"}
-    names["ratio"] = "Ratio"
-    if gap == "ratio":
-        names = {"ratio": "Ratio", "ratio_low": "Low", "ratio_high": "High"}
+    shown["Gap of"] = [
+        f"{group} {MINUS} {other}" if np.isfinite(gap) else UNDEFINED
+        for group, other, gap in zip(
+            table["group"], table["other"], table["gap"], strict=True
+        )
+    ]
+    names = {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
     names |= {"four_fifths": "Four fifths", "sentence": "In words"}
     names["symbol"] = "Definition"
     rest = table[[name for name in names if name in table]].rename(columns=names)
     return pd.concat([shown, rest], axis=1)
-
-
-def _directed(table: pd.DataFrame, groups: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Return a table whose gaps have a direction, and what their column is called."""
-    if len(groups) > 2:
-        pairs = zip(table["group"], table["other"], table["gap"], strict=True)
-        of = [
-            f"{one} {MINUS} {other}" if np.isfinite(gap) else UNDEFINED
-            for one, other, gap in pairs
-        ]
-        return table.assign(of=of), "Gap"
-    first, second = groups
-    turned = table["group"] != first
-    ends = table[["gap", "ci_low", "ci_high"]]
-    swapped = -ends.set_axis(["gap", "ci_high", "ci_low"], axis=1)[[*ends]]
-    ratios = table[_RATIO]
-    inverted = 1 / ratios.set_axis(["ratio", "ratio_high", "ratio_low"], axis=1)[_RATIO]
-    directed = ends.mask(turned, swapped), ratios.mask(turned, inverted)
-    return table.assign(**directed[0], **directed[1]), f"{first} {MINUS} {second}"
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:
@@ -379,7 +380,7 @@ def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFram
 
     Of a score column the curve is of the score as it stands in the table.
     """
-    return _calibration(tested(store, model, dataset_id, _EVERYBODY)[0])
+    return _calibration(tested(store, model, dataset_id, _ALL)[0])
 
 
 @lru_cache(maxsize=500)
@@ -392,7 +393,7 @@ def _calibration(trial: Tested) -> pd.DataFrame:
     )
 
 
-class _Found(NamedTuple):
+class _Trial(NamedTuple):
     """A measure of one trial: estimates, what chance shows, rows, who decides."""
 
     estimates: pd.DataFrame
@@ -402,11 +403,15 @@ class _Found(NamedTuple):
 
 
 @lru_cache(maxsize=2000)
-def _measured(trial: Tested, measure: str, reference: str | None) -> _Found:
-    local = measured_locally(trial, measure, reference)
+def _measured(trial: Tested, measure: str) -> _Trial:
+    local, rows = _local(trial, measure), trial.rows
     chance = local.noise_floor().quantile if local.estimable.any() else np.nan
-    rows = trial.rows
-    return _Found(local.estimates(), chance, len(rows.y), constant(rows, trial.key))
+    return _Trial(local.estimates(), chance, len(rows.y), constant(rows, trial.key))
+
+
+@lru_cache(maxsize=64)  # a page asks the same again at every move
+def _local(trial: Tested, measure: str) -> LocalMeasure:
+    return LocalMeasure.of(**asked_of(trial.rows, trial.key, measure, inside=True))
 
 
 @lru_cache(maxsize=2000)

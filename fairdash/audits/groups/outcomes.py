@@ -11,7 +11,7 @@ from fairdash._wording import Kpi, change, interval, number, percent, plural, po
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
 from fairdash.audits.groups.evaluation import (
-    DI_HELP,
+    GAP_HELP,
     MOST_SEEDS,
     chance_kpi,
     chance_worst,
@@ -104,7 +104,7 @@ class Outcome:
                 if clear and not (idle and better < 0):
                     good = difference * better > 0
             note, value = ends or "not estimable", style(self.row[name])
-            about = DI_HELP if label == "DI" else None
+            about = GAP_HELP if label == "DI" else None
             items.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*items, chance_kpi(self.chance)]
 

@@ -1,12 +1,12 @@
 """A table before any model: base rates by group."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from fairdash import metrics
 from fairdash._wording import (
-    FOUR_FIFTHS_RULE,
     Kpi,
     count,
     group_label,
@@ -16,14 +16,11 @@ from fairdash._wording import (
     plural,
 )
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.groups.local import not_estimable, ratios_of
+from fairdash.audits.groups.local import not_estimable
 from fairdash.datasets import Dataset, Roles, Subgroups
-from fairdash.metrics import (
-    BaseRates,
-    LocalMeasure,
-)
+from fairdash.metrics import Interval, LocalMeasure, gap_table
 
-_HOW = f"""
+_HOW = """
 Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
 positive, with its 95% Wilson interval; a dashed line is the share in the whole group.
 A subgroup with fewer rows than the smallest size is *not estimable*.
@@ -31,9 +28,40 @@ A subgroup with fewer rows than the smallest size is *not estimable*.
 Base rates are facts of the table, not of a model. A model that repeats them repeats
 their gaps. Other measures compare decisions with outcomes: they need a model, or a
 column of scores.
-
-{FOUR_FIFTHS_RULE}
 """
+
+
+@dataclass(frozen=True, eq=False)
+class BaseRates:
+    """How often the outcome is positive, by group and by subgroup.
+
+    Attributes
+    ----------
+    whole, gap : Interval
+        The rate over all rows, with Wilson's interval; the largest minus the smallest
+        rate of the groups, with the folded interval of Newcombe.
+    groups, cells : DataFrame
+        group, n, rate, ci_low, ci_high over all rows; with subgroup, estimable and
+        reason inside subgroups.
+    local : DataFrame
+        Of `fairdash.metrics.gap_table`.
+    """
+
+    whole: Interval
+    gap: Interval
+    groups: pd.DataFrame
+    cells: pd.DataFrame
+    local: pd.DataFrame
+
+    def sizes(self) -> pd.DataFrame:
+        """Return the rows of every subgroup and of each group in it."""
+        local = self.local.set_index("subgroup")
+        counts = self.cells.pivot_table("n", "subgroup", "group", "sum", observed=True)
+        table = counts.reindex(local.index).fillna(0).astype(int)
+        table.insert(0, "Rows", local["n"])
+        table["Estimable"] = local["estimable"]
+        table["Why not"] = local["reason"]
+        return table.rename_axis("Subgroup").reset_index().rename_axis(columns=None)
 
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
@@ -41,20 +69,6 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
 
     With sampling weights rates are weighted, with intervals of the linearised variance;
     numbers of rows stay those of rows.
-    """
-    return metrics.base_rates(
-        dataset.y,
-        sensitive_features=dataset.groups,
-        subgroups=subgroups.label(dataset.frame),
-        min_size=subgroups.min_size,
-        sample_weight=dataset.sample_weight,
-    )
-
-
-def base_rate_ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
-    """Return the ratios of base rates, first of all rows, then inside subgroups.
-
-    Columns are those of `fairdash.audits.LocalResult.ratios`; weighted where rows are.
     """
     local = LocalMeasure.of(
         "selection_rate",
@@ -65,7 +79,22 @@ def base_rate_ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
         min_size=subgroups.min_size,
         sample_weight=dataset.sample_weight,
     )
-    return ratios_of(local.estimates(), "selection_rate", "")
+    table = local.estimates()
+    names = {"value": "rate", "low": "ci_low", "high": "ci_high"}
+    own = table[table["measure"] == "selection_rate"].rename(columns=names)
+    own["estimable"] = own["reason"] == ""
+    inside = own["subgroup"].notna()
+    numbers = ["group", "n", *names.values()]
+    everyone = local.measured.estimate(np.zeros_like(local.cells.group), (1,))
+    return BaseRates(
+        Interval(*(part[0] for part in everyone.interval(0.95))),
+        local.overall(),
+        own.loc[~inside, numbers].reset_index(drop=True),
+        own.loc[inside, ["subgroup", *numbers, "estimable", "reason"]].reset_index(
+            drop=True
+        ),
+        gap_table(table, "selection_rate"),
+    )
 
 
 def first_measure(roles: Roles, asked: str) -> str:
@@ -98,13 +127,13 @@ def base_rate_kpis(
         Kpi("Rows used", count(used), share),
         Kpi(
             "Base rate P(y = 1)",
-            percent(rates.rate),
-            f"95% {interval(rates.low, rates.high, percent)}",
+            percent(float(rates.whole.value)),
+            f"95% {_ends(rates.whole, percent)}",
         ),
         Kpi(
             "Gap in base rate",
-            number(rates.gap),
-            f"95% {interval(rates.gap_low, rates.gap_high)}",
+            number(float(rates.gap.value)),
+            f"95% {_ends(rates.gap, number)}",
             help="Largest minus smallest base rate of the groups.",
         ),
         Kpi(
@@ -123,29 +152,22 @@ def base_rates_answer(
     cards: Sequence[Kpi],
     *,
     guessed: bool = False,
-    ratios: pd.DataFrame | None = None,
 ) -> Answer:
     """Return how often the outcome is positive, by group and subgroup.
 
-    Of roles that are only ``guessed`` nothing is said as a finding. With ``ratios``, of
-    `base_rate_ratios`, the figure shows these.
+    Of roles that are only ``guessed`` nothing is said as a finding.
     """
     roles, weight = dataset.roles, dataset.roles.sample_weight
     feature, outcome = roles.sensitive_feature, roles.outcome()
     by = f", weighted by {weight}" if weight else ""
-    if ratios is None:
-        arguments = {
-            "overall": rates.groups,
-            "groups": dataset.group_names,
-            "outcome": outcome,
-            "source": f"{plural(dataset.n_rows, 'row')}{by}.",
-            "feature": feature,
-        }
-        figure = Drawing("plot_base_rates", rates.cells, arguments)
-    else:
-        spoken = f"“{roles.spoken_outcome()}”"
-        labels = {"label": spoken, "measure": "Base rate", "colour_role": ""}
-        figure = Drawing("plot_ratios", ratios, labels)
+    arguments = {
+        "overall": rates.groups,
+        "groups": dataset.group_names,
+        "outcome": outcome,
+        "source": f"{plural(dataset.n_rows, 'row')}{by}.",
+        "feature": feature,
+    }
+    figure = Drawing("plot_base_rates", rates.cells, arguments)
     words = "Base rates, if the guess is right."
     if not guessed:
         words = base_rates_verdict(rates, outcome, feature)
@@ -155,10 +177,14 @@ def base_rates_answer(
 def base_rates_verdict(rates: BaseRates, outcome: str, feature: str) -> str:
     """Say in how many rows of the lowest and of the highest group the outcome is 1."""
     groups = rates.groups.dropna(subset="rate").sort_values("rate")
-    if not rates.gap_low > 0:
+    if not rates.gap.low > 0:
         return "No clear gap in base rates between groups."
     lowest, highest = (
         f"{percent(row['rate'], 0)} of {group_label(feature, row['group'])}"
         for _, row in groups.iloc[[0, -1]].iterrows()
     )
     return f"{outcome} in {lowest} and {highest}."
+
+
+def _ends(estimate: Interval, style: Callable[[float], str]) -> str:
+    return interval(float(estimate.low), float(estimate.high), style)

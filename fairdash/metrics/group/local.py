@@ -162,7 +162,7 @@ class LocalRates:
         table = self.values(h).table(
             confidence=confidence, value="rate", gap="local_di"
         )
-        return table.drop(columns=["ratio", "ratio_low", "ratio_high"])
+        return table.drop(columns=_RATIOS)
 
     def estimates(self, h: ArrayLike, *, model: str = "") -> pd.DataFrame:
         """Return rates and gaps as a table of `fairdash.metrics.estimates`."""
@@ -193,85 +193,3 @@ class LocalRates:
         n_cells = self.local.rows.size  # cell -1 comes first and is excluded
         sums = np.bincount(self.local.place + 1, values, n_cells + 1)[1:]
         return sums.astype(np.float64).reshape(self.local.rows.shape)
-
-
-@dataclass(frozen=True, eq=False)
-class BaseRates:
-    """How often the outcome is positive, by group and by subgroup.
-
-    Attributes
-    ----------
-    rate, low, high : float
-        Over all rows, with Wilson interval.
-    gap, gap_low, gap_high : float
-        Largest minus smallest rate of the groups, with folded Newcombe interval.
-    groups, cells : DataFrame
-        group, n, rate, ci_low, ci_high over all rows; with subgroup, estimable and
-        reason inside subgroups.
-    local : DataFrame
-        Of :func:`local_di`.
-    """
-
-    n: int
-    rate: float
-    low: float
-    high: float
-    gap: float
-    gap_low: float
-    gap_high: float
-    groups: pd.DataFrame
-    cells: pd.DataFrame
-    local: pd.DataFrame
-
-    def sizes(self) -> pd.DataFrame:
-        """Return the rows of every subgroup and of each group in it."""
-        local = self.local.set_index("subgroup")
-        counts = self.cells.pivot_table("n", "subgroup", "group", "sum", observed=True)
-        table = counts.reindex(local.index).fillna(0).astype(int)
-        table.insert(0, "Rows", local["n"])
-        table["Estimable"] = local["estimable"]
-        table["Why not"] = local["reason"]
-        return table.rename_axis("Subgroup").reset_index().rename_axis(columns=None)
-
-
-def base_rates(
-    y: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    subgroups: ArrayLike,
-    min_size: int,
-    sample_weight: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-) -> BaseRates:
-    """Return the rates of the positive outcome, with 95 % intervals."""
-    local = _selection(
-        binary_vector("y", y),
-        sensitive_features=sensitive_features,
-        subgroups=subgroups,
-        min_size=min_size,
-        sample_weight=sample_weight,
-        cluster=cluster,
-    )
-    everyone = np.zeros_like(local.cells.group)
-    whole = local.measured.estimate(everyone, (1,)).interval(0.95)
-    names = {"value": "rate", "low": "ci_low", "high": "ci_high"}
-    table = local.estimates().rename(columns=names)
-    own = table[(table["measure"] == "selection_rate")]
-    groups = own[own["subgroup"].isna()].reset_index(drop=True)
-    cells = own[own["subgroup"].notna()].reset_index(drop=True)
-    numbers = ["group", "n", "rate", "ci_low", "ci_high"]
-    cells["estimable"] = cells["reason"] == ""
-    rate, low, high = (float(part[0]) for part in whole)
-    gap, gap_low, gap_high = map(float, local.overall())
-    return BaseRates(
-        n=len(everyone),
-        rate=rate,
-        low=low,
-        high=high,
-        gap=gap,
-        gap_low=gap_low,
-        gap_high=gap_high,
-        groups=groups[numbers],
-        cells=cells[["subgroup", *numbers, "estimable", "reason"]],
-        local=local.table(value="rate", gap="local_di").drop(columns=_RATIOS),
-    )

@@ -10,7 +10,6 @@ from fairdash.ui.data.draft import (
     guess_notice,
     keep_edits,
     no_guess_notice,
-    ratios_of_rates,
 )
 from fairdash.ui.data.groups_form import show_sizes
 from fairdash.ui.data.review import check_panel, column_editor, preview

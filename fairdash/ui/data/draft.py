@@ -6,7 +6,7 @@ import streamlit as st
 from fairdash._escaping import plain
 from fairdash._wording import plural
 from fairdash.audits import (
-    base_rate_ratios,
+    BaseRates,
     base_rates,
 )
 from fairdash.datasets import (
@@ -21,14 +21,12 @@ from fairdash.datasets import (
     prepare,
     undo_remedy,
 )
-from fairdash.metrics import BaseRates
 from fairdash.store import Draft
 from fairdash.ui.data.computed import (
     checks_of,
     guess_of,
 )
 from fairdash.ui.data.table import OpenTable
-from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import BY_KEY, store
@@ -157,13 +155,6 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
 def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     """Return the base rates under edited roles; ValueError if these do not fit."""
     return base_rates(dataset, subgroups)
-
-
-def ratios_of_rates(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame | None:
-    """Return the ratios of base rates, if the reader asked for ratios."""
-    if selection().gap != "ratio":
-        return None
-    return base_rate_ratios(dataset, subgroups)
 
 
 def edited_checks(table: OpenTable, roles: Roles) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import streamlit as st
 from fairdash._escaping import plain
 from fairdash._validation import value_label
 from fairdash._wording import listing, plural
+from fairdash.audits import BaseRates
 from fairdash.datasets import (
     Roles,
     Subgroups,
@@ -18,7 +19,6 @@ from fairdash.datasets import (
     groups_of,
     guess_groups,
 )
-from fairdash.metrics import BaseRates
 
 _MOST_GROUPS = 30
 FEW_VALUES = 8

@@ -86,7 +86,7 @@ def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
     data = store().dataset(dataset_id)
     table = audits.every_model(store(), models, dataset_id, measure)
     numbers, feature = table.drop(columns="sentence"), data.roles.sensitive_feature
-    show_table(audits.readable_measures(numbers, data.group_names, feature, asked))
+    show_table(audits.readable_measures(numbers, data.group_names, feature))
     for model, sentence in zip(table["model"], table["sentence"], strict=True):
         st.caption(f"**{plain(model)}**: {plain(sentence)}")
     kind = f"{INTERVAL_KINDS[measure]}, over seeds the means."

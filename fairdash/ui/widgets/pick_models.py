@@ -41,18 +41,17 @@ def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord
 
 
 def pick_reference(groups: Sequence[str], feature: str) -> str | None:
-    """Draw whom others are compared with, of more than two groups; None: everybody."""
+    """Draw whom others are compared with, of more than two groups."""
     if len(groups) < 3:
         return None
     chosen: str | None = st.selectbox(
         "Compared with",
         list(groups),
         index=None,
-        placeholder="Everybody",
+        placeholder="Group best off",
         format_func=lambda name: group_label(feature, name),
-        help="Gaps and ratios are from this group; with none chosen they are between "
-        "the groups that have least and most, and measures of all rows are compared "
-        "with the group best off.",
+        help="The table of every measure compares with this group; with none chosen it "
+        "compares with the group best off.",
         **bound("reference", None, among=[None, *groups]),
     )
     return chosen

@@ -139,10 +139,13 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
     assert shown["demographic_parity_difference"] == pytest.approx(gap)
     told = every_measure(store, road, data).set_index("measure")
     assert abs(told.loc["Selection rate", "gap"]) == pytest.approx(gap)
-    cells = local_by_measure(store, models, data, SUBGROUPS).cells
+    cells = local_by_measure(store, models, data, SUBGROUPS).by_group
+    cells = cells[
+        (cells["label"] == cells["label"].iloc[-1]) & (cells["group"] == "there")
+    ]
     labels = np.asarray(groups["subgroups"])
-    for name, cell in cells.items():
-        mine = own & (labels == name)
+    for cell in cells.itertuples():
+        mine = own & (labels == cell.subgroup)
         expected = np.average(decided[mine], weights=weight[mine])
-        assert cell["there"][1] == pytest.approx(expected)
+        assert cell.value == pytest.approx(expected)
     assert chance_worst(store, road, data, SUBGROUPS) > 0

@@ -1,6 +1,5 @@
 """Local results: shared seeds, tables that add up, one sentence that holds."""
 
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from estimated import estimated
-from hypothesis import given
-from hypothesis import strategies as st
 from toys import ROLES, people_csv
 
 from fairdash import plots, ui
@@ -18,24 +15,20 @@ from fairdash.audits import (
     Setting,
     known_models,
     local_by_measure,
-    metrics_by_setting,
     model_in_question,
     on_shared_seeds,
     opened_on,
-    outcome,
     settings,
     side_by_side,
 )
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
+from fairdash.metrics import Finding, Speech
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
-UNCLEAR = {"label": "ROAD", "constant": 0.0, "overall": 0.1}
-UNCLEAR |= {"overall_low": 0.0, "overall_high": 0.2}
-shares = st.floats(0, 1).map(lambda share: round(share, 3))
 
 
 @pytest.fixture
@@ -58,12 +51,6 @@ def models(dataset_id):
 def setting(label, *seeds):
     trials = [SimpleNamespace(seed=seed, key=f"{label} {seed}") for seed in seeds]
     return Setting("road", label, tuple(trials))
-
-
-def test_several_models_that_lack_seeds_are_named_together():
-    one, two = setting("ROAD", 0), setting("Zhang", 0)
-    found = on_shared_seeds([setting("Logistic", 0, 1), one, two])
-    assert found.note() == "Compared on seed 0: ROAD and Zhang have no others."
 
 
 def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
@@ -103,48 +90,6 @@ def test_a_run_that_is_no_sweep_opens_on_its_method_and_not_the_plain_model(data
     assert model_in_question(ui.store(), found, None) == 0
 
 
-def test_models_trained_on_fewer_rows_are_models_of_their_own(dataset_id):
-    grid = MethodGrid(method="unconstrained", params=QUICK)
-    start_training(dataset_id, grid, 2)
-    start_training(dataset_id, grid, 1, train_rows=200)
-    full, fewer = sorted(
-        known_models(ui.store(), dataset_id), key=lambda model: len(model.label)
-    )
-    assert [full.label, fewer.label] == [
-        "Unconstrained",
-        "Unconstrained, 200 training rows",
-    ]
-    assert [t.seed for t in full.trials] == [0, 1]
-    assert [t.seed for t in fewer.trials] == [0]
-    assert full.id != fewer.id
-
-
-def test_models_of_an_earlier_version_are_not_averaged_with_those_of_now(
-    dataset_id, monkeypatch
-):
-    grid = MethodGrid(method="unconstrained", params=QUICK)
-    with monkeypatch.context() as earlier:
-        earlier.setattr("fairdash.sweep._plan.RESULTS_VERSION", 2)
-        start_training(dataset_id, grid, 1)
-    start_training(dataset_id, grid, 2)
-    labels = {m.label: m for m in known_models(ui.store(), dataset_id)}
-    before = labels.pop("Unconstrained, earlier version")
-    assert (before.seeds, labels["Unconstrained"].seeds) == ({0}, {0, 1})
-
-
-def test_settings_of_one_label_are_never_averaged(dataset_id):
-    lengths = {"n_epochs": (2, 12), "batch_size": 128}
-    run = start_training(
-        dataset_id, MethodGrid(method="unconstrained", params=lengths), 1
-    )
-    found = outcome(ui.store(), ui.store().snapshot(run))
-    assert found.models["n_seeds"].tolist() == [1, 1]
-    same = [replace(model, label="Same") for model in found.settings]
-    table = metrics_by_setting(ui.store(), same, dataset_id, SUBGROUPS)
-    assert table["auc"].tolist() == found.models["auc"].tolist()
-    assert table["auc"].nunique() == 2
-
-
 def test_who_shares_no_seed_is_excluded_and_named():
     found = on_shared_seeds([setting("A", 3), setting("B", 0, 1), setting("C", 0)])
     assert [model.label for model in found.models] == ["B", "C"]
@@ -160,11 +105,6 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
     dataset = ui.store().dataset(dataset_id)
     found = local_by_measure(ui.store(), [road], dataset_id, SUBGROUPS)
     ranked = found.ranked("origin").set_index("Subgroup")
-    here = {name: cells["here"][0] for name, cells in found.cells.items()}
-    assert ranked["Rows by group"].str.split(" / ").str[0].to_dict() == {
-        name: f"{n:,}" for name, n in here.items()
-    }
-    assert found.below() == "Rows by group: here / there."
     labels = SUBGROUPS.label(dataset.frame)
     rates, worst = {}, []
     for trial in road.trials:
@@ -182,174 +122,110 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
     mean = pd.concat(rates.values()).groupby(level=0, observed=True).mean()
     names = [f"P(ŷ = 1) origin: {name}" for name in dataset.group_names]
     for subgroup, row in ranked.iterrows():
-        assert row["Local DI"] == pytest.approx(mean.loc[subgroup, "gap"])
+        assert row["Gap"] == pytest.approx(mean.loc[subgroup, "gap"])
         assert row[names].tolist() == pytest.approx(
             mean.loc[subgroup, list(dataset.group_names)].tolist()
         )
-        apart = np.ptp(row[names].astype(float))
-        assert row["Gap of mean rates"] == pytest.approx(apart)
-    first, *_ = found.kpis(1)
+    first, *_ = found.kpis()
     assert first.value == f"{np.mean(worst):.3f}"
     assert first.note.endswith("mean of each seed's largest")
     assert "mean over 3 seeds of the gap in each" in found.caption()
 
 
-@st.composite
-def results(draw):
-    """Tables of one model over one or three seeds, of two or three groups."""
-    groups = ["a", "b", "c"][: draw(st.integers(2, 3))]
-    tables = []
-    for name in ("north", "south", "west")[: draw(st.integers(1, 3))]:
-        rates = {group: draw(shares) for group in groups}
-        gap = max(rates.values()) - min(rates.values())
-        low, high = max(0.0, gap - 0.1), min(1.0, gap + 0.1)
-        reason = draw(st.sampled_from(["", "9 rows"]))
-        tables.append(estimated(name, rates, low=low, high=high, reason=reason))
-    constant = draw(st.sampled_from([0.0, 0.0, 0.0, 1.0]))
-    model = {"label": "ROAD", "n_seeds": draw(st.sampled_from([1, 3]))}
-    whole = draw(shares)
-    ends = {"overall_low": whole - 0.1, "overall_high": whole + 0.1}
-    table = pd.DataFrame([model | {"overall": whole, "constant": constant} | ends])
-    found = LocalResult("ROAD", pd.concat(tables), table, draw(shares), None)
-    return replace(found, overall_sure=draw(st.booleans()))
-
-
-@given(results())
-def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
-    found = case
-    words = found.verdict("approved = yes")
-    known = found.gaps[found.gaps["estimable"]]
-    if found.row["constant"]:
-        assert "decides alike" in words
-        return
-    if known.empty:
-        assert words.startswith("No subgroup is estimable")
-        return
-    assert "test rows" in words
-    assert ("mean of 3 seeds" in words) == (found.n_seeds == 3)
-    largest = known["gap"].max()
-    points = [float(n) for n in re.findall(r"(\d+(?:\.\d)?) points?\b", words)]
-    if largest <= found.chance:
-        assert words.startswith("No gap in a subgroup exceeds what chance alone shows")
-        assert points[0] == pytest.approx(100 * largest, abs=0.51)
-        assert points[1] == pytest.approx(100 * found.chance, abs=0.51)
-        tenths = [100 * largest, 100 * found.chance]
-        if points[0] == points[1]:  # then a decimal tells them apart, if one can
-            assert points[:2] == pytest.approx(tenths, abs=0.051)
-        whole = 100 * found.row["overall"]
-        sure = whole > 10 and (found.n_seeds == 1 or found.overall_sure)
-        assert len(points) == 2 + sure
-        if sure:
-            assert "Over all rows groups are" in words
-            assert points[2] == pytest.approx(whole, abs=0.51)
-        return
-    said = re.fullmatch(
-        r"In (\w+), by ROAD, (\w) is predicted “approved = yes” (\d+) points? less "
-        r"often than (\w) \(([\d.]+) to ([\d.]+); .*\)\.",
-        words,
+def result_of(cells, chance, *findings, row=None, changes=None):
+    """Return a result by hand, of findings inside its subgroups."""
+    numbers = {"label": "ROAD", "n_seeds": 1, "constant": 0.0, "n": 100.0}
+    models = pd.DataFrame([numbers | (row or {})])
+    return LocalResult(
+        "ROAD", pd.concat(cells), models, chance, changes, inside=findings
     )
-    subgroup, lower, amount, higher, low, high = said.groups()
-    row = known.set_index("subgroup").loc[subgroup]
-    assert row["gap"] == largest
-    values = {group: value for group, (_, value) in found.cells[subgroup].items()}
-    assert values[lower] == min(values.values())
-    assert values[higher] == max(values.values())
-    assert int(amount) == pytest.approx(100 * largest, abs=0.51)
-    assert float(low) == pytest.approx(100 * row["ci_low"], abs=0.51)
-    assert float(high) == pytest.approx(100 * row["ci_high"], abs=0.51)
+
+
+def inside(place, value, low, sure):
+    ends = value, low, value + 0.1
+    return Finding("selection_rate", place, "a", "b", *ends, 100, sure)
+
+
+TINY = estimated("tiny", {"a": 0.5, "b": 0.0}, n={"a": 4, "b": 9})
+LARGE = estimated("large", {"a": 0.5, "b": 0.2}, n=900)
+SPEECH = Speech("approved", feature="sex")
 
 
 @pytest.mark.parametrize(
-    "low, few, named", [(0.1, False, True), (-0.1, False, False), (0.1, True, False)]
+    ("chance", "tiny", "large", "named"),
+    [
+        (0.3, (0.1, True), (0.1, True), "tiny"),  # the largest, beyond chance
+        (0.6, (0.1, True), (0.2, True), "large"),  # the surest
+        (0.3, (-0.1, False), (0.1, True), "large"),
+        (0.3, (0.1, False), (-0.1, False), "tiny"),
+        (0.6, (0.1, False), (0.1, False), None),
+    ],
 )
-def test_a_sure_gap_is_named_though_the_largest_is_within_chance(low, few, named):
-    n = 200
-    cells = [
-        estimated("tiny", {"a": 0.0, "b": 0.5}, n={"a": 4, "b": 9}, high=0.9),
-        estimated("large", {"a": 0.5, "b": 0.2}, n={"a": 5 * n, "b": n}, high=0.9),
-    ]
-    ends = {"tiny": (-0.01, 0.9), "large": (low, 0.4)}
-    pair = SimpleNamespace(
-        ends=lambda one, other, subgroup, confidence=0.95: ends[subgroup],
-        too_few=lambda one, other, subgroup: few or subgroup == "tiny",
-    )
-    table = pd.DataFrame([UNCLEAR | {"n_seeds": 1}])
-    found = LocalResult("ROAD", pd.concat(cells), table, 0.6, None, named=pair)
-    words = found.verdict("approved = yes")
-    assert ("No gap in a subgroup exceeds" in words) != named
-    if named:
-        assert words == (
-            "In large, by ROAD, b is predicted “approved = yes” 30 points less often "
-            "than a (10 to 40; test rows). The largest gap, 50 points, is not above "
-            "the 60 points that a fair model stays below in 95% of cases."
+def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
+    chance, tiny, large, named
+):
+    findings = inside("tiny", 0.5, *tiny), inside("large", 0.3, *large)
+    result = result_of([TINY, LARGE], chance, *findings)
+    brief, details = result.brief(SPEECH), result.details(SPEECH)
+    if named is None:
+        assert result.finding is None
+        assert brief.startswith("No gap here is larger than chance would show.")
+        assert details == (
+            "No gap is sure to be beyond chance. The largest is 50 points, in tiny; a "
+            f"fair model stays below {100 * chance:.0f} points in 95% of cases (test "
+            "rows)."
         )
-    loud = replace(found, chance=0.4).verdict("approved = yes")
-    assert loud.startswith("In large, " if named else "In tiny, ")
-    above = "The largest gap, 50 points in tiny, is above the 40 points"
-    assert (above in loud) == named
+        return
+    size = 50 if named == "tiny" else 30
+    low = (tiny if named == "tiny" else large)[0]
+    assert brief == (
+        f"In {named}, sex: b is approved {size} points less often than sex: a."
+    )
+    assert details == (
+        f"In {named}, by ROAD, sex: b is approved {size} points less often than "
+        f"sex: a ({100 * low:.0f} to {size + 10}; test rows)."
+    )
+    bad = result.brief(SPEECH, favourable=False)
+    assert f"sex: a is approved {size} points more often than sex: b" in bad
+    hidden = replace(result, estimates=result.estimates.assign(reason="suppressed"))
+    assert hidden.brief(SPEECH).startswith("No subgroup is estimable")
 
 
-def test_a_gap_is_not_held_to_chance_where_that_is_not_known():
-    cells = estimated("north", {"a": 0.5, "b": 0.8}, gap=0.3, low=0.2, high=0.4)
-    table = pd.DataFrame([UNCLEAR | {"n_seeds": 1}])
-    found = LocalResult("ROAD", cells, table, np.nan, None)
-    words = found.verdict("approved = yes")
-    assert words.startswith("In north groups are 30 points apart by ROAD; what chance")
-    assert "not known there (test rows)" in words
-
-
-def test_seeds_that_disagree_on_who_is_ahead_are_not_given_a_direction():
-    cells = estimated("north", {"a": 0.5, "b": 0.52}, gap=0.3, low=0.2, high=0.4)
-    table = pd.DataFrame([UNCLEAR | {"n_seeds": 2}])
-    found = LocalResult("ROAD", cells, table, 0.1, None)
-    words = found.verdict("approved = yes")
-    assert "30 points apart" in words
-    assert "seeds disagree on who is ahead" in words
+def test_what_says_nothing_is_said_to_say_nothing():
+    finding = inside("large", 0.3, 0.2, True)
+    idle = result_of([LARGE], 0.1, finding, row={"constant": 1.0})
+    assert idle.brief(SPEECH) == "ROAD decides alike for nearly everyone."
+    assert "alike for everyone" in idle.details(SPEECH)
+    unknown = result_of([LARGE], np.nan, replace(finding, sure=False))
+    assert "not known" in unknown.brief(SPEECH)
+    assert "not known" in unknown.details(SPEECH)
 
 
 def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
-    metrics = {"worst_1": 0.1, "overall": 0.1, "n": 100}
+    metrics = {"worst_1": 0.1, "overall": 0.1}
     ends = {f"{name}_{end}": 0.1 for name in metrics for end in ("low", "high")}
     paired = {"difference": -0.2, "low": -0.3, "high": -0.1}
     names = ["worst_1_di", "demographic_parity_difference"]
     changes = pd.DataFrame({"metric": names} | paired)
-    cells = estimated("north", {"a": 0.1, "b": 0.2})
     for constant, good in ((0.0, True), (1.0, None)):
-        row = {"label": "ROAD", "n_seeds": 1, "constant": constant, **metrics, **ends}
-        models = pd.DataFrame([row])
-        result = LocalResult("ROAD", cells, models, 0.2, changes)
-        shown = [card.good for card in result.kpis(1) if card.delta]
-        assert shown
-        assert set(shown) == {good}
+        row = {"constant": constant, **metrics, **ends}
+        result = result_of([LARGE], 0.2, row=row, changes=changes)
+        shown = [card.good for card in result.kpis() if card.delta]
+        assert shown == [good, good]
 
 
 def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
-    def of(label, widest):
-        return [
-            estimated(
-                f"part {i}",
-                {"a": 0.7, "b": 0.6},
-                n=100 - i // 2,
-                gap=gap,
-                low=gap - 0.05,
-                high=gap + 0.05,
-                model=label,
-            )
-            for i, gap in enumerate(np.where(np.arange(60) == widest, 0.6, 0.1))
-        ]
-
-    numbers = {"n": 900.0, "n_seeds": 1, "constant": 0.0, "colour_role": "road"}
-    models = pd.DataFrame({"label": ["Plain", "Own"]}).assign(**numbers, overall=0.1)
-    cells = pd.concat([*of("Plain", 50), *of("Own", 55)], ignore_index=True)
-    found = LocalResult("Own", cells, models, chance=0.2, changes=None)
+    gaps = np.where(np.arange(60) == 55, 0.6, 0.1)
+    cells = [
+        estimated(f"part {i}", {"a": 0.7, "b": 0.6}, n=100 - i // 2, gap=gap)
+        for i, gap in enumerate(gaps)
+    ]
+    row = {"overall": 0.1, "colour_role": "road"}
+    result = result_of(cells, 0.2, row=row)
     dataset = SimpleNamespace(
         group_names=("a", "b"), roles=SimpleNamespace(sensitive_feature="s")
     )
-    picture = found.drawing(dataset).picture(plots)
+    picture = result.drawing(dataset).picture(plots)
     assert picture.headline == "The gap is largest in part 55: 0.60"
-    assert "Plain is worst for part 50" in picture.alt
-    assert len(picture.table) == 2 * 42
-    widest = "the 40 largest of 60 and those with the widest gaps on 900 test rows"
-    assert widest in found.caption()
-    few = cells[cells["subgroup"].isin([f"part {i}" for i in range(40)])]
-    assert " of " not in replace(found, estimates=few).caption().split(" on ")[0]
+    assert len(picture.table) == 41
+    assert "41 of 60 with most rows or widest gaps" in result.caption()

@@ -17,10 +17,10 @@ def test_base_rates_are_shares_of_the_table(dataset):
     table = people()
     positive = table["hired"] == "yes"
     by_group = positive.groupby(table["origin"]).mean()
-    assert rates.rate == pytest.approx(positive.mean())
-    assert rates.low < rates.rate < rates.high
-    assert rates.gap == pytest.approx(np.ptp(by_group))
-    assert rates.gap_low < rates.gap < rates.gap_high
+    assert rates.whole.value == pytest.approx(positive.mean())
+    assert rates.whole.low < rates.whole.value < rates.whole.high
+    assert rates.gap.value == pytest.approx(np.ptp(by_group))
+    assert rates.gap.low < rates.gap.value < rates.gap.high
     cells = positive.groupby([table["branch"], table["origin"]]).mean()
     got = rates.cells.set_index(["subgroup", "group"])["rate"]
     np.testing.assert_allclose(got.sort_index(), cells.sort_index())

@@ -92,9 +92,8 @@ def test_every_number_of_a_model_follows_its_rule(store, dataset, train):
     local = local_by_measure(store, [ruled], data, BRANCH, "selection_rate")
     test = dataset.frame.iloc[parts.test]
     rates = test.assign(d=decided).groupby(["branch", "origin"])["d"].mean()
-    for branch, cells in local.cells.items():
-        for origin, (_, value) in cells.items():
-            assert value == pytest.approx(rates[branch, origin])
+    for cell in local.by_group.itertuples():
+        assert cell.value == pytest.approx(rates[cell.subgroup, cell.group])
 
 
 def test_scores_without_a_split_learn_on_all_their_rows(store, dataset):
