@@ -42,28 +42,6 @@ def test_the_worst_subgroup_is_named_with_its_gap(gaps, data):
     assert (worst["subgroup"] in words) == (worst["gap"] > chance)
 
 
-def test_a_clear_gain_is_said_and_an_unclear_one_is_not(local_table, changes):
-    words = local_finding(local_table, label="ROAD λ 2", changes=changes)
-    assert words == "ROAD λ 2 cuts the worst gap from 0.30 to 0.15"
-    unclear = changes.assign(high=0.1)
-    words = local_finding(local_table, label="ROAD λ 2", changes=unclear)
-    assert words == "Worst local gaps: 0.15 and 0.30, the intervals overlap"
-    # over seeds the mean of maxima exceeds the largest of the means that are drawn
-    words = local_finding(
-        local_table, label="ROAD λ 2", changes=unclear.replace(0.15, 0.18)
-    )
-    assert (
-        words == "Mean of each seed's worst gap: 0.18 and 0.30, the intervals overlap"
-    )
-    above = changes.replace({"reference": {0.3: 0.33}})
-    words = local_finding(local_table, label="ROAD λ 2", changes=above)
-    said = "cuts the mean of each seed's worst gap from 0.33 to 0.15"
-    assert words == f"ROAD λ 2 {said}"
-    undefined = changes.assign(low=np.nan, high=np.nan)
-    words = local_finding(local_table, label="ROAD λ 2", changes=undefined)
-    assert words == "The gap is largest in Men 25–34: 0.15"
-    idle = local_finding(local_table, label="ROAD λ 2", changes=changes, constant=1.0)
-    assert idle == "ROAD λ 2 is constant, or not told from chance"
 
 
 @pytest.mark.parametrize(

@@ -294,9 +294,9 @@ def without_redundant(
 ) -> list[Conditions]:
     """Go through subgroups, best first, and list those that say something new.
 
-    1. A subgroup is left out if its rows outside all listed ones show no gap of their
+    1. A subgroup is skipped if its rows outside all listed ones show no gap of their
        own, by ``critical`` standard errors. Where its own statistic is not that large,
-       four fifths of it must be left outside.
+       four fifths of it must stand outside.
     2. A listed one gives up a condition as long as its parent, without it, explains its
        gap: that of the rows that come in is more than half of it, and less than three
        standard errors smaller.
