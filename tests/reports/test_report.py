@@ -253,18 +253,17 @@ def test_small_groups_are_suppressed_in_tables_and_figures(scarce):
     page = ReportPage(report(store, run).to_html())
     table = page.table(f"Subgroups of {label} by gap")
     assert (table.loc[["home", "office"], "Not estimable"] == "suppressed").all()
-    numbers = table.drop(columns=["Not estimable", "Rows by group"])
+    numbers = table.drop(columns=["Not estimable"])
     assert (numbers.loc[["home", "office"]] == "–").all(axis=None)
-    here, there = map(int, table.loc["works", "Rows by group"].split(" / "))
-    assert min(here, there) >= 10
-    assert (table.loc[["home", "office"], "Rows by group"] == "– / –").all()
+    counts = [name for name in table if name.startswith("Rows ")]
+    assert table.loc["works", counts].astype(int).min() >= 10
     assert "2 subgroups are suppressed" in page.texts["p"]
     bars = [t for figure in page.figures for t in figure["data"] if t["type"] == "bar"]
     assert len(bars) == 2  # rows by group
     assert all(np.sum([x is None for x in bar["x"]]) == 2 for bar in bars)
     shown = ReportPage(report(store, run, least=1).to_html())
     table = shown.table(f"Subgroups of {label} by gap")
-    assert min(map(int, table.loc["home", "Rows by group"].split(" / "))) < 10
+    assert table.loc["home", counts].astype(int).min() < 10
     assert not table.eq("suppressed").any(axis=None)
 
 
