@@ -42,8 +42,6 @@ def test_the_worst_subgroup_is_named_with_its_gap(gaps, data):
     assert (worst["subgroup"] in words) == (worst["gap"] > chance)
 
 
-
-
 @pytest.mark.parametrize(
     "low, high, words",
     [
