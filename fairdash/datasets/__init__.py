@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets.guess.words import guess_meaning
     from fairdash.datasets.reading.apart import TASK as READING_TASK
-    from fairdash.datasets.reading.apart import convert_apart, read_apart
+    from fairdash.datasets.reading.apart import convert_apart
     from fairdash.datasets.reading.convert import TableFile, convert_table
     from fairdash.datasets.reading.format import TableFormat
     from fairdash.datasets.reading.parquet import load_table

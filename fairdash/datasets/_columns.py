@@ -1,4 +1,4 @@
-"""What a column holds: its labels, its kind with the reason, other kinds."""
+"""What a column holds: its labels, its kind, other kinds."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -23,14 +23,9 @@ ColumnKind = Literal["number", "category", "yes_no", "date", "text", "id"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 YES = frozenset({"1", "yes", "y", "true", "t", "ja", "oui", "si", "sí"})
 NO = frozenset({"0", "no", "n", "false", "f", "nein", "non"})
-DATE_FORMATS = {
-    "%Y-%m-%d": "year-month-day",
-    "%Y/%m/%d": "year/month/day",
-    "%m/%d/%Y": "month/day/year",
-    "%d/%m/%Y": "day/month/year",
-    "%d.%m.%Y": "day.month.year",
-    "ISO8601": "ISO 8601",
-}
+DATE_FORMATS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "ISO8601",
+)  # fmt: skip
 SEPARATOR = r"[,' \u00a0\u202f]"
 # 0,125 and 1.234,567 have a decimal comma
 THOUSANDS = re.compile(rf"^[+-]?[1-9]\d{{0,2}}({SEPARATOR}\d{{3}})+(\.\d*)?$")
@@ -165,126 +160,77 @@ def is_age(name: str) -> bool:
     return bool(words(name) & {"age", "ages"})
 
 
-def _may_number(column: "pd.Series[Any]") -> bool:
-    """Tell whether the first values of a number are whole; text may always."""
-    return not is_number(column) or is_whole(column.head(PROBED_ROWS))
-
-
 def is_identifier(column: "pd.Series[Any]") -> bool:
     """Tell whether a column numbers or names its rows: no value twice, and no measure.
 
     Whole numbers count as identifiers when they only rise or fall down the table, are
-    row numbers, or when the column's name says so; text counts whenever no value comes
-    twice.
+    1 to n in any order, or when the column's name says so; text counts whenever no
+    value comes twice.
     """
-    present = _all_different(column)
-    if present is None:
+    if not column.head(PROBED_ROWS).dropna().is_unique:
+        return False  # at little cost, for most columns of large tables
+    present = column.dropna()
+    if len(present) < FEWEST_NUMBERED or not present.is_unique:
         return False
     if not is_number(column):
         return not pd.api.types.is_datetime64_any_dtype(column)
-    ordered = present.is_monotonic_increasing or present.is_monotonic_decreasing
-    named = bool(words(str(column.name)) & NUMBERING_WORDS)
-    return ordered or named or is_row_number(column)
-
-
-def is_row_number(column: "pd.Series[Any]") -> bool:
-    """Tell whether a column counts the rows: whole numbers, no value twice.
-
-    They have no name, or one such as "index", or are one range without a gap, in any
-    order: 1 to n. Years are none.
-    """
-    if not is_number(column):
-        return False
-    present = _all_different(column)
-    if present is None:
+    if not is_whole(column):
         return False
     name = str(column.name)
-    if is_unnamed(name):
-        return True
-    gapless = present.max() - present.min() + 1 == len(present) == len(column)
-    return bool(gapless and not words(name) & {"year", "yr", "age"})
+    ordered = present.is_monotonic_increasing or present.is_monotonic_decreasing
+    gapless = present.max() - present.min() + 1 == len(present)
+    counts = gapless and not words(name) & {"year", "yr", "age"}
+    return bool(ordered or counts or words(name) & NUMBERING_WORDS or is_unnamed(name))
 
 
 def is_unnamed(name: str) -> bool:
     """Tell whether a file gives a column no name, or only that of its rows."""
-    said = {word for word in words(name) if not word.isdigit()}
-    numbers = bool(said) and said <= ROW_WORDS
+    letters = {word for word in words(name) if not word.isdigit()}
+    numbers = bool(letters) and letters <= ROW_WORDS
     return numbers or UNNAMED.fullmatch(name.strip().lower()) is not None
 
 
-def _all_different(column: "pd.Series[Any]") -> "pd.Series[Any] | None":
-    """Return the values of text or whole numbers of which none comes twice, or None."""
-    if len(column) < FEWEST_NUMBERED:
-        return None
-    if not column.head(PROBED_ROWS).dropna().is_unique:
-        return None  # at little cost, for most columns of large tables
-    present = column.dropna()
-    if len(present) < FEWEST_NUMBERED or not _may_number(column):
-        return None
-    if not present.is_unique or (is_number(column) and not is_whole(column)):
-        return None
-    return present
+def infer_kind(column: "pd.Series[Any]") -> ColumnKind:
+    """Return what a column holds: number, category, yes_no, date, text or id.
 
-
-def infer_kind(column: "pd.Series[Any]") -> tuple[ColumnKind, str]:
-    """Return what a column holds, and why that is thought, in a few words.
-
-    Returns
-    -------
-    kind : {"number", "category", "yes_no", "date", "text", "id"}
-        ``id`` numbers or names the rows, ``text`` is written freely: both are
-        excluded from the features. Every other column fits its kind, see `as_kind`.
-    reason : str
-        Such as ``"different in every row"``.
+    ``id`` numbers or names the rows, ``text`` is written freely: both are excluded from
+    the features. Every other column fits its kind, see `as_kind`.
     """
     if is_nested(column):
-        return "text", "cells hold lists or records"
-    if not column.notna().any():
-        return "category", "every cell is missing"
+        return "text"
     if pd.api.types.is_datetime64_any_dtype(column):
-        return "date", "stored as dates"
+        return "date"
     if pd.api.types.is_bool_dtype(column):
-        return "yes_no", "stored as true and false"
-    if is_number(column) and len(column.head(PROBE).dropna().unique()) > 2:
-        return _infer_number(column)  # without a look at each of millions of values
-    values = pd.Series(column.unique(), name=column.name).dropna()
+        return "yes_no"
+    if is_number(column) and column.head(PROBE).nunique() > 2:
+        # without a look at each of millions of values
+        return "id" if is_identifier(column) else "number"
+    values = pd.Series(column.unique()).dropna()
     if len(values) == 2:
         labels = values.map(value_label).str.strip().str.lower()
         if labels.isin(YES).any() and labels.isin(NO).any():
-            return "yes_no", f"holds {labels.min()} and {labels.max()}"
+            return "yes_no"
     if is_number(column):
-        return _infer_number(column)
+        return "id" if is_identifier(column) else "number"
     return _infer_text(column, values.map(str).str.strip())
 
 
-def _infer_number(column: "pd.Series[Any]") -> tuple[ColumnKind, str]:
-    if is_identifier(column):
-        return "id", "whole numbers, different in every row"
-    return "number", f"numbers from {column.min():g} to {column.max():g}"
-
-
-def _infer_text(
-    column: "pd.Series[Any]", values: "pd.Series[Any]"
-) -> tuple[ColumnKind, str]:
+def _infer_text(column: "pd.Series[Any]", values: "pd.Series[Any]") -> ColumnKind:
     """Return the kind of a column of text from its distinct values."""
-    probe = values.iloc[:PROBE]
-    if _numbers(probe).notna().all() and _numbers(values).notna().all():
-        return "number", "numbers written as text"
-    fitting = [form for form in DATE_FORMATS if _dates(values, form).notna().all()]
-    if fitting:
-        unclear = {"%m/%d/%Y", "%d/%m/%Y"} <= set(fitting)
-        note = ", though day/month fits as well" if unclear else ""
-        return "date", f"dates read as {DATE_FORMATS[fitting[0]]}{note}"
-    n_words = float(values.str.count(r"\S+").mean())
+    if values.empty:
+        return "category"
+    if _numbers(values.iloc[:PROBE]).notna().all() and _numbers(values).notna().all():
+        return "number"
+    if any(_dates(values, form).notna().all() for form in DATE_FORMATS):
+        return "date"
     if len(values) <= FEWEST_LEVELS:
-        return "category", f"{len(values)} value{'s' * (len(values) > 1)}"
-    if n_words >= FREE_TEXT_WORDS:
-        return "text", f"{n_words:.0f} words in a cell"
+        return "category"
+    if values.str.count(r"\S+").mean() >= FREE_TEXT_WORDS:
+        return "text"
     if is_identifier(column):
-        return "id", "different in every row"
-    if len(values) > FREE_TEXT_SHARE * column.notna().sum():
-        return "text", f"{len(values):,} different values"
-    return "category", f"{len(values):,} different values"
+        return "id"
+    many = len(values) > FREE_TEXT_SHARE * column.notna().sum()
+    return "text" if many else "category"
 
 
 def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
@@ -304,16 +250,16 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
         if is_number(column):
             return column
         numbers = _per_value(column, lambda v: _numbers(v.map(value_label)))
-        return _fitted(column, numbers, "a number", "category")
+        return _fitted(column, numbers, "a number")
     if kind == "yes_no":
         if pd.api.types.is_bool_dtype(column):
             return column
         answers = _per_value(column, _answers)
-        answers = _fitted(column, answers, "yes or no", "category")
+        answers = _fitted(column, answers, "yes or no")
         return answers.astype("boolean" if answers.isna().any() else "bool")
     if pd.api.types.is_datetime64_any_dtype(column):
         return column
-    return _fitted(column, _per_value(column, _best_dates), "a date", "category")
+    return _fitted(column, _per_value(column, _best_dates), "a date")
 
 
 def are_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -348,7 +294,7 @@ def _per_value(
 
 
 def _fitted(
-    column: "pd.Series[Any]", changed: "pd.Series[Any]", what: str, instead: str
+    column: "pd.Series[Any]", changed: "pd.Series[Any]", what: str
 ) -> "pd.Series[Any]":
     unfit: NDArray[np.bool_] = (changed.isna() & column.notna()).to_numpy()
     if unfit.any():
@@ -356,7 +302,7 @@ def _fitted(
         message = f"{unfit.sum():,} rows of {column.name!r} are not {what}"
         raise ValueError(
             f"{message}, first rows {list(example_rows(unfit))} ({', '.join(values)}); "
-            f"make these cells empty, or read the column as {instead}."
+            f"make these cells empty, or read the column as category."
         )
     return changed
 

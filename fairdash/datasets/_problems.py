@@ -14,7 +14,6 @@ from fairdash.datasets._columns import (
     is_identifier,
     is_nested,
     is_number,
-    is_row_number,
     label_codes,
 )
 from fairdash.datasets._roles import Cut, Remedy, Roles
@@ -180,12 +179,6 @@ def _group_errors(
 ) -> Iterator[Problem]:
     column = roles.sensitive_feature
     table = frame if used.all() else frame.loc[used, list(roles.sensitive_columns())]
-    numbering = [n for n in roles.sensitive_columns() if is_row_number(table[n])]
-    if numbering:
-        message = f"The column {numbering[0]!r} numbers the rows."
-        remedy = "Choose another sensitive column."
-        yield error("row numbers", numbering[0], message, remedy)
-        return
     codes, names = group_codes(table, roles)
     counts = np.bincount(codes, minlength=len(names))
     empty = [name for name, count in zip(names, counts, strict=True) if not count]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._validation import value_label
+from fairdash._validation import check_one_of, value_label
 from fairdash.datasets._columns import (
     COLUMN_KINDS,
     ColumnKind,
@@ -20,7 +20,6 @@ from fairdash.datasets._columns import (
 )
 from fairdash.datasets._roles import Remedy, Roles
 
-DATE_PARTS = ("year", "month", "weekday")
 EXAMPLES = 3
 PROBED_ROWS, MANY_VALUES = 1000, 20  # more different values are shown by their range
 KIND_NAMES: dict[ColumnKind, str] = {
@@ -125,15 +124,7 @@ def apply_remedy(roles: Roles, remedy: Remedy) -> Roles:
     if remedy.kind == "leave_out":
         left_out = {**roles.left_out, column: remedy.reason or "excluded"}
         return _changed(roles, features=features, left_out=left_out)
-    preparation = (*roles.preparation, remedy)
-    if remedy.kind == "date_parts":
-        return _changed(
-            roles,
-            features=(*features, *_part_names(column)),
-            left_out=_less(roles.left_out, column),
-            preparation=preparation,
-        )
-    return _changed(roles, preparation=preparation)
+    return _changed(roles, preparation=(*roles.preparation, remedy))
 
 
 def applied_remedies(roles: Roles) -> list[Remedy]:
@@ -161,16 +152,7 @@ def undo_remedy(roles: Roles, remedy: Remedy, columns: Sequence[str]) -> Roles:
     if remedy in roles.preparation:
         rest = list(roles.preparation)
         rest.remove(remedy)
-        if remedy.kind != "date_parts":
-            return _changed(roles, preparation=tuple(rest))
-        parts = _part_names(column)  # are no columns any more
-        return _changed(
-            roles,
-            preparation=tuple(rest),
-            features=_with_feature(_without(roles.features, parts), column, columns),
-            subgroup_columns=_without(roles.subgroup_columns, parts),
-            left_out=_less(roles.left_out, *parts),
-        )
+        return _changed(roles, preparation=tuple(rest))
     if remedy not in applied_remedies(roles):
         raise ValueError(f"{remedy.words()!r} is not applied; nothing was taken back.")
     if remedy.kind == "leave_out":
@@ -212,14 +194,6 @@ def _with_feature(
     return (*features[:place], column, *features[place:])
 
 
-def _part_names(column: str) -> tuple[str, ...]:
-    return tuple(f"{column} {part}" for part in DATE_PARTS)
-
-
-def _without(names: tuple[str, ...], gone: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name not in gone)
-
-
 def _less(reasons: dict[str, Any], *columns: str) -> dict[str, Any]:
     return {name: value for name, value in reasons.items() if name not in columns}
 
@@ -232,7 +206,7 @@ def column_facts(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """
     facts = {
         str(name): {
-            "kind": roles.types.get(str(name)) or infer_kind(column)[0],
+            "kind": roles.types.get(str(name)) or infer_kind(column),
             "Missing": column.isna().mean() * 100,
             "Different values": None if is_nested(column) else column.nunique(),
             "Values": _examples(column),
@@ -265,18 +239,15 @@ def column_table(
 def edited_roles(roles: Roles, before: pd.DataFrame, after: pd.DataFrame) -> Roles:
     """Return roles that read columns as the kinds of an edited table of columns.
 
-    ``before`` and ``after`` are of `column_table`. Of a column that becomes a date,
-    year, month and weekday are features.
+    ``before`` and ``after`` are of `column_table`. Raises ValueError unless a new kind
+    is number, category or yes/no.
     """
     kinds = {name: kind for kind, name in KIND_NAMES.items()}
     for column, old, new in zip(
         after["Column"], before["Kind"], after["Kind"], strict=True
     ):
-        if new == old:
-            continue
-        if kinds[new] == "date":
-            roles = apply_remedy(roles, Remedy(kind="date_parts", column=column))
-        else:
+        if new != old:
+            check_one_of("Kind", kinds[new], ("number", "category", "yes_no"))
             roles = _changed(roles, types={**roles.types, column: kinds[new]})
     return roles
 

@@ -151,7 +151,7 @@ PARQUETS = {
     "zeros.parquet": Case(
         "11,000,000 rows of 20 columns in 55 kB",
         lambda: repeated_zeros(22),
-        "more than 10,000,000 rows of 20 columns",
+        "rows of 20 columns",
     ),
     "texts.parquet": Case(
         "3,500,000 texts of 1,000 letters that are one",

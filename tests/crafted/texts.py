@@ -7,7 +7,7 @@ from crafted.case import LIMIT, Case
 
 MANY = 20_000
 LARGE = 15_000_000  # bytes
-WIDE = r"0 columns, more than 2,000; keep those"
+WIDE = r"0 columns, none or more than 2,000"
 ENDLESS = "not a readable CSV file|a cell of"
 BINARY = "is a binary file"
 

@@ -186,7 +186,7 @@ WORKBOOKS = {
     "far_cell.xlsx": Case(
         "rows of one cell, in the last column there can be",
         lambda: far_cells(2_000, '<c r="XFD{0}" t="inlineStr"><is><t>x</t></is></c>'),
-        "16,384 columns, more than 2,000",
+        "16,384 columns, none or more than 2,000",
     ),
     "one_cell.xlsx": Case(
         "a cell of ten million characters",

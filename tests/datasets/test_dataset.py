@@ -112,11 +112,6 @@ def spoil(**columns):
             r"'age' makes 52 groups; at most 20 .*sensitive_cuts",
         ),
         (
-            lambda f: f.rename(columns={"person": "Unnamed: 0"}),
-            {"sensitive_feature": "Unnamed: 0", "sensitive_cuts": (1200,)},
-            "'Unnamed: 0' numbers the rows",
-        ),
-        (
             lambda f: f.assign(tags=[[1]] * len(f)),
             {"features": ("age", "tags")},
             "'tags' hold lists or records",

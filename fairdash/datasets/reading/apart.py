@@ -5,20 +5,19 @@ import gzip
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pandas as pd
 
 from fairdash import box
 from fairdash.datasets.reading.convert import TableFile, convert_table
 from fairdash.datasets.reading.format import ENCODINGS, TableFormat
-from fairdash.datasets.reading.parquet import load_table
 from fairdash.datasets.reading.source import (
     MOST_NESTED,
     MOST_UNPACKED,
@@ -61,61 +60,32 @@ def convert_apart(
     ValueError
         As `convert_table` does, or when the process came to one of its limits.
     """
-    request = {"name": name, "sheet": sheet, "format": _packed(table_format)}
-    with _files(content, path.parent) as files, open(path, "w+b") as out:
-        files = [files[0], out, *files[1:]]
-        answer = _ask(request, files, watch, owner, memory)
-    return TableFile(TableFormat(**answer.pop("table_format")), **answer)
-
-
-def read_apart(
-    content: bytes, folder: Path, *, name: str, owner: str = ""
-) -> pd.DataFrame:
-    """Do what `read_table` does, in the box; ``folder`` is for temporary files."""
-    with TemporaryFile(dir=folder) as out, _files(content, folder) as files:
-        request = {"name": name, "sheet": None, "format": None}
-        _ask(request, [files[0], out, *files[1:]], owner=owner)
-        return load_table(out)
-
-
-def _packed(form: TableFormat | None) -> dict[str, Any] | None:
-    return None if form is None else asdict(form)
-
-
-@contextmanager
-def _files(content: bytes, folder: Path) -> Iterator[list[BinaryIO]]:
-    """Give a file of the content, and further empty ones."""
+    seconds = min(
+        LEAST_SECONDS + int(SECONDS_A_MEGABYTE * len(content) / 1e6), MOST_SECONDS
+    )
+    limits = box.Limits(memory=memory, seconds=seconds, written=MOST_UNPACKED)
+    form = None if table_format is None else asdict(table_format)
+    message = json.dumps({"name": name, "sheet": sheet, "table_format": form}).encode()
     with ExitStack() as stack:
-        files = [
-            stack.enter_context(TemporaryFile(dir=folder)) for _ in range(N_SCRATCH + 1)
+        files: list[BinaryIO] = [
+            stack.enter_context(TemporaryFile(dir=path.parent))
+            for _ in range(N_SCRATCH + 1)
         ]
         files[0].write(content)
         files[0].flush()
-        yield list(files)
-
-
-def _ask(
-    request: dict[str, Any],
-    files: Sequence[BinaryIO],
-    watch: box.Watch = lambda seconds, waiting: None,
-    owner: str = "",
-    memory: int = MEMORY,
-) -> dict[str, Any]:
-    megabytes = files[0].seek(0, 2) / 1e6
-    seconds = min(LEAST_SECONDS + int(SECONDS_A_MEGABYTE * megabytes), MOST_SECONDS)
-    limits = box.Limits(memory=memory, seconds=seconds, written=MOST_UNPACKED)
-    message = json.dumps(request).encode()
-    try:
-        content = box.run(TASK, message, files, owner=owner, limits=limits, watch=watch)
-    except box.Ended as error:
-        raise ValueError(
-            f"{request['name']} was not read: {error}. Keep the columns and rows that "
-            "are needed, and save the table anew."
-        ) from None
-    answer = json.loads(content)
+        files.insert(1, stack.enter_context(open(path, "w+b")))
+        try:
+            answer = json.loads(
+                box.run(TASK, message, files, owner=owner, limits=limits, watch=watch)
+            )
+        except box.Ended as error:
+            raise ValueError(
+                f"{name} was not read: {error}. Keep the columns and rows that are "
+                "needed, and save the table anew."
+            ) from None
     if "choices" in answer:
-        raise SeveralTablesError(answer["found"], answer["choices"])
-    return answer
+        raise SeveralTablesError(answer["place"], answer["choices"])
+    return TableFile(TableFormat(**answer.pop("table_format")), **answer)
 
 
 @cache
@@ -147,18 +117,13 @@ def open_files(files: Sequence[BinaryIO]) -> box.Handler:
 
     def handle(message: bytes) -> bytes:
         request = json.loads(message)
+        form = request.pop("table_format")
+        request["table_format"] = form and TableFormat(**form)
+        scratch = iter(files[2:]).__next__
         try:
-            table = convert_table(
-                files[0],
-                files[1],
-                name=request["name"],
-                sheet=request["sheet"],
-                table_format=request["format"] and TableFormat(**request["format"]),
-                scratch=iter(files[2:]).__next__,
-            )
-            answer = asdict(table)
+            answer = asdict(convert_table(*files[:2], **request, scratch=scratch))
         except SeveralTablesError as error:
-            answer = {"found": error.found, "choices": error.names}
+            answer = {"place": error.place, "choices": error.names}
         return json.dumps(answer).encode()
 
     return handle

@@ -18,6 +18,7 @@ from fairdash.datasets.reading.source import (
     SeveralTablesError,
     Source,
     check_rows,
+    choose,
 )
 
 LEAST_BATCH, BATCH_CELLS = 256, 1_000_000
@@ -81,7 +82,7 @@ class ExcelSheet:
             if not filled:
                 message = f"{name} is empty: no sheet has a cell"
                 raise ValueError(f"{message}; choose a file with a table.")
-            sheet = filled[self._choose(list(filled))]
+            sheet = filled[choose(list(filled), self.source, "sheets")]
             n_cells = 0
             with _undamaged(name):
                 for row in _filled(sheet):
@@ -94,15 +95,6 @@ class ExcelSheet:
                     f"{name} spans more than {MOST_CELLS:,} cells, most of them empty; "
                     "delete the columns that are not needed."
                 )
-
-    def _choose(self, names: list[str]) -> str:
-        if self.sheet in names:
-            return str(self.sheet)
-        if len(names) == 1 and self.sheet is None:
-            return names[0]
-        but = "" if self.sheet is None else f", none of them {self.sheet!r}"
-        sheets = f"{len(names)} sheet{'s' * (len(names) > 1)}"
-        raise SeveralTablesError(f"{self.source.name} has {sheets}{but}", names)
 
 
 def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:

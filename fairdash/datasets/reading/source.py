@@ -53,19 +53,16 @@ NOT_TABLES = (
 
 def check_columns(name: str, header: Collection[str]) -> None:
     """Raise ValueError when a file has no columns, too many, or one without end."""
-    n_columns = len(header)
     longest = max(map(len, header), default=0)
     if longest > LONGEST_NAME:
         raise ValueError(
             f"{name} has a column whose name has {longest:,} characters, more than "
             f"{LONGEST_NAME:,}; rename it."
         )
-    if not n_columns:
-        raise ValueError(f"{name} has no columns; choose a file with columns.")
-    if n_columns > MOST_COLUMNS:
+    if not 0 < len(header) <= MOST_COLUMNS:
         raise ValueError(
-            f"{name} has {n_columns:,} columns, more than {MOST_COLUMNS:,}; keep those "
-            "that are needed."
+            f"{name} has {len(header):,} columns, none or more than {MOST_COLUMNS:,}; "
+            "keep those that are needed."
         )
 
 
@@ -73,20 +70,13 @@ def check_rows(
     source: "Source", n_rows: int, n_columns: int, most_cells: int = MOST_CELLS
 ) -> None:
     """Raise ValueError when a file has too many rows for its columns or its bytes."""
-    way = "keep the columns and rows that are needed"
     most = min(MOST_ROWS, most_cells // n_columns)
-    if n_rows > most:
-        if most_cells < MOST_CELLS:
-            way += ", or save the table as CSV"
-        raise ValueError(
-            f"{source.name} has more than {most:,} rows of {n_columns:,} columns, the "
-            f"most that are read; {way}."
-        )
     n_bytes = CELL_BYTES * n_rows * n_columns
-    if n_bytes > max(UNSUSPECTED, MOST_CELL_TIMES * source.size):
+    if n_rows > most or n_bytes > max(UNSUSPECTED, MOST_CELL_TIMES * source.size):
         raise ValueError(
             f"{source.name} holds {n_rows:,} rows of {n_columns:,} columns in "
-            f"{source.size:,} bytes, as no table of people does; {way}."
+            f"{source.size:,} bytes; more than {most:,} rows, or so many in so few "
+            "bytes, are not read. Keep the columns and rows that are needed."
         )
 
 
@@ -111,20 +101,15 @@ def check_cell(column: str, longest: Any) -> None:
 class SeveralTablesError(ValueError):
     """A workbook or an archive holds several tables and none of them was chosen.
 
-    ``names`` are the first sheets or files, to choose from with ``sheet``; ``found``
+    ``names`` are the first sheets or files, to choose from with ``sheet``; ``place``
     says where.
     """
 
-    def __init__(self, found: str, names: Sequence[str]) -> None:
-        offered = tuple(names[:MOST_CHOICES])
-        if len(names) > len(offered):
-            found += f" (the first {len(offered)} are listed)"
-        shown = [name[:SHOWN_LETTERS] for name in offered[:MOST_SHOWN]]
+    def __init__(self, place: str, names: Sequence[str]) -> None:
+        self.place, self.names = place, tuple(names[:MOST_CHOICES])
+        shown = [repr(name[:SHOWN_LETTERS]) for name in names[:MOST_SHOWN]]
         more = " …" if len(names) > len(shown) else ""
-        super().__init__(
-            f"{found}; choose one with `sheet`: {', '.join(map(repr, shown))}{more}."
-        )
-        self.found, self.names = found, offered
+        super().__init__(f"{place}; choose one with `sheet`: {', '.join(shown)}{more}.")
 
 
 Scratch = Callable[[], BinaryIO]
@@ -238,7 +223,16 @@ def _unzip(source: Source, out: BinaryIO) -> Source:
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
             members = [info.filename for info in archive.infolist() if _is_file(info)]
-            member, sheet = _choose(members, source)
+            if not members:
+                raise ValueError(f"{source.name} holds no file; put the table into it.")
+            tables = [m for m in members if PurePosixPath(m).suffix.lower() in TABLES]
+            tables = tables or members
+            if source.sheet in members:
+                member, sheet = str(source.sheet), None
+            elif len(tables) == 1:
+                member, sheet = tables[0], source.sheet
+            else:
+                member, sheet = choose(tables, source, "tables"), None
             with archive.open(member) as packed:
                 _copy(packed, out, source)
     except (KeyError, NotImplementedError, *ZIP_ERRORS) as error:
@@ -255,18 +249,14 @@ def _is_file(info: zipfile.ZipInfo) -> bool:
     return not (hidden or info.is_dir())
 
 
-def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
-    """Return the file to read, and the sheet within it if that is still to be found."""
-    if not members:
-        raise ValueError(f"{source.name} holds no file; put the table into it.")
-    if source.sheet in members:
-        return str(source.sheet), None
-    tables = [m for m in members if PurePosixPath(m).suffix.lower() in TABLES]
-    tables = tables or members
-    if len(tables) == 1:
-        return tables[0], source.sheet
+def choose(names: Sequence[str], source: Source, what: str) -> str:
+    """Return the sheet or file that a source names, or the only one there is."""
+    if source.sheet in names:
+        return str(source.sheet)
+    if len(names) == 1 and source.sheet is None:
+        return names[0]
     but = "" if source.sheet is None else f", none of them {source.sheet!r}"
-    raise SeveralTablesError(f"{source.name} holds {len(tables)} tables{but}", tables)
+    raise SeveralTablesError(f"{source.name} holds {len(names)} {what}{but}", names)
 
 
 def _copy(file: IO[bytes] | gzip.GzipFile, out: BinaryIO, source: Source) -> None:

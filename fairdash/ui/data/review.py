@@ -157,8 +157,8 @@ def column_editor(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
         key=f"columns {table.key}",
     )
     st.caption(
-        "Choose another kind where it is wrong. A date becomes its year, month and "
-        "weekday. Features are chosen under Roles."
+        "Choose another kind where it is wrong: number, category or yes/no. Features "
+        "are chosen under Roles."
     )
     try:
         changed = edited_roles(roles, shown, edited)

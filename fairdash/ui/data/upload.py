@@ -122,7 +122,7 @@ def _load(
             )
     except SeveralTablesError as several:
         chosen = st.pills(
-            plain(f"{several.found}. Which one?"), several.names, format_func=plain
+            plain(f"{several.place}. Which one?"), several.names, format_func=plain
         )
         if chosen:
             _load(uploaded, sheet=chosen, form=form)
