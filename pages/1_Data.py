@@ -107,9 +107,6 @@ openers = [
         lambda: data.check_panel(table, roles, subgroups, checks),
     ),
     ui.Evidence("preview", "Preview", lambda: data.preview(table, roles)),
-    ui.Evidence(
-        "columns", "Columns", lambda: data.column_editor(table, roles, subgroups)
-    ),
 ]
 page.evidence(*openers, first="" if dataset is not None else "checks")
 with page.below:

@@ -6,6 +6,7 @@ from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
     from fairdash.datasets._columns import (
+        ColumnKind,
         common_labels,
         count_values,
         is_number,
@@ -39,13 +40,9 @@ if TYPE_CHECKING:
     from fairdash.datasets._problems import MOST_GROUPS
     from fairdash.datasets._public import PUBLIC, PublicTable, Variant
     from fairdash.datasets._remedies import (
-        KIND_NAMES,
         applied_remedies,
         apply_remedy,
         choose_features,
-        column_facts,
-        column_table,
-        edited_roles,
         prepare,
         undo_remedy,
     )
@@ -61,7 +58,7 @@ if TYPE_CHECKING:
         quantile_cuts,
     )
     from fairdash.datasets.checks.table import check_table, readable_checks
-    from fairdash.datasets.guess.features import guess_features, left_out_reasons
+    from fairdash.datasets.guess.features import guess_features
     from fairdash.datasets.guess.ranking import Candidate
     from fairdash.datasets.guess.roles import (
         RoleGuess,

@@ -1,4 +1,4 @@
-"""The changes that roles ask for: remedies, and every column as a line to edit."""
+"""The changes that roles ask for: remedies of a table and of its features."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -6,25 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._validation import check_one_of, value_label
 from fairdash.datasets._columns import (
-    COLUMN_KINDS,
-    ColumnKind,
     as_kind,
     date_parts,
-    infer_kind,
-    is_nested,
     is_number,
     label_codes,
     sorted_labels,
 )
 from fairdash.datasets._roles import Remedy, Roles
-
-EXAMPLES = 3
-PROBED_ROWS, MANY_VALUES = 1000, 20  # more different values are shown by their range
-KIND_NAMES: dict[ColumnKind, str] = {
-    kind: kind.replace("_", "/") for kind in COLUMN_KINDS
-}
 
 
 def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
@@ -196,81 +185,3 @@ def _with_feature(
 
 def _less(reasons: dict[str, Any], *columns: str) -> dict[str, Any]:
     return {name: value for name, value in reasons.items() if name not in columns}
-
-
-def column_facts(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
-    """Return what the cells of each column hold, whatever its role is.
-
-    One row per column, by name: ``kind``, ``Missing`` (percent), ``Different values``
-    and ``Values`` (the commonest, or a range). Lists and records are not told apart.
-    """
-    facts = {
-        str(name): {
-            "kind": roles.types.get(str(name)) or infer_kind(column),
-            "Missing": column.isna().mean() * 100,
-            "Different values": None if is_nested(column) else column.nunique(),
-            "Values": _examples(column),
-        }
-        for name, column in frame.items()
-    }
-    return pd.DataFrame.from_dict(facts, orient="index")
-
-
-def column_table(
-    facts: pd.DataFrame, roles: Roles, reasons: dict[str, str]
-) -> pd.DataFrame:
-    """Return one row per column: role, kind, why it is no feature, values.
-
-    ``facts`` are of `column_facts`, ``reasons`` of `left_out_reasons`.
-    """
-    names = [str(name) for name in facts.index]
-    table = pd.DataFrame(
-        {
-            "Column": names,
-            "Role": [_role(name, roles) for name in names],
-            "Kind": [KIND_NAMES[kind] for kind in facts["kind"]],
-            "Not a feature because": [reasons.get(name, "") for name in names],
-        },
-        index=facts.index,
-    )
-    return table.join(facts.drop(columns="kind")).reset_index(drop=True)
-
-
-def edited_roles(roles: Roles, before: pd.DataFrame, after: pd.DataFrame) -> Roles:
-    """Return roles that read columns as the kinds of an edited table of columns.
-
-    ``before`` and ``after`` are of `column_table`. Raises ValueError unless a new kind
-    is number, category or yes/no.
-    """
-    kinds = {name: kind for kind, name in KIND_NAMES.items()}
-    for column, old, new in zip(
-        after["Column"], before["Kind"], after["Kind"], strict=True
-    ):
-        if new != old:
-            check_one_of("Kind", kinds[new], ("number", "category", "yes_no"))
-            roles = _changed(roles, types={**roles.types, column: kinds[new]})
-    return roles
-
-
-def _role(name: str, roles: Roles) -> str:
-    parts = {
-        "outcome": name == roles.target,
-        "sensitive": name in roles.sensitive_columns(),
-        "feature": name in roles.features,
-        "subgroup": name in roles.subgroup_columns,
-        "score of a model": name in [score.column for score in roles.scores],
-        "sampling weight": name == roles.sample_weight,
-        "unit": name == roles.unit,
-        "row filter": name in roles.keep,
-    }
-    return ", ".join(part for part, is_so in parts.items() if is_so) or "not used"
-
-
-def _examples(column: "pd.Series[Any]") -> str:
-    """Return the commonest values, or from where to where most-varied numbers go."""
-    if is_nested(column):
-        return "lists or records"
-    if is_number(column) and column.head(PROBED_ROWS).nunique() > MANY_VALUES:
-        return f"{column.min():,g} to {column.max():,g}"
-    values = column.value_counts().head(EXAMPLES).index
-    return ", ".join(value_label(value) for value in values)

@@ -114,17 +114,17 @@ def test_remedies_of_findings_are_applied_undone_and_kept_with_the_roles(visit, 
     page = upload(visit("Data"), spoiled_csv())
     choose("spellings")
     widget(page, "button_group", "Evidence").set_value(["checks"]).run()
-    button(page, "Rewrite 1 value of branch").click().run()
+    button(page, "Apply remedies").click().run()
     assert not page.exception
     assert "spellings" not in [row["Check"] for row in findings(page)]
-    assert "**Applied (1)**" in words(page)
+    assert "**Applied**: Rewrite 1 value of branch" in words(page)
     (record,) = ui.store().datasets()
     assert record.roles.preparation == ()
     button(page, "Undo").click().run()
     assert "Use these roles" not in labels(page)
     choose("spellings", "looks missing")
     page.run()
-    button(page, "Apply 2 remedies").click().run()
+    button(page, "Apply remedies").click().run()
     button(page, "Use these roles").click().run()
     assert not page.exception
     newest = ui.store().datasets()[0]

@@ -16,7 +16,7 @@ from fairdash.datasets._columns import (
     some_rows,
     words,
 )
-from fairdash.datasets._roles import Cut, Roles
+from fairdash.datasets._roles import Cut
 from fairdash.datasets._rows import outcomes
 from fairdash.datasets.checks.leakage import (
     CODING_LIMIT,
@@ -121,21 +121,6 @@ def mark_split(column: "pd.Series[Any]") -> bytes:
     turn = np.full(len(labels) + 1, -1)  # the last entry answers to a missing value
     turn[np.argsort(places)] = np.arange(len(labels))
     return blake2b(turn[codes].tobytes()).digest()
-
-
-def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:
-    """Return why each column without a role in the models is excluded.
-
-    What a person decided stands in ``roles.left_out``; the rest is what `guess_roles`
-    goes by, and empty where it would use the column.
-    """
-    used = {roles.target, *roles.sensitive_columns(), *roles.features}
-    _, reasons = guess_features(
-        frame, roles.target, roles.positive, roles.sensitive_feature
-    )
-    reasons |= roles.left_out
-    unused = [str(name) for name in frame.columns if str(name) not in used]
-    return {name: reasons.get(name, "") for name in unused}
 
 
 def bookkeeping(column: "pd.Series[Any]") -> str:

@@ -1,31 +1,24 @@
 """Read a file of any kind into a table, or say what is wrong with it."""
 
 import csv
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from fairdash._lazy import is_installed, load
 from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.rows import (
-    FALSE,
-    LONG_WHOLE,
     MISSING,
-    TRUE,
-    ZERO_FIRST,
     csv_rows,
-    unique_names,
     unreadable,
 )
 from fairdash.datasets.reading.source import (
     Source,
     as_source,
-    check_columns,
-    check_rows,
     temporary,
     unpack,
 )
@@ -89,7 +82,7 @@ def read_table(
     An address is a folder or glob of Parquet files, an object store or a table of a
     database, see `write_source`: of more than a million rows so many are drawn.
 
-    Without PyArrow, of the extra "app", it reads CSV files only.
+    Without PyArrow, of the extra "app", pandas reads CSV files only: ``007`` is 7 then.
 
     The kind of file is told from its content. Of a CSV file the delimiter (comma,
     semicolon, tab, bar, or spaces where every row has as many cells), the encoding
@@ -164,43 +157,31 @@ def sniff_table(
 
 
 def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFrame:
-    """Return the table of a CSV file; ImportError for files of another kind."""
+    """Return a CSV file as pandas reads it; ImportError for other files."""
     with ExitStack() as files:
         file = unpack(source, temporary(files))
         form = table_format or sniff(file)
         if form.kind != "csv":
             load("pyarrow")  # raises: it names the extra
         try:
-            rows = list(csv_rows(file, form))
+            for _ in csv_rows(file, form):  # refuses rows of another width
+                pass
+            frame = pd.read_csv(
+                file.open(),
+                sep=form.delimiter,
+                encoding=form.encoding,
+                quotechar=form.quote,
+                decimal=form.decimal,
+                thousands=form.thousands or None,
+                header=0 if form.header else None,
+                skiprows=form.skipped,
+                skipinitialspace=form.spaces,
+                keep_default_na=False,
+                na_values=MISSING,
+            )
         except (csv.Error, UnicodeError) as error:
             raise unreadable(source.name, error) from error
-    cells = rows[form.header :]
-    if not cells:
+    if not len(frame):
         message = f"{source.name} has a header but no rows; add rows of data."
         raise ValueError(message)
-    header = [cell.strip() for cell in rows[0]]
-    if not form.header:
-        header = [f"column {i + 1}" for i in range(len(header))]
-    check_columns(source.name, header)
-    check_rows(source, len(cells), len(header))
-    frame = pd.DataFrame(cells, columns=unique_names(header), dtype=object)
-    return frame.apply(_typed, form=form)
-
-
-def _typed(column: "pd.Series[Any]", form: TableFormat) -> "pd.Series[Any]":
-    """Return cells in the narrowest kind that all fit, see `read_table`."""
-    column = column.mask(column.str.strip().isin(MISSING))
-    present = column.dropna()
-    if present.empty:
-        return column.astype(float)
-    if present.isin([*TRUE, *FALSE]).all():
-        flags = column.map(lambda cell: cell in TRUE, na_action="ignore")
-        return flags.astype(bool if len(present) == len(column) else object)
-    numbers = present.str.strip()
-    if form.thousands:
-        numbers = numbers.str.replace(form.thousands, "", regex=False)
-    numbers = numbers.str.replace(form.decimal, ".", regex=False)
-    if not numbers.str.contains(f"{ZERO_FIRST}|{LONG_WHOLE}").any():
-        with suppress(ValueError):
-            return pd.to_numeric(numbers).reindex(column.index)
-    return column.astype("str")
+    return frame.rename(columns=str)

@@ -12,7 +12,7 @@ from fairdash.ui.data.draft import (
     no_guess_notice,
 )
 from fairdash.ui.data.groups_form import show_sizes
-from fairdash.ui.data.review import check_panel, column_editor, preview
+from fairdash.ui.data.review import check_panel, preview
 from fairdash.ui.data.roles_form import Unchosen, roles_form
 from fairdash.ui.data.scores import bring_model, list_own_scores, open_scores
 from fairdash.ui.data.table import (

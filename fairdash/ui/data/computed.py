@@ -1,7 +1,5 @@
 """What is computed of a table once, by its digest."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -10,10 +8,8 @@ from fairdash.datasets import (
     RoleGuess,
     Roles,
     check_table,
-    column_facts,
     count_values,
     guess_features,
-    left_out_reasons,
     prepare,
     rank_roles,
 )
@@ -21,7 +17,6 @@ from fairdash.ui.widgets.state import store
 
 _TABLES = 4  # of each kind kept in memory
 _STEPS = {"preparation", "types"}
-_LEFT_OUT = {"target", "positive", "sensitive_feature", *_STEPS}
 
 
 def prepared_table(digest: str, roles: Roles) -> pd.DataFrame:
@@ -66,58 +61,29 @@ def checks_of(
     return check_table(store().table(digest), _roles)
 
 
-def facts_of(digest: str, roles: Roles) -> pd.DataFrame:
-    """Return what cells of each column hold; ValueError if a change does not fit."""
-    return _facts(digest, _steps(roles), roles)
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner="Looking at columns…")
-def _facts(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
-    return column_facts(prepared_table(digest, _roles), _roles)
-
-
-def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
-    """Return why each column without a role is excluded."""
-    text = roles.model_dump_json(include=_LEFT_OUT)
-    used = {roles.target, *roles.sensitive_columns(), *roles.features}
-    used |= {score.column for score in roles.scores}
-    reasons = _reasons(digest, text, roles) | roles.left_out
-    return {name: why for name, why in reasons.items() if name not in used}
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner=False)
-def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
-    """Return why each column would be excluded, whatever was chosen."""
-    free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
-    return left_out_reasons(
-        prepared_table(digest, _roles), _roles.model_copy(update=free)
-    )
-
-
-def proposed_features(
+def guessed_features(
     digest: str,
     roles: Roles,
     target: str,
     positive: str | tuple[str, ...] | Cut,
     sensitive: str,
-) -> tuple[str, ...]:
-    """Return the features, guessed anew under another outcome or sensitive column."""
-    if (target, sensitive) == (roles.target, roles.sensitive_feature):
-        return roles.features
-    return _proposed(digest, _steps(roles), target, positive, sensitive, roles)
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the features guessed for an outcome, and why other columns are none."""
+    return _features(digest, _steps(roles), target, positive, sensitive, roles)
 
 
 @st.cache_resource(max_entries=_TABLES, show_spinner="Guessing features…")
-def _proposed(
+def _features(
     digest: str,
     steps: str,
     target: str,
     positive: str | tuple[str, ...] | Cut,
     sensitive: str,
     _roles: Roles,
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], dict[str, str]]:
     frame = prepared_table(digest, _roles)
-    return tuple(guess_features(frame, target, positive, sensitive)[0])
+    features, reasons = guess_features(frame, target, positive, sensitive)
+    return tuple(features), reasons
 
 
 def few_valued(digest: str, roles: Roles, most: int) -> list[str]:

@@ -12,6 +12,7 @@ from fairdash._escaping import plain
 from fairdash._validation import value_label
 from fairdash._wording import amount, listing
 from fairdash.datasets import (
+    ColumnKind,
     Cut,
     Roles,
     ScoreColumn,
@@ -24,7 +25,7 @@ from fairdash.datasets import (
     guess_positive,
     guess_score,
 )
-from fairdash.ui.data.computed import few_valued, proposed_features
+from fairdash.ui.data.computed import few_valued, guessed_features
 from fairdash.ui.data.groups_form import (
     FEW_VALUES,
     pick_bins,
@@ -58,8 +59,8 @@ _MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
 }
 
 
-def pick_scores(
-    frame: pd.DataFrame, roles: Roles, free: Sequence[str], key: str
+def _pick_scores(
+    frame: pd.DataFrame, roles: Roles, numbers: list[str], key: str
 ) -> tuple[ScoreColumn, ...]:
     """Draw the choice of score columns and return what each one holds.
 
@@ -67,55 +68,54 @@ def pick_scores(
     rows.
     """
     st.caption("Of a model that exists already: audited as it is, never a feature.")
-    known = {score.column: score for score in roles.scores}
-    numbers = [name for name in free if is_numeric_dtype(frame[name])]
+    current = {score.column: score for score in roles.scores}
     chosen = st.multiselect(
         "Scores or decisions of an existing model",
         numbers,
-        default=[name for name in known if name in numbers],
+        default=[name for name in current if name in numbers],
         help="Higher numbers must speak for the outcome.",
         key=f"{key} scores",
     )
-    return tuple(
-        pick_score_kind(frame[name], known.get(name), f"{key} {name}")
-        for name in chosen
-    )
+    scores = []
+    for name in chosen:
+        score = current.get(name) or guess_score(frame[name])
+        if score is None:
+            raise ValueError(
+                f"{name!r} cannot be a model's score: it has missing values or the "
+                "same value in all rows. Choose another column under Scores."
+            )
+        scores.append(_pick_score_kind(frame[name], score, f"{key} {name}"))
+    return tuple(scores)
 
 
-def pick_score_kind(
-    column: "pd.Series[float]", known: ScoreColumn | None, key: str
+def _pick_score_kind(
+    column: "pd.Series[float]", score: ScoreColumn, key: str
 ) -> ScoreColumn:
     """Draw what a column holds and its threshold."""
-    first = known or guess_score(column)
-    if first is None:
-        raise ValueError(
-            f"{column.name!r} cannot be a model's score: it has missing values or the "
-            "same value in all rows. Choose another column under Scores."
-        )
     kind = st.selectbox(
         plain(f"{column.name} is a"),
         list(_KINDS),
-        index=list(_KINDS).index(first.kind),
+        index=list(_KINDS).index(score.kind),
         format_func=_KINDS.__getitem__,
         key=f"{key} kind",
     )
     if kind == "decision":
-        return ScoreColumn(column=first.column, kind=kind)
+        return ScoreColumn(column=score.column, kind=kind)
     usual = {"probability": 0.5, "margin": 0.0}.get(kind, float(column.median()))
-    start = first.threshold if first.kind == kind else None
+    start = score.threshold if score.kind == kind else None
     threshold = st.number_input(
         "Positive from",
-        value=start if start is not None else usual,
+        value=usual if start is None else start,
         format="%g",
         help="Scores from here on are positive decisions.",
         key=f"{key} {kind} threshold",
     )
     if start is None and kind != "score" and threshold == usual:
-        return ScoreColumn(column=first.column, kind=kind)  # above, as everywhere
-    return ScoreColumn(column=first.column, kind=kind, threshold=threshold)
+        return ScoreColumn(column=score.column, kind=kind)  # above, as everywhere
+    return ScoreColumn(column=score.column, kind=kind, threshold=threshold)
 
 
-def pick_positive(
+def _pick_positive(
     column: "pd.Series[Any]", known: str | tuple[str, ...] | Cut, key: str
 ) -> str | tuple[str, ...] | Cut:
     """Draw the choice of what counts as 1: a value, several values or a cut."""
@@ -145,7 +145,7 @@ def pick_positive(
     return tuple(values) or labels[-1]
 
 
-def pick_meaning(
+def _pick_meaning(
     roles: Roles, target: str, positive: str | tuple[str, ...] | Cut, key: str
 ) -> tuple[str, Literal["favourable", "unfavourable"] | None]:
     """Draw what the outcome 1 means in words, behind the words themselves."""
@@ -231,30 +231,15 @@ def roles_form(
     parts.
     """
     columns = [str(column) for column in frame.columns]
-    target = st.selectbox(
-        "Outcome (y)",
-        columns,
-        index=_position(columns, roles.target),
-        placeholder="Choose a column",
-        key=f"{key} y",
-    )
-    if target is None:
-        raise Unchosen("Choose the outcome and the sensitive column.")
+    target = _pick_column("Outcome (y)", columns, roles.target, f"{key} y")
     same = target == roles.target
     known = roles.positive if same else guess_positive(frame[target])
-    positive = pick_positive(frame[target], known, f"{key} {target}")
-    name, meaning = pick_meaning(roles, target, positive, f"{key} {target} {positive}")
+    positive = _pick_positive(frame[target], known, f"{key} {target}")
+    name, meaning = _pick_meaning(roles, target, positive, f"{key} {target} {positive}")
     others = [column for column in columns if column != target]
-    sensitive = st.selectbox(
-        "Sensitive column",
-        others,
-        index=_position(others, roles.sensitive_feature),
-        placeholder="Choose a column",
-        help="Its values are the groups that are compared. No model sees it.",
-        key=f"{key} sensitive",
+    sensitive = _pick_column(
+        "Sensitive column", others, roles.sensitive_feature, f"{key} sensitive"
     )
-    if sensitive is None:
-        raise Unchosen("Choose the sensitive column.")
     groups, cuts = pick_groups(frame[sensitive], roles, f"{key} {sensitive}")
     described = _pick_described(others, sensitive, roles, subgroups, key)
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
@@ -267,78 +252,138 @@ def roles_form(
             sizes = st.container()
         taken = (sensitive, *crossed)
         free = [column for column in others if column not in taken]
+        numbers = [name for name in free if is_numeric_dtype(frame[name])]
+        key = f"{key} {target} {taken}"  # of what depends on these
         with st.popover("Scores", width="stretch"), st.container(width=400):
-            scores = pick_scores(frame, roles, free, f"{key} {target} {taken}")
-            numbers = [name for name in free if is_numeric_dtype(frame[name])]
-            weight = _pick_optional(
-                "Sampling weight",
-                numbers,
-                roles.sample_weight,
-                placeholder="every row counts once",
-                help="How many people a row stands for. Base rates, measures of models "
-                "and thresholds use it; each page says what counts every row once.",
-                key=f"{key} {target} {taken} weight",
-            )
+            scores = _pick_scores(frame, roles, numbers, key)
         scored = tuple(score.column for score in scores)
-        free = [c for c in free if c not in scored and c != weight]
         with st.popover("Rows", width="stretch"):
-            unit = _pick_optional(
-                "Rows of one person or household share",
-                free,
-                roles.unit,
-                placeholder="nothing: each row is another case",
-                help="An identifier that repeats. A split keeps its rows together.",
-                key=f"{key} {target} {taken} {scored} {weight} unit",
-            )
-            keep = roles.keep
-            if keep and not st.toggle(
-                plain(f"Only rows with the chosen values of {listing(keep)}"),
-                True,
-                key=f"{key} keep",
-            ):
-                keep = {}
-            missing = st.segmented_control(
-                "Rows with a missing feature",
-                list(_MISSING),
-                default=roles.missing,
-                required=True,
-                format_func=_MISSING.__getitem__,
-                help="Keep: a category gets a level of its own, a number the training "
-                "median and a column that says so.",
-                key=f"{key} missing",
-            )
+            weight, unit, keep, missing = _pick_rows(free, numbers, roles, key)
+        free = [c for c in free if c not in (*scored, weight, unit)]
         with st.popover("Features", width="stretch"):
-            free = [c for c in free if c != unit]
-            offered = set(free)
-            proposed = proposed_features(digest, roles, target, positive, sensitive)
+            proposed, reasons = guessed_features(
+                digest, roles, target, positive, sensitive
+            )
+            if (target, sensitive) == (roles.target, roles.sensitive_feature):
+                proposed = roles.features
             features = st.multiselect(
                 "Columns the model sees",
                 free,
-                default=[c for c in proposed if c in offered],
-                key=f"{key} {target} {taken} {scored} {weight} {unit} features",
+                default=[c for c in proposed if c in free],
+                key=f"{key} {scored} {weight} {unit} features",
             )
-    chosen = _changed(
-        roles,
-        target=target,
-        positive=positive,
-        positive_name=name,
-        positive_is=meaning,
-        sensitive_feature=sensitive,
-        groups=groups,
-        sensitive_cuts=cuts,
-        crossed_with=crossed,
-        sensitive_missing=without,
-        **choose_features(roles, features, columns),
-        subgroup_columns=tuple(described),
-        scores=scores,
-        sample_weight=weight,
-        unit=unit,
-        keep=keep,
-        missing=missing,
+            types = _pick_codes(frame, free, roles, key)
+            why = {c: reasons.get(c, "") for c in free if c not in features}
+            _show_reasons(why | roles.left_out)
+    chosen = Roles.model_validate(
+        {
+            **vars(roles),
+            **choose_features(roles, features, columns),
+            "target": target,
+            "positive": positive,
+            "positive_name": name,
+            "positive_is": meaning,
+            "sensitive_feature": sensitive,
+            "groups": groups,
+            "sensitive_cuts": cuts,
+            "crossed_with": crossed,
+            "sensitive_missing": without,
+            "subgroup_columns": tuple(described),
+            "scores": scores,
+            "sample_weight": weight,
+            "unit": unit,
+            "keep": keep,
+            "missing": missing,
+            "types": types,
+            "guessed": False,
+        }
     )
     if roles.guessed and chosen == roles.model_copy(update={"guessed": False}):
         chosen = roles  # nothing was changed, so it is still a guess
     return Choice(chosen, chosen_subgroups, sizes)
+
+
+def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
+    """Draw the choice of a column that is needed."""
+    chosen: str | None = st.selectbox(
+        label,
+        columns,
+        index=columns.index(current) if current in columns else None,
+        placeholder="Choose a column",
+        key=key,
+    )
+    if chosen is None:
+        raise Unchosen("Choose the outcome and the sensitive column.")
+    return chosen
+
+
+def _pick_rows(
+    free: list[str], numbers: list[str], roles: Roles, key: str
+) -> tuple[
+    str | None,
+    str | None,
+    dict[str, tuple[str, ...]],
+    Literal["impute", "exclude"],
+]:
+    """Draw how rows count; return weight, unit, filter and what missing cells do."""
+    weight = _pick_optional(
+        "Sampling weight",
+        numbers,
+        roles.sample_weight,
+        placeholder="every row counts once",
+        help="How many people a row stands for. Base rates, measures of models and "
+        "thresholds use it; each page says what counts every row once.",
+        key=f"{key} weight",
+    )
+    unit = _pick_optional(
+        "Rows of one person or household share",
+        free,
+        roles.unit,
+        placeholder="nothing: each row is another case",
+        help="An identifier that repeats. A split keeps its rows together.",
+        key=f"{key} unit",
+    )
+    keep = roles.keep
+    if keep and not st.toggle(
+        plain(f"Only rows with the chosen values of {listing(keep)}"),
+        True,
+        key=f"{key} keep",
+    ):
+        keep = {}
+    missing = st.segmented_control(
+        "Rows with a missing feature",
+        list(_MISSING),
+        default=roles.missing,
+        required=True,
+        format_func=_MISSING.__getitem__,
+        help="Keep: a category gets a level of its own, a number the training median "
+        "and a column that says so.",
+        key=f"{key} missing",
+    )
+    return weight, unit, keep, missing
+
+
+def _pick_codes(
+    frame: pd.DataFrame, free: list[str], roles: Roles, key: str
+) -> dict[str, ColumnKind]:
+    """Draw which numbers are codes; return the kinds that columns are read as."""
+    codes = [c for c, kind in roles.types.items() if kind == "category"]
+    chosen = st.multiselect(
+        "Numbers that are codes",
+        [c for c in free if c in codes or is_numeric_dtype(frame[c])],
+        default=[c for c in codes if c in free],
+        help="Each of their values is a category, as of a region or a branch.",
+        key=f"{key} codes",
+    )
+    rest = {c: kind for c, kind in roles.types.items() if c not in codes}
+    return rest | dict.fromkeys(chosen, "category")
+
+
+def _show_reasons(reasons: dict[str, str]) -> None:
+    """Draw why columns are no features."""
+    if reasons:
+        table = pd.DataFrame(reasons.items(), columns=["Excluded", "because"])
+        st.dataframe(table, hide_index=True, height=150)
 
 
 def _pick_optional(
@@ -383,15 +428,3 @@ def _pick_described(
     if freed := [c for c in st.session_state.get(note, ()) if c in taken]:
         st.caption(plain(f"Makes the groups now, no subgroups: {listing(freed)}."))
     return described
-
-
-def _changed(roles: Roles, **choice: Any) -> Roles:
-    unchanged = ("preparation", "types", "min_level_rows", "max_levels")
-    fields = {name: getattr(roles, name) for name in unchanged}
-    return Roles.model_validate({**fields, **choice})
-
-
-def _position(options: list[str], value: str) -> int | None:
-    if not value:
-        return None
-    return options.index(value) if value in options else 0

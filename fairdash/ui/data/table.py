@@ -170,8 +170,8 @@ def stop_without_features(data: str) -> None:
         stop_empty(
             "Nothing to train from",
             "No column of this table is a feature. Its rates and the scores it came "
-            "with can be audited as they are; to train a model, tick features under "
-            "Columns.",
+            "with can be audited as they are; to train a model, choose features under "
+            "Roles.",
             {"Choose features": lambda: open_page(_PAGE, data=data)},
         )
 
