@@ -36,6 +36,4 @@ else:
     runs.first_look()
 st.header("Start from a sample with a planted, known bias", anchor=False)
 data.sample_cards()
-with st.expander("Public tables, fetched from their publishers"):
-    data.public_tables()
 ui.freeze_imports()

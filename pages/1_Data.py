@@ -11,8 +11,6 @@ table = data.open_table(view.data)
 if table is None:
     ui.context("Nothing leaves this machine.")
     data.choose_table()
-    st.header("Or fetch a public table from its publisher", anchor=False)
-    data.public_tables()
     ui.freeze_imports()
     st.stop()
 

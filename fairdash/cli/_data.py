@@ -3,22 +3,19 @@
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import typer
 import yaml
 
 from fairdash._record import InvalidError
 from fairdash._validation import parsed
 from fairdash._wording import clock_time, plural, size
-from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
+from fairdash.cli._options import File, Home, opened, refusing
 from fairdash.datasets import (
     PUBLIC,
     Roles,
-    check_table,
     fetch_table,
     guess_roles,
     is_address,
-    read_table,
     shown,
     table_file,
 )
@@ -28,7 +25,7 @@ from fairdash.store import trouble
 data = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Add, list and remove tables; check or fetch one.",
+    help="Add, list, remove and fetch tables.",
 )
 
 
@@ -56,18 +53,6 @@ Sheet = Annotated[
 ]
 
 
-def public_tables() -> str:
-    """Return every public table with its variants: name, rows and what these are."""
-    lines = []
-    for name, public in PUBLIC.items():
-        lines.append(f"{name}: {public.title}. {public.note}")
-        lines += [
-            f"  {variant} ({rows.n_rows:,} rows): {rows.rows}"
-            for variant, rows in public.variants.items()
-        ]
-    return "\n".join(lines)
-
-
 def read_roles(path: Path) -> Roles:
     """Return the roles in a YAML file; ValueError if it holds none."""
     try:
@@ -75,10 +60,6 @@ def read_roles(path: Path) -> Roles:
     except InvalidError as error:
         message = f"{path} holds no roles: {error}"
         raise ValueError(message) from error
-
-
-def _roles_of(frame: pd.DataFrame, name: str, roles: Path | None) -> Roles:
-    return guess_roles(frame, name) if roles is None else read_roles(roles)
 
 
 @data.command()
@@ -97,7 +78,7 @@ def add(
         table_file(table, roles=read_roles(roles) if roles else None) as (file, name),
     ):
         digest = store.add_table(file, name, sheet=sheet)
-        known = _roles_of(store.table(digest), name, roles)
+        known = read_roles(roles) if roles else guess_roles(store.table(digest), name)
         title = name if is_address(table) else name.split(".")[0].replace("_", " ")
         key = store.add_dataset(digest, known, title)
         record = store.dataset_record(key)
@@ -138,37 +119,9 @@ def remove(
     typer.echo(f"{key} was deleted")
 
 
-@data.command()
-def check(table: Table, roles: RolesFile = None, sheet: Sheet = None) -> None:
-    """Check a table and print what to change.
-
-    The exit status is 0 when it can be used as it is, 1 when there are warnings, and 2
-    when there are errors or a file cannot be read.
-    """
-    with refusing(shown(table)), table_file(table) as (file, name):
-        frame = read_table(file, sheet=sheet, compact=True)
-        known = _roles_of(frame, name, roles)
-        typer.echo(f"{name}: {len(frame)} rows, {frame.shape[1]} columns")
-        typer.echo(f"outcome {known.target!r}, positive value {known.positive!r}")
-        typer.echo(f"sensitive feature {known.sensitive_feature!r}")
-        findings = check_table(frame, known)
-    for finding in findings.to_dict("records"):
-        remedy = finding["remedy"]
-        typer.echo(f"{finding['severity']}: {finding['message']} {remedy}".strip())
-    if findings.empty:
-        typer.echo("nothing to change")
-    severities = set(findings["severity"])
-    raise typer.Exit(
-        UNUSABLE if "error" in severities else int("warning" in severities)
-    )
-
-
-@data.command("fetch", epilog=public_tables().replace("\n", "\n\n"))
+@data.command("fetch")
 def fetch_public(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Public table; without one, all are listed and no more."),
-    ] = None,
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(PUBLIC)}.")],
     variant: Annotated[
         str | None, typer.Option(help="Rows that a paper uses. Default: the first.")
     ] = None,
@@ -178,12 +131,9 @@ def fetch_public(
 ) -> None:
     """Download a public table, or find it in the folder, and write it with its roles.
 
-    The table is written as Parquet and its roles as YAML, for `fairdash data check`.
-    The exit status is 2 when the table or the variant is unknown or cannot be fetched.
+    The table is written as Parquet and its roles as YAML, for `fairdash data add`. The
+    exit status is 2 when the table or the variant is unknown or cannot be fetched.
     """
-    if name is None:
-        typer.echo(public_tables())
-        return
     with refusing():
         frame = fetch_table(name, to.absolute(), variant)
         public = PUBLIC[name]
@@ -197,11 +147,9 @@ def fetch_public(
         except OSError as error:
             why = trouble(error) or "See that its folder can be written."
             raise ValueError(f"{table} could not be written. {why}") from error
-    typer.echo(f"{public.title} ({variant}): {len(frame)} rows, from {public.url}")
-    typer.echo(f"rows  {public.variants[variant].rows}")
-    typer.echo(public.note)
-    typer.echo(f"table {table}")
-    typer.echo(f"roles {roles}")
+    rows = public.variants[variant].rows
+    typer.echo(f"{public.title}, {len(frame)} rows: {rows}. {public.note}")
+    typer.echo(f"{table}\n{roles}")
 
 
 @store.command("export")

@@ -20,7 +20,7 @@ from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import group_codes, outcomes, used_rows
 
 # errors of single features, which leave the rest of the table usable
-FEATURE_ERRORS = {"identifier", "infinite values", "equals the target"}
+FEATURE_ERRORS = {"identifier", "infinite values"}
 MANY_VALUES = 10  # of a number that is cut rather than sorted by its values
 MOST_GROUPS = 20  # beyond these no figure can be read, and gaps are those of chance
 INFINITE = ("inf", "-inf")
@@ -93,11 +93,10 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         return
     yield from _target_errors(frame[roles.target][used], roles)
     yield from _group_errors(frame, roles, used)
-    y = outcomes(frame[roles.target], roles.positive)[used]
     everyone, numbers = bool(used.all()), np.flatnonzero(used)
     for name in roles.features:
         feature = frame[name] if everyone else frame.loc[used, name]
-        yield from _feature_errors(feature, y, roles, numbers)
+        yield from _feature_errors(feature, roles, numbers)
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
@@ -213,7 +212,6 @@ def _group_errors(
 
 def _feature_errors(
     feature: "pd.Series[Any]",
-    y: NDArray[np.int8],
     roles: Roles,
     numbers: NDArray[np.int64],
 ) -> Iterator[Problem]:
@@ -240,27 +238,9 @@ def _feature_errors(
             examples=tuple(int(row) + 1 for row in numbers[infinite][:N_EXAMPLES]),
             action=Remedy(kind="missing", column=name, values=INFINITE),
         )
-    elif _is_renaming(feature, y):
-        yield error(
-            "equals the target",
-            name,
-            f"The feature {name!r} equals the outcome {roles.target!r} in all "
-            f"{feature.size:,} rows.",
-            "Remove it from the features.",
-            feature.size,
-            action=_leave_out(name, "equals the outcome", roles),
-        )
 
 
 def _infinite(column: "pd.Series[Any]") -> NDArray[np.bool_]:
     if not pd.api.types.is_float_dtype(column):
         return np.zeros(len(column), dtype=bool)
     return np.isinf(column.to_numpy(dtype=float, na_value=np.nan))
-
-
-def _is_renaming(feature: "pd.Series[Any]", y: NDArray[np.int8]) -> bool:
-    """Tell whether each value of the feature goes with one outcome and back."""
-    if feature.head(1000).nunique() > 2 or feature.hasnans or feature.nunique() != 2:
-        return False
-    codes, labels = label_codes(feature)
-    return len(labels) == 2 and bool((codes == y).all() or (codes != y).all())

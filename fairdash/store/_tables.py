@@ -270,7 +270,7 @@ class TableStore:
     def _read_table(self, digest: str) -> pd.DataFrame:
         with suppress(FileNotFoundError):  # it is deleted right now
             if self._has_table(digest):
-                return load_table(self.table_path(digest), compact=True)
+                return load_table(self.table_path(digest))
         raise ValueError(f"No table {digest!r} was uploaded here.")
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:

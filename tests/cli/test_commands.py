@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import end_runs, free_port, is_healthy, wait_until, wait_until_no_engine
-from toys import ROLES, people, people_csv, specification
+from toys import ROLES, people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash import __version__
@@ -152,43 +152,6 @@ def write_roles(folder, **changes):
     roles = ROLES.model_copy(update=changes).model_dump(mode="json")
     (folder / "roles.yaml").write_text(yaml.safe_dump(roles))
     return folder / "roles.yaml"
-
-
-def test_check_prints_findings_and_tells_their_severity(folder):
-    roles = write_roles(folder)
-    done = call("data", "check", folder / "people.csv", "--roles", roles)
-    assert done.exit_code in (0, 1), done.output
-    assert "600 rows, 5 columns" in done.stdout
-    assert ("warning:" in done.stdout) == (done.exit_code == 1)
-    wrong = write_roles(folder, features=("age", "shoe_size"))
-    done = call("data", "check", folder / "people.csv", "--roles", wrong)
-    assert done.exit_code == 2
-    assert "error:" in done.stdout
-    assert "shoe_size" in done.stdout
-
-
-def test_check_warns_of_a_doubtful_table_with_status_1(folder):
-    table = people()
-    table["applicant"] = [f"A{i:05}" for i in range(len(table))]
-    table.loc[:200, "skill"] = float("nan")
-    table.to_csv(folder / "doubtful.csv", index=False)
-    roles = write_roles(folder)
-    done = call("data", "check", folder / "doubtful.csv", "--roles", roles)
-    assert done.exit_code == 1, done.output
-    assert "warning:" in done.stdout
-
-
-def test_check_guesses_roles(folder):
-    done = call("data", "check", folder / "people.csv")
-    assert "outcome 'hired', positive value 'yes'" in done.stdout
-
-
-def test_check_refuses_what_is_no_table_in_one_line(folder):
-    (folder / "noise.parquet").write_bytes(b"\x00\x01\x02")
-    done = call("data", "check", folder / "noise.parquet")
-    assert done.exit_code == 2
-    assert "noise.parquet" in done.stderr
-    assert one_line(done.stderr)
 
 
 def connects(port, host):

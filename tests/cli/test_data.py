@@ -2,7 +2,6 @@
 
 import hashlib
 import sqlite3
-import zipfile
 from contextlib import closing
 from dataclasses import replace
 
@@ -52,26 +51,12 @@ def test_a_table_is_written_with_its_roles(law, tmp_path, options, variant, n_ro
     (tmp_path / law.file).write_bytes(CONTENT)
     done = call("fetch", "law", "--to", tmp_path, *options)
     assert done.exit_code == 0, done.output
-    assert f"Law school ({variant}): {n_rows} rows, from {law.url}" in done.stdout
+    assert f"Law school, {n_rows} rows: {law.variants[variant].rows}" in done.stdout
     table, roles = (tmp_path / f"law-{variant}{end}" for end in (".parquet", ".yaml"))
     assert str(table) in done.stdout
     expected = pd.read_csv(tmp_path / law.file).tail(n_rows).reset_index(drop=True)
     pd.testing.assert_frame_equal(pd.read_parquet(table), expected)
     assert Roles.model_validate(yaml.safe_load(roles.read_text())) == law.roles
-    checked = call("check", table, "--roles", roles)
-    assert checked.exit_code in (0, 1), checked.output
-    assert f"{n_rows} rows, 3 columns" in checked.stdout
-
-
-@pytest.mark.parametrize("options", [[], ["--help"]])
-def test_every_variant_is_listed_with_its_rows_in_words(options):
-    listed = call("fetch", *options)
-    assert listed.exit_code == 0, listed.output
-    said = " ".join(listed.stdout.split())
-    for name, public in PUBLIC.items():
-        assert f"{name}: {public.title}." in said
-        for variant, rows in public.variants.items():
-            assert f"{variant} ({rows.n_rows:,} rows): {rows.rows}" in said
 
 
 def test_offline_one_line_says_what_to_put_where(law, tmp_path):
@@ -87,19 +72,6 @@ def test_an_unknown_table_or_variant_is_refused(law, tmp_path, wrong):
     done = call("fetch", *wrong, "--to", tmp_path)
     assert done.exit_code == 2
     assert "must be one of" in done.stderr
-
-
-def test_one_file_of_an_archive_is_checked(tmp_path):
-    packed = tmp_path / "both.zip"
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("first.csv", people_csv())
-        archive.writestr("second.csv", people_csv(300))
-    unsaid = call("check", packed)
-    assert unsaid.exit_code == 2
-    assert "choose one with `sheet`" in unsaid.stderr
-    said = call("check", packed, "--sheet", "second.csv")
-    assert said.exit_code in (0, 1), said.output
-    assert "300 rows, 5 columns" in said.stdout
 
 
 def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):
@@ -119,14 +91,6 @@ def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):
     assert refused.exit_code == 2
     assert "'nobody'" in refused.stderr
     assert "Traceback" not in refused.output
-
-
-def test_the_name_of_the_file_counts_for_the_outcome(tmp_path):
-    table = people().assign(passed=["no", "yes"] * 300)[["passed", *people().columns]]
-    for name, outcome in (("people.csv", "hired"), ("passed.csv", "passed")):
-        table.to_csv(tmp_path / name, index=False)
-        done = CliRunner().invoke(app, ["data", "check", str(tmp_path / name)])
-        assert f"outcome '{outcome}'" in done.stdout, done.output
 
 
 def test_what_is_kept_is_listed_and_removed(tmp_path):
@@ -158,7 +122,7 @@ def test_roles_that_are_none_are_told_from_the_file_in_words(tmp_path):
         ),
     ):
         roles.write_text(text)
-        done = call("check", file, "--roles", roles)
+        done = call("add", file, "--roles", roles, "--home", tmp_path / "home")
         assert done.exit_code == 2
         assert words in done.stderr
         assert "pydantic" not in done.stderr
@@ -168,7 +132,6 @@ def test_a_table_of_a_database_is_checked_added_and_trained_on(home, tmp_path):
     with closing(sqlite3.connect(tmp_path / "bank.db")) as link:
         people().to_sql("people", link, index=False)
     address = f"sqlite:///{tmp_path}/bank.db?table=people"
-    assert "people: 600 rows" in call("check", address).stdout
     added = call("add", address, "--home", home)
     assert added.exit_code == 0, added.output
     spec = SweepSpec.model_validate(
@@ -187,6 +150,6 @@ def test_a_table_of_a_database_is_checked_added_and_trained_on(home, tmp_path):
     gone = call("add", address.replace("people", "persons"), "--home", home)
     assert gone.exit_code == 2
     assert "could not be read from sqlite" in gone.stderr
-    refused = call("check", "postgresql://ann:hunter2@db/bank?table=people")
+    refused = call("add", "postgresql://ann:hunter2@db/bank?table=people")
     assert refused.exit_code == 2
     assert "hunter2" not in refused.output + refused.stderr

@@ -97,11 +97,6 @@ def spoil(**columns):
             r"in the groups \['c'\]",
         ),
         (
-            spoil(paid=lambda f: (f["granted"] == "yes").astype(int)),
-            {"features": ("age", "paid")},
-            "'paid' equals the outcome 'granted' in all 400 rows",
-        ),
-        (
             spoil(income=lambda f: f["income"].where(f.index > 2, np.inf)),
             {},
             "'income' is infinite in 3 rows",

@@ -17,11 +17,7 @@ from fairdash.datasets.reading.source import (
 )
 
 GROUP_ROWS = 100_000  # that are written at once
-LOADED = 64  # columns that are loaded at once
-LARGE = 1_000_000  # rows of a table whose memory counts
-MOST_LEVELS = 10_000  # of text, in the first rows, that is kept as codes
 LARGEST_EXACT = 1 << 53  # whole numbers up to it are floats as well
-WHOLE = (pa.int8(), pa.int16(), pa.int32())
 
 
 class ParquetRows:
@@ -94,48 +90,15 @@ class ParquetRows:
         return ValueError(f"{message}; write it again.")
 
 
-def load_table(
-    path: Path | BinaryIO,
-    columns: Sequence[str] | None = None,
-    *,
-    compact: bool = False,
-) -> pd.DataFrame:
-    """Return a table that `convert_table` wrote, as `read_table` would.
-
-    Columns are loaded one by one, so that memory holds the table and little more.
-
-    Parameters
-    ----------
-    compact : bool, default=False
-        Whether in a large table (a million rows) text of few different values becomes
-        categorical and whole numbers take as few bytes as hold them: about a third of
-        the memory, and counted in less time.
-    """
-    file = parquet.ParquetFile(path)
-    large = file.metadata.num_rows >= LARGE
-    names = file.schema_arrow.names if columns is None else columns
-    loaded: dict[str, pd.Series[Any]] = {}
-    for start in range(0, len(names), 1 if large else LOADED):
-        some = names[start : start + (1 if large else LOADED)]
-        loaded |= _load(path, file, some, large and compact)
-    # the columns of a small file are views that cannot be written to
-    return pd.DataFrame(loaded, copy=not large)
-
-
-def _load(
-    path: Path | BinaryIO, file: Any, names: Sequence[str], compact: bool
-) -> "dict[str, pd.Series[Any]]":
-    """Return columns by name; compact ones are asked for one by one."""
-    if compact and _has_few(file, *names):
-        file = parquet.ParquetFile(path, read_dictionary=names)
-    table = file.read(names)
-    if compact:
-        table = table.set_column(0, *names, _narrow(table.column(0)))
+def load_table(path: Path | BinaryIO) -> pd.DataFrame:
+    """Return a table that `convert_table` wrote, as `read_table` would."""
+    table = parquet.ParquetFile(path).read()
     for place, column in enumerate(table.columns):
         if _would_round(column):
             text = column.cast(pa.string())
             table = table.set_column(place, table.field(place).name, text)
-    return dict(table.to_pandas().items())
+    # a copy: the columns of a small file are views that cannot be written to
+    return table.to_pandas(self_destruct=True).copy()
 
 
 def _would_round(column: Any) -> bool:
@@ -144,28 +107,6 @@ def _would_round(column: Any) -> bool:
         return False
     ends = compute.min_max(column).as_py().values()
     return any(end is not None and abs(end) > LARGEST_EXACT for end in ends)
-
-
-def _narrow(column: Any) -> Any:
-    """Return whole numbers without gaps in the narrowest type that holds them all."""
-    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
-        return column
-    ends = compute.min_max(column).as_py().values()
-    for kind in WHOLE:
-        limit = 1 << (kind.bit_width - 1)
-        if kind.bit_width < column.type.bit_width and all(
-            -limit <= end < limit for end in ends
-        ):
-            return column.cast(kind)
-    return column
-
-
-def _has_few(file: Any, name: str) -> bool:
-    """Tell whether a column is text of few different values, by its first rows."""
-    if not _is_text(file.schema_arrow.field(name).type):
-        return False
-    first = file.read_row_group(0, [name]).column(0)
-    return bool(compute.count_distinct(first).as_py() <= MOST_LEVELS)
 
 
 def _is_text(kind: Any) -> bool:

@@ -74,7 +74,6 @@ def read_table(
     name: str | None = None,
     sheet: str | None = None,
     table_format: TableFormat | None = None,
-    compact: bool = False,
     digest: str | None = None,
 ) -> pd.DataFrame:
     """Read a CSV, Excel or Parquet file, plain or in gzip or ZIP, or an address.
@@ -102,9 +101,6 @@ def read_table(
         several.
     table_format : TableFormat, optional
         How a CSV file is written, where it was not understood.
-    compact : bool, default=False
-        Whether a table of a million rows or more takes as little memory as holds its
-        values, see `load_table`.
     digest : str, optional
         `table_digest` of the table that this must be; it also says whether ``sheet``
         and ``table_format`` were chosen for it, or found.
@@ -123,7 +119,7 @@ def read_table(
         ``digest``.
     """
     if is_address(source):
-        return _read_address(str(source), compact, digest)
+        return _read_address(str(source), digest)
     if digest is not None:
         called = as_source(source, name, None).name
         sheet, table_format = check_reading(digest, source, table_format, called)
@@ -134,15 +130,15 @@ def read_table(
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
-        return load_table(path, compact=compact)
+        return load_table(path)
 
 
-def _read_address(address: str, compact: bool, digest: str | None) -> pd.DataFrame:
+def _read_address(address: str, digest: str | None) -> pd.DataFrame:
     write_source = load("fairdash.datasets.sources.draw").write_source
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         drawn = write_source(address, path)
-        return read_table(path, name=drawn.title, compact=compact, digest=digest)
+        return read_table(path, name=drawn.title, digest=digest)
 
 
 def sniff_table(

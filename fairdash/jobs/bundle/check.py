@@ -211,7 +211,7 @@ class _Check:
         _, self._arrays, *rest = files
         n_given = len(request.given)
         self._frames = {
-            digest: load_table(file, compact=True)
+            digest: load_table(file)
             for digest, file in zip(request.given, rest, strict=False)
         }
         self._new = iter(rest[n_given : n_given + request.n_new])
@@ -252,7 +252,7 @@ class _Check:
                 name=run.table_name or "its table",
                 scratch=self._scratch.__next__,
             )
-            frame = load_table(file, compact=True)
+            frame = load_table(file)
             if not frame.equals(self._frames.setdefault(digest, frame)):
                 message = f"a table with the sha256 {digest[:12]}… is kept here"
                 raise ValueError(f"{message}, and its rows are others")

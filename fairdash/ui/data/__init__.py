@@ -21,7 +21,6 @@ from fairdash.ui.data.table import (
     keep_dataset,
     open_finished,
     open_table,
-    public_tables,
     sample_cards,
     stop_without_features,
     ways_to_a_table,

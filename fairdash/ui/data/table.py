@@ -2,23 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pandas as pd
 import streamlit as st
 
-from fairdash._escaping import plain
-from fairdash._wording import plural
 from fairdash.datasets import (
-    PUBLIC,
     SAMPLES,
     RoleGuess,
     Roles,
     Subgroups,
-    fetch_table,
 )
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
@@ -189,46 +183,3 @@ def title_of(file: str) -> str:
     """Return the name of a data set made of a file."""
     name = Path(file).name
     return name.split(".")[0].replace("_", " ") or name
-
-
-def public_tables() -> None:
-    """Draw the choice of a public table and its rows; a button fetches and opens it.
-
-    An error says which file to put where when one cannot be fetched.
-    """
-    choices = [(name, rows) for name in PUBLIC for rows in PUBLIC[name].variants]
-
-    def words(choice: tuple[str, str]) -> str:
-        public, rows = PUBLIC[choice[0]], PUBLIC[choice[0]].variants[choice[1]]
-        return f"{public.title}, {plural(rows.n_rows, 'row')}: {rows.rows}"
-
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name, variant = st.selectbox(
-            "Public table", choices, format_func=words, key="public table"
-        )
-        pressed = st.button("Fetch", icon=":material/download:", key="fetch")
-    public = PUBLIC[name]
-    site = f"From [{urlsplit(public.url).netloc}]({public.url})."
-    st.caption(f"{site} {plain(public.note)}")
-    if not pressed:
-        return
-    try:
-        with st.spinner(f"Fetching {public.title}…"):
-            data = add_public(name, variant)
-    except ValueError as error:
-        problem(f"{public.title} was not fetched", error)
-    else:
-        open_page(_PAGE, data=data)
-
-
-def add_public(name: str, variant: str) -> str:
-    """Put a public table in the store and return the id of its data set.
-
-    Raises ValueErrors as `fairdash.datasets.fetch`.
-    """
-    public = PUBLIC[name]
-    content = BytesIO()
-    fetch_table(name, variant=variant).to_parquet(content, index=False)
-    title = f"{public.title} ({variant})" if len(public.variants) > 1 else public.title
-    digest = store().add_table(content.getvalue(), f"{public.file}, {variant}")
-    return store().add_dataset(digest, public.roles, title, public.subgroups)

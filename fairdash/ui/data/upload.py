@@ -26,7 +26,6 @@ from fairdash.ui.widgets.state import store, who
 _PAGE = "pages/1_Data.py"
 _FEWEST_COLUMNS = 2
 _LARGEST = 500  # MB
-_STOPPED = "stopped reading"  # key of how often; another one empties the field
 
 
 def choose_table() -> None:
@@ -35,7 +34,7 @@ def choose_table() -> None:
         "Upload a table, one row a case: CSV, Excel or Parquet, plain or packed",
         type=TABLE_FILES,
         max_upload_size=_LARGEST,
-        key=f"upload {st.session_state.get(_STOPPED, 0)}",
+        key="upload",
     )
     form = _pick_format()
     if uploaded is not None:
@@ -115,10 +114,9 @@ def _load(
     """Keep a file and open it, or say what is wrong and ask for what would help."""
     content, file = uploaded.getvalue(), uploaded.name
     try:
-        watch = _stoppable(uploaded)
         with st.spinner(plain(f"Reading {file}…")):
             digest = keep_fit(
-                content, file, _check_columns, sheet=sheet, form=form, watch=watch
+                content, file, _check_columns, sheet=sheet, form=form, watch=_watch()
             )
     except SeveralTablesError as several:
         chosen = st.pills(
@@ -135,25 +133,16 @@ def _load(
     _open(digest, " ".join(map(title_of, filter(None, [file, sheet]))))
 
 
-def _stoppable(uploaded: UploadedFile) -> Watch:
-    """Return what draws how long a large file is being read, with a way to stop it.
+def _watch() -> Watch:
+    """Return what draws how long a large file is being read.
 
     What Streamlit raises while it draws, once the page is to be run anew, ends that.
     """
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    words, button = line.empty(), line.empty()
-    drawn: list[bool] = []
-
-    def stop() -> None:
-        _forget(uploaded)
-        st.session_state[_STOPPED] = st.session_state.get(_STOPPED, 0) + 1
+    words = st.empty()
 
     def watch(seconds: float, waiting: bool) -> None:
         reason = ", waits for your other files" if waiting else ""
-        words.caption(f"{seconds:.0f} s{reason}", width="content")
-        if not drawn:
-            button.button("Stop reading", icon=":material/close:", on_click=stop)
-            drawn.append(True)
+        words.caption(f"{seconds:.0f} s{reason}")
 
     return watch
 
