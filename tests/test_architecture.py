@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 MAX_ENTRIES = 24
 MAX_EXPORTS = 667
@@ -68,8 +66,14 @@ def is_module(name):
     return (ROOT / name.replace(".", "/")).with_suffix(".py").is_file()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_imports_follow_the_house(path):
+def test_imports_follow_the_house():
+    strays = [str(path) for path in SOURCES if room_of(path) is None]
+    assert strays == ["fairdash/__init__.py"]
+    for path in SOURCES:
+        check_imports(path)
+
+
+def check_imports(path):
     room = room_of(path)
     for name in imported_names(path):
         top, *rest = name.split(".")
@@ -89,11 +93,6 @@ def test_imports_follow_the_house(path):
             parts.remove(name)  # a page of one file is taken whole, as a folder is
         inside = next((part for part in parts if is_module(part)), None)
         assert inside is None, f"{path}: {inside} is inside a folder; import the folder"
-
-
-def test_every_source_belongs_to_a_room_on_the_map():
-    strays = [str(path) for path in SOURCES if room_of(path) is None]
-    assert strays == ["fairdash/__init__.py"]
 
 
 def test_no_folder_is_larger_than_one_can_take_in_at_a_glance():
@@ -164,18 +163,3 @@ def test_every_name_that_a_room_hands_on_is_there():
         if not hasattr(importlib.import_module(f"fairdash.{room}"), name)
     ]
     assert missing == []
-
-
-def test_no_module_hides_a_name_that_its_folder_loads_late():
-    for init in (ROOT / "fairdash").rglob("__init__.py"):
-        text = init.read_text()
-        if "= lazy(__name__" in text:
-            names = {
-                alias.asname or alias.name
-                for node in ast.walk(ast.parse(text))
-                if isinstance(node, ast.ImportFrom)
-                and node.module not in ("fairdash", "fairdash._lazy")
-                for alias in node.names
-            }
-            modules = {path.stem for path in init.parent.iterdir()}
-            assert not names & modules, init

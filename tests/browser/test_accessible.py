@@ -1,17 +1,14 @@
 """Every page by axe, in both themes, by a keyboard alone, and on a phone."""
 
-import pytest
-from conftest import wait_until
-from driving import at_rest, faults, follow, open_window, settle
-from toys import ROLES, people_csv
+from contextlib import closing
 
-from fairdash.datasets import Subgroups
-from fairdash.jobs import submit
+import pytest
+from driving import at_rest, faults, follow, open_window, settle
+
+from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import open_store
-from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec
 
 pytestmark = pytest.mark.browser
-QUICK = {"n_epochs": 4, "batch_size": 128}
 PAGES = (
     "", "Data", "Train", "Local_fairness", "Weights", "Post-process", "Noisy_groups",
     "Individual_fairness", "Drift", "Runs", "Sweep",
@@ -44,44 +41,23 @@ STEP = """
 
 
 @pytest.fixture(scope="module")
-def runs(server, home):
-    """The run of a sweep with weights and that of one ROAD model, finished."""
-    store = open_store(home)
-    table = store.add_table(people_csv(2000), "people.csv")
-    data = DataSource(table=table, roles=ROLES, name="People")
-    subgroups = Subgroups(columns=("branch",), min_size=20)
-    plain = MethodGrid(method=BASELINE, params=QUICK)
-    ids = {}
-    for name, weight in {"Sweep": [0.5, 1.0], "ROAD": 1.0}.items():
-        road = MethodGrid(method="road", params={**QUICK, "fairness_weight": weight})
-        spec = SweepSpec(data=data, methods=(plain, road), subgroups=subgroups)
-        ids[name] = submit(store, spec, name=f"{name} of people")
-        wait_until(lambda name=name: store.run(ids[name]).over)
-    store.close()
-    return ids
-
-
-@pytest.fixture(scope="module")
-def window(browser, server, runs):
-    """A window on the run of one model; one for all pages, since loading is slow."""
+def window(browser, server, home):
+    """A window on a finished sweep; one for all pages, since loading is slow."""
+    with closing(open_store(home)) as store:
+        (run,), _ = unpack_runs(store, finished_file("hiring"))
     page = open_window(browser)
-    page.goto(f"{server}/?run={runs['ROAD']}")
+    page.goto(f"{server}/?run={run}")
     yield page
     page.close()
 
 
 @pytest.fixture(scope="module", params=PAGES)
-def opened(request, window, server, runs):
-    """A page on the run it shows most of."""
+def opened(request, window):
+    """A page on the run."""
     window.set_viewport_size(DESK)
     window.emulate_media(color_scheme="light")
     at_rest(window, DESK["width"])  # a menu that still comes in swallows a click
-    if request.param == "Sweep":
-        window.goto(f"{server}/Sweep?run={runs['Sweep']}")
-        window.get_by_role("heading", level=1).wait_for()
-        settle(window)
-    else:
-        follow(window, request.param)
+    follow(window, request.param)
     return window
 
 

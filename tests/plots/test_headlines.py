@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash._wording import between, fitting, listing, number, percent, wrap
 from fairdash.metrics import Correlation
 from fairdash.plots import (
     plot_ratio_against_di,
@@ -57,22 +56,3 @@ def test_a_correlation_is_claimed_only_if_its_interval_excludes_0(
     related = Correlation(0.5, low, high, 4, np.nan, np.nan)
     picture = plot_ratio_against_di(ratio_table, colour_role="road", related=related)
     assert picture.headline == words
-
-
-@given(st.text(st.characters(categories=["L", "Nd", "Zs"]), min_size=1, max_size=90))
-def test_long_names_never_make_a_finding_longer_than_70(name):
-    words = fitting(f"The gap is largest in {name}: 0.30", f"Largest gap: {name}")
-    assert 0 < len(words) <= 70
-
-
-def test_numbers_are_written_as_the_house_writes_them():
-    assert number(-0.0761) == "−0.076"
-    assert number(float("nan")) == percent(float("nan")) == "–"
-    assert percent(0.6512, 1) == "65.1%"
-    assert between(0.092, 0.199) == "0.092–0.199"
-    assert between(-0.118, -0.031) == "−0.118 to −0.031"
-    assert listing(["a", "b", "c"]) == "a, b and c"
-    assert listing(["a"]) == "a"
-    assert (
-        wrap("African-American 18 to 24 years") == "African-American 18<br>to 24 years"
-    )

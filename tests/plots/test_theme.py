@@ -7,13 +7,11 @@ import plotly.graph_objects as go
 import pytest
 
 from fairdash.methods import CATALOG
-from fairdash.plots import palette, plot_comparison, plot_local_di, resolve
+from fairdash.plots import palette, plot_comparison, resolve
 from fairdash.plots._theme import (
     CATEGORICAL,
     METHODS,
-    fade,
     finish,
-    group_colours,
     model_marks,
 )
 
@@ -32,26 +30,6 @@ def test_every_method_of_the_catalog_has_a_colour_and_a_shape_of_its_own():
     roles = [method.colour_role for method in CATALOG.values()]
     assert set(roles) <= set(METHODS)
     assert len(set(model_marks(roles))) == len(roles)
-
-
-def test_models_of_one_method_share_the_colour_and_differ_in_shape():
-    marks = model_marks(["road", "broad", "road", "road", "road"])
-    assert {colour for colour, _ in marks[::2]} == {METHODS["road"][0]}
-    assert len(set(marks)) == 5
-    assert model_marks(["of a plugin"])[0] not in METHODS.values()
-
-
-def test_eight_groups_have_eight_colours_in_fixed_order():
-    names = [f"g{i}" for i in range(8)]
-    colours = group_colours(names)
-    assert len(set(colours.values())) == 8
-    assert list(group_colours(names[:3]).items()) == list(colours.items())[:3]
-
-
-def test_fading_adds_two_hex_digits():
-    assert fade("#000001", 1) == "#000001ff"
-    assert fade("#000001", 0.5) == "#00000180"
-    assert fade(fade("#000001", 0.5), 0.5) == "#00000140"
 
 
 @pytest.mark.parametrize("theme, ink", [("light", "#262730"), ("dark", "#FAFAFA")])
@@ -77,11 +55,3 @@ def test_margins_fonts_and_titles_stand_on_the_figure_not_in_a_template():
     assert figure.layout.yaxis.showgrid
     assert not figure.layout.xaxis.showgrid
     assert figure.layout.dragmode is False
-
-
-def test_a_figure_does_not_follow_the_mouse_or_show_plotlys_logo(shown):
-    from fairdash.plots import CONFIG
-
-    figure = plot_local_di(**shown, groups=("Caucasian", "Other")).figure
-    assert figure.layout.xaxis.fixedrange
-    assert CONFIG["displaylogo"] is False

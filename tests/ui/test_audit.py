@@ -2,10 +2,8 @@ import pytest
 from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.datasets import SAMPLES
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
-from fairdash.ui.data import add_sample
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -32,14 +30,6 @@ def test_a_baseline_trained_before_is_used_again(data):
     run = start_training(data, MethodGrid(method="road", params=QUICK), 1)
     (trial,) = ui.store().snapshot(audit).trials
     assert trial.key in {trial.key for trial in ui.store().snapshot(run).trials}
-
-
-def test_a_run_on_a_sample_can_be_repeated_on_another_machine(inline):
-    data = add_sample("loans")
-    run = ui.store().run(start_training(data, MethodGrid(method="logistic"), 1))
-    source = SweepSpec.model_validate(run.spec).data
-    assert source.sample == "loans"
-    assert source.roles == SAMPLES["loans"].roles
 
 
 def test_a_wrong_setting_queues_nothing(data):

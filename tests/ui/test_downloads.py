@@ -48,12 +48,6 @@ def test_numbers_and_gaps_stay_as_they_are():
     assert table["text"].tolist() == ["-3", "+4e5"]
 
 
-def test_an_empty_table_and_equal_names_are_written():
-    assert written(pd.DataFrame({"=a": []})) == [["'=a"]]
-    twice = pd.DataFrame([["=1", "=2"]], columns=["a", "a"])
-    assert written(twice) == [["a", "a"], ["'=1", "'=2"]]
-
-
 def test_no_text_begins_a_row_of_its_own():
     table = pd.DataFrame({"name": ["fine\r=1+1", "fine\r\n=1+1"]})
     assert written(table) == [["name"], ["fine\n=1+1"], ["fine\n=1+1"]]
