@@ -135,7 +135,6 @@ if TYPE_CHECKING:
         curves,
         expected_cost,
         main_trials,
-        methods_of,
         run_table,
         runtime,
         seconds_left,

@@ -148,12 +148,6 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
     return table if table["Progress"].notna().any() else table.drop(columns="Progress")
 
 
-def methods_of(run: RunRecord) -> list[str]:
-    """Return the labels of the methods of a run."""
-    keys = [entry["method"] for entry in run.spec.get("methods", [])]
-    return [CATALOG[key].label if key in CATALOG else key for key in keys]
-
-
 def _headline(run: RunRecord) -> dict[str, Any]:
     """Return the test metrics of the method the run was about, or nothing."""
     done = [entry for entry in run.summary if entry["finished"]]

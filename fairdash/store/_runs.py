@@ -126,11 +126,6 @@ class RunStore:
             raise ValueError(f"No run asked for the trial {key!r} in this store.")
         return run_record(rows[0])
 
-    def rename_run(self, run_id: str, name: str) -> None:
-        """Give a run another name."""
-        change = sa.update(RUNS).where(RUNS.c.id == run_id)
-        self.database.execute(change.values(name=name))
-
     def ask_cancel(self, run_id: str) -> None:
         """Mark an open run to be cancelled; the engine does it."""
         change = _open_run(run_id).where(RUNS.c.cancel_asked.is_(None))

@@ -222,11 +222,6 @@ class TableStore:
         """
         return self._dataset(table, roles.model_dump_json(), name)
 
-    def rename_dataset(self, dataset_id: str, name: str) -> None:
-        """Give a data set another name."""
-        change = sa.update(DATASETS).where(DATASETS.c.id == dataset_id)
-        self.database.execute(change.values(name=name))
-
     def draft(self, key: str) -> Draft | None:
         """Return the draft kept under ``key``, the id of a data set or of a table.
 

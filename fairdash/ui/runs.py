@@ -1,7 +1,6 @@
 """Home and Runs: what there is, and what can be done with it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,19 +8,11 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash._wording import (
-    clock_time,
-    number,
-    percent,
-    plural,
-    size,
-    time_left,
-)
+from fairdash._wording import clock_time, number, percent, plural, size, time_left
 from fairdash.audits import (
     BaseRates,
     base_rates,
     is_sweep,
-    methods_of,
     outcome,
     run_table,
     seconds_left,
@@ -30,15 +21,14 @@ from fairdash.audits import (
 )
 from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import unpack_runs, wake, why_waits
-from fairdash.store import Kept, RunRecord
-from fairdash.ui.selection import Fields, bound, write
+from fairdash.store import RunRecord
+from fairdash.ui.selection import write
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
     draw_picture,
     figure,
     heading,
     problem,
-    table_download,
 )
 from fairdash.ui.widgets.frame import open_page, open_unpacked
 from fairdash.ui.widgets.results import show_answer
@@ -46,27 +36,14 @@ from fairdash.ui.widgets.runs import waiting_for_database
 from fairdash.ui.widgets.state import store
 
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
-_STATUS = {
-    "All": None,
-    "Running": {"queued", "running"},
-    "Finished": {"finished"},
-    "Failed": {"failed", "cancelled"},
-}
 _INTERVAL = "2s"
-_COLOURS = {
-    "queued": "gray",
-    "running": "blue",
-    "finished": "green",
-    "failed": "red",
-    "cancelled": "gray",
-}
 _RECENT = 5
+_SAMPLE = "loans"
 _OLD_LINKS = {
     "shared": "Ask whoever sent it for a bundle of the run (Export), and import it on "
     "Runs.",
     "snapshot": "Open the run below and export its report as a file (Export, Report).",
 }
-_SAMPLE = "loans"
 _STEPS = """
 1. **Say what the columns mean**: the outcome, the sensitive column, the subgroups to
    look at. A first guess is made for you.
@@ -86,9 +63,9 @@ def run_list() -> None:
     @st.fragment(run_every=_INTERVAL if going else None)
     @waiting_for_database()
     def listed() -> None:
-        chosen = _chosen_runs(_found())
+        chosen = _chosen_runs(store().runs())
         if going:
-            if not any(not run.over for run in store().runs()):
+            if not store().open_runs():
                 st.rerun()
             wake(store())
         _actions(chosen)
@@ -97,14 +74,15 @@ def run_list() -> None:
     listed()
 
 
-def run_columns(width: int) -> dict[str, Any]:
-    """Return how the columns of `run_table` are shown; ``width`` is the name's."""
+def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    table = run_table(store(), runs)
+    for row, run in enumerate(runs):
+        if not run.over:
+            snapshot = store().snapshot(run.id, curves=False)
+            table.loc[row, "Note"] = why_waits(store(), snapshot)
     config = st.column_config
-    return {
-        "Run": config.TextColumn(width=width),
-        "Status": config.MultiselectColumn(
-            options=list(_COLOURS), color=list(_COLOURS.values()), width="small"
-        ),
+    columns: dict[str, Any] = {
+        "Run": config.TextColumn(width=260),
         "Progress": config.ProgressColumn(
             format="%.0f%%", min_value=0, max_value=100, width="small"
         ),
@@ -113,192 +91,128 @@ def run_columns(width: int) -> dict[str, Any]:
         "Worst-1-DI": config.NumberColumn(format="%.3f", width=80),
         "Seeds": config.NumberColumn(width=50),
         "Started": config.TextColumn(width=85),
-        "Note": config.TextColumn(width="medium"),
     }
+    rows = _chosen_rows(table, [run.id for run in runs], columns)
+    return [runs[row] for row in rows]
 
 
-@dataclass(frozen=True)
-class RunsFields(Fields):
-    """What the address says beside what every page knows."""
-
-    # Which runs are listed.
-    find: str | None = None
-    status: str | None = None
-
-
-def _found() -> list[RunRecord]:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        text = st.text_input(
-            "Find",
-            placeholder="name, data set or method",
-            icon=":material/search:",
-            label_visibility="collapsed",
-            width=300,
-            **bound("find", "", meant=lambda text: text.strip() or None),
-        )
-        status = st.segmented_control(
-            "Status",
-            list(_STATUS),
-            required=True,
-            label_visibility="collapsed",
-            **bound("status", "All", among=_STATUS),
-        )
-    allowed = _STATUS[status]
-    words = text.lower().split()
-    return [
-        run
-        for run in store().runs()
-        if (allowed is None or run.status in allowed)
-        and all(word in _searched(run) for word in words)
-    ]
-
-
-def _searched(run: RunRecord) -> str:
-    return " ".join([run.name, run.dataset_name, *methods_of(run)]).lower()
-
-
-def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    if not runs:
-        st.caption("No run fits the filter.")
-        return []
-    table = run_table(store(), runs)
-    for row, run in enumerate(runs):
-        if words := _waits(run):
-            table.loc[row, "Note"] = words
-    event = st.dataframe(
-        table,
-        hide_index=True,
-        column_config=run_columns(260),
-        on_select="rerun",
-        selection_mode="multi-row",
-        placeholder="–",
-        key=_key("runs", runs),
-    )
-    return [runs[row] for row in event["selection"]["rows"] if row < len(runs)]
-
-
-def _waits(run: RunRecord) -> str:
-    """Return what a run waits for, or nothing."""
-    if run.over:
-        return ""
-    return why_waits(store(), store().snapshot(run.id, curves=False))
-
-
-def _key(name: str, listed: Sequence[RunRecord | Kept]) -> str:
-    """Return the key of a list whose rows are chosen by their place in it.
+def _chosen_rows(
+    table: pd.DataFrame,
+    ids: Sequence[str],
+    columns: dict[str, Any] | None = None,
+) -> list[int]:
+    """Draw a table whose rows can be chosen; return their places.
 
     Of other rows it is another one: what was chosen by place would be these.
     """
-    return f"{name} {hash(tuple(one.id for one in listed))}"
+    event = st.dataframe(
+        table,
+        hide_index=True,
+        column_config=columns,
+        on_select="rerun",
+        selection_mode="multi-row",
+        placeholder="–",
+        key=f"rows {hash(tuple(ids))}",
+    )
+    return [row for row in event["selection"]["rows"] if row < len(ids)]
 
 
 def _actions(chosen: Sequence[RunRecord]) -> None:
     if not chosen:
-        st.caption("Choose runs to open, compare, rename, download or delete them.")
+        st.caption("Choose runs to open, compare or delete them.")
         return
-    one = chosen[0] if len(chosen) == 1 else None
+    first = chosen[0]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{plural(len(chosen), 'run')} chosen**", width="content")
         if st.button(
-            "Open", icon=":material/open_in_new:", type="primary", disabled=not one
+            "Open",
+            icon=":material/open_in_new:",
+            type="primary",
+            disabled=len(chosen) > 1,
         ):
-            where = _SWEEP if is_sweep(store(), chosen[0].id) else _TRAIN
-            open_page(where, run=chosen[0].id, data=chosen[0].dataset_id)
-        if st.button("Rename", icon=":material/edit:", disabled=not one):
-            _rename(chosen[0])
-        table_download(
-            "Download",
-            lambda: _models(chosen),
-            "fairdash-runs.csv",
-            type="secondary",
-            icon=":material/download:",
-            help="One row per model: settings, seed, validation and test metrics.",
-        )
+            page = _SWEEP if is_sweep(store(), first.id) else _TRAIN
+            open_page(page, run=first.id, data=first.dataset_id)
         if st.button("Delete", icon=":material/delete:"):
-            _delete_runs(chosen)
+            confirm_deletion(
+                [f"- {plain(run.name)}" for run in chosen],
+                "Models that no other run uses are deleted with it. The table stays.",
+                _deleting([run.id for run in chosen], store().delete_run),
+            )
 
 
-def _models(chosen: Sequence[RunRecord]) -> pd.DataFrame:
-    # read when asked for: a run may have been renamed since the table was drawn
-    snapshots = [store().snapshot(run.id, curves=False) for run in chosen]
-    tables = [snapshot.table().assign(run=snapshot.run.name) for snapshot in snapshots]
-    return pd.concat(tables)
-
-
-@st.dialog("Rename the run")
-def _rename(run: RunRecord) -> None:
-    name = st.text_input("Name", run.name, max_chars=80)
-    if st.button("Rename", type="primary", disabled=not name.strip()):
-        store().rename_run(run.id, name.strip())
+def _deleting(ids: Sequence[str], delete: Callable[[str], None]) -> Callable[[], None]:
+    def go() -> None:
+        for key in ids:
+            delete(key)
+        write({})
         st.rerun()
 
-
-def _delete_runs(chosen: Sequence[RunRecord]) -> None:
-    def delete() -> None:
-        for run in chosen:
-            store().delete_run(run.id)
-        st.query_params.clear()
-        st.rerun()
-
-    confirm_deletion(
-        [f"- {plain(run.name)}" for run in chosen],
-        "Models that no other run uses are deleted with it. The table stays.",
-        delete,
-    )
+    return go
 
 
 def _comparison(chosen: Sequence[RunRecord]) -> None:
     """Draw the models of the chosen runs together, if they are of one data set."""
     finished = [run for run in chosen if run.summary]
-    if not finished:
-        return
     if len({run.dataset_id for run in finished}) > 1:
         st.caption("Choose runs of one data set to compare them.")
-        return
-    found = side_by_side(store(), [run.id for run in finished])
-    if found is None:
-        return
-    show_answer(found.answer(), "comparison")
+    elif finished and (beside := side_by_side(store(), [run.id for run in finished])):
+        show_answer(beside.answer(), "comparison")
 
 
 def recent_runs(runs: Sequence[RunRecord]) -> None:
-    """Draw a card for every open run and a table of the last ones; a click opens."""
-    going = [run.id for run in runs if not run.over]
+    """Draw every open run and the last ones that are over; a click opens one."""
+    going = [run for run in runs if not run.over]
     if going:
 
         @st.fragment(run_every=_INTERVAL)
         @waiting_for_database()
         def cards() -> None:
-            for run_id in going:
-                _card(run_id)
+            for run in going:
+                _open_run(run)
             wake(store())
 
         cards()
     over = [run for run in runs if run.over][:_RECENT]
-    if not over:
-        return
-    rows = run_table(store(), over).to_dict("records")
+    rows = run_table(store(), over).to_dict("records") if over else []
     for run, row in zip(over, rows, strict=True):
-        with st.container(
-            border=True,
-            horizontal=True,
-            horizontal_alignment="distribute",
-            vertical_alignment="center",
-        ):  # a table that opens what is chosen would do so at every press of Tab
-            opened = st.button(
-                plain(run.name),
-                type="tertiary",
-                icon=":material/arrow_forward:",
-                icon_position="right",
-                key=f"open {run.id}",
-            )
-            facts = [str(run.status)]
-            if pd.notna(row["Accuracy"]):
-                facts = [f"Accuracy {percent(row['Accuracy'] / 100)}"]
-                facts += [f"{gap} {number(row[gap])}" for gap in ("Worst-1-DI", "DI")]
-            st.caption(" · ".join([*facts, str(row["Started"])]), width="content")
-        if opened:
-            open_page(_TRAIN, run=run.id, data=run.dataset_id)
+        facts = [str(run.status)]
+        if pd.notna(row["Accuracy"]):
+            facts = [f"Accuracy {percent(row['Accuracy'] / 100)}"]
+            facts += [f"{gap} {number(row[gap])}" for gap in ("Worst-1-DI", "DI")]
+        _card(run, [*facts, str(row["Started"])])
+
+
+def _open_run(run: RunRecord) -> None:
+    try:
+        snapshot = store().snapshot(run.id, curves=False)
+    except ValueError:
+        st.rerun()  # deleted in another window
+    if snapshot.run.over:
+        st.rerun()
+    wait, left = why_waits(store(), snapshot), seconds_left(store(), snapshot)
+    total, done = len(snapshot.trials), snapshot.count("finished")
+    facts = [wait or str(run.status), f"{done} of {plural(total, 'model')} finished"]
+    _card(run, [*facts, *([time_left(left)] if left is not None else [])])
+    st.progress(min(1.0, snapshot.share))
+
+
+def _card(run: RunRecord, facts: Sequence[str]) -> None:
+    with st.container(
+        border=True,
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+    ):  # a table that opens what is chosen would do so at every press of Tab
+        opened = st.button(
+            plain(run.name),
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            key=f"open {run.id}",
+        )
+        st.caption(" · ".join(facts), width="content")
+    if opened:
+        open_page(_TRAIN, run=run.id, data=run.dataset_id)
 
 
 def latest_result(runs: Sequence[RunRecord]) -> None:
@@ -310,9 +224,9 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     snapshot = store().snapshot(run.id, curves=False)
     if not settings(snapshot.trials):
         return
-    found = outcome(store(), snapshot)
-    heading(found.brief())
-    drawing = found.answer().figure
+    result = outcome(store(), snapshot)
+    heading(result.brief())
+    drawing = result.answer().figure
     assert drawing is not None, "models have a figure"
     draw_picture(drawing.finished(plots), key="latest")
     st.caption(plain(f"The last result: {run.name}."))
@@ -343,42 +257,6 @@ def _sample_rates() -> tuple[tuple[str, ...], BaseRates]:
     return dataset.group_names, base_rates(dataset, SAMPLES[_SAMPLE].subgroups)
 
 
-def _card(run_id: str) -> None:
-    try:
-        snapshot = store().snapshot(run_id, curves=False)
-    except ValueError:
-        st.rerun()  # deleted in another window
-    if snapshot.run.over:
-        st.rerun()
-    with st.container(border=True, gap="xsmall"):
-        with st.container(
-            horizontal=True,
-            horizontal_alignment="distribute",
-            vertical_alignment="center",
-        ):
-            wait = why_waits(store(), snapshot)
-            status = "waiting" if wait else snapshot.run.status
-            st.markdown(
-                f":blue-badge[{status}] **{plain(snapshot.run.name)}**",
-                width="content",
-            )
-            if st.button(
-                "Watch",
-                type="tertiary",
-                icon=":material/arrow_forward:",
-                icon_position="right",
-                key=f"watch {run_id}",
-            ):
-                open_page(_TRAIN, run=run_id, data=snapshot.run.dataset_id)
-        left = seconds_left(store(), snapshot)
-        total, done = len(snapshot.trials), snapshot.count("finished")
-        facts = [wait] if wait else []
-        facts += [f"{done} of {plural(total, 'model')} finished"]
-        facts += [time_left(left)] if left is not None else []
-        st.caption(" · ".join(facts))
-        st.progress(min(1.0, snapshot.share))
-
-
 def note_old_link() -> None:
     """Say what replaces the link of an earlier version that was followed, if any."""
     for parameter, words in _OLD_LINKS.items():
@@ -397,65 +275,37 @@ def import_bundle() -> None:
         if sent is None or not st.button("Import", type="primary"):
             return
         try:
-            found = unpack_runs(store(), sent)
+            unpacked = unpack_runs(store(), sent)
         except ValueError as error:
             problem("The bundle was not imported", error)
             return
-    open_unpacked(found)
+    open_unpacked(unpacked)
 
 
 def kept_files() -> None:
     """Draw the list of all that is kept, and what can be deleted of it."""
-    found = store().kept()
-    if not found:
+    entries = store().kept()
+    if not entries:
         return
-    total = size(sum(one.n_bytes for one in found))
-    label = f"Data kept here: {plural(len(found), 'table')}, {total}"
-    with st.expander(label, icon=":material/database:"):
-        event = st.dataframe(
-            _kept_table(found),
-            hide_index=True,
-            on_select="rerun",
-            selection_mode="multi-row",
-            key=_key("kept", found),
-        )
-        rows = event["selection"]["rows"]
-        chosen = [found[row] for row in rows if row < len(found)]
-        st.caption(
-            "Sizes are those on the disk: of a data set its table and its models. A "
-            "file holds scores or groups that were uploaded for a question. Choose "
-            "rows to delete them."
-        )
-        if chosen and st.button(
-            "Delete", icon=":material/delete_forever:", key="delete kept"
-        ):
-            _delete_kept(chosen)
-
-
-def _kept_table(found: Sequence[Kept]) -> pd.DataFrame:
-    return pd.DataFrame(
+    total = size(sum(entry.n_bytes for entry in entries))
+    label = f"Data kept here: {plural(len(entries), 'table')}, {total}"
+    table = pd.DataFrame(
         {
-            "Name": [one.name for one in found],
-            "Kind": [one.kind.capitalize() for one in found],
-            "Rows": [one.n_rows or None for one in found],
-            "Columns": [one.n_columns or None for one in found],
-            "Runs": [one.n_runs for one in found],
-            "Size": [size(one.n_bytes) for one in found],
-            "Added": [clock_time(one.created) for one in found],
+            "Name": [entry.name for entry in entries],
+            "Kind": [entry.kind.capitalize() for entry in entries],
+            "Rows": [entry.n_rows or None for entry in entries],
+            "Runs": [entry.n_runs for entry in entries],
+            "Size": [size(entry.n_bytes) for entry in entries],
+            "Added": [clock_time(entry.created) for entry in entries],
         }
     )
-
-
-def _delete_kept(chosen: Sequence[Kept]) -> None:
-    def delete() -> None:
-        for one in chosen:
-            store().remove(one.id)
-        write({})
-        st.rerun()
-
-    runs = [f" with {plural(n, 'run')}" if (n := one.n_runs) else "" for one in chosen]
-    confirm_deletion(
-        [f"- {plain(one.name)}{more}" for one, more in zip(chosen, runs, strict=True)],
-        "Tables, roles, runs and models go. The files you uploaded stay yours.",
-        delete,
-    )
+    with st.expander(label, icon=":material/database:"):
+        rows = _chosen_rows(table, [entry.id for entry in entries])
+        chosen = [entries[row] for row in rows]
+        st.caption("Sizes are of a table and its models. Choose rows to delete them.")
+        if chosen and st.button("Delete", key="delete kept"):
+            confirm_deletion(
+                [f"- {plain(entry.name)}" for entry in chosen],
+                "Tables, roles, runs and models go. The files you uploaded stay yours.",
+                _deleting([entry.id for entry in chosen], store().remove),
+            )

@@ -53,15 +53,6 @@ def test_a_bundle_is_imported_and_opened(visit, runs, tmp_path):
     assert page.query_params["k"] == "2"
 
 
-def test_words_and_status_narrow_the_list(visit, runs):
-    page = visit("Runs")
-    page.text_input(key="selection find").set_value("zhang").run()
-    assert page.dataframe[0].value["Run"].tolist() == [runs[0].name]
-    page.text_input(key="selection find").set_value("nothing like it").run()
-    assert not page.exception
-    assert "No run fits the filter" in words(page)
-
-
 def test_a_failed_run_gives_its_reason_in_the_note(visit, runs, dataset_id):
     store = ui.store()
     trials = store.snapshot(runs[0].id).trials
@@ -71,16 +62,3 @@ def test_a_failed_run_gives_its_reason_in_the_note(visit, runs, dataset_id):
     assert "Progress" not in page.dataframe[0].value
     assert not page.exception
     assert page.dataframe[0].value["Note"].iloc[0] == "ValueError: τ must be > 0"
-
-
-def test_rows_are_chosen_by_place_only_as_long_as_the_list_is_the_same(visit, runs):
-    page = visit("Runs")
-
-    def listed():
-        return [table.proto.id for table in page.dataframe]
-
-    first = listed()[0]
-    page.run()
-    assert listed()[0] == first
-    page.text_input(key="selection find").set_value("zhang").run()
-    assert listed()[0] != first

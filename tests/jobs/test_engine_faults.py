@@ -110,7 +110,7 @@ def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask
             with pytest.raises(OSError, match="No space left"):
                 filler.write_bytes(b"x" * (30 << 20))
             with pytest.raises(OSError, match=r"is full.*Make room"):
-                store.rename_run(run_id, "n" * 10_000_000)
+                store.set_status(run_id, "running", error="n" * 10_000_000)
             assert [run.id for run in store.open_runs()] == [run_id]
             filler.unlink()
             assert store.snapshot(run_id).count("queued") == 1

@@ -72,7 +72,7 @@ def test_what_is_kept_can_be_listed_reported_and_shown(folder, live):
         with closing(open_store(home)) as opened:
             assert [one.id for one in opened.runs()] == [run]
             with pytest.raises(StoreError, match="can be read but not written"):
-                opened.rename_run(run, "Other")
+                opened.ask_cancel(run)
             with pytest.raises(OSError):
                 opened.add_table(people_csv(60), "people.csv")
     store.close()
