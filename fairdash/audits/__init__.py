@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         opened_on,
         own_points,
         sweep_answer,
-        with_gaps,
     )
     from fairdash.audits.counterparts import (
         Change,

@@ -1,9 +1,8 @@
 """What to look at first and what is said of it: models, fronts, what a sweep offers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import ceil, isfinite
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from fairdash.audits.groups.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.audits.groups.measured import asked_of, speech_of, widest_gap
+from fairdash.audits.groups.measured import speech_of, widest_gap
 from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.models import (
     Setting,
@@ -29,19 +28,14 @@ from fairdash.audits.trials.models import (
     trained_as,
     trials_of,
 )
-from fairdash.audits.trials.rows import own_beside, rows_of
-from fairdash.datasets import Subgroups
-from fairdash.metrics import Finding, Speech, clause, gap_ends, measure_by_group
+from fairdash.audits.trials.rows import own_beside
+from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import (
     BASELINE,
     PARITY,
     CertifiedChoice,
-    mean_over_seeds,
 )
-
-_Part = Literal["validation", "test"]
-_PARTS: tuple[_Part, ...] = ("validation", "test")
 
 
 def notable(store: Store, run_id: str) -> list[Setting]:
@@ -60,7 +54,9 @@ def notable(store: Store, run_id: str) -> list[Setting]:
 
 def _of_note(sweep: StoredSweep, how: Trained) -> list[Setting]:
     places = sweep.result.notable(float(sweep.run.spec.get("di_limit", 0.05)))
-    return [one for place in places for one in settings(sweep.trials_at(place), how)]
+    return [
+        setting for place in places for setting in settings(sweep.trials_at(place), how)
+    ]
 
 
 def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
@@ -69,13 +65,13 @@ def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]
     Those of one label are told apart.
     """
     run = snapshot.run.id
-    found = told_apart(settings(snapshot.trials, trained_as(store, run)))
-    first = [one.id for one in notable(store, run)]
+    models = told_apart(settings(snapshot.trials, trained_as(store, run)))
+    first = [model.id for model in notable(store, run)]
     if first:
-        named = {one.id: one for one in found}
-        plain = [one.id for one in found if one.method == BASELINE]
-        found = [named[one] for one in dict.fromkeys([*plain, *first])]
-    return found[:most]
+        by_id = {model.id: model for model in models}
+        plain = [model.id for model in models if model.method == BASELINE]
+        models = [by_id[place] for place in dict.fromkeys([*plain, *first])]
+    return models[:most]
 
 
 def opened_on(store: Store, run_id: str) -> Setting | None:
@@ -96,9 +92,9 @@ def model_in_question(
         for place, model in enumerate(models):
             if same_model(model, chosen):
                 return place
-    own = {one.id for one in models_of(store, models, run_id)}
-    asked = (m.id in own and m.method != BASELINE for m in models)
-    return next((place for place, is_asked in enumerate(asked) if is_asked), 0)
+    own = {model.id for model in models_of(store, models, run_id)}
+    in_run = (m.id in own and m.method != BASELINE for m in models)
+    return next((place for place, is_own in enumerate(in_run) if is_own), 0)
 
 
 def by_interest(
@@ -112,8 +108,8 @@ def by_interest(
     places = {trial.key: i for i, model in enumerate(first) for trial in model.trials}
 
     def rank(model: Setting) -> tuple[bool, int]:
-        found = [places.get(trial.key, len(first)) for trial in model.trials]
-        return model.method != BASELINE, min(found)
+        ranks = [places.get(trial.key, len(first)) for trial in model.trials]
+        return model.method != BASELINE, min(ranks)
 
     return sorted(models, key=rank)
 
@@ -144,15 +140,15 @@ def certified_words(
     """
     names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
     parts = [f"{names[name]} ≤ {value:g}" for name, value in limits.items()]
-    asked = " and ".join(parts)
+    promise = " and ".join(parts)
     if choice.model is not None:
         cut = f" with {thresholds_words(thresholds)}" if thresholds else ""
         return (
-            f"{asked} on new rows like these is certified with {confidence:.0%} "
+            f"{promise} on new rows like these is certified with {confidence:.0%} "
             f"confidence for this setting's model of the first seed{cut}, by the test "
             "rows of that seed."
         )
-    words = f"No model can be certified to keep {asked} with {confidence:.0%}"
+    words = f"No model can be certified to keep {promise} with {confidence:.0%}"
     if choice.tested.empty:
         return f"{words} confidence: none decides on validation rows."
     if choice.rows_needed < np.inf:
@@ -177,46 +173,8 @@ def thresholds_words(thresholds: Mapping[str, float]) -> str:
     return f"thresholds {listing(each)}"
 
 
-def with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:
-    """Return a sweep with gaps of measures between groups as further metrics.
-
-    ``measures`` says which measure a metric is the gap of: the largest difference
-    between groups over all validation, and over all test rows; NaN where it is
-    undefined for a group. Asked again, it is the same object.
-    """
-    if not measures:
-        return sweep
-    asked = sorted(measures.items())
-    return sweep.once(lambda: _with_gaps(sweep, measures), "gaps", *asked)
-
-
-def _with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:
-    rows = sweep.result.rows
-    more = {
-        f"{part}_{metric}": [
-            _apart(sweep, key, seed, part, measure)
-            for key, seed in zip(rows["key"], rows["seed"], strict=True)
-        ]
-        for metric, measure in measures.items()
-        for part in _PARTS
-    }
-    rows = rows.assign(**more)
-    means = mean_over_seeds(rows)
-    return replace(sweep, result=replace(sweep.result, rows=rows, means=means))
-
-
-def _apart(sweep: StoredSweep, key: str, seed: int, part: _Part, measure: str) -> float:
-    rows = rows_of(sweep.store, sweep.run.dataset_id, seed, Subgroups(), part)
-    values = measure_by_group(**asked_of(rows, key, measure))["value"]
-    return float(values.max(skipna=False) - values.min(skipna=False))
-
-
-def own_points(
-    sweep: StoredSweep, axes: tuple[str, str], measures: Mapping[str, str]
-) -> pd.DataFrame:
+def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:
     """Return where own scores stand on the test rows of a sweep's seeds.
-
-    ``measures`` are those of `with_gaps`.
 
     Returns
     -------
@@ -225,16 +183,11 @@ def own_points(
     """
     data = sweep.run.dataset_id
     own = own_beside(sweep.store, settings(sweep.trials_at(0)), data)
+    columns = ["label", "colour_role", "x", "y"]
     if not own:
-        return pd.DataFrame(columns=["label", "colour_role", "x", "y"])
-    found = metrics_by_setting(sweep.store, own, data, sweep.subgroups)
-    for metric, measure in measures.items():
-        found[metric] = [
-            np.mean([_apart(sweep, t.key, t.seed, "test", measure) for t in one.trials])
-            for one in own
-        ]
-    found = found.assign(x=found[axes[0]], y=found[axes[1]])
-    return found[["label", "colour_role", "x", "y"]]
+        return pd.DataFrame(columns=columns)
+    metrics = metrics_by_setting(sweep.store, own, data, sweep.subgroups)
+    return metrics.assign(x=metrics[axes[0]], y=metrics[axes[1]])[columns]
 
 
 def sweep_answer(sweep: StoredSweep, limit: float) -> Answer:
@@ -243,39 +196,39 @@ def sweep_answer(sweep: StoredSweep, limit: float) -> Answer:
     It is chosen on validation rows, where none keeps the limit the one with the
     least DI; numbers are of test rows.
     """
-    said = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
-    return sweep.once(lambda: _limit_answer(sweep, limit), "verdict", limit, said)
+    outcome = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
+    return sweep.once(lambda: _limit_answer(sweep, limit), "verdict", limit, outcome)
 
 
 def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
-    asked = f"With DI of at most {limit:g} on validation rows"
+    rule = f"With DI of at most {limit:g} on validation rows"
     place = sweep.result.best({PARITY: limit})
-    words = f"{asked} the most accurate setting is"
+    kept = place is not None
     if place is None:
         place = sweep.result.fairest()
-        words = f"{asked} there is no setting; the least DI there has"
     if place is None:
-        words = f"{asked} there is no setting: none decides on these rows."
+        words = f"{rule} there is no setting: none decides on these rows."
         return Answer("No setting decides on these rows.", details=words)
-    kept = sweep.result.best({PARITY: limit}) is not None
-    short, found = _setting_words(sweep, place)
+    words = f"{rule} the most accurate setting is"
+    if not kept:
+        words = f"{rule} there is no setting; the least DI there has"
+    short, long = _setting_words(sweep, place)
     short = short if kept else brief(f"No setting keeps a gap of {limit:g}.", short)
-    return Answer(short, details=f"{words} {sweep.result.labels[place]}. {found}")
+    return Answer(short, details=f"{words} {sweep.result.labels[place]}. {long}")
 
 
 def _setting_words(sweep: StoredSweep, place: int) -> tuple[str, str]:
     """Return the words on a setting, on the seeds shared with the plain model."""
-    asked: Any = {"dataset_id": sweep.run.dataset_id, "subgroups": sweep.subgroups}
+    data, store = sweep.run.dataset_id, sweep.store
     *plain, model = sweep.compared(place)
     changes = None
     if plain:
         reference, model = on_shared_seeds([*plain, model]).models
-        changes = paired_changes(sweep.store, model, reference, **asked)
-    (row,) = metrics_by_setting(sweep.store, [model], **asked).to_dict("records")
-    dataset = sweep.run.dataset_id
-    gap = widest_gap(sweep.store, model, dataset)
-    said = row, changes, gap, speech_of(sweep.store, dataset)
-    return model_brief(*said), verdict_words(*said)
+        changes = paired_changes(store, model, reference, data, sweep.subgroups)
+    metrics = metrics_by_setting(store, [model], data, sweep.subgroups)
+    gap = widest_gap(store, model, data)
+    facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
+    return model_brief(*facts), verdict_words(*facts)
 
 
 def verdict_words(
@@ -336,5 +289,7 @@ def gap_clause(gap: Finding, speech: Speech) -> str:
     if not isfinite(gap.value):
         return "the gap between groups is undefined"
     ends = gap_ends(gap.measure, gap.value, gap.low, gap.high)
-    said = f"{clause(gap, speech)} ({ends})"
-    return said if gap.clear and gap.sure else f"no gap between groups is clear: {said}"
+    words = f"{clause(gap, speech)} ({ends})"
+    if gap.clear and gap.sure:
+        return words
+    return f"no gap between groups is clear: {words}"

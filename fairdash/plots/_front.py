@@ -23,35 +23,20 @@ from fairdash.plots._theme import (
 )
 
 _LIMITED = "demographic_parity_difference"
-_NAMES = {"auc": "AUC", "brier": "Brier score"}
 
-
-class _Metrics(dict[str, tuple[str, bool]]):
-    """Titles of metrics, and whether they are shares; a gap is named after its key."""
-
-    def __missing__(self, metric: str) -> tuple[str, bool]:
-        if not metric.endswith("_gap"):
-            raise KeyError(metric)
-        measure = metric.removesuffix("_gap")
-        name = _NAMES.get(measure, measure.replace("_", " "))
-        return f"{name} gap (← fairer)", False
-
-
-METRICS = _Metrics(
-    {
-        "accuracy": ("accuracy", True),
-        "worst_1_di": ("Worst-1-DI (← fairer)", False),
-        _LIMITED: ("gap (DI) (← fairer)", False),
-        "worst_2_di": ("Worst-2-DI (← fairer)", False),
-        "worst_3_di": ("Worst-3-DI (← fairer)", False),
-        "equalized_odds_difference": ("odds gap (← fairer)", False),
-        "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
-        "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
-        "balanced_accuracy": ("balanced accuracy", True),
-        "auc": ("AUC", False),
-        "log_loss": ("log loss", False),
-    }
-)
+METRICS = {
+    "accuracy": ("accuracy", True),
+    "worst_1_di": ("Worst-1-DI (← fairer)", False),
+    _LIMITED: ("gap (DI) (← fairer)", False),
+    "worst_2_di": ("Worst-2-DI (← fairer)", False),
+    "worst_3_di": ("Worst-3-DI (← fairer)", False),
+    "equalized_odds_difference": ("odds gap (← fairer)", False),
+    "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
+    "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
+    "balanced_accuracy": ("balanced accuracy", True),
+    "auc": ("AUC", False),
+    "log_loss": ("log loss", False),
+}
 
 
 def metric_words(metric: str, value: float) -> str:

@@ -214,7 +214,7 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
         limit=limit,
         n_seeds=result.n_seeds,
         chance=sweep.chance(),
-        own=own_points(sweep, axes, {}),
+        own=own_points(sweep, axes),
     )
     run = subject.snapshot.run
     trained = trained_on(subject.store, run.dataset_id, run.spec.get("train_rows"))

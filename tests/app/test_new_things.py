@@ -1,13 +1,12 @@
 """A method in one file, or a measure of one entry, is in forms, sweep and shell."""
 
 import importlib.util
-import json
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from reading import drawn, words
+from reading import words
 from recompute import add_table, train
 from streamlit.testing.v1 import AppTest
 from toys import people_csv, specification
@@ -15,7 +14,6 @@ from typer.testing import CliRunner
 
 import fairdash
 from fairdash import ui
-from fairdash.audits import StoredSweep, with_gaps
 from fairdash.cli import app
 from fairdash.methods import CATALOG
 from fairdash.metrics.group import catalog
@@ -145,9 +143,3 @@ def test_a_measure_is_one_entry(toy_measure, visit, inline, train_once, tmp_path
     assert not page.exception
     assert "True negative rate" in words(page)
     assert "is spared" in words(page)
-    sweep = StoredSweep.of(ui.store(), ui.store().snapshot(run))
-    result = with_gaps(sweep, {f"{toy_measure.key}_gap": toy_measure.key}).result
-    assert result.means[f"test_{toy_measure.key}_gap"].between(0, 1).all()
-    page = visit("Sweep", run=run, across=f"{toy_measure.key}_gap")
-    assert not page.exception
-    assert "true negative rate gap" in json.dumps(drawn(page)["layout"])

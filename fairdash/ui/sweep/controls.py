@@ -15,7 +15,6 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash import plots
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
-from fairdash.metrics import MEASURE_NAMES
 from fairdash.sweep import PARITY, Scalar
 from fairdash.ui.selection import (
     OF_RUN,
@@ -201,9 +200,7 @@ def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
         help="Fronts are drawn among models whose global DI is at most this.",
         **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
     )
-    gaps = [f"{measure}_gap" for measure in MEASURE_NAMES]
     metrics = [name for name in plots.METRICS if name != "accuracy"]
-    metrics += gaps[1:]  # the gap in selection rates is DI
     across = st.selectbox(
         "Across",
         metrics,

@@ -33,9 +33,6 @@ from fairdash.ui.widgets.blocks import (
     more,
     table_below,
 )
-from fairdash.ui.widgets.pick_measure import (
-    gaps_on,
-)
 from fairdash.ui.widgets.results import show_answer
 
 _WORST = "worst_1_di"
@@ -68,7 +65,7 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
             limit=state.limit,
             n_seeds=result.n_seeds,
             chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
-            own=own_points(sweep, state.axes, gaps_on(state.axes)),
+            own=own_points(sweep, state.axes),
         )
         return models[~models["constant"]], picture.finished()
 

@@ -14,7 +14,6 @@ from fairdash.audits import (
     seconds_left,
     sweep_answer,
     why_failed,
-    with_gaps,
 )
 from fairdash.jobs import submit
 from fairdash.store import RunRecord, Snapshot
@@ -29,10 +28,7 @@ from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.pick_measure import (
-    compare_measure,
-    gaps_on,
-)
+from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import progress_box
 from fairdash.ui.widgets.state import store
@@ -85,7 +81,6 @@ def _explore(sweep: StoredSweep) -> None:
     page = result_page("sweep")
     with page.controls:
         state, corner = sweep_controls(sweep)
-    sweep = with_gaps(sweep, gaps_on(state.axes))
     answer = sweep_answer(sweep, state.limit)
     facts = _facts(sweep.run)
     page.show(replace(answer, facts=facts))

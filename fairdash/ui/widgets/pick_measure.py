@@ -39,7 +39,7 @@ def pick_measure() -> str:
         "to a mean of 1, so at 1 the error cost is the share of wrong decisions.",
         **bound("costs", 1.0, shown=lambda costs: min(max(costs, 0.01), 100.0)),
     )
-    return error_cost(costs)
+    return f"{COST} {costs:.4g}:1"
 
 
 def pick_gap(*, labelled: bool = False) -> None:
@@ -57,20 +57,6 @@ def pick_gap(*, labelled: bool = False) -> None:
 def chosen_gap() -> str:
     """Return what `pick_gap` chose."""
     return selection().gap or "difference"
-
-
-def error_cost(costs: float | None) -> str:
-    """Return the measure of errors, of which a wrong 1 is worth so many wrong 0s."""
-    return f"{COST} {1.0 if costs is None else costs:.4g}:1"
-
-
-def gaps_on(axes: Sequence[str]) -> dict[str, str]:
-    """Return the metrics on axes that are gaps of a measure, and these measures."""
-    named = {name: name.removesuffix("_gap") for name in axes if name.endswith("_gap")}
-    return {
-        name: error_cost(selection().costs) if measure == COST else measure
-        for name, measure in named.items()
-    }
 
 
 def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
