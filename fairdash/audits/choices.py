@@ -203,17 +203,17 @@ def sweep_answer(sweep: StoredSweep, limit: float) -> Answer:
 def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
     rule = f"With DI of at most {limit:g} on validation rows"
     place = sweep.result.best({PARITY: limit})
-    kept = place is not None
+    within = place is not None
     if place is None:
         place = sweep.result.fairest()
     if place is None:
         words = f"{rule} there is no setting: none decides on these rows."
         return Answer("No setting decides on these rows.", details=words)
     words = f"{rule} the most accurate setting is"
-    if not kept:
+    if not within:
         words = f"{rule} there is no setting; the least DI there has"
     short, long = _setting_words(sweep, place)
-    short = short if kept else brief(f"No setting keeps a gap of {limit:g}.", short)
+    short = short if within else brief(f"No setting keeps a gap of {limit:g}.", short)
     return Answer(short, details=f"{words} {sweep.result.labels[place]}. {long}")
 
 

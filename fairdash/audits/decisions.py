@@ -1,7 +1,7 @@
 """Audit decisions or scores of any model: who is worse off, by which measure."""
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -92,18 +92,17 @@ class Audit:
             "value", "measure", "group", sort=False, dropna=False, observed=True
         )
         wide.columns = distinct_labels("", list(map(str, wide)), _GAP_COLUMNS)
-        known = self.gaps.dropna(subset="difference")
-        size = known["difference"].abs().groupby(known["measure"]).idxmax()
-        widest = known.loc[size].set_index("measure")
+        gaps = self.gaps.dropna(subset="difference")
+        size = gaps["difference"].abs().groupby(gaps["measure"]).idxmax()
+        widest = gaps.loc[size].set_index("measure")
         return wide.assign(
             gap=widest["difference"], ci_low=widest["ci_low"], ci_high=widest["ci_high"]
         ).rename_axis(columns=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that was found as JSON has it, NaN as None."""
-        found = pd.DataFrame([asdict(one) for one in self.findings])
         tables = {
-            "findings": found,
+            "findings": pd.DataFrame([asdict(finding) for finding in self.findings]),
             "by_group": self.by_group,
             "gaps": self.gaps,
             "local": self.local,
@@ -114,8 +113,10 @@ class Audit:
             "confidence": self.confidence,
             "excluded": [{"reason": r, "rows": n} for r, n in self.excluded.items()],
             **{
-                name: None if one is None else json.loads(one.to_json(orient="records"))
-                for name, one in tables.items()
+                name: None
+                if table is None
+                else json.loads(table.to_json(orient="records"))
+                for name, table in tables.items()
             },
         }
 
@@ -197,66 +198,74 @@ def audit(
     Examples
     --------
     >>> import fairdash
-    >>> found = fairdash.audit(
+    >>> audit = fairdash.audit(
     ...     [0, 1, 0, 1, 0, 1] * 50,
     ...     [0, 1, 1, 1, 0, 0] * 50,
     ...     sensitive_features=["a", "a", "a", "b", "b", "b"] * 50,
     ...     measures=["selection_rate"],
     ... )
-    >>> found.verdict
+    >>> audit.verdict
     'b is predicted positive 33 points less often than a (22 to 43).'
     """
-    given = Given(frame)
+    columns = Given(frame)
     if model is not None:
         if frame is None or scores is not None:
             raise ValueError("Give a `model` with its table, `frame`, and no `scores`.")
-        scores = positive_scores(model, given.columns_of(model))
-    y, weight = given.values("y_true", y_true), given.values("weight", sample_weight)
-    raw = None if scores is None else _numbers(given.values("scores", scores))
+        scores = positive_scores(model, columns.columns_of(model))
+    y, weight = (
+        columns.values("y_true", y_true),
+        columns.values("weight", sample_weight),
+    )
+    raw = None if scores is None else _numbers(columns.values("scores", scores))
     if y_pred is not None:
-        pred = given.values("y_pred", y_pred)
+        pred = columns.values("y_pred", y_pred)
     elif raw is not None:
         pred = _decided(raw, threshold)
     else:
         raise ValueError("Give decisions as `y_pred`, `scores` or a `model`.")
-    groups, unit = given.groups(sensitive_features), given.values("cluster", cluster)
+    groups = columns.groups(sensitive_features)
+    unit = columns.values("cluster", cluster)
     check_lengths(pred, groups, y, raw, weight, unit)
-    asked: dict[str, Any] = {
+    rows: dict[str, Any] = {
         "sensitive_features": groups,
         "sample_weight": weight,
         "cluster": unit,
     }
-    spread: dict[str, Any] = {"confidence": confidence}
+    speech = Speech(decided, outcome, columns.feature(sensitive_features))
     chosen = _measures(measures, y, raw)
     predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
-    speech = Speech(decided, outcome, given.feature(sensitive_features))
-    by_group = [
-        measure_by_group(m, y, predicted[m], **asked, **spread).assign(measure=m)
-        for m in chosen
-    ]
-    held, n_groups = reference is not None, by_group[0]["group"].nunique()
-    level = for_all_pairs(confidence, n_groups, held=held)
-    compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
-    gaps = pd.concat(
-        [_gaps(m, y, predicted[m], level, speech, **compared, **asked) for m in chosen],
-        ignore_index=True,
+    by_group = _every(
+        chosen,
+        lambda m: measure_by_group(m, y, predicted[m], confidence=confidence, **rows),
+    )
+    level = for_all_pairs(
+        confidence, by_group["group"].nunique(), held=reference is not None
+    )
+    gaps = _every(
+        chosen,
+        lambda m: _gaps(
+            m,
+            speech,
+            y_true=y,
+            y_pred=predicted[m],
+            confidence=level,
+            reference=reference,
+            favourable=favourable,
+            **rows,
+        ),
     )
     findings = [_finding(row) for row in gaps.itertuples()]
     local, worst = None, None
     if subgroups is not None:
-        labels, min_size = given.subgroups(subgroups, min_size)
-        inside = {"subgroups": labels, "min_size": min_size, **asked}
-        by_measure = [LocalMeasure.of(m, y, predicted[m], **inside) for m in chosen]
-        local = pd.concat(
-            [
-                _local(estimates, confidence).assign(measure=m)
-                for m, estimates in zip(chosen, by_measure, strict=True)
-            ],
-            ignore_index=True,
-        )
-        local = _first("measure", local)
+        labels, min_size = columns.subgroups(subgroups, min_size)
+        inside = {"subgroups": labels, "min_size": min_size, **rows}
+        estimates = {m: LocalMeasure.of(m, y, predicted[m], **inside) for m in chosen}
+        local = _every(chosen, lambda m: _local(estimates[m], confidence))
         worst = worst_inside(
-            chosen[0], by_measure[0], confidence=confidence, favourable=favourable
+            chosen[0],
+            estimates[chosen[0]],
+            confidence=confidence,
+            favourable=favourable,
         )
         if worst is not None:
             own = local[local["measure"] == chosen[0]]
@@ -266,28 +275,21 @@ def audit(
             findings.append(worst)
     curve = None
     if raw is not None and y is not None:
-        curve = calibration_curve(
-            y,
-            raw,
-            sensitive_features=groups,
-            sample_weight=weight,
-            cluster=unit,
-            **spread,
-        )
+        curve = calibration_curve(y, raw, confidence=confidence, **rows)
     verdict = audit_verdict(gaps, local, worst, speech)
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in SCORE_MEASURES else alike
-    return Audit(
-        len(pred),
-        _first("measure", pd.concat(by_group, ignore_index=True)),
-        _first("measure", gaps),
-        local,
-        curve,
-        verdict,
-        confidence,
-        findings,
-    )
+    return Audit(len(pred), by_group, gaps, local, curve, verdict, confidence, findings)
+
+
+def _every(
+    measures: Sequence[str], table: Callable[[str], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return the tables of all measures as one, with the measure first."""
+    tables = [table(measure).assign(measure=measure) for measure in measures]
+    whole = pd.concat(tables, ignore_index=True)
+    return whole[["measure", *whole.columns.drop("measure")]]
 
 
 def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np.int8]:
@@ -318,7 +320,7 @@ def _numbers(values: Any) -> NDArray[np.float64]:
 
 
 def _measures(
-    asked: Sequence[str] | None, y: Any, scores: NDArray[np.float64] | None
+    named: Sequence[str] | None, y: Any, scores: NDArray[np.float64] | None
 ) -> list[str]:
     """Return the measures asked for, else all that can be computed."""
     possible = ["selection_rate"]
@@ -326,14 +328,14 @@ def _measures(
         possible = [m for m in MEASURES if m not in SCORE_MEASURES]
         if scores is not None:
             possible = list(MEASURES)
-    for measure in asked or ():
+    for measure in named or ():
         if y is not None and error_costs(measure):
             continue
         check_one_of("measures", measure, (*MEASURES, COST))
         if measure not in possible:
             need = "`y_true`" if y is None else "`scores`"
             raise ValueError(f"{MEASURE_NAMES[measure]} needs {need}.")
-    return list(asked or possible)
+    return list(named or possible)
 
 
 def _for_measure(
@@ -350,16 +352,9 @@ def _for_measure(
     return (scores - low) / max(high - low, np.finfo(float).tiny)
 
 
-def _gaps(
-    measure: str,
-    y: Any,
-    predicted: Any,
-    level: float,
-    speech: Speech,
-    **options: Any,
-) -> pd.DataFrame:
+def _gaps(measure: str, speech: Speech, **options: Any) -> pd.DataFrame:
     """Return the gaps of a measure, which are clear, and each as a sentence."""
-    gaps = measure_gaps(measure, y, predicted, confidence=level, **options)
+    gaps = measure_gaps(measure, **options)
     reaches_0 = ~((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0))
     table = gaps.assign(measure=measure, clear=~reaches_0 & ~gaps["too_few"])
     sentences = [sentence(_finding(row), speech) for row in table.itertuples()]
@@ -382,7 +377,3 @@ def _local(estimates: LocalMeasure, confidence: float) -> pd.DataFrame:
     if estimates.estimable.any():
         chance = estimates.noise_floor().quantile
     return estimates.table(confidence=confidence).assign(chance=chance)
-
-
-def _first(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    return table[[name, *table.columns.drop(name)]]

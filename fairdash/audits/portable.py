@@ -39,7 +39,6 @@ _BROKEN = (
     AttributeError, BadZipFile, EOFError, KeyError, NotImplementedError, OverflowError,
     RuntimeError, SafetensorError, TypeError, ZlibError,
 )  # fmt: skip
-_SHOWN = ("label", "params", "seed", "outcome")
 _SCORES: dict[ScoreType, Callable[[Float], Float]] = {
     "probability": lambda p: p,
     "margin": lambda p: 2 * p - 1,
@@ -64,12 +63,7 @@ class PortableModel:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        known = [f"{key}={self.facts[key]!r}" for key in _SHOWN if key in self.facts]
-        reads = [
-            *self.roles.features,
-            *([self.roles.sensitive_feature] * self.needs_groups),
-        ]
-        return f"{type(self).__name__}({', '.join([*known, f'{reads=}'])})"
+        return f"{type(self).__name__}({self.facts.get('label')})"
 
     @classmethod
     def of(
@@ -246,11 +240,11 @@ def exported(
 def _trial_asked(
     store: Store, run_id: str, model: str | None, seed: int | None
 ) -> TrialRecord:
-    found = model_asked(store, run_id, model)
-    trials = [t for t in found.trials if seed is None or t.seed == seed]
+    setting = model_asked(store, run_id, model)
+    trials = [t for t in setting.trials if seed is None or t.seed == seed]
     if not trials:
-        seeds = sorted(found.seeds)
-        raise ValueError(f"{found.label} was not trained on seed {seed}: {seeds}.")
+        seeds = sorted(setting.seeds)
+        raise ValueError(f"{setting.label} was not trained on seed {seed}: {seeds}.")
     return trials[0]
 
 
@@ -294,20 +288,21 @@ def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
     Raises ValueError that names those that there are when there is no such run or
     model, or several labels begin so.
     """
-    known = known_models_of(store, [run_id])
+    settings = known_models_of(store, [run_id])
     if model is None:
-        others = [one for one in known if one.method != BASELINE]
-        first = opened_on(store, run_id) or next(iter([*others, *known]), None)
-        found = [one for one in known if first and same_model(one, first)][:1]
+        others = [each for each in settings if each.method != BASELINE]
+        first = opened_on(store, run_id) or next(iter([*others, *settings]), None)
+        fitting = [each for each in settings if first and same_model(each, first)][:1]
     else:
-        exact = [one for one in known if model in (one.id, one.label)]
-        found = exact or [one for one in known if one.label.startswith(model)]
-    if len(found) != 1:
-        names = ", ".join(f"{one.id} ({one.label})" for one in (found or known)[:20])
-        asked = f"model {model!r}" if model else "finished model"
-        many = "several that begin so" if found else f"no {asked}. It has"
+        exact = [each for each in settings if model in (each.id, each.label)]
+        fitting = exact or [each for each in settings if each.label.startswith(model)]
+    if len(fitting) != 1:
+        listed = (fitting or settings)[:20]
+        names = ", ".join(f"{each.id} ({each.label})" for each in listed)
+        missing = f"no model {model!r}" if model else "no finished model"
+        many = "several that begin so" if fitting else f"{missing}. It has"
         raise ValueError(f"Run {run_id} has {many}: {names or 'none'}.")
-    return found[0]
+    return fitting[0]
 
 
 def load(path: str | Path) -> PortableModel | OnnxModel:

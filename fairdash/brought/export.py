@@ -105,13 +105,13 @@ class _Graph:
         info = self._helper.make_tensor_value_info
         inputs = [
             info(
-                one.column,
+                encoding.column,
                 TensorProto.DOUBLE
-                if isinstance(one, NumberEncoding)
+                if isinstance(encoding, NumberEncoding)
                 else TensorProto.STRING,
                 [None, 1],
             )
-            for one in encoder.columns
+            for encoding in encoder.columns
         ]
         output = info("probabilities", TensorProto.DOUBLE, [None, 2])
         graph = self._helper.make_graph(
@@ -122,8 +122,8 @@ class _Graph:
             self._helper.make_opsetid("ai.onnx.ml", 3),
         ]
         model = self._helper.make_model(graph, opset_imports=opsets, ir_version=8)
-        told = {"labels": "fairdash", "fairdash": json.dumps(facts, default=str)}
-        self._helper.set_model_props(model, told)
+        metadata = {"labels": "fairdash", "fairdash": json.dumps(facts, default=str)}
+        self._helper.set_model_props(model, metadata)
         return model.SerializeToString()
 
 
@@ -133,41 +133,41 @@ FLOAT, DOUBLE, BOOL = 1, 11, 9  # of TensorProto
 def _encoded(graph: _Graph, encoder: Encoder) -> str:
     """Add what `Encoder.transform` does; the result is double, rounded to float32."""
     parts: list[str] = []
-    for one in encoder.columns:
-        if isinstance(one, NumberEncoding):
-            missing = graph.add("IsNaN", [one.column])
-            fill = graph.array(np.array(one.fill))
-            parts.append(graph.add("Where", [missing, fill, one.column]))
-            if one.indicator:
+    for encoding in encoder.columns:
+        if isinstance(encoding, NumberEncoding):
+            missing = graph.add("IsNaN", [encoding.column])
+            fill = graph.array(np.array(encoding.fill))
+            parts.append(graph.add("Where", [missing, fill, encoding.column]))
+            if encoding.indicator:
                 parts.append(graph.cast(missing, DOUBLE))
             continue
-        known = [*one.levels, ""]  # a missing text comes last
+        texts = [*encoding.levels, ""]  # a missing text comes last
         hot = graph.add(
             "OneHotEncoder",
-            [one.column],
+            [encoding.column],
             domain="ai.onnx.ml",
-            cats_strings=known,
+            cats_strings=texts,
             zeros=1,
         )
-        flat = graph.add("Reshape", [hot, graph.array(np.array([-1, len(known)]))])
+        flat = graph.add("Reshape", [hot, graph.array(np.array([-1, len(texts)]))])
         flags = graph.cast(flat, DOUBLE)
-        n = len(one.levels)
+        n = len(encoding.levels)
         if n:
             levels = graph.array(np.arange(n))
             parts.append(graph.add("Gather", [flags, levels], axis=1))
-        if one.other:
+        if encoding.other:
             total = graph.add("ReduceSum", [flags, graph.array(np.array([1]))])
             parts.append(graph.add("Sub", [graph.array(np.array(1.0)), total]))
-        if one.missing:
+        if encoding.missing:
             last = graph.array(np.array([n]))
             parts.append(graph.add("Gather", [flags, last], axis=1))
-    names = [name for one in encoder.columns for name in one.names()]
-    kept = [i for i, name in enumerate(names) if name not in set(encoder.dropped)]
+    names = [name for encoding in encoder.columns for name in encoding.names()]
+    used = [i for i, name in enumerate(names) if name not in set(encoder.dropped)]
     whole = graph.add("Concat", parts, axis=1)
-    used = graph.add("Gather", [whole, graph.array(np.array(kept))], axis=1)
-    shift = graph.array(np.array(encoder.shift)[kept])
-    scale = graph.array(np.array(encoder.scale)[kept])
-    scaled = graph.add("Div", [graph.add("Sub", [used, shift]), scale])
+    chosen = graph.add("Gather", [whole, graph.array(np.array(used))], axis=1)
+    shift = graph.array(np.array(encoder.shift)[used])
+    scale = graph.array(np.array(encoder.scale)[used])
+    scaled = graph.add("Div", [graph.add("Sub", [chosen, shift]), scale])
     ends = [graph.array(np.array(end)) for end in (-_LARGEST, _LARGEST)]
     clipped = graph.add("Clip", [scaled, *ends])
     return graph.cast(graph.cast(clipped, FLOAT), DOUBLE)

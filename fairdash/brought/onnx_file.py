@@ -113,19 +113,19 @@ def _check_tensor(tensor: onnx.TensorProto) -> None:
 def _facts(model: onnx.ModelProto) -> dict[str, Any]:
     graph = model.graph
     weights = {tensor.name for tensor in graph.initializer}
-    given = [one for one in graph.input if one.name not in weights]
-    if len(given) > MOST_INPUTS:
-        raise ValueError(f"it has {len(given):,} inputs, more than {MOST_INPUTS:,}")
-    known = {one.key: one.value for one in model.metadata_props}
+    fed = [value for value in graph.input if value.name not in weights]
+    if len(fed) > MOST_INPUTS:
+        raise ValueError(f"it has {len(fed):,} inputs, more than {MOST_INPUTS:,}")
+    metadata = {entry.key: entry.value for entry in model.metadata_props}
     try:
-        names = json.loads(known.get("feature_names", "[]"))
+        names = json.loads(metadata.get("feature_names", "[]"))
     except ValueError:
         names = []
     named = isinstance(names, list) and all(isinstance(n, str) for n in names)
     inputs = [
-        _input(one, names if named and len(given) == 1 else [])
-        | {"labels": known.get("labels") == "fairdash"}
-        for one in given
+        _input(value, names if named and len(fed) == 1 else [])
+        | {"labels": metadata.get("labels") == "fairdash"}
+        for value in fed
     ]
     classes = _cut_zip_map(graph)
     output = _probabilities(graph)
@@ -158,12 +158,12 @@ def _input(value: onnx.ValueInfoProto, names: list[str]) -> dict[str, Any]:
 def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:
     """Let the probabilities out as a tensor; return the classes the file names."""
     classes: list[Any] = []
-    outputs = {one.name: one for one in graph.output}
+    outputs = {value.name: value for value in graph.output}
     for node in list(graph.node):
         for attribute in node.attribute:
             if attribute.name in _LABELS:
-                found = [*attribute.ints, *(s.decode() for s in attribute.strings)]
-                classes = found or classes
+                labels = [*attribute.ints, *(s.decode() for s in attribute.strings)]
+                classes = labels or classes
         if node.op_type == "ZipMap" and node.output[0] in outputs:
             shown = outputs[node.output[0]]
             shown.Clear()
@@ -176,16 +176,16 @@ def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:
 def _probabilities(graph: onnx.GraphProto) -> str:
     """Return the output of probabilities: the one that is named so, or of numbers."""
     real = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
-    found = [o.name for o in graph.output if o.type.tensor_type.elem_type in real]
-    likely = [name for name in found if "prob" in name.lower()]
-    if not found:
+    names = [o.name for o in graph.output if o.type.tensor_type.elem_type in real]
+    likely = [name for name in names if "prob" in name.lower()]
+    if not names:
         raise ValueError("it gives labels alone; export its probabilities too")
-    if len(found) > 1 and len(likely) != 1:
+    if len(names) > 1 and len(likely) != 1:
         raise ValueError(
-            f"it has the outputs {[name[:80] for name in found[:8]]}; name the one of "
+            f"it has the outputs {[name[:80] for name in names[:8]]}; name the one of "
             "the probabilities 'probabilities'"
         )
-    return str((likely or found)[0])
+    return str((likely or names)[0])
 
 
 class Runner:
@@ -209,16 +209,16 @@ class Runner:
         """Return the probabilities of the rows in a NumPy archive of inputs."""
         with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
             rows = {
-                one["name"]: arrays[f"i{i}"].astype(object)
-                if one["dtype"] == "str"
+                each["name"]: arrays[f"i{i}"].astype(object)
+                if each["dtype"] == "str"
                 else arrays[f"i{i}"]
-                for i, one in enumerate(self.facts["inputs"])
+                for i, each in enumerate(self.facts["inputs"])
             }
         try:
-            (found,) = self._session.run([self.facts["output"]], rows)
+            (p,) = self._session.run([self.facts["output"]], rows)
         except Exception as error:
             raise ValueError(f"it stopped at these rows: {_short(error)}") from error
-        return np.asarray(found, np.float64)
+        return np.asarray(p, np.float64)
 
 
 def _short(error: Exception) -> str:

@@ -143,9 +143,11 @@ def plot_base_rates(
                 reference_words=f"{label}, {share} of all rows",
             )
         )
-        known = own.assign(rate=own["rate"].where(own["estimable"]))
+        estimable = own.assign(rate=own["rate"].where(own["estimable"]))
         ends = "ci_low", "ci_high"
-        marks.append(marks_of(known, "rate", ends, _row_hover, series=i, aside=aside))
+        marks.append(
+            marks_of(estimable, "rate", ends, _row_hover, series=i, aside=aside)
+        )
     axis = value_axis(
         f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
     )

@@ -60,22 +60,22 @@ class Operating:
         )
 
     def rule(
-        self, axis: Array, at: float, kept: float = 1.0, floor: float = 0.0
+        self, axis: Array, at: float, mixed: float = 1.0, floor: float = 0.0
     ) -> Rule:
         """Return the mixture of two neighbouring thresholds that reaches a rate.
 
-        ``axis`` are the rising rates at the vertices; the share ``kept`` of rows is
+        ``axis`` are the rising rates at the vertices; the share ``mixed`` of rows is
         decided so, and ``floor`` is what the others add to all.
         """
         after = int(np.clip(np.searchsorted(axis, at), 1, len(axis) - 1))
         width = axis[after] - axis[after - 1]
         share = float((at - axis[after - 1]) / width) if width > 0 else 1.0
         jumps = [
-            (float(self.threshold[place]), kept * part)
+            (float(self.threshold[place]), mixed * part)
             for place, part in ((after - 1, 1 - share), (after, share))
             if part > 0 and np.isfinite(self.threshold[place])
         ]
-        if not jumps or kept == 0:
+        if not jumps or mixed == 0:
             return Rule(score=(0.0,), probability=(floor,))
         return Rule.steps(jumps, floor)
 

@@ -57,10 +57,10 @@ class SortedScores:
             self.weights: Array = np.ones(len(values))
             self.mass: Array = np.arange(len(values) + 1, dtype=np.float64)
         else:
-            given = np.asarray(weight, dtype=np.float64)
-            kept = np.flatnonzero(given > 0)
-            order = kept[np.argsort(values[kept], kind="stable")]
-            self.scores, self.weights = values[order], given[order]
+            weights = np.asarray(weight, dtype=np.float64)
+            heavy = np.flatnonzero(weights > 0)
+            order = heavy[np.argsort(values[heavy], kind="stable")]
+            self.scores, self.weights = values[order], weights[order]
             self.mass = np.concatenate([[0.0], np.cumsum(self.weights)])
         weighted = self.scores if weight is None else self.scores * self.weights
         self.moment: Array = np.concatenate([[0.0], np.cumsum(weighted)])

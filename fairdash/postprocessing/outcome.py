@@ -54,8 +54,8 @@ class DecisionSums:
         shape = (len(groups), 2, 2)
         counted = None
         if weight is not None:
-            kept = weight > 0
-            h, cells, weight = h[kept], cells[kept], weight[kept]
+            heavy = weight > 0
+            h, cells, weight = h[heavy], cells[heavy], weight[heavy]
             counted = cls.of(h, cells, groups, has_outcome=has_outcome)
 
         def total(values: Array | None) -> Array:

@@ -100,23 +100,23 @@ class ScoredRows:
         low, high = replace(self, margins=ends).scores.tolist()
         return low, high
 
-    def check_score_type(self, asked: ScoreType) -> None:
+    def check_score_type(self, score_type: ScoreType) -> None:
         """Raise ValueError unless these rows hold the type a method is told of."""
-        if asked != self.score_type:
+        if score_type != self.score_type:
             raise ValueError(
-                f"`score_type` is {asked!r}, and the rows were read as "
+                f"`score_type` is {score_type!r}, and the rows were read as "
                 f"{self.score_type!r}; thresholds would say the wrong one. Set "
                 f"`score_type` to {self.score_type!r}."
             )
 
-    def part(self, kept: NDArray[np.bool_]) -> Self:
+    def part(self, chosen: NDArray[np.bool_]) -> Self:
         """Return some of the rows."""
         return replace(
             self,
-            margins=self.margins[kept],
-            codes=self.codes[kept],
-            y=None if self.y is None else self.y[kept],
-            weight=None if self.weight is None else self.weight[kept],
+            margins=self.margins[chosen],
+            codes=self.codes[chosen],
+            y=None if self.y is None else self.y[chosen],
+            weight=None if self.weight is None else self.weight[chosen],
         )
 
     @property

@@ -56,6 +56,21 @@ class _Curve:
         rate = np.maximum.accumulate((chosen + others) / group.total)
         return cls(group, gamma, falling, rate, chosen - others)
 
+    def bound(self, rates: Array, side: int) -> Array:
+        """Return what the gain is at least (-1) or at most (1) at other rates.
+
+        Between two known points it leaves the first and reaches the second as steeply
+        as the weight of the group allows.
+        """
+        after = np.clip(np.searchsorted(self.rate, rates), 1, len(self.rate) - 1)
+        steep = side * self.group.total
+        ends = (
+            self.gain[after - 1] + steep * (rates - self.rate[after - 1]),
+            self.gain[after] + steep * (self.rate[after] - rates),
+        )
+        bound: Array = np.minimum(*ends) if side > 0 else np.maximum(*ends)
+        return bound
+
     def between(self, low: Array, high: Array) -> list[tuple[Array, float]]:
         """Return slices of scores, with a shift, at which it bends within spans."""
         place = np.searchsorted(self.rate, (low + high) / 2)
@@ -88,8 +103,8 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     step = max(1, round(sum(group.n_rows for group in groups) / _POINTS))
     while True:
         for k, curve in enumerate(curves):
-            found = [v[::step] - shift for v, shift in curve.between(low, high)]
-            starts = np.concatenate([curve.starts, *found])
+            bends = [v[::step] - shift for v, shift in curve.between(low, high)]
+            starts = np.concatenate([curve.starts, *bends])
             curves[k] = _Curve.at(curve.group, gamma, starts)
         low, high = _promising(curves)
         if step == 1:
@@ -115,35 +130,13 @@ def _promising(curves: Sequence[_Curve]) -> tuple[Array, Array]:
     """Return the spans of rate that may hold the maximum, between known points."""
     total = sum(curve.group.total for curve in curves)
     rates = np.unique(np.concatenate([curve.rate for curve in curves]))
-    least, most = (_bound(curves, rates, side) for side in (-1, 1))
+    least, most = (
+        sum((curve.bound(rates, side) for curve in curves), np.zeros(len(rates)))
+        for side in (-1, 1)
+    )
     roof = (most[1:] + most[:-1] + total * np.diff(rates)) / 2
-    kept = roof >= least.max() - _SLACK * total
-    return rates[:-1][kept], rates[1:][kept]
-
-
-def _bound(curves: Sequence[_Curve], rates: Array, side: int) -> Array:
-    """Return what the gains of all groups sum up to at least (-1) or at most (1).
-
-    Between two known points the bound of a group leaves the first and reaches the
-    second as steeply as its weight allows. Their sum is one line with as many bends,
-    which costs one sort, however many groups there are.
-    """
-    n_points = [len(curve.rate) for curve in curves]
-    weight = np.repeat([curve.group.total for curve in curves], n_points)
-    rate = np.concatenate([curve.rate for curve in curves])
-    tilt = np.diff(np.concatenate([curve.gain for curve in curves])) / weight[1:]
-    peak = (rate[1:] + rate[:-1] + side * tilt) / 2
-    first = np.cumsum([0, *n_points[:-1]])
-    spans = np.delete(np.arange(len(peak)), first[1:] - 1)
-    inner = np.delete(np.arange(len(rate)), [*first, *(first[1:] - 1), len(rate) - 1])
-    at = np.concatenate([rates, peak[spans], rate[inner]])
-    turn = np.zeros(len(at))
-    turn[len(rates) :] = np.concatenate([-weight[1:][spans], weight[inner]])
-    order = np.argsort(at, kind="stable")
-    slope = side * (weight[first].sum() + 2 * np.cumsum(turn[order]))
-    bound: Array = np.full(len(at), sum(curve.gain[0] for curve in curves))
-    bound[order[1:]] += np.cumsum(slope[:-1] * np.diff(at[order]))
-    return bound[: len(rates)]
+    promising = roof >= least.max() - _SLACK * total
+    return rates[:-1][promising], rates[1:][promising]
 
 
 def by_outcome(
@@ -152,14 +145,14 @@ def by_outcome(
     y: NDArray[np.int8],
     weight: Array | None = None,
     *,
-    n_groups: int | None = None,
+    n_groups: int,
 ) -> list[ByOutcome]:
     """Return the sorted scores of every group, 0 to K - 1."""
     cells = 2 * codes + y
-    n_cells = 2 * (n_groups or int(codes.max()) + 1)
     order = np.argsort(cells, kind="stable")
+    ends = np.searchsorted(cells[order], np.arange(1, 2 * n_groups))
     sides = []
-    for rows in np.split(order, np.searchsorted(cells[order], np.arange(1, n_cells))):
+    for rows in np.split(order, ends):
         own = None if weight is None else weight[rows]
         sides.append(SortedScores(margins[rows], own))
     return [ByOutcome(*pair) for pair in zip(sides[::2], sides[1::2], strict=True)]

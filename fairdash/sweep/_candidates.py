@@ -106,9 +106,13 @@ class Part:
         shape, parts = (int(self.groups.max()) + 1,), []
         for name in counts["subgroup"].unique():
             within = self.inside.get(name, np.ones(len(self.y), bool))
-            found = measured.estimate(np.where(within, self.groups, -1), shape)
-            units = found.n if found.units is None else found.units
-            every = {"rate": found.value, "variance": found.error**2, "units": units}
+            estimate = measured.estimate(np.where(within, self.groups, -1), shape)
+            units = estimate.n if estimate.units is None else estimate.units
+            every = {
+                "rate": estimate.value,
+                "variance": estimate.error**2,
+                "units": units,
+            }
             own = counts.loc[counts["subgroup"] == name, "group"]
             parts.append(pd.DataFrame(every).loc[own])
         numbers = pd.concat(parts, ignore_index=True)
@@ -119,12 +123,12 @@ class Part:
     ) -> dict[str, NDArray[np.float64]]:
         """Return the gap between groups over all rows and in every subgroup."""
         tried = list(range(len(decided)))
-        found = {}
+        gaps = {}
         every = self.counts(decided, measure)
         for name, cells in every.groupby("subgroup", sort=False):
             rates = divide(cells[tried].to_numpy(), cells["n"].to_numpy()[:, None])
-            found[str(name)] = np.ptp(rates, axis=0)
-        return found
+            gaps[str(name)] = np.ptp(rates, axis=0)
+        return gaps
 
 
 def candidate_table(
@@ -166,7 +170,7 @@ def candidate_table(
         ranked.append(
             pd.DataFrame(
                 {
-                    "model": [Candidate(place, one) for one in tried],
+                    "model": [Candidate(place, cuts) for cuts in tried],
                     "validation_worst_1_di": _shares(validation, decided, limits),
                     "validation_accuracy": np.average(
                         decided == validation.y,

@@ -112,13 +112,13 @@ def choose_certified(
             break
         chosen = model
     names = ["model", "accuracy", "p_value", "certified"]
-    found = pd.DataFrame(tested, columns=names)
+    results = pd.DataFrame(tested, columns=names)
     needed = 0.0
     if chosen is None:
         needed = inf
         if tested:
             needed = _rows_needed(counts[tested[0][0]], limits, confidence)
-    return CertifiedChoice(chosen, found, needed)
+    return CertifiedChoice(chosen, results, needed)
 
 
 @lru_cache(maxsize=4096)  # a page asks the same again at every move
@@ -157,12 +157,12 @@ def _supremum(
 ) -> float:
     """Return the largest of a function of a rate: a grid, then around its maxima."""
     rates = np.linspace(low, high, _RATES)
-    found = chances(rates)
-    largest, step = float(found.max()), (high - low) / (_RATES - 1)
-    around = np.pad(found, 1, constant_values=-1)
+    values = chances(rates)
+    largest, step = float(values.max()), (high - low) / (_RATES - 1)
+    around = np.pad(values, 1, constant_values=-1)
     tops = (around[1:-1] >= around[:-2]) & (around[1:-1] >= around[2:])
     # far from the largest a maximum cannot be within one step of it
-    for middle in rates[tops & (found > 0.8 * largest)]:
+    for middle in rates[tops & (values > 0.8 * largest)]:
         width = step
         for _ in range(_HALVINGS):
             finer = np.linspace(
@@ -192,8 +192,8 @@ def independent_counts(table: pd.DataFrame) -> pd.DataFrame:
             "in every row of the table."
         )
     spread = rate * (1 - rate)
-    known = variance > 0
-    worth = np.where(known, spread / np.where(known, variance, 1.0), units)
+    varies = variance > 0
+    worth = np.where(varies, spread / np.where(varies, variance, 1.0), units)
     worth *= (ndtri(0.975) / stdtrit(units - 1, 0.975)) ** 2
     n = np.maximum(np.floor(np.minimum(worth, table["n"])), 1).astype(int)
     return table.assign(n=n, positives=np.rint(rate * n).astype(int))
@@ -224,8 +224,8 @@ def _pairs(
     ):
         limit = limit_of(str(subgroup), limits, str(measure))
         if limit is not None:
-            known = cells[["positives", "n"]].astype(int).itertuples(index=False)
-            for (x1, n1), (x0, n0) in permutations(known, 2):
+            groups = cells[["positives", "n"]].astype(int).itertuples(index=False)
+            for (x1, n1), (x0, n0) in permutations(groups, 2):
                 yield (x1, x0), (n1, n0), limit
 
 

@@ -39,7 +39,9 @@ def test_ties_of_many_groups_do_not_fill_the_memory():
     n_rows, n_groups = 60_000, 100
     margins = np.repeat(np.linspace(-1, 1, n_rows // 2), 2)
     y = np.tile([0, 1], n_rows // 2).astype(np.int8)  # whatever the rate, no gain
-    groups = by_outcome(margins, np.arange(n_rows) // 2 % n_groups, y)
+    groups = by_outcome(
+        margins, np.arange(n_rows) // 2 % n_groups, y, n_groups=n_groups
+    )
     tracemalloc.start()
     try:
         assert 0 <= most_accurate_rate(groups, 0.1) <= 1
@@ -54,7 +56,9 @@ def test_no_bend_is_more_accurate_than_the_rate_found(monkeypatch, seed, points)
     monkeypatch.setattr(target_rate, "_POINTS", points)  # rounds, even of few rows
     monkeypatch.setattr(target_rate, "_FINER", 4)
     margins, codes, y, weight, gamma = problem(seed)
-    rate = most_accurate_rate(by_outcome(margins, codes, y, weight), gamma)
+    rate = most_accurate_rate(
+        by_outcome(margins, codes, y, weight, n_groups=codes.max() + 1), gamma
+    )
     curves = every_bend(margins, codes, y, weight, gamma)
     rates = np.concatenate([curve[0] for curve in curves])
     best = max(sum(np.interp(rates, *curve) for curve in curves))
@@ -64,4 +68,4 @@ def test_no_bend_is_more_accurate_than_the_rate_found(monkeypatch, seed, points)
 def test_a_group_of_one_outcome_is_no_obstacle():
     margins, codes = np.array([-0.5, 0.5, 0.7, -0.2, 0.1]), np.array([0, 0, 0, 1, 1])
     y = np.array([1, 1, 1, 0, 1], dtype=np.int8)
-    assert most_accurate_rate(by_outcome(margins, codes, y), 0.1) == 1
+    assert most_accurate_rate(by_outcome(margins, codes, y, n_groups=2), 0.1) == 1

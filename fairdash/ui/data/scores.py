@@ -120,10 +120,10 @@ def open_scores(dataset_id: str, column: str) -> None:
     record = store().dataset_record(dataset_id)
     dataset, roles = store().dataset(dataset_id), record.roles
     own = audits.own_models(store(), dataset_id)
-    (model,) = (one for one in own if audits.score_name(one) == column)
+    (model,) = (each for each in own if audits.score_name(each) == column)
     more: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
-    asked = selection().measure or "selection_rate"
-    if (first := audits.first_measure(roles, asked)) != asked:
+    chosen = selection().measure or "selection_rate"
+    if (first := audits.first_measure(roles, chosen)) != chosen:
         more["measure"] = first
     if len(dataset.group_names) > 2 and roles.groups:
         more["reference"] = dataset.group_names[0]

@@ -52,7 +52,7 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
             "and decides by the group: that may not be allowed.",
             **bound("cut", "fixed", named=_CUTS),
         )
-        told = sweep.once(
+        promise = sweep.once(
             lambda: guarantee(sweep, testable, **how),
             "guarantee",
             *testable.items(),
@@ -61,28 +61,28 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
     except ValueError as error:
         problem("Nothing can be certified", error)
         return None
-    st.markdown(plain(told.words))
+    st.markdown(plain(promise.words))
     st.caption(
         "The confidence is that of one question: each further limit or threshold "
         "tried on the same test rows weakens it."
     )
-    if told.place is not None:
-        _draw(sweep, told)
-    return told.place
+    if promise.place is not None:
+        _draw(sweep, promise)
+    return promise.place
 
 
-def _draw(sweep: StoredSweep, told: Guarantee) -> None:
+def _draw(sweep: StoredSweep, promise: Guarantee) -> None:
     """Draw what both parts say of the chosen model."""
-    model = told.choice.model
+    model = promise.choice.model
     place = model.place
     if model.plain:
         st.markdown(both_parts(sweep.result, place))
         return
     st.markdown(f"**{plain(sweep.result.labels[place])}**")
-    show_table(told.chosen)
+    show_table(promise.chosen)
     download(
         "Model with these thresholds (ZIP)",
-        lambda: told.to_bytes(sweep),
+        lambda: promise.to_bytes(sweep),
         "fairdash-certified-model.zip",
         icon=":material/deployed_code:",
         type="secondary",
