@@ -32,21 +32,20 @@ def show_noisy_groups():
             (model,) = ui.decided([chosen])
             curve = noisy_groups.curve_of(model, view.data, noise, question)
             share = noisy_groups.pick_share(curve)
-        certificate = noisy_groups.certified(model, view.data, noise, question, share)
     except ValueError as error:
         ui.problem("Nothing can be said of these groups", error)
         return
     with page.figure:
         ui.advise_rule(chosen, view.data)
     rows = "rows" if audits.is_own(model) and not view.run else "test rows"
-    page.show(audits.promise_answer(certificate, curve, question, share, rows))
+    page.show(audits.promise_answer(curve, question, share, rows))
 
     def every_model():
         ordered = ui.by_interest(models, view.run)
-        certificates = noisy_groups.certified_alike(
-            ui.decided(ordered), model, view.data, noise, question, share
+        curves = noisy_groups.curves_alike(
+            ui.decided(ordered), model, view.data, noise, question
         )
-        table = audits.points_table(certificates, question, share)
+        table = audits.points_table(curves, question, share)
         st.dataframe(table, hide_index=True)
         st.caption("Points worse than all rows, for the worst group, at most.")
 

@@ -93,12 +93,11 @@ def flip_values(dataset: Dataset, columns: Sequence[str]) -> Flips:
     Raises ValueError when a column is not a feature.
     """
     features = dataset.roles.features
-    for name in columns:
-        if name not in features:
-            raise ValueError(
-                f"{name!r} cannot be flipped: it is not a feature of the model, whose "
-                f"features are {', '.join(features)}."
-            )
+    if absent := [name for name in columns if name not in features]:
+        raise ValueError(
+            f"{absent[0]!r} cannot be flipped: it is not a feature of the model, whose "
+            f"features are {', '.join(features)}."
+        )
     return {name: _values(dataset.frame[name].dropna()) for name in columns}
 
 

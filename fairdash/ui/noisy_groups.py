@@ -7,12 +7,10 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash.audits import (
-    Certificate,
     Noise,
     Question,
     RadiusCurve,
     Setting,
-    certify_decisions,
     columns_of_groups,
     decisions_of,
     from_level,
@@ -117,36 +115,27 @@ def pick_share(curve: RadiusCurve) -> float:
     return percent_wrong / 100
 
 
-@st.cache_data(max_entries=2000, show_spinner=False, hash_funcs=BY_KEY)
-def certified(
-    model: Setting, dataset_id: str, noise: Noise, question: Question, share: float
-) -> Certificate:
-    """Return what is certain of a model at a share recorded wrongly."""
-    seeds = decisions_of(store(), model, dataset_id)
-    return certify_decisions(model.label, seeds, noise, question, share)
-
-
-@st.cache_data(max_entries=50, show_spinner=False, hash_funcs=BY_KEY)
+@st.cache_data(max_entries=200, show_spinner=False, hash_funcs=BY_KEY)
 def curve_of(
     model: Setting, dataset_id: str, noise: Noise, question: Question
 ) -> RadiusCurve:
     """Return the worst case of a model at every share recorded wrongly."""
-    return radius_curve(decisions_of(store(), model, dataset_id), noise, question)
+    seeds = decisions_of(store(), model, dataset_id)
+    return radius_curve(model.label, seeds, noise, question)
 
 
-def certified_alike(
+def curves_alike(
     models: Sequence[Setting],
     chosen: Setting,
     dataset_id: str,
     noise: Noise,
     question: Question,
-    share: float,
-) -> list[Certificate]:
-    """Return certificates of models on the rows of the chosen one, itself first."""
+) -> list[RadiusCurve]:
+    """Return curves of models on the rows of the chosen one, itself first."""
     alike = [model for model in models if chosen.seeds <= model.seeds]
     others = [model for model in alike if model.id != chosen.id]
     return [
-        certified(model.on(chosen.seeds), dataset_id, noise, question, share)
+        curve_of(model.on(chosen.seeds), dataset_id, noise, question)
         for model in [chosen, *others][:MOST_MODELS]
     ]
 

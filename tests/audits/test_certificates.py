@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from fairdash.audits import (
-    Certificate,
     Decisions,
     Noise,
     Question,
@@ -15,10 +14,11 @@ from fairdash.audits import (
     from_level,
     from_sample,
     most_assumed,
+    points_table,
     promise_answer,
     radius_curve,
 )
-from fairdash.audits.noisy_groups.certificates import KINDS, promise_verdict
+from fairdash.audits.noisy_groups.certificates import promise_verdict
 from fairdash.methods.noisy_groups import (
     estimate_noise,
     simulate_noise,
@@ -124,45 +124,45 @@ def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(so
 def test_the_curve_has_the_certificate_of_every_radius(table):
     groups, _, _, seeds = table
     noise = noise_of(groups)
-    curve = radius_curve(seeds, noise, QUESTION)
+    curve = radius_curve("m", seeds, noise, QUESTION)
     assert curve.radii[0] == 0
-    reach = certify_decisions("m", seeds, noise, QUESTION).reach
-    assert curve.reach == reach <= curve.radii[-1] < reach + 0.001
+    far = [far for rows in seeds for far in noise.on(rows.where).reach.values()]
+    assert curve.reach == max(far) <= curve.radii[-1] < max(far) + 0.001
     assert np.isnan(curve.tolerated)  # broken on the noisy groups already
     loose = Question("equalized_odds", 0.25)
-    most = radius_curve(seeds, noise, loose).tolerated
+    most = radius_curve("m", seeds, noise, loose).tolerated
     for step, keeps in ((0, True), (0.001, False)):
-        certificate = certify_decisions("m", seeds, noise, loose, most + step)
-        assert (certificate.kept("ball") == len(seeds)) == keeps
-    for step in (0, 40, 151, 300, len(curve.radii) - 1):
-        certificate = certify_decisions("m", seeds, noise, QUESTION, curve.radii[step])
-        assert curve.largest[step] == pytest.approx(
-            certificate.largest["ball"].mean(), abs=1e-6
-        )
+        largest = certify_decisions("m", seeds, noise, loose, most + step).largest
+        assert (largest["ball"] <= 0).all() == keeps
+    for radius in (0, 0.04, 0.151, 0.3, curve.radii[-1]):
+        largest = certify_decisions("m", seeds, noise, QUESTION, radius).largest
+        assert curve.worst(radius) == pytest.approx(largest["ball"].mean(), abs=1e-6)
+    assert curve.worst(0) == pytest.approx(largest["noisy"].mean(), abs=1e-6)
+    assert curve.soft == pytest.approx(largest["soft"].tolist())
 
 
 def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
     groups, _, _, seeds = table
     said = {}
-    for slack in (0.05, 0.25, 0.99):
+    for slack, noise in (
+        (0.05, Noise("none", groups)),
+        (0.25, Noise("none", groups)),
+        (0.99, from_level(groups, 0.01)),
+    ):
         question = Question("equalized_odds", slack)
-        known = slack == 0.99
-        noise = from_level(groups, 0.01) if known else Noise("none", groups)
-        curve = radius_curve(seeds, noise, question)
-        model = certify_decisions("m", seeds, noise, question, 0.02)
-        answer = promise_answer(model, curve, question, 0.02, "test rows")
+        curve = radius_curve("m", seeds, noise, question)
+        answer = promise_answer(curve, question, 0.02, "test rows")
         assert len(answer.verdict.split()) <= 20
         assert f"{100 * slack:.1f} points" in answer.caption
         cards = {card.label: card.value for card in answer.cards}
-        for label, kind in (
-            ("Worst, 2.0% wrong", "ball"),
-            ("Worst, none wrong", "noisy"),
-        ):
-            worst = 100 * (model.means[kind] + slack)
+        for label, share in (("Worst, 2.0% wrong", 0.02), ("Worst, none wrong", 0)):
+            worst = 100 * (curve.worst(share) + slack)
             assert float(cards[label].split()[0]) == pytest.approx(worst, abs=0.051)
         drawn = answer.figure.table
         at = drawn[drawn["share"] == 0.02]["worst"].item()
-        assert at == pytest.approx(model.means["ball"] + slack, abs=1e-6)
+        assert at == pytest.approx(curve.worst(0.02) + slack, abs=1e-6)
+        row = points_table([curve], question, 0.02).iloc[0]
+        assert row["2.0% wrong"] == round(100 * at, 1)
         said[slack] = answer.verdict, cards["May be wrong"], cards.get("Can be wrong")
         if slack == 0.25:
             assert f"at most {cards['May be wrong']} of any group" in answer.verdict
@@ -175,32 +175,23 @@ def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
     assert verdict == f"The promise holds with {reach} of any group recorded wrongly."
 
 
-def test_nothing_known_leaves_the_ball_that_was_given_alone(table):
-    groups, _, _, seeds = table
-    certificate = certify_decisions("m", seeds, Noise("none", groups), QUESTION, 0.1)
-    assert certificate.largest["soft"].isna().all()
-    assert certificate.largest["ball"].notna().all()
-    assert np.isnan(certificate.reach)
-
-
 @pytest.mark.parametrize("status", ["", "accepts all"])
 @pytest.mark.parametrize("kept", range(5))
 def test_what_is_said_holds_on_every_split(status, kept):
-    largest = pd.DataFrame([{"ball": 0.2, "soft": -0.1, "noisy": 0.0}])[KINDS]
-    certificate = Certificate("m", pd.DataFrame(), largest, 0.05, status)
-    radii = [0.0, 0.001, 0.002, 0.003]
-    curve = RadiusCurve(radii, 0.003, [0.0] * 4, [i < kept for i in range(4)], 3)
-    verdict = promise_verdict(certificate, curve)
+    radii, held = [0.0, 0.001, 0.002, 0.003], [i < kept for i in range(4)]
+
+    def curve(*soft):
+        return RadiusCurve("m", radii, [0.0] * 4, held, 0.003, [*soft], 3, status)
+
+    verdict = promise_verdict(curve())
     assert len(verdict.split()) <= 20
     if status:
         assert verdict.startswith("There is no promise to keep")
     else:
         share = {0: "broken already", 1: "only if nearly every", 4: "holds with 0.3%"}
         assert share.get(kept, f"at most 0.{kept - 1}% of any group") in verdict
-    assert "the constraint is kept" in certificate.details
-    broken = pd.concat([largest, largest.assign(soft=0.3)])
-    certificate = Certificate("m", pd.DataFrame(), broken, 0.05, status)
-    assert "broken by at most 0.100 on average" in certificate.details
+    assert "the constraint is kept" in curve(-0.1, 0.0).details
+    assert "broken by at most 0.100 on average" in curve(-0.1, 0.3).details
 
 
 def test_models_that_decide_alike_are_marked():

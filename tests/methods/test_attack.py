@@ -33,22 +33,6 @@ def metric_of(d=6, k=2):
     return FairMetric.ignoring(range(d), directions)
 
 
-@torch.no_grad()
-def test_a_linear_model_is_attacked_along_the_steepest_direction():
-    network = stack_of((6, 1), n_models=1)
-    metric = metric_of(k=1)
-    w = network.networks()[0].weights[0][:, 0].astype(float)
-    X = torch.zeros(200, 6)
-    search = {**SEARCH, "n_subspace_steps": 0, "n_full_steps": 60}
-    multiplier = torch.full((1, 1), float(w @ metric.sigma @ w) / 4 * 1.0001)
-    others, distance = Attack(network, metric, **search)(X, OutputDistance, multiplier)
-    moved = others[0].double().numpy()
-    steepest = metric.sigma @ w / np.linalg.norm(metric.sigma @ w)
-    better = distance[0].numpy() > 0
-    along = np.abs(moved[better] @ steepest) ** 2
-    assert (along <= distance[0].numpy()[better] + 1e-4).all()
-
-
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("kind", ["distance", "loss"])
 def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, kind):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decision
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is certain of one model.
+    """What is certain of one model at one radius.
 
     Attributes
     ----------
@@ -88,10 +88,6 @@ class Certificate:
     largest : DataFrame
         By seed the largest violation on the ``noisy`` groups, over all ``soft``
         memberships that agree with the noise and over the ``ball``; NaN where unknown.
-    reach : float
-        How far any true group can be from its noisy one on these rows, the largest
-        over seeds; NaN where that is not known. It holds with 95 % confidence, as does
-        ``soft``.
     status : str
         Of `Decisions`, the first that any seed has.
     """
@@ -99,32 +95,7 @@ class Certificate:
     label: str
     groups: pd.DataFrame
     largest: pd.DataFrame
-    reach: float
     status: str
-
-    @property
-    def means(self) -> dict[str, float]:
-        """Largest violation of each kind, averaged over seeds."""
-        return {kind: float(self.largest[kind].mean()) for kind in KINDS}
-
-    def kept(self, kind: str) -> int:
-        """Return on how many seeds' rows the largest violation is at most 0."""
-        return int((self.largest[kind] <= 0).sum())
-
-    def covered(self, radius: float) -> float:
-        """Return how far the ball reaches: ``radius``, or as far as true groups can."""
-        return float(np.fmin(radius, self.reach))
-
-    @property
-    def details(self) -> str:
-        """Say what knowing P(G | Ĝ) adds; nothing where it is not known."""
-        if self.largest["soft"].isna().all():
-            return ""
-        sure = f"{CONFIDENCE:.0%} confidence"
-        if self.kept("soft") == len(self.largest):
-            return f"{_KNOWING}, the constraint is kept, {sure}."
-        mean = number(self.means["soft"])
-        return f"{_KNOWING}, it is broken by at most {mean} on average, {sure}."
 
 
 def certify_decisions(
@@ -137,40 +108,39 @@ def certify_decisions(
     """Certify a model on the rows that it decided, one entry of ``seeds`` a seed.
 
     ``radius`` is of total variation; no group is taken to be further than it can be on
-    the rows certified, which None stands for. Raises
-    ValueError when a noisy group has no rows with an outcome of the constraint, or
-    nothing is known of it.
+    the rows certified, which None stands for. Raises ValueError when a noisy group has
+    no rows with an outcome of the constraint, or nothing is known of it.
     """
     terms = question._asdict()
-    parts, largest, known_rows = [], [], []
+    parts, largest = [], []
     for seed, rows in enumerate(seeds):
         known = noise.on(rows.where)
-        known_rows.append(known)
         columns = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
         tables = {"noisy": violations(*columns, **terms)}
         worst = {"noisy": tables["noisy"]["violation"].max()}
         if (balls := known.within(radius)) is not None:
             tables["ball"] = tv_curve(*columns, [balls], **terms).drop(columns="step")
+            worst["ball"] = tables["ball"]["worst_violation"].max()
         if known.matrix is not None:
-            tables["soft"] = soft_certificate(
-                *columns,
-                known.matrix,
-                least=known.least,
-                most=known.most,
-                true_groups=list(known.matrix.columns),
-                **terms,
-            )
-        for kind in tables.keys() - worst.keys():
-            worst[kind] = tables[kind]["worst_violation"].max()
+            tables["soft"] = _soft(columns, known, question)
+            worst["soft"] = tables["soft"]["worst_violation"].max()
         parts += [table.assign(kind=kind, seed=seed) for kind, table in tables.items()]
         largest.append(worst)
     return Certificate(
         label=label,
         groups=pd.concat(parts, ignore_index=True),
         largest=pd.DataFrame(largest, columns=KINDS, dtype=float),
-        reach=_reach(known_rows),
-        status=next(filter(None, (rows.status for rows in seeds)), ""),
+        status=_status(seeds),
     )
+
+
+def certificate_table(certificates: Sequence[Certificate]) -> pd.DataFrame:
+    """Return one row for each model: label, mean largest violations, status."""
+    rows = [
+        {"label": each.label, **each.largest.mean(), "status": each.status}
+        for each in certificates
+    ]
+    return pd.DataFrame(rows, columns=["label", *KINDS, "status"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,20 +152,27 @@ class RadiusCurve:
     radii : list of float
         In steps of .001 from 0 to how far any true group can be from its noisy one on
         these rows, to 0.6 where that is not known.
-    reach : float
-        How far any true group can be exactly, which the last step rounds up; 0.6.
     largest, kept : list
         Largest violation of any group at each radius, and whether it is at most 0 for
         every seed.
-    n_seeds : int
-        How many splits it is over.
+    reach : float
+        How far any true group can be exactly, with 95 % confidence, which the last step
+        rounds up; NaN where that is not known.
+    soft : list of float
+        By seed the largest violation over all memberships that agree with the noise,
+        with 95 % confidence; empty where nothing is known.
+    status : str
+        Of `Decisions`, the first that any seed has.
     """
 
+    label: str
     radii: list[float]
-    reach: float
     largest: list[float]
     kept: list[bool]
+    reach: float
+    soft: list[float]
     n_seeds: int
+    status: str
 
     @property
     def tolerated(self) -> float:
@@ -208,62 +185,77 @@ class RadiusCurve:
         wide = max(_LEAST_SHOWN, _BEYOND * float(np.nan_to_num(self.tolerated)))
         return min(self.radii[-1], math.ceil(20 * wide) / 20)
 
+    def worst(self, share: float) -> float:
+        """Return the largest violation at a share, in steps of .001."""
+        return self.largest[min(round(share / STEP), len(self.largest) - 1)]
+
+    @property
+    def details(self) -> str:
+        """Say what knowing P(G | Ĝ) adds; nothing where it is not known."""
+        if not self.soft:
+            return ""
+        sure = f"{CONFIDENCE:.0%} confidence"
+        if max(self.soft) <= 0:
+            return f"{_KNOWING}, the constraint is kept, {sure}."
+        mean = number(float(np.mean(self.soft)))
+        return f"{_KNOWING}, it is broken by at most {mean} on average, {sure}."
+
 
 def radius_curve(
-    seeds: Sequence[Decisions], noise: Noise, question: Question
+    label: str, seeds: Sequence[Decisions], noise: Noise, question: Question
 ) -> RadiusCurve:
     """Return the worst case within every radius; see `certify_decisions`."""
     known_rows = [noise.on(rows.where) for rows in seeds]
-    reach = _reach(known_rows)
-    farthest = FARTHEST if np.isnan(reach) else reach
-    most = np.ceil(farthest / STEP) * STEP
+    far = [distance for known in known_rows for distance in known.reach.values()]
+    most = np.ceil(max(far, default=FARTHEST) / STEP) * STEP
     radii = np.round(np.arange(0, most + STEP / 2, STEP), 6)
-    largest = []
+    largest, soft = [], []
     for rows, known in zip(seeds, known_rows, strict=True):
-        noisy = noise.noisy[rows.where].astype(str)
+        columns = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
         within = [known.within(radius) for radius in radii.tolist()]
-        table = tv_curve(rows.y, rows.decided, noisy, within, **question._asdict())
+        table = tv_curve(*columns, within, **question._asdict())
         largest.append(table.groupby("step")["worst_violation"].max().to_numpy())
+        if known.matrix is not None:
+            table = _soft(columns, known, question)
+            soft.append(float(table["worst_violation"].max()))
     return RadiusCurve(
+        label,
         radii.tolist(),
-        farthest,
         np.mean(largest, axis=0).round(6).tolist(),
         (np.max(largest, axis=0) <= 0).tolist(),
+        max(far, default=float("nan")),
+        soft,
         len(seeds),
+        _status(seeds),
     )
 
 
-def certificate_table(certificates: Sequence[Certificate]) -> pd.DataFrame:
-    """Return one row for each model: label, mean largest violations, status."""
-    rows = [{"label": c.label, **c.means, "status": c.status} for c in certificates]
-    return pd.DataFrame(rows, columns=["label", *KINDS, "status"])
-
-
 def points_table(
-    certificates: Sequence[Certificate], question: Question, share: float
+    curves: Sequence[RadiusCurve], question: Question, share: float
 ) -> pd.DataFrame:
     """Return how many points worse off a group can be, a row for each model."""
-    table = certificate_table(certificates).dropna(axis="columns", how="all")
-    titles = {
-        "noisy": "None wrong",
-        "ball": f"{percent(share)} wrong",
-        "soft": "P(G | Ĝ)",
-    }
-    for kind in set(titles) & set(table):
-        table[kind] = (100 * (table[kind] + question.slack)).round(1)
-    return table.rename(columns={"label": "Model", "status": "Note", **titles})
+    violation = pd.DataFrame(
+        {
+            "None wrong": [curve.worst(0) for curve in curves],
+            f"{percent(share)} wrong": [curve.worst(share) for curve in curves],
+            "P(G | Ĝ)": [np.mean(curve.soft or np.nan) for curve in curves],
+        }
+    )
+    points = (100 * (violation + question.slack)).round(1).dropna(axis="columns")
+    points.insert(0, "Model", [curve.label for curve in curves])
+    return points.assign(Note=[curve.status for curve in curves])
 
 
-def promise_verdict(certificate: Certificate, curve: RadiusCurve) -> str:
+def promise_verdict(curve: RadiusCurve) -> str:
     """Return up to which share of wrong records the promise holds, in 20 words."""
     share = curve.tolerated
-    if certificate.status:
-        why = STATUS_WORDS[certificate.status]
+    if curve.status:
+        why = STATUS_WORDS[curve.status]
         return f"There is no promise to keep: the model {why}."
     if math.isnan(share):
         return "The promise is broken already, with every group recorded right."
     if all(curve.kept):
-        far = percent(min(curve.reach, curve.radii[-1]))
+        far = percent(float(np.fmin(curve.reach, curve.radii[-1])))
         return f"The promise holds with {far} of any group recorded wrongly."
     if share < _NONE_WRONG:
         return "The promise holds only if nearly every group is recorded right."
@@ -272,20 +264,12 @@ def promise_verdict(certificate: Certificate, curve: RadiusCurve) -> str:
 
 
 def promise_answer(
-    certificate: Certificate,
-    curve: RadiusCurve,
-    question: Question,
-    share: float,
-    rows: str,
+    curve: RadiusCurve, question: Question, share: float, rows: str
 ) -> Answer:
     """Return up to which share the promise of a model holds, and its worst case.
 
     Parameters
     ----------
-    certificate : Certificate
-        Of the model, at ``share``.
-    curve : RadiusCurve
-    question : Question
     share : float
         Share of a group that may be recorded wrongly.
     rows : str
@@ -297,23 +281,21 @@ def promise_answer(
     drawn = {"slack": question.slack, "share": share, "tolerated": curve.tolerated}
     several = f", on each of {curve.n_seeds} splits" if curve.n_seeds > 1 else ""
     return Answer(
-        promise_verdict(certificate, curve),
-        _cards(certificate, curve, question.slack, share),
+        promise_verdict(curve),
+        _cards(curve, question.slack, share),
         Drawing("plot_worst_case", table, drawn),
         caption=f"The promise: no group's {RATES[question.constraints]} is more than "
         f"{in_points(question.slack)} points worse than that of all rows. Exact for "
         f"the {rows}{several}: other people bring an error of their own.",
-        details=f"{certificate.label}. {certificate.details}".rstrip(),
+        details=f"{curve.label}. {curve.details}".rstrip(),
         how=_HOW,
     )
 
 
-def _cards(
-    certificate: Certificate, curve: RadiusCurve, slack: float, share: float
-) -> list[Kpi]:
+def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
     """Return the share tolerated, the worst case and what the records show."""
-    share = certificate.covered(share)
-    means, allowed = certificate.means, f"{in_points(slack)} points are allowed"
+    share = min(share, curve.radii[-1])
+    allowed = f"{in_points(slack)} points are allowed"
     tolerated = "none" if math.isnan(curve.tolerated) else percent(curve.tolerated)
     cards = [
         Kpi(
@@ -325,24 +307,24 @@ def _cards(
         ),
         Kpi(
             f"Worst, {percent(share)} wrong",
-            f"{in_points(means['ball'] + slack)} points",
+            f"{in_points(curve.worst(share) + slack)} points",
             allowed,
             help="How much worse off than all rows a group can be, if at most this "
             "share of it is recorded wrongly.",
         ),
         Kpi(
             "Worst, none wrong",
-            f"{in_points(means['noisy'] + slack)} points",
+            f"{in_points(curve.worst(0) + slack)} points",
             allowed,
             help="How much worse off the worst group is if every group is recorded "
             "right.",
         ),
     ]
-    if not math.isnan(certificate.reach):
+    if not math.isnan(curve.reach):
         cards.append(
             Kpi(
                 "Can be wrong",
-                percent(certificate.reach),
+                percent(curve.reach),
                 f"at most, {CONFIDENCE:.0%} sure",
                 help="How much of a group can be recorded wrongly on these rows, from "
                 "what is known of the records.",
@@ -351,6 +333,20 @@ def _cards(
     return cards
 
 
-def _reach(known_rows: Sequence[Known]) -> float:
-    far = [distance for known in known_rows for distance in known.reach.values()]
-    return max(far, default=float("nan"))
+def _soft(
+    columns: tuple[Any, Any, Any], known: Known, question: Question
+) -> pd.DataFrame:
+    """Return the soft certificate of outcomes, decisions and noisy groups."""
+    assert known.matrix is not None, "asked for where something is known"
+    return soft_certificate(
+        *columns,
+        known.matrix,
+        least=known.least,
+        most=known.most,
+        true_groups=list(known.matrix.columns),
+        **question._asdict(),
+    )
+
+
+def _status(seeds: Sequence[Decisions]) -> str:
+    return next(filter(None, (rows.status for rows in seeds)), "")

@@ -15,11 +15,10 @@ from fairdash.methods.noisy_groups.inputs import (
     decided_rows,
 )
 from fairdash.methods.noisy_groups.worst_case import (
-    any_worse,
     cell_probabilities,
     group_rates,
     soft_group_rates,
-    worst_rate,
+    worst_rates,
 )
 
 Float = NDArray[np.float64]
@@ -117,7 +116,7 @@ def tv_curve(
     parts = []
     for side in _sides(constraints, slack):
         side.check_groups(outcome, codes, names)
-        value, worst = _worst_rates(side, outcome, decision, codes, steps)
+        value, worst = worst_rates(side, outcome, decision, codes, steps)
         overall = _overall(side, outcome, decision)
         rates = {"value": np.tile(value, len(steps)), "worst": worst.ravel()}
         part = _part(side, np.tile(names, len(steps)), overall, slack, **rates)
@@ -182,15 +181,6 @@ def _sides(constraints: str, slack: float) -> tuple[Side, ...]:
     check_one_of("constraints", constraints, SIDES)
     check_non_negative("slack", slack)
     return SIDES[constraints]
-
-
-def _worst_rates(
-    side: Side, outcome: Labels, decision: Labels, codes: Labels, radii: Float
-) -> tuple[Float, Float]:
-    """Return the rates of noisy groups, and the worst within radii (..., n_groups)."""
-    value, share = group_rates(side, outcome, decision, codes, radii.shape[-1])
-    movable = any_worse(side, decision[side.rows(outcome)])
-    return value, worst_rate(side, value, share, radii, movable)
 
 
 def _overall(side: Side, outcome: Labels, decision: Labels) -> float:

@@ -102,17 +102,7 @@ def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
             f"groups and one column per true group, got shape {b.shape}."
         )
         raise ValueError(message)
-    if not np.isfinite(b).all() or (b < 0).any():
-        raise ValueError("`group_given_noisy` must hold finite probabilities >= 0.")
-    sums = b.sum(axis=1)
-    wrong = np.flatnonzero(np.abs(sums - 1) > SLACK_OF_SUMS)
-    if len(wrong):
-        message = (
-            f"Row {wrong[0]} of `group_given_noisy` sums to {sums[wrong[0]]:.6g}; rows "
-            "are noisy groups and each must sum to 1. Is the matrix transposed?"
-        )
-        raise ValueError(message)
-    return b
+    return check_distribution("group_given_noisy", b)
 
 
 def by_group(name: str, values: object, groups: NDArray[np.generic]) -> Float:

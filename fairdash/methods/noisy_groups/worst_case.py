@@ -106,9 +106,7 @@ def robust_rates(
     table = {}
     for side in (TPR, FPR):
         side.check_groups(outcome, codes, names)
-        rate, share = group_rates(side, outcome, decision, codes, len(names))
-        movable = any_worse(side, decision[side.rows(outcome)])
-        table[side.worst] = worst_rate(side, rate, share, radii, movable)
+        _, table[side.worst] = worst_rates(side, outcome, decision, codes, radii)
     return pd.DataFrame(table, index=pd.Index(names, name="group"))
 
 
@@ -123,25 +121,17 @@ def group_rates(
     return rate, n / np.bincount(codes, minlength=n_groups)
 
 
-def any_worse(side: Side, decision: NDArray[np.number]) -> NDArray[np.bool_]:
-    """Return whether any row (last axis) is decided so that the rate can get worse."""
-    return (decision == (side.sign > 0)).any(axis=-1)
+def worst_rates(
+    side: Side, y: Labels, decision: Labels, codes: Labels, radii: Float
+) -> tuple[Float, Float]:
+    """Return each group's rate, and the worst within radii, both (..., n_groups).
 
-
-def worst_rate(
-    side: Side,
-    rate: NDArray[T],
-    share: NDArray[T],
-    radius: NDArray[T],
-    movable: NDArray[np.bool_],
-) -> NDArray[T]:
-    """Return the worst rate within a radius: the closed form of `robust_rates`.
-
-    ``rate``, ``radius`` and ``share``, of its rows that the rate is over, are of shape
-    (..., n_groups); ``movable``, (..., 1) or (), is that of `any_worse`.
+    ``radii`` has the result's shape; see `robust_rates` for the closed form.
     """
-    moved = np.clip(rate + side.sign * (radius / share), 0, 1)
-    return np.where(movable, moved, rate)
+    rate, share = group_rates(side, y, decision, codes, radii.shape[-1])
+    moved = np.clip(rate + side.sign * (radii / share), 0, 1)
+    movable = (decision[side.rows(y)] == (side.sign > 0)).any()
+    return rate, moved if movable else np.broadcast_to(rate, radii.shape)
 
 
 def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairdash.methods.noisy_groups import project_tv_ball
-from fairdash.methods.noisy_groups.dro import AscentInBall, _level
+from fairdash.methods.noisy_groups.dro import AscentInBall
 from fairdash.methods.noisy_groups.game import GivenGroups, compress, shrink, slopes
 from fairdash.methods.noisy_groups.ideal import WorstSoft
 from fairdash.methods.noisy_groups.inputs import SIDES
@@ -64,28 +64,6 @@ def test_the_ascent_projects_as_the_kernel_does(seed):
         z[positive] = before[0, j, place]
         p = project_tv_ball(z, (codes == j) / (codes == j).sum(), float(gamma[0, j]))
         np.testing.assert_allclose(ascent._p[0, j, place], p[positive], atol=2e-5)
-
-
-def by_sorting(values, counts, mass):
-    """The level above which the values, each as often as it counts, hold the mass."""
-    ranked = np.sort(np.repeat(values.astype(float), counts))[::-1]
-    levels = (np.cumsum(ranked) - mass) / np.arange(1, len(ranked) + 1)
-    return levels[np.flatnonzero(ranked > levels)[-1]]
-
-
-@pytest.mark.parametrize("mass", [1e-4, 0.02, 0.3, 20.0])
-def test_a_level_is_that_of_sorting_wherever_the_search_starts(mass):
-    rng = np.random.default_rng(0)
-    values = rng.normal(scale=0.01, size=(5, 400)).astype(np.float32)
-    values[:, ::7] = values[:, :1]  # of a projected ascent many are equal
-    values[1, 3] = 0.2
-    counts = rng.integers(0, 4, size=(5, 400))
-    level = [by_sorting(*pair, mass) for pair in zip(values, counts, strict=True)]
-    weights, masses = counts.astype(np.float32), np.full(5, mass, np.float32)
-    for shift in (-np.inf, -1, -1e-3, 0, 1e-3, 1, np.inf):
-        start = (np.array(level) + shift).astype(np.float32)
-        reached = _level(values, weights, masses, start)
-        np.testing.assert_allclose(reached, level, rtol=2e-6, atol=1e-7)
 
 
 def test_climbing_memberships_approach_the_worst_and_keep_total_probability():
