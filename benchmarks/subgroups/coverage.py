@@ -4,18 +4,11 @@
     python benchmarks/subgroups/coverage.py --draws 200
 
 Two groups have different features and outcomes. *Held out*: rows of one fixed model,
-unweighted and with weights; the truth is its value over the population. *Cross-
-validated*: models are trained on four fifths of the rows, for every fold anew, and each
-row is judged by the model that did not see it; the truth is the mean over these five
-models of their values over the population, and beside it the mean over all tables that
-could have been drawn (the method's own gap, which varies less than one table's models).
-First the intervals of the pair and of the subgroup that a verdict names, and how often
+unweighted and with weights; the truth is its value over the population. First the intervals of the pair and of the subgroup that a verdict names, and how often
 at most it names a gap as sure where all subgroups are fair.
 """
 
 import argparse
-from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +16,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
-from sklearn.tree import DecisionTreeClassifier
 
 from fairdash.metrics import (
     MEASURES,
@@ -36,12 +27,7 @@ from fairdash.metrics import (
     newcombe_interval,
 )
 
-FOLDS = 5
 POPULATION = 20_000
-MODELS: dict[str, Callable[[], Any]] = {
-    "logistic": LogisticRegression,
-    "tree of depth 4": partial(DecisionTreeClassifier, max_depth=4, random_state=0),
-}
 
 
 class People(NamedTuple):
@@ -117,49 +103,6 @@ def held_out(
         for name, table in values(rows, scores[where], sample_weight=weight).items():
             held[name][draw] = _holds(table, truth[name])
     return _shares(held)
-
-
-def cross_validated(
-    n: int, draws: int, model: str, random_state: int = 0
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the same of cross-validation: of the models made, and of the method."""
-    rng = np.random.default_rng(random_state)
-    population = people(POPULATION, rng)
-    made: list[dict[str, pd.DataFrame]] = []
-    means: list[dict[str, NDArray[np.float64]]] = []
-    for _ in range(draws):
-        rows = population.at(rng.choice(POPULATION, n))
-        scores, fold, each = np.empty(n), np.empty(n, np.int64), []
-        cells = 2 * rows.group + rows.y
-        splits = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(
-            cells, cells
-        )
-        for place, (train, test) in enumerate(splits):
-            fitted = MODELS[model]().fit(rows.X[train], rows.y[train])
-            scores[test] = fitted.predict_proba(rows.X[test])[:, 1]
-            fold[test] = place
-            each.append(truths(population, fitted.predict_proba(population.X)[:, 1]))
-        made.append(values(rows, scores, folds=fold))
-        means.append(
-            {name: np.mean([one[name] for one in each], axis=0) for name in MEASURES}
-        )
-    method = {
-        name: np.mean([mean[name] for mean in means], axis=0) for name in MEASURES
-    }
-    return tuple(
-        _shares(
-            {
-                name: np.array(
-                    [
-                        _holds(found[name], truth[name])
-                        for found, truth in zip(made, wanted, strict=True)
-                    ]
-                )
-                for name in MEASURES
-            }
-        )
-        for wanted in (means, [method] * draws)
-    )
 
 
 def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, float]:
@@ -268,11 +211,6 @@ def main() -> None:
         for weighted in (False, True):
             name = f"held out, {n} rows{', weights' if weighted else ''}"
             show(name, held_out(n, draws, weighted=weighted))
-    for model in MODELS:
-        for n in (300, 1000):
-            of_models, of_method = cross_validated(n, draws, model)
-            show(f"cross-validated, {model}, {n} rows", of_models)
-            show(f"the same, of the method, {model}, {n} rows", of_method)
 
 
 if __name__ == "__main__":

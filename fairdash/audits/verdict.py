@@ -68,29 +68,25 @@ def worst_inside(
     gaps = local.gaps()
     if np.isnan(gaps).all():
         return None
-    groups, held = local.cells.groups, local.reference is not None
-    n_places = int(local.estimable.sum())
-    sure = for_all_pairs(confidence, len(groups), held=held, times=n_places)
-    candidates = []
+    groups, n_places = local.cells.groups, int(local.estimable.sum())
+    level = for_all_pairs(confidence, len(groups), times=n_places)
+    findings = []
     for place in np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_places]:
         value = local.reported().value[place]
-        base = local.reference
-        if base is None:
-            base = best_off(measure, value, favourable=favourable)
-        far = int(np.nanargmax(np.abs(value - value[base])))
-        one, other, subgroup = groups[far], groups[base], local.cells.subgroups[place]
-        gap, low, high = map(
-            float, local.between(one, other, subgroup=subgroup, confidence=sure)
-        )
+        best = best_off(measure, value, favourable=favourable)
+        far = int(np.nanargmax(np.abs(value - value[best])))
+        pair, subgroup = (groups[far], groups[best]), local.cells.subgroups[place]
+        between = local.between(*pair, subgroup=subgroup, confidence=level)
         n = int(local.reported().n[place].sum())
-        few = TOO_FEW if local.too_few(one, other, subgroup=subgroup) else ""
-        found = Finding(measure, subgroup, one, other, gap, low, high, n, reason=few)
-        candidates.append(found)
-    widest = candidates[0]
-    clear = [one for one in candidates if one.clear and not one.reason]
-    if widest in clear or not clear:
-        return widest
-    return max(clear, key=lambda one: max(one.low, -one.high))
+        few = TOO_FEW if local.too_few(*pair, subgroup=subgroup) else ""
+        gap, low, high = map(float, between)
+        findings.append(
+            Finding(measure, subgroup, *pair, gap, low, high, n, reason=few)
+        )
+    clear = [finding for finding in findings if finding.clear and not finding.reason]
+    if findings[0] in clear or not clear:
+        return findings[0]
+    return max(clear, key=lambda finding: max(finding.low, -finding.high))
 
 
 def _why_not(first: pd.DataFrame) -> str:

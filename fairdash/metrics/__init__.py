@@ -70,24 +70,16 @@ if TYPE_CHECKING:
     from fairdash.metrics.group.local_measures import LocalMeasure, local_measure
     from fairdash.metrics.group.measured import Measured
     from fairdash.metrics.group.measures import (
-        Expected,
         as_probabilities,
         calibration_curve,
         expected_measure,
         measure_by_group,
         measure_gaps,
-        ratio_interval,
     )
     from fairdash.metrics.group.rates import (
         demographic_parity_difference,
         demographic_parity_ratio,
-        equal_opportunity_difference,
-        equal_opportunity_ratio,
         equalized_odds_difference,
-        equalized_odds_ratio,
-        expected_violations,
-        measure_difference,
-        measure_ratio,
     )
     from fairdash.metrics.group.variance import linearised, unit_codes
     from fairdash.metrics.group.weights import (

@@ -1,15 +1,10 @@
 """The bootstrap of counts against a bootstrap of real rows."""
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fairdash.metrics import compare, evaluate
-from fairdash.metrics.group.chance import _count
 
 
 def literal_bootstrap(rows, metrics, n_resamples, seed):
@@ -100,28 +95,3 @@ def test_weighted_changes_are_of_rows_repeated_and_their_spread_of_weighted_rows
     same = compare(rows.y, *two, **rows.where, n_resamples=4000, sample_weight=ones)
     np.testing.assert_allclose(same["low"], plain["low"], atol=0.01)
     np.testing.assert_allclose(same["high"], plain["high"], atol=0.01)
-
-
-@given(st.lists(st.tuples(st.integers(-1, 3), *[st.integers(0, 1)] * 4), min_size=1))
-def test_rows_are_counted_by_cell_in_the_order_of_the_codes(rows):
-    table = np.array(rows)
-    columns = [table[:, place].astype(np.int8) for place in (2, 3, 4)]
-    joint = _count(table[:, 0], table[:, 1], columns)
-    expected = sorted(Counter(rows).items())
-    assert list(map(tuple, joint.cell.tolist())) == [cell for cell, _ in expected]
-    assert joint.rows.tolist() == [n for _, n in expected]
-
-
-def test_a_group_of_few_rows_leaves_an_interval():
-    """One resample in fifty has none of its four rows."""
-    rng, group = np.random.default_rng(0), np.repeat(["few", "many"], [4, 196])
-    y, one, other = rng.integers(0, 2, (3, 200))
-    found = compare(y, one, other, sensitive_features=group).set_index("metric")
-    gap = found.loc["demographic_parity_difference"]
-    assert gap["low"] < gap["difference"] < gap["high"]
-    one[:] = 0
-    alike = compare(y, one, one, sensitive_features=group).set_index("metric")
-    assert alike.loc["demographic_parity_difference", ["low", "high"]].tolist() == [
-        0,
-        0,
-    ]

@@ -11,12 +11,8 @@ from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
     Finding,
-    Speech,
-    expected_measure,
-    local_measure,
     measure_by_group,
     measure_gaps,
-    measure_ratio,
     sentence,
     wilson_interval,
 )
@@ -162,15 +158,6 @@ def test_a_missing_label_is_no_negative_one():
         measure_by_group("selection_rate", None, unknown, **asked)
 
 
-def test_a_ratio_of_what_has_signs_is_undefined():
-    y, p = [0, 1, 0, 1], [0.5, 0.6, 0.5, 0.4]
-    for method in ("between_groups", "to_overall"):
-        found = measure_ratio(
-            "calibration", y, p, sensitive_features=list("aabb"), method=method
-        )
-        assert np.isnan(found)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_six_rows_without_an_error_are_as_unsure_as_their_accuracy(weighted):
     group, y = np.repeat(["few", "many"], [6, 1000]), np.zeros(1006, int)
@@ -191,16 +178,6 @@ def test_six_rows_without_an_error_are_as_unsure_as_their_accuracy(weighted):
         assert gap["ci_low"] < 0 < gap["difference"] < gap["ci_high"]
 
 
-def test_drawn_decisions_take_groups_as_a_column():
-    y, h, group = [0, 1, 0, 1], [0.5, 0.6, 0.5, 0.4], list("abab")
-    column = pd.DataFrame({"group": group})
-    plain, found = (
-        expected_measure("accuracy", y, h, sensitive_features=one).by_group
-        for one in (group, column)
-    )
-    pd.testing.assert_frame_equal(found, plain)
-
-
 def test_few_rows_of_one_score_do_not_say_what_their_area_is():
     """Six tied scores have an area of 1/2 by chance; six thousand are sure of it."""
     group, y = np.repeat(["few", "many"], [6, 6000]), np.tile([0, 1], 3003)
@@ -210,22 +187,3 @@ def test_few_rows_of_one_score_do_not_say_what_their_area_is():
     assert (found["ci_low"] < [0.1, 0.49]).all()
     assert (found["ci_high"] > [0.9, 0.51]).all()
     assert found["ci_high"].iloc[1] < 0.52
-
-
-def test_no_end_is_a_share_of_errors_above_all():
-    """Four errors among five rows: the normal interval reaches 1.19."""
-    y, pred, group = np.zeros(10, int), np.repeat([1, 0], [4, 6]), np.repeat([0, 1], 5)
-    for measure, most in (("error_cost", 1), ("error_cost 3:1", 1.5), ("brier", 1)):
-        found = measure_by_group(measure, y, pred, sensitive_features=group)
-        assert 0.96 * most < found["ci_high"].max() <= most
-        gap = local_measure(
-            measure,
-            y,
-            pred,
-            sensitive_features=group,
-            subgroups=["all"] * 10,
-            min_size=1,
-        )
-        assert gap["ci_high"].item() <= most
-    nothing = Finding("brier", None, "A", "B", np.nan, np.nan, np.nan)
-    assert sentence(nothing, Speech()) == "The Brier score of A or B is undefined."

@@ -8,7 +8,6 @@ from scipy.stats import ttest_1samp
 from fairdash.metrics import (
     LocalMeasure,
     gap_table,
-    local_di,
     over_seeds,
     seed_interval,
     summarise_seeds,
@@ -38,15 +37,6 @@ def test_mean_spread_and_number_of_seeds_are_those_of_numpy():
     assert road["auc_low"] == pytest.approx(0.6)
     assert (plain["n_seeds"], plain["auc_seeds"], plain["auc"]) == (2, 1, 0.7)
     assert np.isnan(plain["auc_sd"])
-
-
-def test_tables_of_local_di_are_averaged_by_subgroup(rows):
-    tables = [local_di(y_pred, **rows.where) for y_pred in rows.y_pred]
-    table = summarise_seeds(pd.concat(tables), "subgroup").set_index("subgroup")
-    expected = pd.concat(tables).groupby("subgroup")["local_di"].mean()
-    assert np.allclose(table["local_di"], expected[table.index], equal_nan=True)
-    assert table.loc["rare", "local_di_seeds"] == 0
-    assert table.loc["young", "local_di_seeds"] == 3
 
 
 def estimates_of(y_pred, where, seed=0, **changed):
@@ -92,31 +82,6 @@ def test_a_subgroup_that_few_seeds_can_estimate_is_not_estimable(rows):
     assert (rare["estimable"], rare["n_seeds"]) == (False, 1)
     assert rare["reason"] == f"{rare['n']} rows"
     assert np.isnan(rare["gap"])
-
-
-def test_several_models_are_averaged_each_over_the_seeds_it_has(rows):
-    tables = {
-        (model, seed): estimates_of(rows.y_pred[model], rows.where, seed).assign(
-            model=f"m{model}"
-        )
-        for model, seed in [(0, 0), (0, 1), (1, 0)]
-    }
-    together = averaged(*tables.values())
-    for model in (0, 1):
-        alone = averaged(*(t for (m, _), t in tables.items() if m == model))
-        mine = together[together["model"] == f"m{model}"].reset_index(drop=True)
-        pd.testing.assert_frame_equal(mine, alone)
-
-
-def test_a_subgroup_that_most_seeds_lack_has_no_rows_there():
-    def table(seed, name):
-        labels, groups = np.repeat(["u", name], 60), np.tile(["a", "a", "b", "b"], 30)
-        where = {"sensitive_features": groups, "subgroups": labels}
-        return estimates_of(np.array([1, 0] * 60), where, seed)
-
-    rare = averaged(*(table(seed, "v") for seed in range(4)), table(4, "w")).iloc[2]
-    assert (rare["subgroup"], rare["estimable"], rare["n"]) == ("w", False, 12)
-    assert (rare["reason"], rare["n_seeds"]) == ("0 rows", 1)
 
 
 def test_words_of_users_are_values_in_estimates_and_change_no_number():

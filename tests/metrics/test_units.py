@@ -7,7 +7,6 @@ import pytest
 import fairdash
 from fairdash.audits import find_subgroups
 from fairdash.metrics import LocalMeasure, evaluate, local_di, measure_by_group
-from fairdash.sweep import choose_certified
 
 MEASURES = ["selection_rate", "accuracy", "calibration", "brier", "auc"]
 
@@ -134,37 +133,3 @@ def test_rows_that_repeat_a_person_find_no_subgroup():
             careless += beyond * (unit is None)
     assert found <= 1
     assert careless >= 5
-
-
-def cells_of(n, rates, **more):
-    rows = [
-        {"model": "m", "accuracy": 0.8, "gap": 0.1, "subgroup": "", "group": k, "n": n,
-         "positives": round(n * rate), "rate": rate, **more}
-        for k, rate in enumerate(rates)
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def test_a_certificate_counts_units_and_takes_limits_on_errors():
-    limits = {"demographic_parity_difference": 0.1}
-    plain = cells_of(2000, (0.50, 0.47))
-    assert choose_certified(plain, limits=limits).model == "m"
-    variance = 0.25 / 2000
-    same = plain.assign(variance=variance, units=2000)
-    assert choose_certified(same, limits=limits).model == "m"
-    dear = plain.assign(variance=8 * variance, units=250)  # eight rows a person
-    choice = choose_certified(dear, limits=limits)
-    assert choice.model is None
-    assert choice.rows_needed > 0
-    with pytest.raises(ValueError, match="`units` at least 2"):
-        choose_certified(plain.assign(variance=0.1, units=1), limits=limits)
-    rates = [
-        plain.assign(measure="true_positive_rate"),
-        plain.assign(measure="false_positive_rate"),
-    ]
-    both = pd.concat(rates, ignore_index=True)
-    for name in ("equal_opportunity_difference", "equalized_odds_difference"):
-        assert choose_certified(both, limits={name: 0.1}).model == "m"
-        assert choose_certified(both, limits={name: 0.04}).model is None
-    with pytest.raises(ValueError, match="'equalized_odds_difference' is tested over"):
-        choose_certified(rates[0], limits={"equalized_odds_difference": 0.1})

@@ -1,4 +1,4 @@
-"""Areas under ROC curves, with weights, folds and units."""
+"""Areas under ROC curves, with weights and units."""
 
 from typing import NamedTuple
 
@@ -26,40 +26,37 @@ def area_under_curve(
     y: Array,
     scores: Array,
     weight: Array | None = None,
-    fold: Codes | None = None,
     unit: Codes | None = None,
 ) -> Area:
     """Return the area under the ROC curve with DeLong's standard error.
 
-    Of several folds rows are placed among those of their own (LeDell et al. 2015); of
-    units that have several rows the variance is that of Obuchowski (1997). Where all
+    Of units that have several rows the variance is that of Obuchowski (1997). Where all
     rows are placed alike, as when all scores tie, the error is the largest there can be
     (Birnbaum and Klose 1957).
     """
     weight = np.ones(len(y)) if weight is None else weight
-    fold = np.zeros(len(y), np.int64) if fold is None else fold
     ones, residual = y == 1, np.zeros(len(y))
     sides = (ones, ~ones)
     placed = np.empty(len(y))
-    placed[ones], placed[~ones] = _placements(scores, ones, weight, fold)
-    known = np.isfinite(placed) & (weight > 0)
-    sizes = [effective_rows(weight[side & known]) for side in sides]
+    placed[ones], placed[~ones] = _placements(scores, ones, weight)
+    counted = np.isfinite(placed) & (weight > 0)
+    sizes = [effective_rows(weight[side & counted]) for side in sides]
     n1, n0 = sizes
     if not n1 or not n0:
         return Area(np.nan, 0.0, np.nan, 0.0, residual)
-    first = sides[0] & known
+    first = sides[0] & counted
     value = float(np.average(placed[first], weights=weight[first]))
     effective, units = n1 * n0 / (n1 + n0), min(n1, n0)
     if units <= 1 or not 0 < value < 1:
         return Area(value, effective, np.nan, units, residual)
     variance = 0.0
     for side in sides:
-        own = side & known
+        own = side & counted
         residual[own] = weight[own] * (placed[own] - value) / weight[own].sum()
         variance += _of_units(residual[own], None)
     if unit is not None:
-        variance = _of_units(residual[known], unit[known])
-        units = min(len(np.unique(unit[side & known])) for side in sides)
+        variance = _of_units(residual[counted], unit[counted])
+        units = min(len(np.unique(unit[side & counted])) for side in sides)
     if not variance > _ALIKE**2:
         variance = value * (1 - value) / min(n1, n0)
     return Area(value, effective, float(np.sqrt(variance)), units, residual)
@@ -80,26 +77,17 @@ def effective_rows(weight: Array) -> float:
 
 
 def _placements(
-    values: Array, ones: NDArray[np.bool_], weight: Array, fold: Codes
+    values: Array, ones: NDArray[np.bool_], weight: Array
 ) -> tuple[Array, Array]:
     """Return the share of zeros below each one and of ones above each zero.
 
-    Half of ties counts. Both are of the same fold, and NaN where it has none.
+    Half of ties counts; NaN where there is no row of the other outcome.
     """
-    order = np.lexsort((values, fold))
-    first = np.searchsorted(fold[order], fold[order])
-    last = np.searchsorted(fold[order], fold[order], side="right")
-    ranked = values[order]
-    new = np.concatenate([[True], (ranked[1:] != ranked[:-1]) | np.diff(first) > 0])
-    places = np.flatnonzero(new)
-    ends = np.append(places, len(values))
-    tie = np.empty(len(values), dtype=np.int64)
-    tie[order] = np.cumsum(new) - 1
+    _, tie = np.unique(values, return_inverse=True)
 
     def middles(side: NDArray[np.bool_]) -> Array:
-        mass = np.concatenate([[0.0], np.cumsum(np.where(side, weight, 0)[order])])
-        middle = (mass[ends[:-1]] + mass[ends[1:]]) / 2
-        before, after = mass[first[places]], mass[last[places]]
-        return divide(middle - before, after - before)
+        mass = np.bincount(tie, np.where(side, weight, 0.0))
+        below = np.cumsum(mass) - mass
+        return divide(below + mass / 2, np.full(len(mass), mass.sum()))
 
     return middles(~ones)[tie[ones]], 1 - middles(ones)[tie[~ones]]

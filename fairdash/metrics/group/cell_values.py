@@ -193,9 +193,7 @@ class CellValues:
     def _side(self, side: Any, confidence: float) -> Interval:
         return Interval(*(part[..., side] for part in self.interval(confidence)))
 
-    def largest_gap(
-        self, confidence: float, *, axes: int = 1, reference: int | None = None
-    ) -> Bounds:
+    def largest_gap(self, confidence: float, *, axes: int = 1) -> Bounds:
         """Return the interval of the largest difference along the last axes."""
         return largest_gap(
             self.value,
@@ -203,13 +201,10 @@ class CellValues:
             confidence=confidence,
             axes=axes,
             most=self.most,
-            reference=reference,
             correlation=self.correlation,
         )
 
-    def smallest_ratio(
-        self, confidence: float, *, reference: int | None = None
-    ) -> Interval:
+    def smallest_ratio(self, confidence: float) -> Interval:
         """Return the smallest ratio of the last axis; NaN of what has signs."""
         if self.signed:
             return Interval(*np.full((3, *self.value.shape[:-1]), np.nan))
@@ -217,7 +212,6 @@ class CellValues:
             self.value,
             self.ends,
             confidence=confidence,
-            reference=reference,
             correlation=self.correlation,
         )
 

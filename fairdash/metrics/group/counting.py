@@ -1,17 +1,12 @@
 """Predictions, groups and subgroups checked, coded and counted in cells."""
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import as_written, check_lengths, encode_groups, value_label
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 Labels = NDArray[np.int8]
 Counts = NDArray[np.float64]
@@ -65,9 +60,9 @@ def labels(name: str, values: ArrayLike, pos_label: Any = None) -> Labels:
             f"`{name}` is missing in {int(missing.sum())} rows, the first is row "
             f"{int(missing.argmax())}; leave these rows out."
         )
-    known = pd.unique(pd.Series(array))
-    if len(known) > 2 or (len(known) == 2 and pos_label not in known):
-        shown = ", ".join(as_written(value) for value in known[:5])
+    levels = pd.unique(pd.Series(array))
+    if len(levels) > 2 or (len(levels) == 2 and pos_label not in levels):
+        shown = ", ".join(as_written(value) for value in levels[:5])
         raise ValueError(
             f"`{name}` must hold `pos_label` {pos_label!r} and one other value; it "
             f"holds {shown}."
@@ -122,17 +117,17 @@ def sampling_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts
 def finite_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a column as numbers; raise ValueError with its first row that is none."""
     column = pd.Series(values)
-    found: NDArray[np.float64] = pd.to_numeric(column, errors="coerce").to_numpy(
+    numbers: NDArray[np.float64] = pd.to_numeric(column, errors="coerce").to_numpy(
         np.float64, na_value=np.nan
     )
-    wrong = np.flatnonzero(~np.isfinite(found))
+    wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         first = as_written(column.iloc[wrong[0]])
         raise ValueError(
             f"`{name}` must be finite numbers; {len(wrong):,} rows are not, the first "
             f"is row {wrong[0]} with {first}. Exclude them."
         )
-    return found
+    return numbers
 
 
 def group_codes(sensitive_features: ArrayLike, like: Any) -> Codes:
@@ -151,77 +146,6 @@ def subgroup_codes(subgroups: ArrayLike, like: Any) -> Codes:
     categories = pd.Categorical(column)
     names = tuple(value_label(name) for name in categories.categories)
     return Codes(names, categories.codes.astype(np.int64))
-
-
-class Cells:
-    """Rows of a table sorted into the cells of a cross table.
-
-    A row with a negative code belongs to none. Many models are counted by one product
-    of their predictions, (models, rows), with a sparse indicator matrix, (rows, cells).
-
-    Attributes
-    ----------
-    rows, mass : float64 arrays of the shape of the table
-        Rows of every cell, and the sum of their weights.
-    """
-
-    def __init__(
-        self,
-        codes: Sequence[NDArray[np.int64]],
-        shape: tuple[int, ...],
-        weight: Counts | None = None,
-    ) -> None:
-        """Sort rows: ``codes`` are their positions along each axis, (n_rows,) each."""
-        self.shape = shape
-        self._inside = np.all([code >= 0 for code in codes], axis=0)
-        codes = [code[self._inside] for code in codes]
-        self._cell = np.ravel_multi_index(tuple(codes), shape)
-        self._weight = None if weight is None else weight[self._inside]
-        self.rows: Counts = self._sum(None)
-        self.mass = self.rows if weight is None else self._sum(self._weight)
-
-    @property
-    def place(self) -> NDArray[np.int64]:
-        """The cell of every row, -1 for none."""
-        place = np.full(len(self._inside), -1)
-        place[self._inside] = self._cell
-        return place
-
-    def _sum(self, values: NDArray[np.generic] | None) -> Counts:
-        size = int(np.prod(self.shape))
-        sums = np.bincount(self._cell, values, size).astype(np.float64)
-        return sums.reshape(self.shape)
-
-    @cached_property
-    def _indicator(self) -> "sparse.csr_matrix[np.floating[Any]]":
-        from scipy import sparse  # `fairdash.audit` is looked up without it
-
-        entries: NDArray[np.floating[Any]]
-        if self._weight is None:
-            # float32 counts exactly up to 2**24 rows, at half the traffic of float64
-            entries = np.ones(len(self._cell), dtype=np.float32)
-        else:
-            entries = self._weight
-        places = (self._cell, np.flatnonzero(self._inside))
-        size = (int(np.prod(self.shape)), len(self._inside))
-        return sparse.csr_matrix((entries, places), shape=size)
-
-    def rates(self, values: NDArray[np.generic]) -> Counts:
-        """Return the weighted share of 1 of ``values``, (models, rows), in every cell.
-
-        NaN where nothing weighs. Raises ValueError if there are not as many values as
-        rows.
-        """
-        if values.shape[1] != len(self._inside):
-            have = f"predictions have {values.shape[1]:,} rows"
-            raise ValueError(f"{have}, but the groups have {len(self._inside):,}.")
-        if len(values) == 1:
-            inside = values[0][self._inside]
-            sums = self._sum(inside if self._weight is None else self._weight * inside)
-            return divide(sums[None], self.mass)
-        columns = np.ascontiguousarray(values.T, dtype=self._indicator.dtype)
-        sums = (self._indicator @ columns).T.astype(np.float64)
-        return divide(sums.reshape(len(values), *self.shape), self.mass)
 
 
 def divide(part: NDArray[np.generic], whole: NDArray[np.generic]) -> Counts:

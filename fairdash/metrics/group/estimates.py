@@ -31,9 +31,9 @@ def ratio_of_measure(measure: str) -> str:
     return f"ratio of {measure}"
 
 
-def worst_of(measure: str, k: int = 1) -> str:
-    """Return what the mean of the k largest gaps over subgroups is called."""
-    return f"mean of the {k} largest gaps in {measure}"
+def worst_of(measure: str) -> str:
+    """Return what the largest gap over subgroups is called."""
+    return f"largest gap in {measure}"
 
 
 def block(

@@ -12,7 +12,6 @@ from fairdash._validation import check_lengths
 from fairdash.metrics.group.areas import area_under_curve
 from fairdash.metrics.group.cell_values import CellValues, stacked
 from fairdash.metrics.group.counting import (
-    Cells,
     Counts,
     Labels,
     binary_models,
@@ -32,6 +31,7 @@ from fairdash.metrics.group.variance import unit_codes
 
 ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
 AS_CHANCE, DECIDES = "not told from chance", ""
+Codes = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
 # what float32 keeps of 1: a saturated network is then wrong by at most 16 nats
@@ -84,28 +84,28 @@ def evaluate(
     check_lengths(y, local.codes)
     outcome, n_groups = y.astype(np.int64), len(groups.names)
     rows = _Rows(y, predictions, weight, unit_codes(cluster, len(y)))
-    everyone = Cells((np.zeros_like(outcome), np.zeros_like(outcome)), (1, 1), weight)
-    accuracy = rows.values("accuracy", everyone).interval(confidence)
-    right = (predictions == y).astype(np.int8)
-    recall = Cells((outcome,), (2,), weight).rates(right)
-    rates = rows.values("selection_rate", Cells((groups.codes,), (n_groups,), weight))
+    accuracy = rows.values("accuracy", np.zeros_like(outcome), (1,))
+    every = accuracy.interval(confidence)
+    recall = rows.shares(predictions == y, outcome, 2)
+    rates = rows.values("selection_rate", groups.codes, (n_groups,))
     gap_low, gap_high = rates.largest_gap(confidence)
-    by_outcome = Cells((outcome, groups.codes), (2, n_groups), weight)
-    odds = spread(by_outcome.rates(predictions))
-    cells = Cells((local.codes, local.group), local.shape, weight)
-    inside = rows.values("selection_rate", cells)
+    by_outcome = rows.shares(
+        predictions, outcome * n_groups + groups.codes, 2 * n_groups
+    )
+    odds = spread(by_outcome.reshape(-1, 2, n_groups))
+    inside = rows.values("selection_rate", local.place, local.shape)
     each = [
         LocalValues("selection_rate", local, inside.at(model))
         for model in range(len(predictions))
     ]
-    worst = [one.worst(confidence=confidence) for one in each]
+    worst = [model.worst(confidence=confidence) for model in each]
     columns = {
         "n": np.full(len(predictions), len(y)),
-        "accuracy": accuracy.value[:, 0, 0],
-        "accuracy_low": accuracy.low[:, 0, 0],
-        "accuracy_high": accuracy.high[:, 0, 0],
+        "accuracy": every.value[:, 0],
+        "accuracy_low": every.low[:, 0],
+        "accuracy_high": every.high[:, 0],
         "balanced_accuracy": recall.mean(axis=1),
-        "auc": _areas(y == 1, probabilities, weight),
+        "auc": rows.areas(probabilities),
         "log_loss": log_loss(y == 1, probabilities, weight),
         "demographic_parity_difference": spread(rates.value),
         "demographic_parity_difference_low": gap_low,
@@ -113,11 +113,11 @@ def evaluate(
         "demographic_parity_ratio": ratio(rates.value),
         "equalized_odds_difference": odds.max(axis=1),
         "equal_opportunity_difference": odds[:, 1],
-        "worst_1_di": [float(one.value) for one in worst],
-        "worst_1_di_low": [float(one.low) for one in worst],
-        "worst_1_di_high": [float(one.high) for one in worst],
-        "worst_2_di": [float(one.worst(2).value) for one in each],
-        "worst_3_di": [float(one.worst(3).value) for one in each],
+        "worst_1_di": [float(gap.value) for gap in worst],
+        "worst_1_di_low": [float(gap.low) for gap in worst],
+        "worst_1_di_high": [float(gap.high) for gap in worst],
+        "worst_2_di": [float(model.worst(2).value) for model in each],
+        "worst_3_di": [float(model.worst(3).value) for model in each],
         "n_subgroups": np.full(len(predictions), len(local.subgroups)),
         "n_estimable": np.full(len(predictions), int(local.estimable.sum())),
     }
@@ -130,26 +130,30 @@ class _Rows(NamedTuple):
     y: Labels
     predictions: Labels
     weight: Counts | None
-    unit: NDArray[np.int64] | None
+    unit: Codes | None
 
-    def values(self, measure: str, cells: Cells) -> CellValues:
-        """Return a measure of every model, (models, *cells)."""
-        if self.weight is None and self.unit is None:
-            right = self.predictions == self.y
-            counted = right if measure == "accuracy" else self.predictions
-            rates = cells.rates(counted.astype(np.int8))
-            n = np.broadcast_to(cells.rows, rates.shape)
-            error = np.sqrt(divide(rates * (1 - rates), n))
-            return CellValues(rates, n.astype(np.int64), n, error, "rate")
-        y, place = self.y.astype(np.float64), cells.place
+    def values(self, measure: str, cell: Codes, shape: tuple[int, ...]) -> CellValues:
+        """Return a measure of every model in cells, (models, *shape)."""
+        y = self.y.astype(np.float64)
         return stacked(
             [
                 Measured(
                     measure, y, row.astype(np.float64), self.weight, unit=self.unit
-                ).estimate(place, cells.shape)
+                ).estimate(cell, shape)
                 for row in self.predictions
             ]
         )
+
+    def shares(self, counted: NDArray[Any], cell: Codes, n_cells: int) -> Counts:
+        """Return the weighted share of rows that count, (models, n_cells)."""
+        mass = np.ones(len(self.y)) if self.weight is None else self.weight
+        sums = np.stack([np.bincount(cell, mass * row, n_cells) for row in counted])
+        return divide(sums, np.bincount(cell, mass, n_cells))
+
+    def areas(self, scores: Scores) -> list[float]:
+        """Return the area under the ROC curve of every model's scores."""
+        y = self.y.astype(np.float64)
+        return [area_under_curve(y, row, self.weight).value for row in scores]
 
 
 def decision_status(
@@ -199,15 +203,15 @@ def decision_status(
         weight = sampling_weights("sample_weight", weight, len(y))
     rows = _Rows(y, predictions, weight, unit)
     outcome = y.astype(np.int64)
-    found = rows.values("selection_rate", Cells((outcome,), (2,), weight))
-    false_alarm, recall = found.value.T
+    by_outcome = rows.values("selection_rate", outcome, (2,))
+    false_alarm, recall = by_outcome.value.T
     rate = np.average(predictions, axis=1, weights=weight)
     constant = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
     constant = np.where((predictions == 0).all(axis=1), ACCEPTS_NONE, constant)
     if weight is None and unit is None:
-        sure = _association(found) <= (1 - confidence) / 2
+        sure = _association(by_outcome) <= (1 - confidence) / 2
     else:
-        sure = found.between(1, 0, confidence).low > 0
+        sure = by_outcome.between(1, 0, confidence).low > 0
     if graded is not None:
         for model in np.flatnonzero(~sure & (constant == DECIDES)):
             area = Measured(
@@ -215,18 +219,18 @@ def decision_status(
             ).estimate(np.zeros_like(outcome), (1,))
             sure[model] = area.interval(confidence).low[0] > 0.5
     # with one outcome only there is nothing to be associated with
-    told = sure | np.isnan(recall - false_alarm)
-    status = np.where(told | (constant != DECIDES), constant, AS_CHANCE)
+    known = sure | np.isnan(recall - false_alarm)
+    status = np.where(known | (constant != DECIDES), constant, AS_CHANCE)
     balanced = 0.5 + (recall - false_alarm) / 2
     return pd.DataFrame(
         {"selection_rate": rate, "balanced_accuracy": balanced, "status": status}
     )
 
 
-def _association(found: CellValues) -> Counts:
+def _association(rates: CellValues) -> Counts:
     """Return Fisher's one-sided p-values: as many or more decisions where y = 1."""
-    n0, n1 = found.n[0] if len(found.n) else (0, 0)
-    decided = np.rint(np.nan_to_num(found.value) * found.n).astype(int)
+    n0, n1 = rates.n[0] if len(rates.n) else (0, 0)
+    decided = np.rint(np.nan_to_num(rates.value) * rates.n).astype(int)
     p = np.ones(len(decided))
     for model, (k0, k1) in enumerate(decided):
         both = k0 + k1
@@ -238,25 +242,6 @@ def _association(found: CellValues) -> Counts:
 
 def _choose(n: int, k: Any) -> Any:
     return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-
-
-def _areas(
-    positive: NDArray[np.bool_], scores: Scores, weight: Counts | None = None
-) -> Scores:
-    """Return the AUC of each row of ``scores``, ties counting half."""
-    if weight is not None:
-        y = positive.astype(np.float64)
-        return np.array([area_under_curve(y, row, weight).value for row in scores])
-    n_pairs = positive.sum() * (~positive).sum()
-    if n_pairs == 0:
-        return np.full(len(scores), np.nan)
-    area = np.empty(len(scores))
-    for model, row in enumerate(scores):
-        above, below = np.sort(row[positive]), np.sort(row[~positive])
-        won = np.searchsorted(below, above, side="left").sum()
-        won_or_tied = np.searchsorted(below, above, side="right").sum()
-        area[model] = (won + won_or_tied) / 2 / n_pairs
-    return area
 
 
 def log_loss(

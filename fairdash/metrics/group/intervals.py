@@ -142,7 +142,6 @@ def largest_gap(
     confidence: float,
     axes: int = 1,
     most: float = 1.0,
-    reference: int | None = None,
     correlation: Array | None = None,
 ) -> Bounds:
     r"""Interval of the largest absolute difference between values of groups.
@@ -166,8 +165,6 @@ def largest_gap(
     axes : {1, 2}, default=1
     most : float, default=1.0
         The largest difference there can be.
-    reference : int, optional
-        A group: only differences from it count.
     correlation : float64 array of shape (..., groups, groups), optional
         Of estimates that share units.
 
@@ -180,13 +177,8 @@ def largest_gap(
     G. Y. Zou and A. Donner (2008), Construction of confidence limits about effect
     measures: a general approach. Stat. Med. 27, 1693-1702.
     """
-    n_groups = value.shape[-1]
-    pairs = [
-        pair
-        for pair in itertools.combinations(range(n_groups), 2)
-        if reference is None or reference in pair
-    ]
-    first, second = np.array(pairs).T
+    pairs = itertools.combinations(range(value.shape[-1]), 2)
+    first, second = np.array(list(pairs)).T
     over = tuple(range(-axes, 0))
     defined = ~np.isnan(value[..., first] - value[..., second])
     comparisons = np.maximum(defined.sum(axis=over, keepdims=True), 1)
@@ -284,26 +276,19 @@ def smallest_ratio(
     ends: Ends,
     *,
     confidence: float,
-    reference: int | None = None,
     correlation: Array | None = None,
 ) -> Interval:
     """Return the smallest over the largest value of the last axis, with its interval.
 
-    Of values that are not negative; NaN is no value. With a ``reference`` the smallest
-    of the other groups over that one, which may be above 1. The quantile is
-    Bonferroni's over the pairs, since the pair was chosen by its values.
+    Of values that are not negative; NaN is no value. The quantile is Bonferroni's over
+    the pairs, since the pair was chosen by its values.
     """
-    n_groups = value.shape[-1]
-    each = for_all_pairs(confidence, n_groups, held=reference is not None)
+    each = for_all_pairs(confidence, value.shape[-1])
     every = Interval(value, *ends(normal_quantile(each)))
     absent = np.isnan(value)
     # where all are equal both are the first; a pair is of two groups
     least = np.lexsort((every.low, np.where(absent, np.inf, value)), axis=-1)[..., 0]
     most = np.lexsort((every.low, np.where(absent, -np.inf, value)), axis=-1)[..., -1]
-    if reference is not None:
-        away = absent | (np.arange(n_groups) == reference)
-        least = np.where(away, np.inf, value).argmin(axis=-1)
-        most = np.full_like(least, reference)
     smaller, larger = (
         Interval(*(np.take_along_axis(p, at[..., None], -1)[..., 0] for p in every))
         for at in (least, most)
@@ -313,8 +298,7 @@ def smallest_ratio(
         rows = np.take_along_axis(correlation, least[..., None, None], -2)[..., 0, :]
         shared = np.take_along_axis(rows, most[..., None], -1)[..., 0]
     low, high = ratio_of(smaller, larger, shared)
-    if reference is None:
-        high = np.minimum(high, 1)
+    high = np.minimum(high, 1)
     ratio = divide(smaller.value, larger.value)
     alone = least == most  # the only group with a value
     return Interval(*(np.where(alone, np.nan, part) for part in (ratio, low, high)))
@@ -328,14 +312,14 @@ def seed_interval(by_seed: ArrayLike, *, confidence: float = 0.95) -> Interval:
     fewer than two others.
     """
     check_confidence(confidence)
-    known = np.asarray(by_seed, np.float64)
-    known = known[np.isfinite(known)]
-    if len(known) < 2:
-        mean = known[0] if len(known) else np.nan
+    values = np.asarray(by_seed, np.float64)
+    values = values[np.isfinite(values)]
+    if len(values) < 2:
+        mean = values[0] if len(values) else np.nan
         return Interval(np.asarray(mean), np.asarray(np.nan), np.asarray(np.nan))
-    error = known.std(ddof=1) / np.sqrt(len(known))
-    half = special.stdtrit(len(known) - 1, (1 + confidence) / 2) * error
-    mean = known.mean()
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    half = special.stdtrit(len(values) - 1, (1 + confidence) / 2) * error
+    mean = values.mean()
     return Interval(mean, mean - half, mean + half)
 
 

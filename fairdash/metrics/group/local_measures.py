@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._validation import check_one_of, check_whole
+from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import (
@@ -125,14 +125,11 @@ class LocalValues:
     Attributes
     ----------
     values : CellValues of shape (subgroups, groups)
-    reference : int or None
-        Place of the group that gaps are from; None for the largest of all gaps.
     """
 
     measure: str
     cells: LocalCells
     values: CellValues
-    reference: int | None = None
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
@@ -141,7 +138,7 @@ class LocalValues:
         return tuple(
             by_rows
             or _reason(rows, self.cells.min_size, words)
-            or _undefined(np.isnan(value), groups, self.reference)
+            or _undefined(np.isnan(value), groups)
             for by_rows, rows, value in zip(
                 self.cells.reasons, self.values.n, self.values.value, strict=True
             )
@@ -164,9 +161,7 @@ class LocalValues:
         """Return the mean of the k largest gaps; its interval for k = 1, else NaN."""
         ends: Bounds = (np.array(np.nan), np.array(np.nan))
         if k == 1:
-            ends = self.reported().largest_gap(
-                confidence, axes=2, reference=self.reference
-            )
+            ends = self.reported().largest_gap(confidence, axes=2)
         return Interval(mean_of_largest(self.gaps(), k), *ends)
 
     def table(
@@ -174,9 +169,9 @@ class LocalValues:
     ) -> pd.DataFrame:
         """Return the table of `local_measure`."""
         kept = self.reported()
-        low, high = kept.largest_gap(confidence, reference=self.reference)
+        low, high = kept.largest_gap(confidence)
         named, n = list(enumerate(self.cells.groups)), self.values.n
-        ratio = kept.smallest_ratio(confidence, reference=self.reference)
+        ratio = kept.smallest_ratio(confidence)
         return pd.DataFrame(
             {
                 "subgroup": list(self.cells.subgroups),
@@ -199,22 +194,20 @@ class LocalValues:
     ) -> pd.DataFrame:
         """Return values, gaps and ratios inside subgroups.
 
-        A table of `fairdash.metrics.estimates`; with it the means of the k = 1, 2 and 3
-        largest gaps.
+        A table of `fairdash.metrics.estimates`; with it the largest gap.
         """
         blocks = self._blocks(
             self.values, self.reported(), self.cells.subgroups, self.reasons, confidence
         )
-        blocks += [
+        blocks.append(
             block(
-                worst_of(self.measure, k),
-                Interval(*(np.reshape(p, (1, 1)) for p in self.worst(k))),
+                worst_of(self.measure),
+                Interval(*(np.reshape(part, (1, 1)) for part in self.worst())),
                 int(self.cells.rows.sum()),
                 subgroups=[None],
                 method=METHODS[self.values.kind][1],
             )
-            for k in (1, 2, 3)
-        ]
+        )
         return estimates([*self._of_all(confidence), *blocks], model=model, seed=seed)
 
     def _of_all(self, confidence: float) -> list[Any]:
@@ -230,11 +223,8 @@ class LocalValues:
         confidence: float,
     ) -> list[Any]:
         kind, n = METHODS[values.kind], values.n
-        gap = Interval(
-            self._apart(kept.value),
-            *kept.largest_gap(confidence, reference=self.reference),
-        )
-        ratio = kept.smallest_ratio(confidence, reference=self.reference)
+        gap = Interval(self._apart(kept.value), *kept.largest_gap(confidence))
+        ratio = kept.smallest_ratio(confidence)
         about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
         together = {**about, "n": n.sum(axis=1, keepdims=True)}
         return [
@@ -262,10 +252,6 @@ class LocalValues:
 
     def _apart(self, value: Array) -> Array:
         """Return the largest difference along the last axis of values there are."""
-        if self.reference is not None:
-            away = np.abs(value - value[..., [self.reference]])
-            away[..., self.reference] = np.nan
-            return _largest(away)
         apart = _largest(value) + _largest(-value)
         several = (~np.isnan(value)).sum(axis=-1) > 1
         return np.where(several, apart, np.nan)
@@ -289,13 +275,11 @@ class LocalMeasure(LocalValues):
         min_size: int = 50,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
-        reference: str | None = None,
-        folds: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
     ) -> "LocalMeasure":
         """Compute a measure in all cells; see `local_measure`."""
         measured = Measured.of(
-            measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
+            measure, y_true, y_pred, sample_weight, pos_label, cluster
         )
         group_codes(sensitive_features, measured.y)  # as many as rows
         cells = local_cells(
@@ -304,10 +288,7 @@ class LocalMeasure(LocalValues):
             min_size=min_size,
         )
         values = measured.estimate(cells.place, cells.shape)
-        if reference is not None:
-            check_one_of("reference", reference, cells.groups)
-        held = None if reference is None else cells.groups.index(reference)
-        return cls(measure, cells, values, held, measured)
+        return cls(measure, cells, values, measured)
 
     @cached_property
     def whole(self) -> CellValues:
@@ -325,7 +306,7 @@ class LocalMeasure(LocalValues):
     def overall(self, *, confidence: float = 0.95) -> Interval:
         """Return the largest difference over all rows, with its interval."""
         whole = self.whole
-        ends = whole.largest_gap(confidence, reference=self.reference)
+        ends = whole.largest_gap(confidence)
         return Interval(self._apart(whole.value), *ends)
 
     def between(
@@ -420,7 +401,6 @@ def local_measure(
     pos_label: Any = None,
     min_size: int = 50,
     confidence: float = 0.95,
-    reference: str | None = None,
 ) -> pd.DataFrame:
     r"""Gap between the groups' values of a measure inside every subgroup.
 
@@ -438,9 +418,6 @@ def local_measure(
     confidence : float, default=0.95
         Of the folded interval of the largest difference, see :func:`gap_interval`: the
         intervals of two groups combine as Newcombe's do (Zou and Donner 2008).
-    reference : str, optional
-        A group: the gap is the largest difference from it, the ratio the smallest of
-        other groups over it. Without, the group inside a subgroup that has most.
 
     Returns
     -------
@@ -461,7 +438,6 @@ def local_measure(
         sample_weight=sample_weight,
         cluster=cluster,
         pos_label=pos_label,
-        reference=reference,
     ).table(confidence=confidence)
 
 
@@ -503,12 +479,9 @@ def _reason(rows: NDArray[Any], min_size: int, support: str = "") -> str:
     return f"one group only{kind}" if (rows > 0).sum() == 1 else ""
 
 
-def _undefined(
-    missing: NDArray[np.bool_], groups: tuple[str, ...], reference: int | None
-) -> str:
+def _undefined(missing: NDArray[np.bool_], groups: tuple[str, ...]) -> str:
     """Name the groups without a value where they leave no pair, else ""."""
-    held = reference is not None and bool(missing[reference])
-    if (~missing).sum() > 1 and not held:
+    if (~missing).sum() > 1:
         return ""
-    names = [name for name, one in zip(groups, missing, strict=True) if one]
+    names = [name for name, absent in zip(groups, missing, strict=True) if absent]
     return f"undefined for {' and '.join(names)}"

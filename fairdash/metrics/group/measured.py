@@ -47,7 +47,6 @@ _Found = tuple[CellValues, "tuple[Measured, Array, Codes] | None"]
 class Measured(NamedTuple):
     """Outcomes, decisions or scores, weights and units of the same rows, checked.
 
-    Scores of different ``fold`` are of different models: an area compares none of them.
     Of decisions that are drawn, ``chance`` is that of the decision in each row.
     """
 
@@ -55,7 +54,6 @@ class Measured(NamedTuple):
     y: Array
     predicted: Array
     weight: Array | None = None
-    fold: Codes | None = None
     chance: Array | None = None
     unit: Codes | None = None
 
@@ -88,7 +86,6 @@ class Measured(NamedTuple):
         y_pred: ArrayLike,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
-        folds: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
     ) -> "Measured":
         """Check what a measure is computed from; see `measure_by_group`."""
@@ -110,12 +107,8 @@ class Measured(NamedTuple):
             y = labels("y_true", y_true, pos_label).astype(np.float64)
         check_lengths(y, predicted)
         weight = sampling_weights("sample_weight", sample_weight, len(predicted))
-        fold = None
-        if folds is not None:
-            fold = np.unique(np.asarray(folds), return_inverse=True)[1]
-            check_lengths(fold, predicted)
         unit = unit_codes(cluster, len(predicted))
-        return cls(measure, y, predicted, weight, fold, unit=unit)
+        return cls(measure, y, predicted, weight, unit=unit)
 
     @classmethod
     def _of_numbers(
@@ -172,7 +165,7 @@ class Measured(NamedTuple):
         return replace(found, correlation=shared.reshape(*shape, width))
 
     def _at(self, where: NDArray[np.bool_] | Codes) -> "Measured":
-        names = ("y", "predicted", "weight", "fold", "chance", "unit")
+        names = ("y", "predicted", "weight", "chance", "unit")
         parts: Any = {name: getattr(self, name) for name in names}
         own: Any = {k: part[where] for k, part in parts.items() if part is not None}
         return self._replace(**own)
@@ -275,9 +268,7 @@ class Measured(NamedTuple):
         rows = np.bincount(cell, minlength=n_cells)
         for number, own in _sorted_cells(cell, rows):
             some = self._at(own)
-            area = area_under_curve(
-                some.y, some.predicted, some.weight, some.fold, some.unit
-            )
+            area = area_under_curve(some.y, some.predicted, some.weight, some.unit)
             numbers[:, number] = area[:4]
             residual[own] = area.residual
         value, effective, error, units = numbers

@@ -7,7 +7,7 @@ weights or units at the number of rows that has the linearised variance, see
 """
 
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,6 @@ from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
     group_codes,
-    spread,
 )
 from fairdash.metrics.group.intervals import Interval, check_confidence, ratio_of
 from fairdash.metrics.group.measured import Measured
@@ -42,7 +41,6 @@ def measure_by_group(
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    folds: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
@@ -90,10 +88,6 @@ def measure_by_group(
     cluster : array-like, (n_rows,), optional
         Unit of each row, such as a person with several visits: rows of one unit are not
         independent.
-    folds : array-like, (n_rows,), optional
-        Which of several models scored a row, as in cross-validation. An AUC then is of
-        pairs of one fold: the mean over rows with the outcome of the share of rows
-        without it, of their fold, that score lower.
 
     Returns
     -------
@@ -112,34 +106,21 @@ def measure_by_group(
     Z. W. Birnbaum and O. M. Klose (1957), Bounds for the variance of the Mann-Whitney
     statistic. Annals of Mathematical Statistics 28, 933-945. E. R. DeLong, D. M. DeLong
     and D. L. Clarke-Pearson (1988), Comparing the areas under two or more correlated
-    receiver operating characteristic curves. Biometrics 44, 837-845. E. LeDell, M.
-    Petersen and M. van der Laan (2015), Computationally efficient confidence intervals
-    for cross-validated area under the ROC curve estimates. Electronic Journal of
-    Statistics 9, 1583-1607.
+    receiver operating characteristic curves. Biometrics 44, 837-845.
     """
     check_confidence(confidence)
-    measured = Measured.of(
-        measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
-    )
+    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
     groups = group_codes(sensitive_features, measured.y)
-    found = measured.estimate(groups.codes, (len(groups.names),))
-    return _table(groups.names, found, confidence)
+    cells = measured.estimate(groups.codes, (len(groups.names),))
+    return _table(groups.names, cells, confidence)
 
 
 def _table(
-    names: tuple[str, ...], found: CellValues, confidence: float
+    names: tuple[str, ...], cells: CellValues, confidence: float
 ) -> pd.DataFrame:
-    value, low, high = found.interval(confidence)
+    value, low, high = cells.interval(confidence)
     ends = {"value": value, "ci_low": low, "ci_high": high}
-    return pd.DataFrame({"group": list(names), **ends, "n": found.n})
-
-
-class Expected(NamedTuple):
-    """A measure of drawn decisions by group, and how far the groups are apart."""
-
-    by_group: pd.DataFrame
-    difference: Interval
-    ratio: Interval
+    return pd.DataFrame({"group": list(names), **ends, "n": cells.n})
 
 
 def expected_measure(
@@ -150,7 +131,7 @@ def expected_measure(
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
-) -> Expected:
+) -> pd.DataFrame:
     r"""Return a measure of decisions drawn with probabilities h, on average over draws.
 
     A row counts as decided 1 with share h and as decided 0 with share 1 - h. Intervals
@@ -168,10 +149,7 @@ def expected_measure(
 
     Returns
     -------
-    Expected
-        by_group as :func:`measure_by_group` returns it, with n expected rows;
-        difference, the largest of two groups, folded at 0 (:func:`gap_interval`);
-        ratio, the smallest over the largest value (:func:`ratio_interval`).
+    DataFrame as :func:`measure_by_group` returns it, with n expected rows
 
     Raises
     ------
@@ -181,10 +159,8 @@ def expected_measure(
     check_confidence(confidence)
     measured = Measured.drawn(measure, y_true, h, sample_weight)
     groups = group_codes(sensitive_features, measured.y[: len(measured.y) // 2])
-    found = measured.estimate(np.tile(groups.codes, 2), (len(groups.names),))
-    ratio = found.smallest_ratio(confidence)
-    difference = Interval(spread(found.value), *found.largest_gap(confidence))
-    return Expected(_table(groups.names, found, confidence), difference, ratio)
+    cells = measured.estimate(np.tile(groups.codes, 2), (len(groups.names),))
+    return _table(groups.names, cells, confidence)
 
 
 def measure_gaps(
@@ -197,7 +173,6 @@ def measure_gaps(
     favourable: bool = True,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    folds: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
@@ -205,8 +180,8 @@ def measure_gaps(
 
     Parameters
     ----------
-    measure, y_true, y_pred, sensitive_features, sample_weight, pos_label, folds, \
-cluster, confidence
+    measure, y_true, y_pred, sensitive_features, sample_weight, pos_label, cluster, \
+confidence
         As in :func:`measure_by_group`.
     reference : str, optional
         Name of a group; without it the group that is best off, see
@@ -226,24 +201,22 @@ cluster, confidence
     signs, is NaN.
     """
     check_confidence(confidence)
-    measured = Measured.of(
-        measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
-    )
+    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
     groups = group_codes(sensitive_features, measured.y)
-    found = measured.estimate(groups.codes, (len(groups.names),))
+    cells = measured.estimate(groups.codes, (len(groups.names),))
     if reference is not None:
         check_one_of("reference", reference, groups.names)
         place = groups.names.index(reference)
     else:
-        place = best_off(measure, found.value, favourable=favourable)
+        place = best_off(measure, cells.value, favourable=favourable)
     others = np.array([k for k in range(len(groups.names)) if k != place])
-    every = found.interval(confidence)
+    every = cells.interval(confidence)
     one = Interval(*(part[others] for part in every))
     other = Interval(*(np.full(len(others), part[place]) for part in every))
-    shared: Any = 0.0 if found.correlation is None else found.correlation[others, place]
-    difference = found.between(others, place, confidence)
+    shared: Any = 0.0 if cells.correlation is None else cells.correlation[others, place]
+    difference = cells.between(others, place, confidence)
     ratio = Interval(divide(one.value, other.value), *ratio_of(one, other, shared))
-    if found.signed:
+    if cells.signed:
         ratio = Interval(*np.full((3, len(others)), np.nan))
     return pd.DataFrame(
         {
@@ -257,42 +230,10 @@ cluster, confidence
             "ratio": ratio.value,
             "ratio_low": ratio.low,
             "ratio_high": ratio.high,
-            "n": found.n[others],
-            "too_few": found.too_few(others, place),
+            "n": cells.n[others],
+            "too_few": cells.too_few(others, place),
         }
     )
-
-
-def ratio_interval(
-    measure: str,
-    y_true: ArrayLike | None,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    reference: str | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    folds: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    confidence: float = 0.95,
-) -> Interval:
-    """Return the smallest over the largest value of the groups, with its interval.
-
-    With a ``reference`` the smallest of the other groups over that one. The interval
-    (Donner and Zou 2012) holds for all pairs of groups at once. NaN for
-    ``calibration``, which has signs, and where a group has no value; parameters as in
-    :func:`measure_by_group`.
-    """
-    check_confidence(confidence)
-    measured = Measured.of(
-        measure, y_true, y_pred, sample_weight, pos_label, folds, cluster
-    )
-    groups = group_codes(sensitive_features, measured.y)
-    found = measured.estimate(groups.codes, (len(groups.names),))
-    if reference is not None:
-        check_one_of("reference", reference, groups.names)
-    place = None if reference is None else groups.names.index(reference)
-    return found.smallest_ratio(confidence, reference=place)
 
 
 def calibration_curve(
@@ -350,7 +291,7 @@ def calibration_curve(
         names = [f"{_short(a)}–{_short(b)}" for a, b in pairs]
     shape = len(groups.names), len(names)
     cell = groups.codes * shape[1] + place
-    rows = Measured.of("selection_rate", None, y, sample_weight, None, None, cluster)
+    rows = Measured.of("selection_rate", None, y, sample_weight, cluster=cluster)
     rate = rows.estimate(cell, shape)
     weight = np.ones(len(y)) if rows.weight is None else rows.weight
     sums = (
