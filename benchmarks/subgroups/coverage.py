@@ -4,7 +4,8 @@
     python benchmarks/subgroups/coverage.py --draws 200
 
 Two groups have different features and outcomes. *Held out*: rows of one fixed model,
-unweighted and with weights; the truth is its value over the population. First the intervals of the pair and of the subgroup that a verdict names, and how often
+unweighted and with weights; the truth is its value over the population. First the
+intervals of the pair and of the subgroup that a verdict names, and how often
 at most it names a gap as sure where all subgroups are fair.
 """
 
