@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, change, number, percent, points
 from fairdash.audits.groups.evaluation import chance_worst
-from fairdash.audits.trials.kept import Kept
+from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import Setting, reference_of, settings
 from fairdash.audits.trials.rows import Rows, decided_part, rows_of
 from fairdash.datasets import Subgroups, split
@@ -69,12 +69,12 @@ class StoredSweep:
         )
 
     @cached_property
-    def once(self) -> Kept:
+    def once(self) -> Memo:
         """Make what follows from the sweep and from what is asked, and keep it.
 
         A sweep whose run is over never changes.
         """
-        return Kept(_MOST_KEPT)
+        return Memo(_MOST_KEPT)
 
     @cached_property
     def subgroups(self) -> Subgroups:

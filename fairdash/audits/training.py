@@ -2,10 +2,9 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,13 @@ from fairdash._wording import ago, duration, plural, time_left
 from fairdash.audits.choices import opened_on
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
-from fairdash.datasets import encode, split
-from fairdash.methods import CATALOG, n_multiplied_columns
 from fairdash.metrics import summarise_seeds
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, makespan, plan, work
+from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, plan, work
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
-_LATEST = 20  # runs that tell how fast this machine is now
+_LATEST = 20  # runs that tell how fast this machine is
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
-_SEEN = 20_000  # rows that tell what columns cost
-_SPEED_RUNS = 10  # runs of networks that tell how fast this machine is now
 _FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
@@ -74,28 +69,6 @@ def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
     if not done or done < _ENOUGH * total:
         return None
     return (time.time() - started) * (total - done) / done
-
-
-def usual_seconds(
-    store: Store,
-    dataset_id: str,
-    method: str,
-    fixed: Mapping[str, object],
-    train_rows: int | None = None,
-) -> float | None:
-    """Return what a model with these settings took on this machine, or None.
-
-    ``fixed`` are the parameters that decide the time: all that a stack cannot differ
-    in. Time is taken to be in proportion to the rows trained on.
-    """
-    for run in store.runs(dataset_id)[:_LATEST]:
-        for trial in store.snapshot(run.id, curves=False).trials:
-            same = trial.method == method and fixed.items() <= trial.params.items()
-            if same and trial.seconds:
-                trained = rows_used(store, dataset_id, run.spec.get("train_rows"))
-                rows = rows_used(store, dataset_id, train_rows)
-                return trial.seconds * rows / trained
-    return None
 
 
 def why_failed(store: Store, run: RunRecord) -> str:
@@ -236,33 +209,18 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
     The speed is that of the models trained here last, less what the machine does
     beside: its load average counts processes that want a core.
     """
-    dataset = store.dataset(dataset_id)
-    trials = expand(spec, dataset.key)
+    trials = expand(spec, store.dataset(dataset_id).key)
     missing = [t for t in trials if not store.artifact(t.key).exists()]
-    n_rows, n_features = _size(store, dataset_id, spec.train_rows)
-    speed = _speed_so_far(store)
-    seconds: list[float | None] = []
-    for stack in plan(missing):
-        usual = None
-        if "n_epochs" not in stack.params:  # its own time says more
-            known = (
-                store,
-                dataset_id,
-                stack.method,
-                stack.method_params,
-                spec.train_rows,
-            )
-            usual = usual_seconds(*known)
-        work_of = stack.work(n_rows=n_rows, n_features=n_features)
-        if usual:
-            seconds.append(usual * len(stack.trials))
-        else:
-            seconds.append(work_of / speed if speed else None)
-    able = [each for each in seconds if each is not None]
-    if len(able) < len(seconds):
+    if not missing:
+        return ExpectedCost(len(trials), 0, 0.0)
+    speed = _speed(store)
+    if speed is None:
         return ExpectedCost(len(trials), len(missing), None)
-    expected = makespan(able, n_workers()) * _crowd() + _FOLLOWING * bool(missing)
-    return ExpectedCost(len(trials), len(missing), expected)
+    n_rows = rows_used(store, dataset_id, spec.train_rows)
+    works = [stack.work(n_rows=n_rows) for stack in plan(missing)]
+    longest = max(max(works), sum(works) / n_workers())
+    seconds = longest / speed * _crowd() + _FOLLOWING
+    return ExpectedCost(len(trials), len(missing), seconds)
 
 
 def _crowd() -> float:
@@ -277,55 +235,34 @@ def n_workers() -> int:
     return int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
 
 
-def _size(store: Store, dataset_id: str, train_rows: int | None) -> tuple[int, int]:
-    """Return the training rows and the columns after encoding that cost a product."""
-    return rows_used(store, dataset_id, train_rows), _width(store, dataset_id)
-
-
-@lru_cache(maxsize=64)
-def _width(store: Store, dataset_id: str) -> int:
-    dataset = store.dataset(dataset_id)
-    train = split(dataset, 0).train
-    some = train[:: max(1, len(train) // _SEEN)]
-    return n_multiplied_columns(encode(dataset, some).rows(some))
-
-
-def _speed_so_far(store: Store) -> float | None:
+def _speed(store: Store) -> float | None:
     """Return multiply-adds per second of stacks trained here, or None before any.
 
-    The upper quartile: the first stack of a worker waits for its libraries.
+    The upper quartile of a run: the first stack of a worker waits for its libraries.
     """
-    over = [run.id for run in store.runs() if run.over]
-    for known in ("n_adversary_steps", "n_epochs"):  # a plain network is half overhead
-        found = filter(None, (_speeds(store, run_id, known) for run_id in over))
-        speeds = list(chain.from_iterable(islice(found, _SPEED_RUNS)))
+    for run in [run for run in store.runs() if run.over][:_LATEST]:
+        speeds = _speeds(store, run.id)
         if speeds:
             return float(np.quantile(speeds, 0.75))
     return None
 
 
 @lru_cache(maxsize=64)
-def _speeds(store: Store, run_id: str, known: str) -> Sequence[float]:
-    """Return the speed of each stack of a run that is over, of methods with `known`.
+def _speeds(store: Store, run_id: str) -> Sequence[float]:
+    """Return the speed of each stack of networks of a run that is over.
 
     A stack is told by its seconds: every model of it keeps the same share.
     """
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
-    n_rows, n_features = _size(store, run.dataset_id, run.spec.get("train_rows"))
+    n_rows = rows_used(store, run.dataset_id, run.spec.get("train_rows"))
     stacks: dict[tuple[str, int, float], list[TrialRecord]] = {}
     for trial in snapshot.trials:
-        if trial.seconds and trial.method in CATALOG:
-            alike = trial.method, trial.seed, trial.seconds
-            stacks.setdefault(alike, []).append(trial)
+        if trial.seconds and "n_epochs" in trial.params:
+            stack = trial.method, trial.seed, trial.seconds
+            stacks.setdefault(stack, []).append(trial)
     return [
-        work(
-            trials[0].params,
-            n_rows=n_rows,
-            n_features=n_features,
-            n_models=len(trials),
-        )
+        work(trials[0].params, n_rows=n_rows, n_models=len(trials))
         / (seconds * len(trials))
         for (_, _, seconds), trials in stacks.items()
-        if known in trials[0].params
     ]

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
     from fairdash.methods.adversarial.zhang import AdversarialDebiasing, Unconstrained
     from fairdash.methods.catalog import (
         CATALOG,
-        FAMILY_WORDS,
-        by_family,
         family_of,
-        family_title,
     )
     from fairdash.methods.classical.plain import Weighted
     from fairdash.methods.declare import Device, Effort, Method, Param, param
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     )
     from fairdash.methods.network import (
         CACHED_ROWS,
-        n_multiplied_columns,
         training_device,
     )
     from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO

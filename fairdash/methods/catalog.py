@@ -4,8 +4,6 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
-from collections.abc import Iterable
-
 from fairdash.methods.adversarial import fad, road, zhang
 from fairdash.methods.classical import linear, multicalibration, plain, reductions
 from fairdash.methods.individual import sensei
@@ -49,14 +47,6 @@ FAMILIES = {
         sensei.CLP_METHOD,
     ),
 }
-#: What each family does, in a sentence.
-FAMILY_WORDS = {
-    "No correction": "What the others are held to.",
-    "In training": "The model learns to be fair.",
-    "After training": "Its decisions are corrected, see also Post-process.",
-    "Certified for wrong groups": "What holds even if groups are recorded wrongly.",
-    "For people who are alike": "Whoever is alike is scored alike.",
-}
 _FIRST = "In training"
 CATALOG = {method.key: method for methods in FAMILIES.values() for method in methods}
 CATALOG |= plugged(CATALOG)
@@ -70,16 +60,3 @@ def family_of(key: str) -> str:
         if any(method.key == key for method in methods)
     )
     return next(named, _FIRST)
-
-
-def by_family(keys: Iterable[str]) -> dict[str, list[str]]:
-    """Return methods by family, in the order given; only families that have some."""
-    found: dict[str, list[str]] = {family: [] for family in FAMILIES}
-    for key in keys:
-        found[family_of(key)].append(key)
-    return {family: some for family, some in found.items() if some}
-
-
-def family_title(family: str) -> str:
-    """Return the name of a family on screen; of one it says that it comes first."""
-    return f"{family} · start here" if family == _FIRST else family

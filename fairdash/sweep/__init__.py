@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Stack,
         Trial,
         expand,
-        makespan,
         plan,
         trial_key,
         work,

@@ -1,10 +1,9 @@
 """From a specification to trials, each known by a key, and to stacks of them."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from heapq import heapify, heapreplace
 from itertools import pairwise, product
 from math import ceil, prod
 from typing import Any
@@ -17,8 +16,8 @@ RESULTS_VERSION = 3  # raise it when the same settings train another model than 
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
 MOST_SETTINGS = 10_000  # of a grid: days of training, and a page must list them
 MOST_TRIALS = 100_000  # of a sweep, over its seeds
-MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
-USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # when only the order of stacks counts
+MAX_MODELS = {"cpu": 32, "cuda": 256}  # of a stack, for it is what a crash can lose
+USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # where only an order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
 # in the parameters of trials of earlier versions: a further start on the same split
 INITIALISATION = "initialisation"
@@ -170,15 +169,14 @@ class Stack:
         """Identity, from those of the trials."""
         return _hash_of([trial.key for trial in self.trials])
 
-    def work(self, *, n_rows: int, n_features: int) -> float:
+    def work(self, *, n_rows: int) -> float:
         """Return about how many multiply-adds the stack takes: see `work`."""
-        one, together = self.trials[0].params, len(self.trials)
-        return work(one, n_rows=n_rows, n_features=n_features, n_models=together)
+        return work(self.trials[0].params, n_rows=n_rows, n_models=len(self.trials))
 
     @property
     def length(self) -> float:
         """The work of a stack beside that of other stacks of the same run."""
-        return self.work(n_rows=USUAL_ROWS, n_features=USUAL_FEATURES)
+        return self.work(n_rows=USUAL_ROWS)
 
     @property
     def points(self) -> list[dict[str, Scalar]]:
@@ -212,7 +210,7 @@ def plan(
     device : {"cpu", "cuda"}, default="cpu"
         On a CPU models times batch rows stay at `fairdash.methods.CACHED_ROWS`: larger
         stacks are slower, and cannot be shared out over workers. A GPU needs large
-        ones; ``fit_many`` cuts them into parts that its memory holds.
+        ones.
     """
     alike: dict[str, list[Trial]] = {}
     for trial in trials:
@@ -234,12 +232,10 @@ def plan(
 
 def _fitting(trial: Trial, device: Device) -> int:
     """Return how many models like this one fit a device together."""
+    if device == "cuda":
+        return MAX_MODELS[device]
     cached = CACHED_ROWS // int(trial.params.get("batch_size", 1))
-    return (
-        MAX_MODELS[device]
-        if device == "cuda"
-        else max(1, min(MAX_MODELS[device], cached))
-    )
+    return max(1, min(MAX_MODELS[device], cached))
 
 
 def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:
@@ -257,9 +253,7 @@ def _fixed(trial: Trial) -> dict[str, Scalar]:
     }
 
 
-def work(
-    params: Mapping[str, Any], *, n_rows: int, n_features: int, n_models: int = 1
-) -> float:
+def work(params: Mapping[str, Any], *, n_rows: int, n_models: int = 1) -> float:
     """Return about how many multiply-adds training a stack takes.
 
     Counts forward and backward passes of the usual layers: predictor, adversary and
@@ -268,9 +262,9 @@ def work(
     of that. It ranks stacks and, with a speed measured on a machine, foretells their
     time.
     """
-    predictor = _products(n_features, *PREDICTOR)
+    predictor = _products(USUAL_FEATURES, *PREDICTOR)
     if "n_epochs" not in params:
-        return float(n_models * EXACT_PASSES * n_rows * n_features)
+        return float(n_models * EXACT_PASSES * n_rows * USUAL_FEATURES)
     adversary, ratio = (
         params.get("n_adversary_steps", 0),
         params.get("n_ratio_steps", 0),
@@ -283,15 +277,6 @@ def work(
     n_steps = n_batches * (1 + adversary + ratio + search / 2)
     each_epoch = n_models * n_rows * per_row + n_steps * LEAST_STEP
     return float(params["n_epochs"] * each_epoch)
-
-
-def makespan(seconds: Sequence[float], n_workers: int) -> float:
-    """Return how long tasks take that free workers take up in their order."""
-    busy = [0.0] * max(1, n_workers)
-    heapify(busy)
-    for task in seconds:
-        heapreplace(busy, busy[0] + task)
-    return max(busy)
 
 
 def _products(*sizes: int) -> int:

@@ -1,6 +1,5 @@
 """What is to be trained, on what: readable, checkable, and the same everywhere."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -42,17 +41,8 @@ BASELINE = "unconstrained"
 WEIGHT, TAU = "fairness_weight", "tau"
 Scalar = int | float | str
 RowCount = Annotated[int, Field(ge=1, le=10**12, strict=True)]
-# planes of earlier versions: one network approximated all settings of a method
-REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
-NO_EQUAL_MODELS = (
-    "`equal_models` is no longer supported and is ignored: every method is trained at "
-    "the values that its grid lists."
-)
-IGNORED = (
-    "equal_models",
-    "initialisations",
-    "cross_validate",
-)  # fields of earlier versions
+# fields of earlier versions
+IGNORED = ("equal_models", "initialisations", "cross_validate")
 MOST_VALUES = 1000  # of an axis
 MOST_SEEDS, MOST_SEED = 1000, 2**32 - 1  # further states are made from a seed
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
@@ -117,7 +107,7 @@ class MethodGrid(_Frozen):
     params : dict
         A value, or the list of values to try, by name. A list may also be given as
         ``{linear: [0, 5, 20]}`` or ``{log: [0.1, 10, 5]}``: first, last and number of
-        values; or as ``{number: 5}``, over the range and axis that the method declares.
+        values.
         The other parameters are at the method's defaults for ``effort``.
     effort : {"fast", "paper"}
         Length of training: quick, or as in the method's paper.
@@ -126,18 +116,6 @@ class MethodGrid(_Frozen):
     method: str
     params: dict[str, Scalar | tuple[Scalar, ...]] = {}
     effort: Effort = "fast"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_planes(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        method = str(given.get("method", ""))
-        if method in REMOVED or given.get("effort") == "plane":
-            message = f"{method!r} asks for a plane, which is no longer supported"
-            instead = REMOVED.get(method, method)
-            raise ValueError(f"{message}; sweep a grid of {instead!r} instead")
-        return given
 
     @field_validator("params", mode="before")
     @classmethod
@@ -163,15 +141,10 @@ def as_axis(values: Any) -> Sequence[Any]:
 
 
 def _spelled(declared: Param, axis: Any) -> Any:
-    """Return the values of a linear or log axis, to six significant digits.
-
-    ``{number: n}`` is n values over the parameter's own range and axis.
-    """
+    """Return the values of a linear or log axis, to six significant digits."""
     if not isinstance(axis, dict):
         return axis
     name = declared.name
-    if axis.keys() == {"number"} and declared.kind == "float":
-        axis = {declared.axis: [declared.low, declared.high, axis["number"]]}
     if len(axis) != 1 or not axis.keys() <= SPACINGS.keys():
         message = f"`{name}` is a value, a list, or one of {sorted(SPACINGS)}"
         raise ValueError(f"{message}: [first, last, number], got {brief(axis)}")
@@ -266,8 +239,6 @@ class SweepSpec(_Frozen):
         given = parsed(text, "YAML")
         if not isinstance(given, dict):
             raise ValueError("A sweep is a YAML mapping with `data` and `methods`.")
-        if given.get("equal_models"):
-            warnings.warn(NO_EQUAL_MODELS, stacklevel=2)
         if isinstance(source, Path) and isinstance(given.get("data"), dict):
             path = given["data"].get("path")
             if isinstance(path, str) and "://" not in path:

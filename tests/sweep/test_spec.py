@@ -170,7 +170,7 @@ RANGES = [
     ({"tau": True}, "`tau` must be a finite number > 0, got True"),
     ({"tau": [0.1, [2]]}, "`tau` must be a finite number > 0"),
     ({"tau": {"linear": [0.1, float("inf"), 5]}}, "`tau` must be a finite number > 0"),
-    ({"tau": {"number": HUGE}}, "`tau` can have 1 to 1000 values"),
+    ({"tau": {"log": [0.1, 1, HUGE]}}, "`tau` can have 1 to 1000 values"),
     ({"predictor_layers": 5}, "`predictor_layers` must be one of"),
 ]
 SEEDS = [
@@ -266,26 +266,8 @@ def test_of_a_stored_run_stays_what_can_be_trained(tmp_path):
         SweepSpec.of_run({**stored, "methods": [refused]})
 
 
-@pytest.mark.parametrize(
-    ("given", "instead"),
-    [
-        ({"method": "road_plane"}, "road"),
-        ({"method": "adversarial_plane", "effort": "plane"}, "adversarial"),
-        ({"method": "road", "effort": "plane"}, "road"),
-    ],
-)
-def test_a_plane_of_an_earlier_version_is_refused_with_the_way_out(given, instead):
-    with pytest.raises(ValueError, match=f"no longer supported.*grid of '{instead}'"):
-        MethodGrid.model_validate(given)
-
-
-def test_equal_models_of_an_earlier_version_is_ignored_with_a_sentence():
+def test_fields_of_earlier_versions_are_ignored():
     text = MINIMAL.format(sample="loans")
-    with pytest.warns(UserWarning, match="`equal_models` is no longer supported"):
-        assert SweepSpec.from_yaml(f"{text}\nequal_models: true") == (
-            SweepSpec.from_yaml(text)
-        )
-    stored = SweepSpec.from_yaml(text).model_dump(mode="json")
-    assert SweepSpec.of_run({**stored, "equal_models": True}).model_dump() == (
-        SweepSpec.from_yaml(text).model_dump()
-    )
+    spec = SweepSpec.from_yaml(text)
+    older = f"{text}\nequal_models: true\ninitialisations: 2\ncross_validate: true"
+    assert SweepSpec.from_yaml(older) == spec

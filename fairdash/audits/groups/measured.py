@@ -17,7 +17,7 @@ from fairdash._wording import (
 )
 from fairdash.audits.groups.evaluation import MOST_SEEDS, constant, paired_changes
 from fairdash.audits.groups.local import LocalResult
-from fairdash.audits.trials.kept import remember
+from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.rows import (
     ALL_ROWS,
@@ -83,7 +83,7 @@ def asked_of(
     }
 
 
-@remember(256)
+@memoised(256)
 def local_by_measure(
     store: Store,
     models: Sequence[Setting],
@@ -234,7 +234,7 @@ def every_measure(
     )
 
 
-@remember(2000)
+@memoised(2000)
 def _by_groups(
     store: Store,
     model: Setting,
@@ -297,7 +297,7 @@ def every_model(
     )
 
 
-@remember(2000)
+@memoised(2000)
 def _values(
     store: Store, model: Setting, dataset_id: str, measure: str
 ) -> "pd.Series[float]":

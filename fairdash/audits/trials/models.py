@@ -8,13 +8,12 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from fairdash._wording import listing, plural
-from fairdash.methods import CATALOG, Param
+from fairdash.methods import CATALOG
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import (
     BASELINE,
     FOLD,
     INITIALISATION,
-    SweepSpec,
     model_label,
     trial_key,
 )
@@ -157,7 +156,7 @@ def known_models_of(store: Store, runs: Sequence[str]) -> list[Setting]:
 def told_apart(models: Sequence[Setting]) -> list[Setting]:
     """Return the models, those of one label named by what sets them apart.
 
-    That is how they were trained, their effort, or else the parameters that differ.
+    That is how they were trained, their effort, or the parameters that differ.
     """
     return [_distinct(model, models) for model in models]
 
@@ -248,26 +247,6 @@ def on_shared_seeds(models: Sequence[Setting]) -> Comparison:
     )
 
 
-def spec_of(
-    store: Store,
-    models: Sequence[Setting],
-    seeds: Sequence[int],
-) -> SweepSpec:
-    """Return what trains models on some seeds, of those that train like the first."""
-    grids = [
-        {"method": model.method, "params": model.trials[0].params}
-        for model in models
-        if model.trained == models[0].trained
-    ]
-    run = store.run_of(models[0].trials[0].key)
-    changes = {
-        "methods": grids,
-        "seeds": list(seeds),
-    }
-    spec = SweepSpec.of_run(run.spec).model_dump(mode="json")
-    return SweepSpec.model_validate({**spec, **changes})
-
-
 def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
     """Return a model after the one to compare it with, if there is one.
 
@@ -316,41 +295,22 @@ def _canonical(trial: TrialRecord) -> str:
 def _distinct(model: Setting, models: Sequence[Setting]) -> Setting:
     """Name what sets ``model`` apart from others with its label."""
     named = [other for other in models if other.label == model.label]
-    alike = [other for other in named if other.trained == model.trained]
+    alike = [
+        other.trials[0].params for other in named if other.trained == model.trained
+    ]
     parts = model.trained.words() if len(alike) < len(named) else []
-    if len(alike) > 1:
-        differing = [
-            param
-            for param in CATALOG[model.method].params
-            if len({other.trials[0].params.get(param.name) for other in alike}) > 1
-        ]
-        short = [_short(other, differing) for other in alike]
-        words = _short(model, differing)
-        if len(set(short)) < len(alike):
-            words = _values(model, differing)
-        parts.append(words)
-    return replace(model, label=", ".join([model.label, *parts]))
-
-
-def _short(model: Setting, differing: Sequence[Param]) -> str:
-    """Return the effort of a model, or what it has other than the fast one."""
-    effort = _effort(model, [param.name for param in differing])
-    if effort is not None:
-        return effort
-    params, usual = model.trials[0].params, CATALOG[model.method].settings({})
-    return _values(model, [p for p in differing if params[p.name] != usual[p.name]])
-
-
-def _values(model: Setting, named: Sequence[Param]) -> str:
-    params = model.trials[0].params
-    return ", ".join(f"{param.label.lower()} {params[param.name]}" for param in named)
-
-
-def _effort(model: Setting, names: Sequence[str]) -> str | None:
-    """Return the effort of which a model has the parameters ``names``, if any."""
     method, params = CATALOG[model.method], model.trials[0].params
-    for effort in method.efforts:
+    labels = {
+        param.name: param.label.lower()
+        for param in method.params
+        if len({other.get(param.name) for other in alike}) > 1
+    }
+    for effort in method.efforts if labels else ():
         usual = method.settings({}, effort)
-        if all(params.get(name) == usual[name] for name in names):
-            return effort
-    return None
+        other = [name for name in labels if params.get(name) != usual[name]]
+        if not other:
+            parts.append(effort)
+            break
+    else:
+        parts += [f"{label} {params[name]}" for name, label in labels.items()]
+    return replace(model, label=", ".join([model.label, *parts]))

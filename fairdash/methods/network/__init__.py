@@ -5,7 +5,7 @@ from fairdash.methods.network.classifier import (
     StackedClassifier,
     training_device,
 )
-from fairdash.methods.network.products import n_multiplied_columns, product
+from fairdash.methods.network.products import product
 from fairdash.methods.network.stacked import LANES, Adam, StackedNetwork
 from fairdash.methods.network.training import (
     Batch,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -24,77 +23,25 @@ from fairdash.methods.params import (
     LEARNING_RATE,
     PREDICTOR,
     RANDOM_STATE,
-    hidden_layers,
 )
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 CACHED_ROWS = 8_192  # models x batch rows whose activations stay in a core's cache
-GPU_SHARE = 0.4  # of the free memory: another worker may begin at the same moment
-FLOAT = 4  # bytes
-STATES = 4  # of a parameter: its value, its gradient and Adam's two moments
-INPUTS = 4  # copies of a model's own inputs, where a method changes them
-COLUMNS = 24  # temporary numbers of a row, in losses and weights
+MOST_ON_GPU = 256  # models of a stack
 
 
-def plan_stacks(
-    models: Sequence[Any],
-    stackable: Sequence[str],
-    *,
-    n_rows: int,
-    n_features: int,
-) -> list[list[int]]:
-    """Return indices of models that train together, in stacks that fit the device."""
+def plan_stacks(models: Sequence[Any], stackable: Sequence[str]) -> list[list[int]]:
+    """Return indices of models that train together, in stacks that suit the device."""
     stacks = []
     for indices in alike(models, stackable):
         first = models[indices[0]]
-        size = stack_size(
-            first.get_params(deep=False),
-            n_rows=n_rows,
-            n_features=n_features,
-            free=free_memory(find_device(first.device)),
-        )
+        size = MOST_ON_GPU
+        if find_device(first.device).type == "cpu":
+            size = max(1, CACHED_ROWS // int(first.batch_size))
         stacks += [indices[i : i + size] for i in range(0, len(indices), size)]
     return stacks
-
-
-def stack_size(
-    params: dict[str, Any], *, n_rows: int, n_features: int, free: int | None
-) -> int:
-    """Return how many models like one train together, at least 1.
-
-    ``free`` are the bytes of a GPU that are free; None on a CPU, where models times
-    batch rows stay at `CACHED_ROWS`, so that activations fit a core's cache.
-    """
-    if free is None:
-        return max(1, CACHED_ROWS // int(params["batch_size"]))
-    need = model_bytes(params, n_rows=n_rows, n_features=n_features)
-    return max(1, int(GPU_SHARE * free / need))
-
-
-def model_bytes(params: dict[str, Any], *, n_rows: int, n_features: int) -> int:
-    """Return about how much memory one model of a stack takes, in bytes."""
-    widths = [
-        (n_features, *hidden_layers(layers), 1)
-        for name, layers in params.items()
-        if name.endswith("_layers")
-    ]
-    n_parameters = sum((n + 1) * m for sizes in widths for n, m in pairwise(sizes))
-    outputs = 2 * 2 * sum(sum(sizes[1:]) for sizes in widths)
-    per_row = outputs + INPUTS * n_features + COLUMNS
-    batch_rows = min(int(params["batch_size"]), n_rows)
-    numbers = STATES * n_parameters + batch_rows * per_row + n_rows * COLUMNS
-    return FLOAT * numbers
-
-
-def free_memory(device: torch.device) -> int | None:
-    """Return the free bytes of a GPU, with those torch keeps; None of a CPU."""
-    if device.type != "cuda":
-        return None
-    free: int = torch.cuda.mem_get_info(device)[0]
-    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return free + kept
 
 
 def find_device(name: str) -> torch.device:
@@ -185,12 +132,7 @@ class StackedClassifier(ManyClassifier, NetworkClassifier):
             X, y, sensitive_features, sample_weight, dtype=np.float32, order="C"
         )
         self._share(models)
-        stacks = plan_stacks(
-            models,
-            self._stackable,
-            n_rows=len(target),
-            n_features=self.n_features_in_,
-        )
+        stacks = plan_stacks(models, self._stackable)
         root = self._init_callback_context(max_subtasks=len(stacks))
         data = {"X": X, "y": y, "metadata": {"sensitive_features": sensitive_features}}
         root.call_on_fit_task_begin(estimator=self, **data)

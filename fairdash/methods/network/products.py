@@ -89,14 +89,12 @@ def alone(
     right_stride: tuple[int, ...],
     bare: bool,
 ) -> Way:
-    """Return the quickest way to a single product that rounds like one of several.
+    """Return a way to a single product that rounds like one of several.
 
-    Which one does depends on the processor and on how numbers lie in memory, so it is
-    tried, once, with operands of these shapes and strides; `twice` always does.
+    Whether the product as it is does depends on the processor and on how numbers lie in
+    memory, so it is tried, once, with operands of these shapes and strides; `twice`
+    always does.
     """
-    ways: list[Way] = [as_it_is]
-    if left[1] == 1:
-        ways += [two_rows, two_halves] if right[2] % 2 == 0 else [two_rows]
     random, single = torch.Generator().manual_seed(0), torch.float32
     for _ in range(4):
         a = torch.empty_strided(left, left_stride, dtype=single)
@@ -105,8 +103,9 @@ def alone(
         for part in (a, b):
             part.normal_(generator=random)
         expected = twice(a, b, c, None)
-        ways = [way for way in ways if torch.equal(way(a, b, c, None), expected)]
-    return (*ways, twice)[0]
+        if not torch.equal(as_it_is(a, b, c, None), expected):
+            return twice
+    return as_it_is
 
 
 def as_it_is(
@@ -116,29 +115,6 @@ def as_it_is(
     if plus is None:
         return torch.bmm(left, right, out=out)
     return torch.baddbmm(plus, left, right, out=out)
-
-
-def two_rows(
-    left: Tensor, right: Tensor, plus: Tensor | None, out: Tensor | None
-) -> Tensor:
-    """Return it from a product with the row twice."""
-    found = as_it_is(torch.cat((left, left), 1), right, plus, None)[:, :1]
-    return found if out is None else out.copy_(found)
-
-
-def two_halves(
-    left: Tensor, right: Tensor, plus: Tensor | None, out: Tensor | None
-) -> Tensor:
-    """Return it from two products, each with half of the columns."""
-
-    def halves(row: Tensor) -> Tensor:
-        return row[0].unflatten(1, (2, -1)).movedim(1, 0)
-
-    shape = 1, 1, right.shape[2]
-    plus = plus if plus is None else halves(plus.expand(shape))
-    row = left.expand(2, *left.shape[1:])
-    found = as_it_is(row, halves(right), plus, None).view(shape)
-    return found if out is None else out.copy_(found)
 
 
 def twice(
@@ -171,15 +147,6 @@ def common_values(X: NDArray[np.floating]) -> CommonValues:
     if is_sparse.sum() < WORTH:
         is_sparse[:] = False
     return CommonValues(value, is_sparse)
-
-
-def n_multiplied_columns(X: NDArray[np.floating]) -> int:
-    """Return how many columns networks multiply in full when they train on ``X``.
-
-    Of one-hot columns they add up the few entries that are not the common value, which
-    takes next to no time beside.
-    """
-    return int((~common_values(X).is_sparse).sum())
 
 
 @dataclass(frozen=True)

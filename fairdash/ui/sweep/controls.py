@@ -27,7 +27,6 @@ from fairdash.ui.selection import (
 )
 from fairdash.ui.widgets.blocks import more
 
-_SLIDERS = 2
 _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 
 
@@ -50,7 +49,6 @@ class Controls:
 
     place: int  # of the setting in ``means``
     method: str
-    sliders: tuple[str, ...]  # the axes that sliders go through, at most two
     limit: float  # on DI
     axes: tuple[str, str]
 
@@ -91,11 +89,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
             key=widget,
             on_change=lambda: move(sweep, place, {}, st.session_state[widget]),
         )
-    names = tuple(result.axes(method))
-    with options:
-        for name in names[_SLIDERS:]:
-            _other_axis(sweep, place, name)
-    return Controls(place, method, names[:_SLIDERS], limit, axes), corner
+    return Controls(place, method, limit, axes), corner
 
 
 def current(sweep: StoredSweep, limit: float) -> int:
@@ -168,25 +162,6 @@ def read_point(
         if text not in values and isinstance(values[0], str):
             return None
     return point
-
-
-def _other_axis(sweep: StoredSweep, place: int, name: str) -> None:
-    """Draw the choice of a value on an axis that has no slider."""
-    row = sweep.result.means.iloc[place]
-    method = str(row["method"])
-    param = next(p for p in CATALOG[method].params if p.name == name)
-    key = f"{sweep.run.id} {name}"
-    values = sweep.result.axes(method)[name]
-    st.session_state[key] = row[name]
-    shown = dict(zip(values, labels(values), strict=True))
-    st.select_slider(
-        param.title,
-        values,
-        format_func=shown.__getitem__,
-        help=param.help or None,
-        key=key,
-        on_change=lambda: move(sweep, place, {name: st.session_state[key]}),
-    )
 
 
 def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:

@@ -11,10 +11,7 @@ from fairdash.audits import ExpectedCost, expected_cost
 from fairdash.jobs import submit
 from fairdash.methods import (
     CATALOG,
-    FAMILY_WORDS,
     Effort,
-    by_family,
-    family_title,
 )
 from fairdash.sweep import (
     PAPER,
@@ -24,7 +21,7 @@ from fairdash.sweep import (
     grid_spec,
     swept_methods,
 )
-from fairdash.ui.selection import OF_DATA, Fields, bound_entry, entry
+from fairdash.ui.selection import OF_DATA, Fields, bound_entry
 from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import rows_to_train, source
@@ -111,37 +108,22 @@ class FormFields(Fields):
 
 
 def _methods() -> list[str]:
-    """Draw the methods that can be swept over, by family, and return the chosen ones.
+    """Draw the methods that can be swept over, and return the chosen ones."""
+    swept = swept_methods()
 
-    All families are one entry of the address.
-    """
-    known = swept_methods()
-    start = [key for key in ("adversarial", "road") if key in known]
-    text = entry(FormFields.here().sweep_form, "methods")
-    now = start if text is None else [key for key in text.split(",") if key in known]
-    chosen: list[str] = []
-    for family, methods in by_family(known).items():
-        others = [key for key in now if key not in methods]
-        mine = [key for key in now if key in methods]
-        picked = st.pills(
-            family_title(family),
-            methods,
-            selection_mode="multi",
-            format_func=lambda key: CATALOG[key].label,
-            help=f"{FAMILY_WORDS[family]} {_BESIDE}",
-            **_tied(
-                "methods",
-                mine,
-                read=lambda _, mine=mine: mine,
-                written=lambda picked, others=others: ",".join([*others, *picked]),
-                key=family,
-            ),
-        )
-        if picked:
-            each = (CATALOG[key] for key in picked)
-            lines = (f"**{method.label}** {method.summary}" for method in each)
-            st.caption("  \n".join(lines))
-        chosen += picked
+    def read(text: str) -> list[str]:
+        return [key for key in text.split(",") if key in swept]
+
+    start = read("adversarial,road")
+    chosen: list[str] = st.multiselect(
+        "Methods",
+        swept,
+        format_func=lambda key: CATALOG[key].label,
+        help=_BESIDE,
+        **_tied("methods", start, read=read, written=",".join),
+    )
+    lines = (f"**{CATALOG[key].label}** {CATALOG[key].summary}" for key in chosen)
+    st.caption("  \n".join(lines))
     return chosen
 
 

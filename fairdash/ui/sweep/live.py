@@ -11,7 +11,6 @@ the JSON twice at every release.
 
 import json
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import streamlit as st
 from fairdash._wording import Kpi
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
-from fairdash.sweep import Scalar
 from fairdash.ui.sweep.controls import Controls, labels, move
 from fairdash.ui.widgets.state import live_component
 
@@ -32,32 +30,28 @@ def draw_sliders(sweep: StoredSweep, state: Controls) -> None:
     result = sweep.result
     axes = result.axes(state.method)
     row = result.means.iloc[state.place]
-    others = {name: row[name] for name in axes if name not in state.sliders}
     key = f"{sweep.run.id} {state.method} setting"
 
     def moved() -> None:
         at = st.session_state[key].get("place")
         if at:
-            pairs = zip(state.sliders, at, strict=True)
+            pairs = zip(axes, at, strict=True)
             change = {name: axes[name][round(tick)] for name, tick in pairs}
             move(sweep, state.place, change)
 
     drawn = sweep.once(
-        lambda: json.dumps(_settings(sweep, state, others)),
+        lambda: json.dumps(_settings(sweep, state)),
         "sliders",
         state.method,
-        tuple(others.items()),
         state.limit,
         state.axes,
     )
-    start = [axes[name].index(row[name]) for name in state.sliders]
+    start = [axes[name].index(row[name]) for name in axes]
     data = f'{drawn[:-1]}, "start": {json.dumps(start)}}}'.encode()
     live_component("live_setting", _HERE)(data=data, key=key, on_place_change=moved)
 
 
-def _settings(
-    sweep: StoredSweep, state: Controls, others: Mapping[str, Scalar]
-) -> dict[str, Any]:
+def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
     """Return the numbers of every setting of a method, wherever the sliders stand."""
     result = sweep.result
     axes = result.axes(state.method)
@@ -66,14 +60,12 @@ def _settings(
     settings = []
     for place, kpis in cards.items():
         row = result.means.iloc[place]
-        if any(row[name] != value for name, value in others.items()):
-            continue
         mark = [float(row[f"test_{metric}"]) for metric in state.axes]
         settings.append(
             {
                 "id": str(place),
                 "label": result.labels[place],
-                "at": [axes[name].index(row[name]) for name in state.sliders],
+                "at": [axes[name].index(row[name]) for name in axes],
                 "values": [_card(kpi) for kpi in kpis],
                 "mark": mark if all(map(math.isfinite, mark)) else None,
             }
@@ -85,7 +77,7 @@ def _settings(
                 "help": params[name].help,
                 "values": labels(axes[name]),
             }
-            for name in state.sliders
+            for name in axes
         ],
         "cards": [{"label": kpi.label, "help": kpi.help} for kpi in cards[state.place]],
         "settings": settings,

@@ -10,12 +10,9 @@ import streamlit as st
 from fairdash.audits import single_values
 from fairdash.methods import (
     CATALOG,
-    FAMILY_WORDS,
     Effort,
     Param,
-    by_family,
     family_of,
-    family_title,
 )
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import OF_RUN, Fields, bound
@@ -23,7 +20,6 @@ from fairdash.ui.selection import OF_RUN, Fields, bound
 _Tied = dict[str, Any]  # what ties a widget to the selection
 _NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
 _MOST_SEEDS = 20  # unless the run that is opened has more
-_FITTING = 24  # letters of options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
 
 
@@ -58,19 +54,10 @@ def method_form(start: MethodGrid) -> MethodGrid:
 
     grid = current()
     method = CATALOG[grid.method]
-    family = family_of(method.key)
-    families = by_family(CATALOG)
-    st.selectbox(
-        "When it acts",
-        list(families),
-        format_func=family_title,
-        help="  \n".join(f"{name}: {words}" for name, words in FAMILY_WORDS.items()),
-        **tie(family, lambda name: another(families[name][0]), "family"),
-    )
     st.selectbox(
         "Method",
-        families[family],
-        format_func=lambda name: CATALOG[name].label,
+        list(CATALOG),
+        format_func=lambda key: f"{CATALOG[key].label} · {family_of(key).lower()}",
         **tie(method.key, another, "method"),
     )
     st.caption(f"{method.summary}", help=method.source)
@@ -145,7 +132,8 @@ def _fitting(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, An
 def _widget(param: Param, value: Any, tied: _Tied) -> None:
     common: dict[str, Any] = {"help": param.help or None, **tied}
     if param.kind == "choice":
-        _choice(param, common)
+        words = param.options.__getitem__
+        st.selectbox(param.title, list(param.options), format_func=words, **common)
     elif param.kind == "text":
         (st.text_area if param.letter else st.text_input)(param.title, **common)
     else:
@@ -157,18 +145,3 @@ def _widget(param: Param, value: Any, tied: _Tied) -> None:
         if param.kind == "float":
             common["format"] = "%.4f"
         st.number_input(param.title, low, high, step=step, **common)
-
-
-def _choice(param: Param, common: dict[str, Any]) -> None:
-    options, words = list(param.options), param.options.__getitem__
-    if sum(map(len, map(words, options))) > _FITTING:
-        st.selectbox(param.title, options, format_func=words, **common)
-        return
-    st.segmented_control(
-        param.title,
-        options,
-        required=True,
-        format_func=words,
-        width="stretch",
-        **common,
-    )

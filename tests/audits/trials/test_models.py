@@ -21,15 +21,11 @@ def road(effort, **params):
         ([road("fast")], [""]),
         ([road("fast"), road("paper")], [", fast", ", paper"]),
         (
-            [road("fast"), road("paper"), road("fast", n_epochs=7)],
-            [", fast", ", paper", ", epochs 7"],
-        ),
-        (
             [road("fast", n_epochs=7), road("fast", n_epochs=9)],
             [", epochs 7", ", epochs 9"],
         ),
     ],
-    ids=["alone", "two efforts", "a length of its own", "two lengths"],
+    ids=["alone", "two efforts", "two lengths"],
 )
 def test_models_of_one_label_are_told_apart_by_effort_or_by_what_differs(
     models, labels

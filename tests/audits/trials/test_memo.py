@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.audits.trials.kept import Kept
+from fairdash.audits.trials.memo import Memo
 
 
 @given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 4))
 def test_the_values_asked_for_last_are_made_once(asked, most):
-    kept, made = Kept(most), []
+    kept, made = Memo(most), []
     last = OrderedDict()  # the same said again
     expected = []
     for one in asked:
@@ -25,7 +25,7 @@ def test_the_values_asked_for_last_are_made_once(asked, most):
 
 
 def test_nothing_is_kept_of_what_fails():
-    kept = Kept(2)
+    kept = Memo(2)
     with pytest.raises(ZeroDivisionError):
         kept(lambda: 1 / 0, "value")
     assert kept(lambda: 5, "value") == 5
