@@ -2,13 +2,10 @@
 
 import doctest
 import importlib.util
-import json
 import re
 import shlex
 import subprocess
 import sys
-import tomllib
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +13,16 @@ import pandas as pd
 import pytest
 import typer
 import yaml
-from distributed.cli.dask_scheduler import main as scheduler
 from markdown_it import MarkdownIt
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from toys import law_csv, train_sweep
+from toys import people_csv, specification, train_sweep
 
 import fairdash
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC, Cut, Roles, encode, split
+from fairdash.datasets import Cut, Roles, encode, split
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
@@ -130,72 +126,39 @@ def blocks(path, *kinds):
     return [fence.content for fence in fences if fence.info.strip() in kinds]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_block_is_read_by_its_parser(path, files):
-    fences = [token for token in MarkdownIt().parse(path.read_text()) if token.markup]
-    kinds = {token.info for token in fences if token.type == "fence"}
-    assert kinds <= {"python", "sh", "text", *PARSERS, *NOT_RUN}
-    for kind, read in PARSERS.items():
-        for code in blocks(path, kind):
-            found = read(code)
-            assert found
-            if "methods" in found:  # of a table that may be the reader's
-                whole = {"data": {"sample": "loans"}, **found}
+def test_every_configuration_is_read():
+    for path in DOCUMENTS:
+        for code in blocks(path, "yaml"):
+            content = yaml.safe_load(code)
+            assert content
+            if "methods" in content:  # of a table that may be the reader's
+                whole = {"data": {"sample": "loans"}, **content}
                 SweepSpec.from_yaml(yaml.safe_dump(whole))
-    for code in blocks(path, "sh"):
-        for line in code.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True)
-            while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
-                del words[0]
-            if words and words[0] not in NOT_RUN:
-                READERS[words[0]](*words[1:])
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """A folder in which the files are that lines for a shell read."""
+def test_every_command_and_its_options_are_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = r"(?<=[ =])[\w/.]+\.(?:csv|json|onnx|parquet|yaml|zip)\b"
-    for code in (code for path in DOCUMENTS for code in blocks(path, "sh")):
-        for name in re.findall(names, code):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).touch()
-
-
-def read_as(command, *words):
-    """Have a command read its words as before it runs: options, types and files."""
-    while hasattr(command, "get_command"):
-        name, *words = words
-        command = command.get_command(None, name)
-        assert command is not None, f"there is no command {name}"
-    command.make_context("it", list(words))
-
-
-def read_as_script(script, *words):
-    """Look whether a script is there and names the options that it is given."""
-    if script == "-m":
-        assert importlib.util.find_spec(words[0])
-        return
-    text = (ROOT / script).read_text()
-    for word in words:
-        assert not word.startswith("-") or f'"{word}"' in text, (script, word)
-
-
-PARSERS = {"yaml": yaml.safe_load, "toml": tomllib.loads, "json": json.loads}
-READERS = {
-    "fairdash": partial(read_as, typer.main.get_command(app)),
-    "dask": lambda _, *words: read_as(scheduler, *words),
-    "python": read_as_script,
-    "make": lambda target: re.search(rf"(?m)^{target}:", MAKEFILE)[0],
-}
-# what of the documents no test runs or reads, and why
-NOT_RUN = {
-    "pip": "installs from elsewhere; test_wheel.py installs the wheel",
-    "podman": "needs containers; jobs/test_deploy.py starts the services without them",
-    "export": "sets a variable of the shell",
-    "nginx": "configures another server",
-    "CONTRIBUTING.md": "outlines a new method; app/test_new_things.py adds a whole one",
-}
+    lines = [
+        line
+        for path in DOCUMENTS
+        for code in blocks(path, "sh")
+        for line in code.replace("\\\n", " ").splitlines()
+    ]
+    files = r"(?<=[ =])[\w/.]+\.(?:csv|json|onnx|parquet|yaml|zip)\b"
+    for name in re.findall(files, "\n".join(lines)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for line in lines:
+        program, *words = shlex.split(line, comments=True) or [""]
+        if program == "make":
+            assert re.search(rf"(?m)^{words[0]}:", MAKEFILE), line
+        command = typer.main.get_command(app)
+        while program == "fairdash" and hasattr(command, "get_command"):
+            name, *words = words
+            command = command.get_command(None, name)
+            assert command is not None, f"there is no command {name}"
+        if program == "fairdash":
+            command.make_context("it", list(words))
 
 
 @pytest.fixture(scope="module")
@@ -226,23 +189,8 @@ def known(tmp_path_factory):
         features=("age", "education", "hours_per_week", *names),
     )
     home = tmp_path_factory.mktemp("docs")
-    (home / "law.csv").write_bytes(law_csv())
-    quick = {"n_epochs": 2, "batch_size": 128}
-    text = yaml.safe_dump(
-        {
-            "data": {
-                "path": str(home / "law.csv"),
-                "roles": PUBLIC["law"].roles.model_dump(mode="json"),
-            },
-            "methods": [
-                {"method": "unconstrained", "params": quick},
-                {
-                    "method": "road",
-                    "params": {**quick, "fairness_weight": [1, 2], "tau": 0.5},
-                },
-            ],
-        }
-    )
+    (home / "people.csv").write_bytes(people_csv())
+    text = specification(home / "people.csv").to_yaml()
     store = open_store(home)
     run = train_sweep(store, table, "Census", roles, ("sex",))
     dataset_id = store.snapshot(run).run.dataset_id
@@ -274,7 +222,8 @@ def known(tmp_path_factory):
 
 
 ALONE = {"README.md", "data_scientist.md"}  # have a test of their own
-PAGES = [path for path in DOCUMENTS if path.name not in {*ALONE, *NOT_RUN}]
+ALONE |= {"CONTRIBUTING.md"}  # outlines
+PAGES = [path for path in DOCUMENTS if path.name not in ALONE]
 PAGES = [path for path in PAGES if blocks(path, "python")]
 
 

@@ -104,11 +104,3 @@ def test_the_form_of_another_method_is_filled_in_anew(visit, run_id):
     same_opened_anew(page, "Train", visit)
     widget(page, "selectbox", "Method").set_value("road").run()
     assert chosen(page) == start
-
-
-def test_a_form_that_cannot_be_read_is_the_usual_one(visit, run_id):
-    usual = chosen(visit("Train", run=run_id))
-    for form in ('{"method":"gone"}', '{"params":{"tau":"x"}}', "{", "7"):
-        page = visit("Train", run=run_id, form=form)
-        assert not page.exception
-        assert chosen(page) == usual or "tau" in form

@@ -53,28 +53,3 @@ def test_a_csv_file_reads_the_same_without_pyarrow(content, monkeypatch):
     monkeypatch.setattr(read, "is_installed", lambda library: False)
     plain = fairdash.read_table(content.encode(), name="table.csv")
     pd.testing.assert_frame_equal(plain, usual)
-
-
-SNIPPET = """
-import fairdash
-
-fairdash.audit([1, 0], bogus=3)
-fairdash.nonsense
-fairdash.ROAD(fairness_weight=3)
-"""
-
-
-def test_a_type_checker_refuses_arguments_that_do_not_exist(tmp_path):
-    api = pytest.importorskip("mypy.api")
-    snippet = tmp_path / "snippet.py"
-    snippet.write_text(SNIPPET)
-    report, _, _ = api.run(
-        [
-            "--strict",
-            "--follow-imports=silent",
-            "--cache-dir=.mypy_cache/snippets",
-            str(snippet),
-        ]
-    )
-    lines = [line.split(":")[1] for line in report.splitlines() if ": error:" in line]
-    assert lines == ["4", "5"], report

@@ -62,21 +62,6 @@ def people_csv(n=600, seed=0):
     return people(n, seed).to_csv(index=False).encode()
 
 
-def law_csv(n=400, seed=0):
-    """Return made-up rows with the columns of the public Law School table."""
-    from fairdash.datasets import PUBLIC
-
-    rng = np.random.default_rng(seed)
-    roles = PUBLIC["law"].roles
-    table = pd.DataFrame(
-        rng.normal(size=(n, len(roles.features))), columns=list(roles.features)
-    )
-    table["age"], table["gender"] = rng.integers(1, 80, n), rng.integers(0, 2, n)
-    table[roles.sensitive_feature] = rng.integers(0, 2, n)
-    table[roles.target] = (table["lsat"] + rng.normal(size=n) > 0).astype(int)
-    return table.to_csv(index=False).encode()
-
-
 def specification(path, *, methods=None, **more):
     """Return a specification on the applicants that trains in a moment."""
     from fairdash.sweep import SweepSpec

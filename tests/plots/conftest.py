@@ -78,21 +78,6 @@ def shown(local_table, local_values, models):
 
 
 @pytest.fixture
-def changes():
-    """ROAD against the unconstrained model: fairer for sure, accuracy unclear."""
-    return pd.DataFrame(
-        {
-            "metric": ["accuracy", "demographic_parity_difference", "worst_1_di"],
-            "value": [0.651, 0.037, 0.15],
-            "reference": [0.67, 0.114, 0.3],
-            "difference": [-0.019, -0.077, -0.15],
-            "low": [-0.04, -0.1, -0.2],
-            "high": [0.002, -0.05, -0.04],
-        }
-    )
-
-
-@pytest.fixture
 def base_table():
     rows = [
         (name, group, n, rate, rate - 0.1, rate + 0.1, n > 40)
@@ -125,18 +110,6 @@ def curves():
             "adversary_loss": [0.6 + 0.001 * t for t in epoch],
         }
     )
-
-
-@pytest.fixture
-def ratio():
-    return {
-        "edges": [0.0, 1.0, 2.0, 3.0],
-        "density": {"Caucasian": [0.5, 0.4, 0.1], "Other": [0.6, 0.4, 0.0]},
-        "quantiles": {
-            "Caucasian": [0.2, 0.5, 0.9, 1.4, 2.6],
-            "Other": [0.4, 0.6, 0.9, 1.2, 1.8],
-        },
-    }
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import tomllib
 from pathlib import Path
 
-import plotly.graph_objects as go
 import pytest
 
 from fairdash.methods import CATALOG
@@ -11,7 +10,6 @@ from fairdash.plots import palette, plot_comparison, resolve
 from fairdash.plots._theme import (
     CATEGORICAL,
     METHODS,
-    finish,
     model_marks,
 )
 
@@ -42,16 +40,3 @@ def test_resolving_leaves_no_token_and_the_figure_as_it_was(models, theme, ink):
     assert "#0000" not in resolved.to_json().lower()
     assert ink in resolved.to_json()
     assert figure.to_json() == before
-
-
-def test_margins_fonts_and_titles_stand_on_the_figure_not_in_a_template():
-    layout = {"xaxis": {"title": "left"}, "xaxis2": {"title": "right", "nticks": 3}}
-    figure = finish([], layout, height=300, right=50)
-    assert isinstance(figure, go.Figure)
-    assert figure.layout.margin.r == 50
-    assert figure.layout.xaxis2.title.text == "right"
-    assert figure.layout.xaxis2.title.font.size == 13
-    assert figure.layout.xaxis2.nticks == 3
-    assert figure.layout.yaxis.showgrid
-    assert not figure.layout.xaxis.showgrid
-    assert figure.layout.dragmode is False
