@@ -1,9 +1,11 @@
 """Monitor: whether a deployed model keeps its limits, batch by batch."""
 
+import streamlit as st
+
 from fairdash import ui
 from fairdash.ui import monitor
 
-view = ui.page("Monitor", "Does it keep its limits?")
+view = ui.page("Monitor", "Does the deployed model keep its limits?")
 watches = monitor.watches()
 if not watches:
     ui.stop_empty(
@@ -12,6 +14,12 @@ if not watches:
         "the app adds one on the command line: `fairdash monitor add`.",
         {},
     )
-watch = monitor.pick_watch(watches)
-monitor.show_watch(watch)
+page = ui.result_page("monitor")
+with page.controls:
+    watch = monitor.pick_watch(watches)
+if watch.batches:
+    page.show(watch.answer())
+    page.evidence()
+else:
+    st.caption("No batch was audited yet.")
 ui.freeze_imports()

@@ -3,14 +3,18 @@
 from fairdash import ui
 from fairdash.ui import data, limits
 
-view = ui.page("Limits", "Does the table keep them?", pick="data")
+view = ui.page("Limits", "Does the table keep its limits?", pick="data")
 if view.data is None:
     ui.stop_empty(
         "No table yet",
         "A policy holds the decisions or scores of a table against limits.",
         data.ways_to_a_table("pages/12_Limits.py"),
     )
-policy = limits.ask_policy()
-if policy is not None:
-    limits.show_limits(view.data, policy)
+page = ui.result_page("limits")
+with page.controls:
+    policy = limits.ask_policy(view.data)
+checked = policy and limits.judge(view.data, policy)
+if checked:
+    page.show(checked.answer())
+    page.evidence()
 ui.freeze_imports()

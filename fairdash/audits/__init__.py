@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.alternative import alternative_in_run
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import TableQuestion
-    from fairdash.audits.tables.limits import check_policy
+    from fairdash.audits.tables.limits import PolicyCheck, check_policy
     from fairdash.audits.tables.ll144 import bias_audit
     from fairdash.audits.tables.monitor import Monitor, Watch
     from fairdash.audits.tables.outcomes import (
@@ -128,7 +128,7 @@ if TYPE_CHECKING:
         audit_outcomes,
         complete_rows,
     )
-    from fairdash.audits.tables.policy import Policy
+    from fairdash.audits.tables.policy import Policy, first_policy
     from fairdash.audits.training import (
         ExpectedCost,
         curves,

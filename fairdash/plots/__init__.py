@@ -18,6 +18,7 @@ load("plotly")
 from fairdash.plots._drift import plot_gap_changes
 from fairdash.plots._front import METRICS, plot_front
 from fairdash.plots._individual import plot_pairs
+from fairdash.plots._limits import plot_limits
 from fairdash.plots._local import (
     MOST_MODELS,
     plot_local_di,

@@ -1,39 +1,58 @@
-"""The page of limits: a policy is sent, every limit is judged."""
+"""The page of limits: a policy is written or sent, every limit is judged."""
 
+import pandas as pd
 import streamlit as st
 
 from fairdash import ui
-from fairdash.audits import Policy, Source, check_policy
+from fairdash.audits import Policy, PolicyCheck, Source, check_policy, first_policy
 
 MOST_MB = 1
+_HEIGHT = 380  # pixels of the policy's text
 
 
-def ask_policy() -> Policy | None:
-    """Draw the upload of a policy; return it once it fits."""
-    sent = st.file_uploader(
-        "Policy (YAML)", type=["yaml", "yml"], max_upload_size=MOST_MB, key="policy"
-    )
-    st.caption(
-        "A policy names the decision or the score, the columns of the groups and the "
-        "limits. `fairdash check` on the command line takes the same file."
-    )
-    if sent is None:
-        return None
+def ask_policy(dataset_id: str) -> Policy | None:
+    """Draw the policy's text; return the policy if it fits.
+
+    It begins as a policy on the outcomes of the table; an uploaded one replaces it.
+    """
+    roles = ui.store().dataset_record(dataset_id).roles
+    with st.popover("Policy", icon=":material/edit:"):
+        sent = st.file_uploader(
+            "Upload a policy",
+            type=["yaml", "yml"],
+            max_upload_size=MOST_MB,
+            key="policy",
+        )
+        text = st.text_area(
+            "Or write one (YAML): `fairdash check` takes the same",
+            first_policy(roles, _table(dataset_id)[0]),
+            height=_HEIGHT,
+            width=440,
+            key=f"policy of {dataset_id}",
+            disabled=sent is not None,
+        ).encode()
+        st.download_button("Download", text, "policy.yaml", on_click="ignore")
+    name = "The policy"
+    if sent is not None:
+        name, text = sent.name, sent.getvalue()
     try:
-        return Policy.parse(sent.getvalue(), sent.name)
+        return Policy.parse(text, name)
     except ValueError as error:
         ui.problem("The policy cannot be used", error, {})
         return None
 
 
-def show_limits(dataset_id: str, policy: Policy) -> None:
-    """Draw whether the table of a data set keeps the limits of a policy."""
-    record = ui.store().dataset_record(dataset_id)
-    frame = ui.store().table(record.table_sha256)
-    source = Source(record.table_name, record.table_sha256, len(frame), "")
+def judge(dataset_id: str, policy: Policy) -> PolicyCheck | None:
+    """Hold the table of a data set against a policy, or say why it cannot be."""
+    frame, source = _table(dataset_id)
     try:
-        checked = check_policy(frame, policy, source)
+        return check_policy(frame, policy, source)
     except ValueError as error:
         ui.problem("The limits were not checked", error, {})
-        return
-    ui.show_answer(checked.answer(), "limits")
+        return None
+
+
+def _table(dataset_id: str) -> tuple[pd.DataFrame, Source]:
+    record = ui.store().dataset_record(dataset_id)
+    frame = ui.store().table(record.table_sha256)
+    return frame, Source(record.table_name, record.table_sha256, len(frame), "")

@@ -7,32 +7,25 @@ from fairdash.audits import Watch
 
 
 def watches() -> dict[str, Watch]:
-    """Return all monitors of the store by name."""
-    found = [Watch.of_json(text) for text in ui.store().monitors()]
-    return {
-        one.monitor.name: one for one in sorted(found, key=lambda w: w.monitor.name)
-    }
+    """Return all monitors of the store by name, in the order of their names."""
+    every = [Watch.of_json(text) for text in ui.store().monitors()]
+    return dict(sorted((watch.monitor.name, watch) for watch in every))
 
 
-def pick_watch(known: dict[str, Watch]) -> Watch:
-    """Draw the choice of a monitor, if there are several."""
-    names = list(known)
-    if len(names) == 1:
-        return known[names[0]]
-    return known[st.selectbox("Monitor", names, format_func=ui.plain)]
-
-
-def show_watch(watch: Watch) -> None:
-    """Draw the series of a monitor, and the button that looks at new batches."""
-    name = watch.monitor.name
+def pick_watch(by_name: dict[str, Watch]) -> Watch:
+    """Draw the choice of a monitor, if there are several, and the button to run it."""
+    names = list(by_name)
+    name = names[0]
+    if len(names) > 1:
+        name = st.selectbox(
+            "Monitor", names, format_func=ui.plain, label_visibility="collapsed"
+        )
+    watch = by_name[name]
     if st.button("Look at new batches", key="run monitor"):
         try:
             watch = watch.run()
         except (ValueError, OSError) as error:
             ui.problem("The batches were not audited", error, {})
-            return
-        ui.store().keep_monitor(name, watch.to_json())
-    if not watch.batches:
-        st.caption("No batch was audited yet.")
-        return
-    ui.show_answer(watch.answer(), "monitor")
+        else:
+            ui.store().keep_monitor(name, watch.to_json())
+    return watch

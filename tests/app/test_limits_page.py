@@ -31,12 +31,12 @@ def test_a_monitor_is_shown_run_and_kept(inline, visit, tmp_path):
     page = visit("Monitor")
     page.button(key="run monitor").click().run()
     assert not page.exception
-    assert any("No file fits the source" in one.value for one in page.error)
+    assert any("No file fits the source" in each.value for each in page.error)
     write_weeks(tmp_path, 3)
     page = visit("Monitor")
     page.button(key="run monitor").click().run()
     assert not page.exception
-    shown = " ".join(one.value for one in page.markdown)
+    shown = " ".join(each.value for each in page.header)
     assert "Alarm since week00.csv" in shown
     kept = Watch.of_json(ui.store().monitor("<b>hires"))
     assert len(kept.batches) == 3
@@ -56,7 +56,24 @@ def send(page, policy):
     )
     page.run()
     assert not page.exception
-    return " ".join(one.value for one in page.main.markdown)
+    return " ".join(each.value for each in page.header)
+
+
+def test_the_page_begins_with_a_policy_on_the_outcomes_that_can_be_edited(
+    visit, dataset_id
+):
+    page = visit("Limits", data=dataset_id)
+    assert not page.exception
+    assert not page.error
+    (text,) = page.text_area
+    policy = yaml.safe_load(text.value)
+    assert policy["groups"] == ["origin"]
+    assert [limit["of"] for limit in policy["limits"][:2]] == ["gap", "ratio"]
+    (verdict,) = [each.value for each in page.header]
+    policy["limits"] = [{"measure": "selection_rate", "at_most": 0.99}]
+    text.set_value(yaml.safe_dump(policy)).run()
+    assert [each.value for each in page.header] == ["The table keeps every limit."]
+    assert verdict != "The table keeps every limit."
 
 
 def test_every_limit_of_a_policy_is_judged(visit, dataset_id):
@@ -70,10 +87,10 @@ def test_every_limit_of_a_policy_is_judged(visit, dataset_id):
 def test_what_is_no_policy_is_a_sentence(visit, dataset_id):
     page = visit("Limits", data=dataset_id)
     send(page, {**POLICY, "groups": ["absent"]})
-    assert any("absent" in one.value for one in page.error)
+    assert any("absent" in each.value for each in page.error)
     page = visit("Limits", data=dataset_id)
     send(page, {"limits": []})
-    assert any("policy.yaml" in one.value for one in page.error)
+    assert any("policy.yaml" in each.value for each in page.error)
 
 
 def test_without_a_table_the_page_offers_ways_to_one(visit, inline):

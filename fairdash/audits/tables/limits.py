@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pandas as pd
 
 from fairdash._wording import Kpi, interval, listing, number, plural
-from fairdash.audits.answer import Answer, Listing
+from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.brief import brief
 from fairdash.audits.tables.audit import (
     Source,
@@ -34,6 +34,11 @@ _HEADINGS = {
     "status": "Status",
     "reason": "Why",
 }
+_DRAWN = ("value", "low", "high", "status")
+_HOW = """A row is a measure of a group, or its gap or ratio to the group that is best
+off, with its interval. The upright mark is the limit. A limit is kept if the whole
+interval keeps it, and broken if the whole interval breaks it. In between it is
+undecided, unless the policy says `must_be_sure: false`."""
 _WORST: tuple[Status, ...] = ("fail", "undecided", "pass")
 
 
@@ -65,11 +70,15 @@ class Judged:
     @property
     def words(self) -> str:
         """Who, the value with its interval, and the rows."""
-        who = [part for part in (self.subgroup, self.group) if part is not None]
-        where = f"{self.feature}: {', '.join(who)}" if who else self.feature
         ends = f"{number(self.value)} ({interval(self.low, self.high)})"
         why = f"; {self.reason}" if self.reason else ""
-        return f"{where}: {ends}, {plural(self.n, 'row')}{why}"
+        return f"{self.who}: {ends}, {plural(self.n, 'row')}{why}"
+
+    @property
+    def who(self) -> str:
+        """The column with its group, and the subgroup if it is inside one."""
+        name = self.feature if self.group is None else f"{self.feature}: {self.group}"
+        return name if self.subgroup is None else f"{name} in {self.subgroup}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,22 +135,24 @@ class PolicyCheck:
             "undecided": f"{counts['undecided']} of {plural(n, 'limit')} cannot be "
             "decided.",
         }[self.status]
-        second = {
-            "pass": "",
-            "fail": "Change the model or its threshold.",
-            "undecided": "Collect more rows.",
-        }[self.status]
-        cards = [Kpi(status.capitalize(), str(counts[status])) for status in _WORST]
-        table, words = self.table(), self.audited.rows.words
         broken = [
             name
             for name, status in zip(names, statuses, strict=True)
             if status == self.status
         ]
+        second = {
+            "pass": "",
+            "fail": f"Broken: {listing(broken)}.",
+            "undecided": "Collect more rows.",
+        }[self.status]
+        cards = [Kpi(status.capitalize(), str(counts[status])) for status in _WORST]
+        table, words = self.table(), self.audited.rows.words
         return Answer(
             verdict=brief(first, second),
             cards=cards,
+            figure=Drawing("plot_limits", self._drawn(), {"headline": first[:-1]}),
             table=Listing("Every limit", table.rename(columns=_HEADINGS), words),
+            how=_HOW,
             details=f"{self.status.capitalize()}: {listing(broken)}.",
             file="fairdash-limits.csv",
             data=table,
@@ -152,6 +163,16 @@ class PolicyCheck:
         rows = pd.DataFrame([vars(one) for one in self.judged])
         names = [self.policy.limits[at].words for at in rows["limit"]]
         return rows.assign(limit=names)
+
+    def _drawn(self) -> pd.DataFrame:
+        """Return one row per estimate as `fairdash.plots.plot_limits` takes them."""
+        rows = []
+        for held in self.judged:
+            limit = self.policy.limits[held.limit]
+            bound = limit.at_least if limit.at_most is None else limit.at_most
+            row = {"label": f"{limit.short}, {held.who}", "limit": bound}
+            rows.append(row | {name: getattr(held, name) for name in _DRAWN})
+        return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as JSON has it."""

@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairdash._validation import check_one_of
 from fairdash._wording import Kpi, count, plural
-from fairdash.audits.answer import Answer, Listing
+from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.brief import brief
 from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.claims import Claim, claims_of
@@ -45,6 +45,9 @@ _HEADINGS = {
     "n": "Rows",
     "batch alone": "By itself",
 }
+_HOW = """A row is a batch: the number that is furthest beyond the limit, or nearest to
+it, with its interval. The upright mark is the limit. A batch can break it by chance; an
+alarm weighs all batches so far, and is false in a year with 5 % at most."""
 WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
 
 
@@ -252,11 +255,25 @@ class Watch:
                 Kpi("Alarms", str(len(self.broken)), "false in a year: at most 5 %"),
                 Kpi("Batches that fail", str(failing), "each by itself"),
             ],
+            figure=Drawing("plot_limits", self._drawn(), {"headline": first[:-1]}),
             table=Listing("Every batch and limit", table.rename(columns=_HEADINGS)),
             details=details,
+            how=_HOW,
             file="fairdash-monitor.csv",
             data=table,
         )
+
+    def _drawn(self) -> pd.DataFrame:
+        """Return one row per batch and limit, as `fairdash.plots.plot_limits` reads."""
+        table = self.table()
+        bounds = {
+            limit.words: limit.at_least if limit.at_most is None else limit.at_most
+            for limit in self.monitor.limits.limits
+        }
+        several = len(bounds) > 1
+        names = table["batch"] + (": " + table["limit"] if several else "")
+        bound = table["limit"].map(bounds)
+        return table.assign(label=names, limit=bound, status=table["batch alone"])
 
 
 def audit_batch(

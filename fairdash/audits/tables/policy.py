@@ -1,15 +1,19 @@
 """A policy: what is asked of a table, and the limits that its numbers must keep."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
+import pandas as pd
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fairdash._validation import check_one_of, explain_invalid, parsed, value_label
 from fairdash.audits.tables.counting import TableQuestion
+from fairdash.datasets import Roles
 from fairdash.metrics import MEASURES, error_costs, gap_of, ratio_of_measure
 
 EVERY = "every"  # subgroup
+_FEW_VALUES = 8  # of a column whose values are subgroups as they are
 
 
 class _Model(BaseModel):
@@ -61,6 +65,11 @@ class Limit(_Model):
         return name(self.measure)
 
     @property
+    def short(self) -> str:
+        """The estimate in words, such as "selection rate gap"."""
+        return self.estimate.replace("_", " ")
+
+    @property
     def words(self) -> str:
         """The limit in words, or the name that it was given."""
         if self.name:
@@ -71,7 +80,7 @@ class Limit(_Model):
             end = f"at least {self.at_least:g}"
         where = "".join(f", {part}" for part in (self.feature, self.group) if part)
         inside = f", inside {self.subgroup}" if self.subgroup else ""
-        return f"{self.estimate.replace('_', ' ')} {end}{where}{inside}"
+        return f"{self.short} {end}{where}{inside}"
 
 
 class Policy(_Model):
@@ -135,3 +144,31 @@ class Policy(_Model):
                 for name, values in self.rows.items()
             ),
         )
+
+
+def first_policy(roles: Roles, frame: pd.DataFrame) -> str:
+    """Return a policy to begin with, as YAML: on the outcomes that a table records.
+
+    The gap of their share is at most 10 points, over all rows and inside subgroups, and
+    the ratio at least four fifths. Subgroups are those of columns with few values.
+    """
+    rate = {"measure": "selection_rate"}
+    limits: list[dict[str, Any]] = [
+        {**rate, "of": "gap", "at_most": 0.1},
+        {**rate, "of": "ratio", "at_least": 0.8},
+    ]
+    policy: dict[str, Any] = {
+        "decision": f"{roles.target}={roles.positive}",
+        "favourable": roles.positive_is != "unfavourable",
+        "groups": [roles.sensitive_feature, *roles.crossed_with],
+        "min_rows": 50,
+        "must_be_sure": True,
+    }
+    if roles.unit is not None:
+        policy["unit"] = roles.unit
+    inside = [c for c in roles.subgroup_columns if frame[c].nunique() <= _FEW_VALUES]
+    if inside:
+        policy["subgroups"] = inside
+        limits.append({**limits[0], "subgroup": EVERY})
+    text: str = yaml.safe_dump(policy | {"limits": limits}, sort_keys=False)
+    return text
