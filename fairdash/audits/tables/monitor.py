@@ -47,7 +47,7 @@ _HEADINGS = {
 }
 _HOW = """A row is a batch: the number that is furthest beyond the limit, or nearest to
 it, with its interval. The upright mark is the limit. A batch can break it by chance; an
-alarm weighs all batches so far, and is false in a year with 5 % at most."""
+alarm weighs all batches so far, and is false in a year with 5% at most."""
 WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
 
 
@@ -252,7 +252,7 @@ class Watch:
             verdict=brief(first, second),
             cards=[
                 Kpi("Batches", str(n)),
-                Kpi("Alarms", str(len(self.broken)), "false in a year: at most 5 %"),
+                Kpi("Alarms", str(len(self.broken)), "false in a year: at most 5%"),
                 Kpi("Batches that fail", str(failing), "each by itself"),
             ],
             figure=Drawing("plot_limits", self._drawn(), {"headline": first[:-1]}),
