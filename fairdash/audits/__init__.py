@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairdash.audits.brief import correction_verdict
     from fairdash.audits.choices import (
         by_interest,
+        certified_words,
         model_in_question,
         models_of,
         opened_on,
@@ -103,11 +104,8 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.subgroups import (
         FoundSubgroups,
-        Guarantee,
         as_subgroups,
-        certified_model,
         find_subgroups,
-        guarantee,
         search_model,
     )
     from fairdash.audits.sweeps import (

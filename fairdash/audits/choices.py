@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import alike_words, listing, moved_words, number, plural
+from fairdash._wording import alike_words, moved_words, plural
 from fairdash.audits.answer import Answer
 from fairdash.audits.brief import brief, gap_brief, remedy_brief
 from fairdash.audits.groups.evaluation import (
@@ -128,24 +128,16 @@ def models_of(
 
 
 def certified_words(
-    choice: CertifiedChoice,
-    limits: Mapping[str, float],
-    confidence: float,
-    *,
-    thresholds: Mapping[str, float] | None = None,
+    choice: CertifiedChoice, limits: Mapping[str, float], confidence: float = 0.95
 ) -> str:
-    """Return the sentence on what was certified, or what it would take.
-
-    ``thresholds`` are those of the groups, where they are not 0.5.
-    """
+    """Return the sentence on what was certified, or what it would take."""
     names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
     parts = [f"{names[name]} ≤ {value:g}" for name, value in limits.items()]
     promise = " and ".join(parts)
     if choice.model is not None:
-        cut = f" with {thresholds_words(thresholds)}" if thresholds else ""
         return (
             f"{promise} on new rows like these is certified with {confidence:.0%} "
-            f"confidence for this setting's model of the first seed{cut}, by the test "
+            f"confidence for this setting's model of the first seed, by the test "
             "rows of that seed."
         )
     words = f"No model can be certified to keep {promise} with {confidence:.0%}"
@@ -163,14 +155,6 @@ def _two_digits(n: float) -> int:
     """Round 27,442 up to 28,000, so that as many are enough."""
     unit = 10 ** max(len(f"{n:.0f}") - 2, 0)
     return ceil(n / unit) * unit
-
-
-def thresholds_words(thresholds: Mapping[str, float]) -> str:
-    """Return "threshold 0.400", or of several "thresholds Female 0.442 and ..."."""
-    if len(set(thresholds.values())) == 1:
-        return f"threshold {number(next(iter(thresholds.values())))}"
-    each = (f"{group} {number(at)}" for group, at in thresholds.items())
-    return f"thresholds {listing(each)}"
 
 
 def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:

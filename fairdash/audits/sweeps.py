@@ -20,7 +20,6 @@ from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     PARITY,
     SweepResult,
-    Thresholds,
     candidate_table,
     decides,
     decisions,
@@ -93,22 +92,12 @@ class StoredSweep:
         reference = reference_of(model, every)
         return [model] if reference in (None, model) else [reference, model]
 
-    def certification_table(
-        self,
-        limits: Mapping[str, float],
-        *,
-        thresholds: Thresholds = "fixed",
-    ) -> pd.DataFrame:
+    def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
         The candidates on the front of accuracy against the largest gap, in units of its
         limit, on validation rows, with the decisions counted on test rows; no row where
-        none decides.
-
-        Parameters
-        ----------
-        thresholds : {"fixed", "shared", "by_group"}, default="fixed"
-            Which are tried with every model, see `fairdash.sweep.candidate_table`.
+        none decides. Models are called by the places of their settings.
         """
         rows = self.result.rows
         rows = rows[rows["method"].isin(self.result.methods)]
@@ -126,7 +115,6 @@ class StoredSweep:
             scores,
             (decided_part(validation), decided_part(test)),
             limits=limits,
-            thresholds=thresholds,
         )
 
     @property

@@ -5,13 +5,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
-    from fairdash.sweep._candidates import (
-        THRESHOLDS,
-        Candidate,
-        Part,
-        Thresholds,
-        candidate_table,
-    )
+    from fairdash.sweep._candidates import Part, candidate_table
     from fairdash.sweep._certified import CertifiedChoice, choose_certified
     from fairdash.sweep._front import decides, pareto_front, select
     from fairdash.sweep._grids import (

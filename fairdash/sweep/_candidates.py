@@ -1,47 +1,23 @@
-"""What a certified choice is made among: models, each with its thresholds.
+"""What a certified choice is made among: models that decide at 0.5.
 
-Thresholds are tried, and candidates put in order, on validation rows alone; the test
-rows, on which `fairdash.sweep.choose_certified` tests them, are only counted.
+They are put in order on validation rows alone; the test rows, on which
+`fairdash.sweep.choose_certified` tests them, are only counted.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fairdash._validation import check_one_of
 from fairdash.metrics import RATES, Measured, decision_status, divide
 from fairdash.sweep._certified import COLUMNS, OVERALL, limit_of, measures_of
 from fairdash.sweep._front import pareto_front
 
-Thresholds = Literal["fixed", "shared", "by_group"]
-THRESHOLDS: tuple[Thresholds, ...] = ("fixed", "shared", "by_group")
 _MIDDLE = 0.5
-_SHARED = tuple(round(0.05 * step, 2) for step in range(2, 19) if step != 10)
-_CLOSED = (0.25, 0.5, 0.75, 1.0)  # shares of the gap between groups
-
-
-@dataclass(frozen=True, order=True)
-class Candidate:
-    """A model, by its place, and the score above which each group is accepted."""
-
-    place: int
-    thresholds: tuple[float, ...]
-
-    @property
-    def plain(self) -> bool:
-        """Whether it decides as the model was trained to, at 0.5."""
-        return set(self.thresholds) == {_MIDDLE}
-
-    def decide(
-        self, scores: NDArray[Any], groups: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
-        """Return who is accepted, (n_rows,)."""
-        return _decisions(scores, groups, [self.thresholds])[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,97 +113,45 @@ def candidate_table(
     parts: tuple[Part, Part],
     *,
     limits: Mapping[str, float],
-    thresholds: Thresholds = "fixed",
 ) -> pd.DataFrame:
-    """Return what `choose_certified` tests: candidates on the front, counted.
+    """Return what `choose_certified` tests: models on the front, counted.
 
     The front is of accuracy against the largest gap, in units of its limit, over the
-    candidates that decide, all on validation rows.
+    models that decide, all on validation rows.
 
     Parameters
     ----------
     models : sequence of int
-        By which a `Candidate` knows its model.
+        By which the table names them.
     scores : callable
         From a model to its scores of validation and of test rows.
     parts : pair of `Part`
         Validation rows and test rows.
-    thresholds : {"fixed", "shared", "by_group"}, default="fixed"
-        0.5 alone; one threshold for all groups, from 0.1 to 0.9; or one for each group,
-        at which a quarter, a half, three quarters or all of the gap between their
-        selection rates on validation rows is closed towards the rate of all rows.
     """
-    check_one_of("thresholds", thresholds, THRESHOLDS)
     validation, test = parts
-    ranked = []
-    for place in models:
-        seen, _ = scores(place)
-        tried = thresholds_tried(seen, validation.groups, thresholds)
-        decided = _decisions(seen, validation.groups, tried)
-        status = decision_status(
-            validation.y, decided, sample_weight=validation.sample_weight
-        )
-        ranked.append(
-            pd.DataFrame(
-                {
-                    "model": [Candidate(place, cuts) for cuts in tried],
-                    "validation_worst_1_di": _shares(validation, decided, limits),
-                    "validation_accuracy": np.average(
-                        decided == validation.y,
-                        axis=1,
-                        weights=validation.sample_weight,
-                    ),
-                }
-            )[(status["status"] == "").to_numpy()]
-        )
+    weight = validation.sample_weight
     axes = ("validation_worst_1_di", "validation_accuracy")
-    empty = pd.DataFrame(columns=["model", *axes]).astype(dict.fromkeys(axes, float))
-    front = pareto_front(pd.concat([*ranked, empty], ignore_index=True), axes=axes)
-    tables = [pd.DataFrame(columns=COLUMNS)] if front.empty else []
+    ranked = []
+    for model in models:
+        decided = (scores(model)[0] > _MIDDLE)[None]
+        status = decision_status(validation.y, decided, sample_weight=weight)
+        if status["status"].iloc[0]:
+            continue
+        accuracy = np.average(decided[0] == validation.y, weights=weight)
+        share = _shares(validation, decided, limits)[0]
+        ranked.append([model, float(share), float(accuracy)])
+    if not ranked:
+        return pd.DataFrame(columns=COLUMNS)
+    front = pareto_front(pd.DataFrame(ranked, columns=["model", *axes]), axes=axes)
+    tables = []
     for model, gap, accuracy in front[["model", *axes]].itertuples(index=False):
-        _, unseen = scores(model.place)
-        chosen = model.decide(unseen, test.groups)
+        chosen = scores(model)[1] > _MIDDLE
         tables += [
             test.tested(chosen, measure).assign(model=model, accuracy=accuracy, gap=gap)
             for measure in measures_of(limits)
         ]
     table = pd.concat(tables, ignore_index=True)
-    more = [name for name in table if name not in COLUMNS]
-    return table[[*COLUMNS, *more]]
-
-
-def thresholds_tried(
-    scores: NDArray[Any], groups: NDArray[np.int64], kind: Thresholds
-) -> list[tuple[float, ...]]:
-    """Return the thresholds of every group that are tried with a model, 0.5 first.
-
-    Each once: of a narrow gap a quarter and a half may be the same row.
-    """
-    n_groups = int(groups.max()) + 1
-    tried = [(_MIDDLE,) * n_groups]
-    if kind == "shared":
-        tried += [(value,) * n_groups for value in _SHARED]
-    if kind == "by_group":
-        of_all = float((scores > _MIDDLE).mean())
-        by = [np.sort(scores[groups == group])[::-1] for group in range(n_groups)]
-        for closed in _CLOSED:
-            cuts = []
-            for own in by:
-                rate = float((own > _MIDDLE).mean())
-                n = round((rate + closed * (of_all - rate)) * len(own))
-                cuts.append(float(own[n]) if n < len(own) else 0.0)
-            tried.append(tuple(cuts))
-    return list(dict.fromkeys(tried))
-
-
-def _decisions(
-    scores: NDArray[Any],
-    groups: NDArray[np.int64],
-    tried: Sequence[tuple[float, ...]],
-) -> NDArray[np.bool_]:
-    """Return decisions, (n_tried, n_rows)."""
-    decided: NDArray[np.bool_] = scores > np.asarray(tried, scores.dtype)[:, groups]
-    return decided
+    return table[[*COLUMNS, *table.columns.drop(list(COLUMNS))]]
 
 
 def _shares(

@@ -1,4 +1,4 @@
-"""Search of subgroups: conditions, search, chance, list; a choice with a guarantee."""
+"""Search of subgroups: conditions, search, chance, list."""
 
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,5 @@ if TYPE_CHECKING:
         search_model,
     )
     from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
-    from fairdash.audits.subgroups.guarantees import (
-        Guarantee,
-        certified_model,
-        guarantee,
-    )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)
