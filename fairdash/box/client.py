@@ -247,7 +247,6 @@ class Child:
         return json.loads(self._line.recv(_BLOCK))
 
     def _end(self) -> str:
-        """Return why there is no answer."""
         try:
             usage = self.usage()
         except (OSError, ValueError):

@@ -104,7 +104,6 @@ class Supervisor:
 
 
 def _say(line: socket.socket, **facts: Any) -> None:
-    """Tell the app how a child ended, if it still listens."""
     with line:
         try:
             line.sendall(json.dumps(facts).encode())

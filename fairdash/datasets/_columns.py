@@ -216,7 +216,6 @@ def infer_kind(column: "pd.Series[Any]") -> ColumnKind:
 
 
 def _infer_text(column: "pd.Series[Any]", values: "pd.Series[Any]") -> ColumnKind:
-    """Return the kind of a column of text from its distinct values."""
     if values.empty:
         return "category"
     if _numbers(values.iloc[:PROBE]).notna().all() and _numbers(values).notna().all():
@@ -283,7 +282,6 @@ def date_parts(column: "pd.Series[Any]") -> pd.DataFrame:
 def _per_value(
     column: "pd.Series[Any]", change: "Callable[[pd.Series[Any]], pd.Series[Any]]"
 ) -> "pd.Series[Any]":
-    """Return ``change`` of a column, computed once for each distinct value."""
     with _single_values(column):
         codes, values = pd.factorize(column)
     changed = change(pd.Series(np.asarray(values), dtype=object))
@@ -322,7 +320,6 @@ def _answers(values: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def _best_dates(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return dates in the format that fits most values."""
     texts = values.map(str).str.strip()
     return max((_dates(texts, form) for form in DATE_FORMATS), key=lambda x: x.count())
 

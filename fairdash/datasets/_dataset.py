@@ -300,7 +300,6 @@ def split(
 def _units(
     dataset: Dataset,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return cell (outcome x group) and size of what is dealt: rows or units."""
     unit = dataset.unit
     if unit is None:
         cell = dataset.group * 2 + dataset.y

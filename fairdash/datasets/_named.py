@@ -213,7 +213,6 @@ def read_original(
 
 
 def _download(public: PublicTable, path: Path) -> pd.DataFrame:
-    """Return a table; its file is put at ``path`` when it proves to be the one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent) as beside:

@@ -100,7 +100,6 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
-    """Return the remedy that a feature has; other roles need a choice."""
     if column not in roles.features:
         return None
     return Remedy(kind="leave_out", column=column, reason=reason)
@@ -215,7 +214,6 @@ def _feature_errors(
     roles: Roles,
     numbers: NDArray[np.int64],
 ) -> Iterator[Problem]:
-    """Yield errors of a feature of the rows used; these have ``numbers``, from 0."""
     name = str(feature.name)
     infinite = _infinite(feature)
     if name not in roles.types and is_identifier(feature):

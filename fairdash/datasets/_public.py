@@ -146,7 +146,6 @@ def _named(table: pd.DataFrame, names: tuple[str, ...], path: Path) -> pd.DataFr
 
 
 def _road_bins(*columns: str, min_size: int) -> Subgroups:
-    """Return ages in tens crossed with gender, as A.5.3 of the ROAD paper has them."""
     widths = {"age": 10.0}
     return Subgroups(columns=columns, widths=widths, edges="paper", min_size=min_size)
 

@@ -38,7 +38,6 @@ def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 
 
 def _values_missing(roles: Roles, column: str) -> tuple[str, ...]:
-    """Return the values of a column that roles read as missing."""
     masks = (r for r in roles.preparation if r.kind == "missing" and r.column == column)
     return tuple(value for remedy in masks for value in remedy.values)  # noqa: PD011
 
@@ -75,7 +74,6 @@ def _column(frame: pd.DataFrame, name: str) -> "pd.Series[Any]":
 
 
 def _masked(column: "pd.Series[Any]", values: tuple[str, ...]) -> "pd.Series[Any]":
-    """Return a column whose cells with one of ``values`` are missing."""
     if not values:
         return column
     codes, labels = label_codes(column)
@@ -84,7 +82,6 @@ def _masked(column: "pd.Series[Any]", values: tuple[str, ...]) -> "pd.Series[Any
 
 
 def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[Any]":
-    """Return a column of labels with some of them changed; numbers stay numbers."""
     codes, labels = label_codes(column)
     new = [changes.get(label, label) for label in labels]
     if is_number(column):

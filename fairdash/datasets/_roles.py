@@ -311,7 +311,6 @@ class Roles(Record):
         return (self.sensitive_feature, *self.crossed_with)
 
     def _counted(self) -> dict[str, str]:
-        """Return the columns that say how a row counts, by their role."""
         roles = {"sample_weight": self.sample_weight, "unit": self.unit}
         return {role: column for role, column in roles.items() if column is not None}
 

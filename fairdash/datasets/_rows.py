@@ -105,7 +105,6 @@ def _main_groups(
 
 
 def _clear(column: str, names: tuple[str, ...]) -> list[str]:
-    """Return names that tell which column they are of: "sex 1" for "1"."""
     return [
         f"{column} {name}" if name != MISSING_GROUP and is_bare(name) else name
         for name in names

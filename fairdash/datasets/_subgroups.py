@@ -58,7 +58,6 @@ def has_bins(column: "pd.Series[Any]") -> bool:
 
 
 def _finite(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return the numbers that a bin can hold; the others are in no subgroup."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
     return pd.Series(values[np.isfinite(values)])
 
@@ -166,7 +165,6 @@ def _name(low: float, high: float, whole: bool, low_end: float) -> str:
 
 
 def _number(value: float) -> str:
-    """Write a number with a real minus sign and at most ten digits."""
     text = f"{value:,.0f}" if float(value).is_integer() else f"{value:.10g}"
     return text.replace("-", "−")
 
@@ -256,7 +254,6 @@ class Subgroups(Record):
         return pd.Series(values, index=frame.index, name="subgroup")
 
     def _ordered(self, frame: pd.DataFrame) -> list[str]:
-        """Return the columns that go by value, then those in bins."""
         binned = [name for name in self.columns if self._is_binned(frame[name])]
         return [name for name in self.columns if name not in binned] + binned
 
@@ -264,11 +261,9 @@ class Subgroups(Record):
         return str(column.name) in self._bins() or has_bins(column)
 
     def _bins(self) -> set[str]:
-        """Return the columns whose bins are chosen."""
         return {*self.widths, *self.quantiles, *self.cuts}
 
     def _piece(self, column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]:
-        """Return the codes and labels of one column."""
         name = str(column.name)
         if self._is_binned(column):
             codes, labels = self._cut(column)
@@ -312,7 +307,6 @@ class Subgroups(Record):
 
 
 def _names(cells: NDArray[np.int64], labels: list[list[str]]) -> list[str]:
-    """Name cells of crossed columns; the last column varies fastest."""
     if not labels:
         return [NO_SUBGROUPS] * len(cells)
     positions = np.unravel_index(cells, [max(len(column), 1) for column in labels])

@@ -95,7 +95,6 @@ def _spellings(
     plain: list[str],
     used: UsedRows,
 ) -> Iterator[Problem]:
-    """Yield values that differ by capitals and spaces only."""
     same: dict[str, list[int]] = {}
     for position, text in enumerate(plain):
         same.setdefault(" ".join(text.split()), []).append(position)
@@ -127,7 +126,6 @@ def _numbers_as_text(
     plain: list[str],
     used: UsedRows,
 ) -> Iterator[Problem]:
-    """Yield columns of numbers that some cells of text made a column of text."""
     if pd.api.types.is_bool_dtype(column):
         return
     fits = are_numbers(plain)

@@ -102,7 +102,6 @@ def _find(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 
 def _missing_by_group(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Yield columns that are missing in some groups more often than in others."""
     group, names = group_codes(frame, roles)
     in_group = group >= 0
     n = np.bincount(group[in_group], minlength=len(names))
@@ -159,7 +158,6 @@ def _room_for(frame: pd.DataFrame) -> bool:
 
 
 def _small_groups(used: UsedRows, roles: Roles) -> Iterator[Problem]:
-    """Yield groups of few rows, or with few rows of an outcome."""
     for position, name in enumerate(used.group_names):
         rows = used.group == position
         n, positives = int(rows.sum()), int(used.y[rows].sum())

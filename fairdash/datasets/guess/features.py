@@ -147,7 +147,6 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
 
 
 def _names_parts(column: "pd.Series[Any]") -> bool:
-    """Tell whether the values are several parts of the data and nothing else."""
     if not 1 < count_values(column, len(PARTS)) <= len(PARTS):
         return False
     return {str(v).strip().lower() for v in column.dropna().unique()} <= PARTS

@@ -77,48 +77,22 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Column:
-    """What a guess goes by of one column, from a sample of rows.
-
-    Attributes
-    ----------
-    n_values : int
-        Different values, or some number above `MOST_GROUPS`.
-    second : float
-        Share of the rows that have the second commonest value.
-    place : int
-        From 0, among the columns that are no identifiers.
-    attribute : str, optional
-        The sensitive attribute that it holds, such as "sex".
-    sensitive : float
-        How strongly name and values say so.
-    dummy : bool
-        One of a set that splits the rows: years, regions, types.
-    derived : bool
-        Made from another column: its logarithm, square or product.
-    association : float
-        Mean of the absolute rank correlations with the other columns.
-    earlier : bool
-        An earlier measurement of a column that comes again with a later year.
-    numbered : bool
-        One of several persons or items: ``gender1`` beside ``gender2`` or ``gender``.
-    output : bool
-        Of another model, by its name and those beside it.
-    """
+    """What a guess goes by of one column, from a sample of rows."""
 
     name: str
     number: bool
-    n_values: int
-    second: float
+    n_values: int  # or some number above `MOST_GROUPS`
+    second: float  # share of the rows that have the second commonest value
     missing: float
-    place: int
-    attribute: str | None
-    sensitive: float
-    dummy: bool = False
-    derived: bool = False
-    association: float = 0.0
-    earlier: bool = False
-    numbered: bool = False
-    output: bool = False
+    place: int  # from 0, among the columns that are no identifiers
+    attribute: str | None  # that it holds, such as "sex"
+    sensitive: float  # how strongly name and values say so
+    dummy: bool = False  # one of a set that splits the rows: years, regions, types
+    derived: bool = False  # made from another column: its logarithm, its square
+    association: float = 0.0  # mean absolute rank correlation with the others
+    earlier: bool = False  # comes again with a later year
+    numbered: bool = False  # one of several persons: ``gender1`` beside ``gender2``
+    output: bool = False  # of another model, by its name and those beside it
 
 
 def rank_columns(
@@ -139,8 +113,8 @@ def rank_columns(
     """
     columns = list(candidate_columns(frame))
     outcomes = _ranked(
-        _as_outcome(column, found)
-        for column, found in zip(
+        _as_outcome(column, evidence)
+        for column, evidence in zip(
             columns, outcome_evidence(columns, file_name), strict=True
         )
     )
@@ -184,12 +158,11 @@ def _first(
 
 
 def _ranked(candidates: Iterator[Candidate | None]) -> list[Candidate]:
-    found = [candidate for candidate in candidates if candidate is not None]
-    return sorted(found, key=lambda candidate: -candidate.score)
+    possible = [candidate for candidate in candidates if candidate is not None]
+    return sorted(possible, key=lambda candidate: -candidate.score)
 
 
 def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:
-    """Tell whether one column is another coding of the other."""
     if count_values(frame[outcome], MOST_GROUPS) > MOST_GROUPS:
         return False
     codes, _ = label_codes(frame[outcome])
@@ -199,51 +172,50 @@ def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:
 def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
     """Yield what a guess goes by of every column that may have a role."""
     sample = frame.iloc[some_rows(len(frame))]
-    found: list[Column] = []
+    columns: list[Column] = []
     for name in frame:
-        column = sample[name]
+        values = sample[name]
         if (
-            is_nested(column)
-            or pd.api.types.is_datetime64_any_dtype(column)
+            is_nested(values)
+            or pd.api.types.is_datetime64_any_dtype(values)
             or is_identifier(frame[name])
-            or (is_number(column) and is_unnamed(str(name)))
+            or (is_number(values) and is_unnamed(str(name)))
             or (bookkeeping(frame[name]) and str(name).lower() != "event")
         ):
             continue
-        counts = column.value_counts()
+        counts = values.value_counts()
         if len(counts) < 2:
             continue
-        attribute, sensitive = sensitive_strength(column)
-        found.append(
+        attribute, sensitive = sensitive_strength(values)
+        columns.append(
             Column(
                 name=str(name),
-                number=is_number(column),
+                number=is_number(values),
                 n_values=len(counts),
                 second=float(counts.iloc[1] / counts.sum()),
-                missing=float(column.isna().mean()),
-                place=len(found),
+                missing=float(values.isna().mean()),
+                place=len(columns),
                 attribute=attribute,
                 sensitive=sensitive,
             )
         )
-    associations = _associations(sample, found)
-    names = {column.name for column in found}
-    known = {name.lower() for name in names if len(name) >= 4}
-    dummies = _dummy_sets(sample, found)
-    for one, association in zip(found, associations, strict=True):
+    associations = _associations(sample, columns)
+    names = {column.name for column in columns}
+    long_names = {name.lower() for name in names if len(name) >= 4}
+    dummies = _dummy_sets(sample, columns)
+    for column, association in zip(columns, associations, strict=True):
         yield replace(
-            one,
+            column,
             association=association,
-            dummy=one.name in dummies,
-            derived=_is_derived(one.name, known),
-            earlier=_is_earlier(one.name, names),
-            numbered=_is_numbered(one.name, names),
-            output=is_score(one.name, names),
+            dummy=column.name in dummies,
+            derived=_is_derived(column.name, long_names),
+            earlier=_is_earlier(column.name, names),
+            numbered=_is_numbered(column.name, names),
+            output=is_score(column.name, names),
         )
 
 
 def _associations(sample: pd.DataFrame, columns: list[Column]) -> list[float]:
-    """Return each column's mean absolute rank correlation with the (first) others."""
     rows = sample.iloc[:: max(1, len(sample) // RANKED_ROWS)]
     ranks = np.zeros((len(columns), len(rows)))
     for place, column in enumerate(columns):
@@ -254,9 +226,9 @@ def _associations(sample: pd.DataFrame, columns: list[Column]) -> list[float]:
         ranked = values.rank().to_numpy(dtype=np.float64, na_value=np.nan)
         ranked = np.nan_to_num(ranked - np.nansum(ranked) / max(1, values.count()))
         ranks[place] = ranked / (np.linalg.norm(ranked) or 1.0)
-    found = np.abs(ranks @ ranks[:COMPARED].T)
-    np.fill_diagonal(found, 0.0)
-    return (found.sum(axis=1) / max(1, found.shape[1] - 1)).tolist()
+    strengths = np.abs(ranks @ ranks[:COMPARED].T)
+    np.fill_diagonal(strengths, 0.0)
+    return (strengths.sum(axis=1) / max(1, strengths.shape[1] - 1)).tolist()
 
 
 def _dummy_sets(sample: pd.DataFrame, columns: list[Column]) -> set[str]:
@@ -265,7 +237,7 @@ def _dummy_sets(sample: pd.DataFrame, columns: list[Column]) -> set[str]:
     A set has three columns or more side by side that together are 1 in half of the
     rows, or two with one name and numbers; a dummy named after a year is one alone.
     """
-    found: set[str] = set()
+    dummies: set[str] = set()
     run: list[str] = []
     total: NDArray[np.float64] = np.zeros(len(sample))
     for column in [*columns, None]:
@@ -276,10 +248,10 @@ def _dummy_sets(sample: pd.DataFrame, columns: list[Column]) -> set[str]:
             total = total + values
             continue
         if len(run) >= 3 and total.mean() >= 0.5:
-            found |= set(run)
+            dummies |= set(run)
         if len(run) >= 2:
             stems = [m["stem"] for name in run if (m := NUMBERED.fullmatch(name))]
-            found |= {
+            dummies |= {
                 name
                 for name in run
                 if (m := NUMBERED.fullmatch(name)) and stems.count(m["stem"]) >= 2
@@ -289,7 +261,7 @@ def _dummy_sets(sample: pd.DataFrame, columns: list[Column]) -> set[str]:
     years = {
         c.name for c in columns if c.n_values == 2 and YEAR_DUMMY.fullmatch(c.name)
     }
-    return found | years
+    return dummies | years
 
 
 def _zero_one(sample: pd.DataFrame, column: Column) -> NDArray[np.float64] | None:
@@ -300,19 +272,17 @@ def _zero_one(sample: pd.DataFrame, column: Column) -> NDArray[np.float64] | Non
 
 
 def _is_derived(name: str, names: set[str]) -> bool:
-    """Tell whether a name is one of ``names``, in lower case, with something added."""
     low = name.lower()
-    for known in names:
-        if known not in low or known == low:
+    for other in names:
+        if other not in low or other == low:
             continue
-        before = low.removesuffix(known).rstrip("_.")
-        if low.startswith(known) or (low.endswith(known) and before in TRANSFORMS):
+        before = low.removesuffix(other).rstrip("_.")
+        if low.startswith(other) or (low.endswith(other) and before in TRANSFORMS):
             return True
     return False
 
 
 def _is_earlier(name: str, names: set[str]) -> bool:
-    """Tell whether a name ends in a number, and another goes on with a larger one."""
     here = NUMBERED.fullmatch(name)
     if here is None or len(here["number"]) < 2:
         return False
@@ -327,7 +297,6 @@ def _is_earlier(name: str, names: set[str]) -> bool:
 
 
 def _is_numbered(name: str, names: set[str]) -> bool:
-    """Tell whether a name ends in 1 or 2 and another is so with 2 or 1, or bare."""
     twin = {"1": "2", "2": "1"}.get(name[-1:])
     return twin is not None and bool({f"{name[:-1]}{twin}", name[:-1]} & names)
 
@@ -343,7 +312,7 @@ def outcome_evidence(
     for column, named, describes in zip(columns, names, described, strict=True):
         context = says(column.name, CONTEXT_WORDS)
         two, last = column.n_values == 2, column.place == len(columns) - 1
-        found = {
+        evidence = {
             "its name": named / 10,
             "two values": two and (named > 0 or silent),
             "the last column": last,
@@ -358,14 +327,14 @@ def outcome_evidence(
             "comes again in a later year": column.earlier,
             "the file is named after it": _share_in(file, column.name),
         }
-        yield {name: float(amount) for name, amount in found.items()}
+        yield {name: float(amount) for name, amount in evidence.items()}
 
 
 def _share_in(file: str, name: str) -> float:
     """Return how much of a name the words are that the name of a file holds."""
     *said, whole, _ = name_words(name)
-    told = [word for word in said if len(word) >= 4 and word[:STEM] in file]
-    return len("".join(told)) / max(1, len(whole))
+    shared = [word for word in said if len(word) >= 4 and word[:STEM] in file]
+    return len("".join(shared)) / max(1, len(whole))
 
 
 def may_be_outcome(column: Column) -> bool:
@@ -380,7 +349,6 @@ def may_be_outcome(column: Column) -> bool:
 
 
 def _as_outcome(column: Column, evidence: dict[str, float]) -> Candidate | None:
-    """Return a column's score as outcome, or None where it cannot be one."""
     if not may_be_outcome(column):
         return None
     parts = {name: OUTCOME_WEIGHTS[name] * amount for name, amount in evidence.items()}
@@ -389,7 +357,6 @@ def _as_outcome(column: Column, evidence: dict[str, float]) -> Candidate | None:
 
 
 def _as_sensitive(column: Column) -> Candidate | None:
-    """Return a column's score as sensitive feature, or None where it cannot be one."""
     aged = column.attribute == "age" and column.number
     if column.output or (column.n_values > MOST_GROUPS and not aged):
         return None
@@ -402,8 +369,7 @@ def _as_sensitive(column: Column) -> Candidate | None:
         reasons.append((1.0 + column.second, "few values"))
     if not column.number:
         reasons.append((0.3, "in words"))
-    against = 2.0 * (column.derived and column.number)
-    against += 1.0 * column.numbered
+    against = 2.0 * (column.derived and column.number) + column.numbered
     if column.n_values <= MOST_GROUPS:
         against += 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
     against += 2.0 * (column.missing > 0.5)

@@ -59,7 +59,6 @@ def typed(cells: Any, form: TableFormat, name: str) -> Any:
 
 
 def _cast(cells: Any, kind: CellKind, marks: TableFormat) -> Any:
-    """Return the cells as another kind, or None when one does not fit."""
     if kind == "bool":
         if not _all(compute.is_in(cells.drop_null(), pa.array([*TRUE, *FALSE]))):
             return None
@@ -89,7 +88,6 @@ def _parse(cells: Any, kind: CellKind) -> Any:
 
 
 def _plain(cells: Any, marks: TableFormat) -> Any:
-    """Return numbers without spaces and thousands, with a decimal point, or None."""
     cells = _without_blanks(compute.utf8_trim_whitespace(cells))
     if mark := marks.thousands:
         one = f"[{mark}]"
@@ -106,7 +104,6 @@ def _plain(cells: Any, marks: TableFormat) -> Any:
 
 
 def _without_blanks(cells: Any) -> Any:
-    """Return the cells, those missing that are blank or hold a mark in spaces."""
     spaced = compute.or_(compute.starts_with(cells, " "), compute.ends_with(cells, " "))
     if not _any(spaced):
         return cells
@@ -180,7 +177,6 @@ class CsvText:
         return list(columns)
 
     def _stream(self) -> Any:
-        """Return the content after the header as Arrow reads it, without a copy."""
         content = self.source.content
         if isinstance(content, bytes):
             return pa.BufferReader(pa.py_buffer(content).slice(self._offset))
@@ -189,7 +185,6 @@ class CsvText:
         return file
 
     def _read_header(self) -> tuple[list[str], int]:
-        """Return the first row and the position of the first case."""
         marked = self.source.head(len(BOM_UTF8)) == BOM_UTF8  # whatever was chosen
         offset = len(BOM_UTF8) * marked
         lines: list[str] = []
@@ -207,7 +202,6 @@ class CsvText:
         raise ValueError(f"{self.source.name} has no rows; skip fewer lines.")
 
     def _find_ragged(self) -> None:
-        """Raise where a row has another number of cells than the header."""
         try:
             for _ in csv_rows(self.source, self.form):
                 pass
@@ -215,7 +209,6 @@ class CsvText:
             raise unreadable(self.source.name, error) from error
 
     def _check_end(self, cell: str) -> None:
-        """Raise when the quote of the last cell is never closed."""
         quote = self.form.quote
         with self.source.open() as file:
             file.seek(-min(self.source.size, 4 * (len(cell) + 4)), os.SEEK_END)
@@ -230,7 +223,6 @@ class CsvText:
 
 
 def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
-    """Copy a file without comments and without spaces around delimiters."""
     text = io.TextIOWrapper(out, encoding="utf-8", newline="")
     csv.writer(text, lineterminator="\n").writerows(csv_rows(source, form))
     text.detach()
@@ -238,7 +230,6 @@ def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
 
 
 def _recode(source: Source, form: TableFormat, out: BinaryIO) -> Source:
-    """Copy a file into UTF-8."""
     copy = io.TextIOWrapper(out, encoding="utf-8", newline="")
     with open_text(source, form) as text:
         while block := text.read(CHARACTERS):

@@ -98,7 +98,6 @@ class ExcelSheet:
 
 
 def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a sheet that have a cell with a value."""
     sheet.reset_dimensions()  # what the file says of its size is often wrong
     for row in sheet.iter_rows(max_row=MOST_SHEET_ROWS, values_only=True):
         if any(cell is not None for cell in row):
@@ -117,7 +116,6 @@ def _undamaged(name: str) -> Iterator[None]:
 
 
 def _cell(value: Any) -> str | None:
-    """Return how a CSV file would have a value, or None where it is missing."""
     if value is None:
         return None
     if isinstance(value, datetime.datetime):

@@ -188,7 +188,6 @@ def find_encoding(source: Source) -> str:
 
 
 def _decodes(source: Source, encoding: str) -> bool:
-    """Tell whether a whole file is text in an encoding; raise when it is no text."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with source.open() as file:
         while block := file.read(BLOCK):
@@ -240,7 +239,6 @@ def parse(lines: Iterator[str] | list[str], form: TableFormat) -> Iterator[list[
 
 
 def _leading_comments(lines: list[str]) -> int:
-    """Return how many first lines are comments; a header "#id,x" is none."""
     count = 0
     while count < len(lines) and lines[count].startswith("#"):
         count += 1
@@ -254,7 +252,6 @@ def _leading_comments(lines: list[str]) -> int:
 
 
 def _fit(form: TableFormat, lines: list[str]) -> tuple[float, int]:
-    """Rate how well a text is cut: lines alike, then many cells."""
     widths = [len(row) for row in _sample_rows(form, lines)]
     width = widths[0] if widths else 1
     return (width > 1) * widths.count(width) / max(len(widths), 1), width
@@ -272,14 +269,11 @@ def _sample_rows(
 
 
 def _has_spaces(rows: list[list[str]]) -> bool:
-    """Tell whether most cells but the first of a row begin with a space."""
     cells = [cell for row in rows for cell in row[1:] if cell]
     return bool(cells) and sum(c.startswith(" ") for c in cells) > len(cells) / 2
 
 
 def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:
-    """Find decimal and thousands marks from cells that cannot be read otherwise."""
-
     def count(pattern: re.Pattern[str]) -> int:
         return sum(bool(pattern.fullmatch(cell)) for cell in cells)
 
@@ -326,7 +320,6 @@ def has_header(rows: list[list[str]]) -> bool:
 
 
 def _are_names(cells: list[str]) -> bool:
-    """Tell whether numbers name columns: they rise one by one, or are years."""
     if not all(cell.isdigit() for cell in cells):
         return False
     numbers = [int(cell) for cell in cells]

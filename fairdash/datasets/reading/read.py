@@ -153,7 +153,6 @@ def sniff_table(
 
 
 def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFrame:
-    """Return a CSV file as pandas reads it; ImportError for other files."""
     with ExitStack() as files:
         file = unpack(source, temporary(files))
         form = table_format or sniff(file)

@@ -178,7 +178,6 @@ def _sql(address: Address, columns: Sequence[str] | None) -> Iterator[Any]:
 
 
 def _kind(values: Sequence[Any]) -> Any:
-    """Return the Arrow type that holds the values of the first batch."""
     kinds = {type(value) for value in values if value is not None}
     if kinds and kinds <= MOMENTS:
         return pa.timestamp("us")

@@ -149,7 +149,6 @@ def _guessed(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cells(rows: Rows, by: Sequence[str], n_rows: int) -> NDArray[np.int64]:
-    """Return the cell of every row: its values in the columns ``by``, crossed."""
     cell = np.zeros(n_rows, dtype=np.int64)
     for name in by:
         parts = [batch.column(0) for batch in rows.batches([name])]

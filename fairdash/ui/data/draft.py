@@ -92,7 +92,6 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
 def _runners_up(
     table: OpenTable, roles: Roles, role: str, candidates: tuple[Candidate, ...]
 ) -> None:
-    """Draw buttons that take another column as outcome or as sensitive feature."""
     for candidate in candidates:
         column = candidate.column
         if column in (roles.target, roles.sensitive_feature) or not st.button(

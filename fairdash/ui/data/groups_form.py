@@ -103,7 +103,6 @@ def several(label: str, values: list[str], start: list[str], **how: Any) -> list
 def _pick_values(
     labels: list[str], known: Mapping[str, tuple[str, ...]] | None, key: str
 ) -> dict[str, tuple[str, ...]] | None:
-    """Return a group of each chosen value and that of the rest, or None for all."""
     if len(labels) <= 2:
         return dict(known) if known else None
     shown = chosen_of(known)

@@ -52,7 +52,6 @@ def check_panel(
 
 
 def _selected(checks: pd.DataFrame, key: str) -> list[int]:
-    """Draw the findings and return the places of those chosen."""
     column = st.column_config
     event = st.dataframe(
         readable_checks(checks),
@@ -71,7 +70,6 @@ def _selected(checks: pd.DataFrame, key: str) -> list[int]:
 
 
 def _applied(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
-    """Draw the remedies applied, each with a button that takes it back."""
     for position, remedy in enumerate(applied_remedies(roles)):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             because = f": {remedy.reason}" if remedy.reason else ""

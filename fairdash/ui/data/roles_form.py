@@ -91,7 +91,6 @@ def _pick_scores(
 def _pick_score_kind(
     column: "pd.Series[float]", score: ScoreColumn, key: str
 ) -> ScoreColumn:
-    """Draw what a column holds and its threshold."""
     kind = st.selectbox(
         plain(f"{column.name} is a"),
         list(_KINDS),
@@ -118,7 +117,6 @@ def _pick_score_kind(
 def _pick_positive(
     column: "pd.Series[Any]", known: str | tuple[str, ...] | Cut, key: str
 ) -> str | tuple[str, ...] | Cut:
-    """Draw the choice of what counts as 1: a value, several values or a cut."""
     number = pd.api.types.is_numeric_dtype(column)
     if isinstance(known, Cut) or (number and count_values(column, _FEW) > _FEW):
         return _pick_cut(column, known, key)
@@ -148,7 +146,6 @@ def _pick_positive(
 def _pick_meaning(
     roles: Roles, target: str, positive: str | tuple[str, ...] | Cut, key: str
 ) -> tuple[str, Literal["favourable", "unfavourable"] | None]:
-    """Draw what the outcome 1 means in words, behind the words themselves."""
     same = (roles.target, roles.positive) == (target, positive)
     name, meaning = (
         (roles.positive_name, roles.positive_is)
@@ -187,7 +184,6 @@ def _pick_meaning(
 
 
 def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
-    """Draw the sign and the value of a cut."""
     start = known if isinstance(known, Cut) else None
     left, right = st.columns([1, 2], gap="xsmall")
     sign = left.selectbox(
@@ -304,7 +300,6 @@ def roles_form(
 
 
 def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
-    """Draw the choice of a column that is needed."""
     chosen: str | None = st.selectbox(
         label,
         columns,
@@ -325,7 +320,6 @@ def _pick_rows(
     dict[str, tuple[str, ...]],
     Literal["impute", "exclude"],
 ]:
-    """Draw how rows count; return weight, unit, filter and what missing cells do."""
     weight = _pick_optional(
         "Sampling weight",
         numbers,
@@ -366,7 +360,6 @@ def _pick_rows(
 def _pick_codes(
     frame: pd.DataFrame, free: list[str], roles: Roles, key: str
 ) -> dict[str, ColumnKind]:
-    """Draw which numbers are codes; return the kinds that columns are read as."""
     codes = [c for c, kind in roles.types.items() if kind == "category"]
     chosen = st.multiselect(
         "Numbers that are codes",
@@ -380,7 +373,6 @@ def _pick_codes(
 
 
 def _show_reasons(reasons: dict[str, str]) -> None:
-    """Draw why columns are no features."""
     if reasons:
         table = pd.DataFrame(reasons.items(), columns=["Excluded", "because"])
         st.dataframe(table, hide_index=True, height=150)
@@ -395,7 +387,6 @@ def _pick_optional(
     help: str,
     key: str,
 ) -> str | None:
-    """Draw the choice of a column that can be taken back, and return it."""
     # only a choice that begins with nothing can be emptied again
     st.session_state.setdefault(key, current if current in columns else None)
     chosen: str | None = st.selectbox(

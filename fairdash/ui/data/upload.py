@@ -45,7 +45,6 @@ def choose_table() -> None:
 
 
 def _pick_format() -> TableFormat | None:
-    """Draw how a CSV file is written, and return it; None where it is found out."""
     with st.popover("How a CSV file is written", type="tertiary"):
         if st.toggle("Found automatically", True, key="format found"):
             return None
@@ -68,7 +67,6 @@ def _pick_format() -> TableFormat | None:
 
 
 def _choose_source() -> None:
-    """Draw the sources that the operator lists for this user, if there are any."""
     user = who()
     mail = user.mail if user else ""
     try:
@@ -111,7 +109,6 @@ def how_read(table: OpenTable) -> str:
 def _load(
     uploaded: UploadedFile, *, form: TableFormat | None, sheet: str | None = None
 ) -> None:
-    """Keep a file and open it, or say what is wrong and ask for what would help."""
     content, file = uploaded.getvalue(), uploaded.name
     try:
         with st.spinner(plain(f"Reading {file}…")):
