@@ -123,11 +123,6 @@ def example_rows(flags: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(int(row) + 1 for row in np.flatnonzero(flags)[:N_EXAMPLES])
 
 
-def flagged(flags: NDArray[np.bool_]) -> tuple[int, tuple[int, ...]]:
-    """Return how many rows are flagged, and the numbers of the first."""
-    return int(flags.sum()), example_rows(flags)
-
-
 def is_nested(column: "pd.Series[Any]") -> bool:
     """Tell whether cells hold lists or records rather than single values."""
     if not pd.api.types.is_object_dtype(column):

@@ -109,19 +109,8 @@ class Dataset:
     def has_enough_rows(self) -> bool:
         """Whether a model can be trained and measured on a split.
 
-        Each part must have two groups, and the training rows both outcomes. A cell
-        (outcome x group) of five rows is in all parts.
+        Each part must have two groups, and the training rows both outcomes.
         """
-        counts = np.bincount(
-            self.group * 2 + self.y, minlength=2 * len(self.group_names)
-        )
-        large = counts.reshape(-1, 2) >= 5
-        if (
-            self.unit is None
-            and large.any(axis=1).sum() > 1
-            and large.any(axis=0).all()
-        ):
-            return True
         parts = split(self)  # every seed deals as many rows of a cell to each
         n_groups = [len(np.unique(self.group[rows])) for rows in parts]
         return min(n_groups) > 1 and len(np.unique(self.y[parts.train])) > 1

@@ -200,30 +200,15 @@ def read_original(
     public: PublicTable, data_home: str | Path | None = None
 ) -> pd.DataFrame:
     """Return a public table before any filter, downloaded if its file is not there."""
-    folder = Path(data_home or cache_folder())
-    path = folder / public.file
-    if not path.exists():
-        return _download(public, path)
-    if public.sha256 and _sha256(path) != public.sha256:
-        raise ValueError(
-            f"{path} is not the published file: its sha256 is not {public.sha256}; "
-            "move it away to download it."
-        )
-    return _read(public, path, f"move {path} away to download it")
-
-
-def _download(public: PublicTable, path: Path) -> pd.DataFrame:
+    path = Path(data_home or cache_folder()) / public.file
+    if path.exists():
+        return _read(public, path, f"move {path} away to download it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent) as beside:
             new = Path(beside) / path.name
             with urlopen(public.url, timeout=60) as answer, open(new, "wb") as file:
                 copyfileobj(answer, file)
-            if public.sha256 and _sha256(new) != public.sha256:
-                raise ValueError(
-                    f"{public.url} is not the file that was published: its sha256 is "
-                    f"not {public.sha256}; get it elsewhere and put it at {path}."
-                )
             table = _read(public, new, f"get it elsewhere and put it at {path}")
             new.replace(path)
     except (OSError, HTTPException) as error:
@@ -240,23 +225,19 @@ def cache_folder() -> Path:
     return Path(base) / "fairdash"
 
 
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _read(public: PublicTable, path: Path, remedy: str) -> pd.DataFrame:
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     try:
+        if public.sha256 and digest != public.sha256:
+            raise ValueError(f"{path.name} is not the file that was published.")
         table = public.read(path)
+        if public.content and content_digest(table) != public.content:
+            raise ValueError(f"The values of {path.name} are not those published.")
     except ValueError as error:
         raise ValueError(
             f"{public.title} was not read: {error} To fix it, {remedy}."
         ) from error
-    if public.content and content_digest(table) != public.content:
-        raise ValueError(
-            f"{public.title} was not read: the values of {path.name} are not those of "
-            f"the published table; {remedy}."
-        )
     return table
 
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fairdash._wording import plural
 from fairdash.datasets._columns import (
-    N_EXAMPLES,
     count_labels,
     is_identifier,
     is_nested,
@@ -27,13 +26,12 @@ INFINITE = ("inf", "-inf")
 
 
 class Problem(NamedTuple):
-    """One finding about a table; ``example_rows`` count from 1 below the header."""
+    """One finding about a table."""
 
     severity: Literal["error", "warning", "note"]
     check: str
     column: str
     rows: int
-    example_rows: tuple[int, ...]
     message: str
     remedy: str
     action: Remedy | None = None
@@ -45,12 +43,10 @@ def error(
     message: str,
     remedy: str,
     rows: int = 0,
-    *,
-    examples: tuple[int, ...] = (),
     action: Remedy | None = None,
 ) -> Problem:
     """Return a finding that makes the table unusable."""
-    return Problem("error", check, column, rows, examples, message, remedy, action)
+    return Problem("error", check, column, rows, message, remedy, action)
 
 
 def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
@@ -81,8 +77,14 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         )
     if missing or nested:
         return
-    text = list(_text_where_numbers_are_needed(frame, roles))
-    yield from text
+    cuts = {roles.target: isinstance(roles.positive, Cut)}
+    cuts[roles.sensitive_feature] = bool(roles.sensitive_cuts)
+    text = [c for c, is_cut in cuts.items() if is_cut and not is_number(frame[c])]
+    for column in text:
+        labels = count_labels(frame[column], 3)
+        message = f"{column!r} is cut as a number but holds text: {labels}."
+        remedy = "Read the column as a number, or choose among its values."
+        yield error("no number to cut", column, message, remedy, len(frame))
     if text:
         return
     used = used_rows(frame, roles)
@@ -93,10 +95,8 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         return
     yield from _target_errors(frame[roles.target][used], roles)
     yield from _group_errors(frame, roles, used)
-    everyone, numbers = bool(used.all()), np.flatnonzero(used)
     for name in roles.features:
-        feature = frame[name] if everyone else frame.loc[used, name]
-        yield from _feature_errors(feature, roles, numbers)
+        yield from _feature_errors(frame.loc[used, name], roles)
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
@@ -105,71 +105,34 @@ def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
     return Remedy(kind="leave_out", column=column, reason=reason)
 
 
-def _text_where_numbers_are_needed(
-    frame: pd.DataFrame, roles: Roles
-) -> Iterator[Problem]:
-    cuts = {roles.target: isinstance(roles.positive, Cut)}
-    cuts[roles.sensitive_feature] = bool(roles.sensitive_cuts)
-    for column in (name for name, is_cut in cuts.items() if is_cut):
-        if not is_number(frame[column]):
-            yield error(
-                "no number to cut",
-                column,
-                f"{column!r} is cut as a number but holds text: "
-                f"{count_labels(frame[column], 3)}.",
-                "Read the column as a number, or choose among its values.",
-                len(frame),
-            )
-
-
 def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
-    check = "target not binary"
+    name, n_rows = f"The outcome {roles.target!r}", len(target)
     if isinstance(roles.positive, Cut):
         above = int(outcomes(target, roles.positive).sum())
-        if above in (0, len(target)):
-            yield error(
-                check,
-                roles.target,
-                f"{above:,} of {len(target):,} rows have {roles.outcome()}; its values "
-                f"go from {target.min():g} to {target.max():g}.",
-                "Cut between these.",
-                len(target),
-            )
+        if 0 < above < n_rows:
+            return
+        message = f"{above:,} of {n_rows:,} rows have {roles.outcome()}."
+        remedy = f"Cut between {target.min():g} and {target.max():g}."
+        yield error("target not binary", roles.target, message, remedy, n_rows)
         return
     _, labels = label_codes(target)
     counts = count_labels(target)
-    if is_number(target) and len(labels) > MANY_VALUES:
-        yield error(
-            check,
-            roles.target,
-            f"The outcome {roles.target!r} has {len(labels):,} values where two are "
-            "needed.",
-            f"Choose above which value it is positive, such as > {target.median():g} "
-            "(Positive if).",
-            len(target),
-        )
-        return
     strict = isinstance(roles.positive, str)
     wanted = {roles.positive} if strict else set(roles.positive)
     if len(labels) != 2 if strict else len(labels) < 2 or wanted >= set(labels):
-        yield error(
-            check,
-            roles.target,
-            f"The outcome {roles.target!r} has {plural(len(labels), 'value')} where "
-            f"two are needed: {counts}."
-            if strict
-            else f"Every row has {roles.outcome()}: {counts}.",
-            "Choose all values that count as positive, or a column of two values.",
-            len(target),
-        )
+        message = f"{name} has {plural(len(labels), 'value')} where two are needed: "
+        if not strict:
+            message = f"Every row has {roles.outcome()}: "
+        remedy = "Choose all values that count as positive, or a column of two values."
+        if is_number(target):
+            remedy = f"Choose a cut (Positive if), such as > {target.median():g}."
+        message += f"{counts}."
+        yield error("target not binary", roles.target, message, remedy, n_rows)
     for value in sorted(wanted - set(labels)):
-        yield error(
-            "positive value absent",
-            roles.target,
-            f"No row has the positive value {value!r} in the outcome "
-            f"{roles.target!r}; its values are {counts}.",
-            "Choose one of these values as the positive one.",
-        )
+        message = f"No row has the positive value {value!r} in the outcome "
+        message += f"{roles.target!r}; its values are {counts}."
+        remedy = "Choose one of these values as the positive one."
+        yield error("positive value absent", roles.target, message, remedy)
 
 
 def _group_errors(
@@ -180,42 +143,32 @@ def _group_errors(
     codes, names = group_codes(table, roles)
     counts = np.bincount(codes, minlength=len(names))
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
+    name = f"The sensitive feature {column!r}"
     if len(names) > MOST_GROUPS:
-        yield error(
-            "too many groups",
-            column,
-            f"The sensitive feature {column!r} makes {len(names):,} groups; at most "
-            f"{MOST_GROUPS} can be compared.",
-            "Compare some values with all others (`groups`), cut a number in ranges "
-            "(`sensitive_cuts`), or cross fewer columns.",
-            len(table),
-        )
+        check = "too many groups"
+        message = f"{name} makes {len(names):,} groups; at most {MOST_GROUPS} can be "
+        message += "compared."
+        remedy = "Compare some values with all others (`groups`), cut a number in "
+        remedy += "ranges (`sensitive_cuts`), or cross fewer columns."
     elif np.count_nonzero(counts) < 2:
-        yield error(
-            "one group",
-            column,
-            f"The sensitive feature {column!r} has one group only: "
-            f"{count_labels(table[column])}.",
-            "Choose a column or groups that split the rows in two or more groups.",
-            len(table),
-        )
+        check = "one group"
+        message = f"{name} has one group only: {count_labels(table[column])}."
+        remedy = "Choose a column or groups that split the rows in two or more groups."
     elif empty:
-        yield error(
-            "empty group",
-            column,
-            f"No row of {column!r} is in the groups {empty}; its values are "
-            f"{count_labels(table[column])}.",
-            "Remove these groups or change their values.",
-        )
+        check = "empty group"
+        message = f"No row of {column!r} is in the groups {empty}; its values are "
+        message += f"{count_labels(table[column])}."
+        remedy = "Remove these groups or change their values."
+    else:
+        return
+    yield error(check, column, message, remedy, len(table))
 
 
-def _feature_errors(
-    feature: "pd.Series[Any]",
-    roles: Roles,
-    numbers: NDArray[np.int64],
-) -> Iterator[Problem]:
+def _feature_errors(feature: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
     name = str(feature.name)
-    infinite = _infinite(feature)
+    infinite = pd.Series(False)
+    if pd.api.types.is_float_dtype(feature):
+        infinite = feature.abs() == np.inf
     if name not in roles.types and is_identifier(feature):
         yield error(
             "identifier",
@@ -233,12 +186,5 @@ def _feature_errors(
             f"The feature {name!r} is infinite in {infinite.sum():,} rows.",
             "Make these cells empty or remove the feature.",
             int(infinite.sum()),
-            examples=tuple(int(row) + 1 for row in numbers[infinite][:N_EXAMPLES]),
             action=Remedy(kind="missing", column=name, values=INFINITE),
         )
-
-
-def _infinite(column: "pd.Series[Any]") -> NDArray[np.bool_]:
-    if not pd.api.types.is_float_dtype(column):
-        return np.zeros(len(column), dtype=bool)
-    return np.isinf(column.to_numpy(dtype=float, na_value=np.nan))

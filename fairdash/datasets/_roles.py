@@ -1,6 +1,5 @@
 """What a person says of a table, as data: cuts, remedies, roles."""
 
-from collections import Counter
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
@@ -250,43 +249,39 @@ class Roles(Record):
     guessed: bool = False
 
     def _check(self) -> None:
-        if self.target in self.sensitive_columns():
-            message = f"{self.target!r} cannot be outcome and sensitive feature at once"
-            raise ValueError(f"{message}; choose two columns.")
         if not isinstance(self.positive, Cut) and not self.positive:
             raise ValueError("`positive` is empty; choose at least one value.")
-        taken = {self.target: "outcome"}
-        taken |= dict.fromkeys(self.sensitive_columns(), "sensitive feature")
-        scored = [score.column for score in self.scores]
-        for name in (name for name in taken if name in scored):
-            message = f"{name!r} is the {taken[name]}, so it cannot be a model's score"
-            raise ValueError(f"{message}; remove it from `scores`.")
-        taken |= dict.fromkeys(scored, "score of a model")
-        for role, column in self._counted().items():
-            if column in taken:
-                message = f"{column!r} is the {taken[column]}"
-                raise ValueError(f"{message}, so it cannot be `{role}`.")
-            taken[column] = role.replace("_", " ").replace("sample", "sampling")
-        for name in (name for name in taken if name in self.features):
-            message = f"{name!r} is the {taken[name]}, so it cannot be a feature"
-            raise ValueError(f"{message}; remove it from `features`.")
-        for name in self.sensitive_columns():
-            if name in self.subgroup_columns:
+        uses: dict[str, str] = {}
+        for role, names in self._uses().items():
+            for name in names:
+                if name in uses:
+                    raise ValueError(
+                        f"{name!r} is {uses[name]}, so it cannot be {role}; choose "
+                        "another column."
+                    )
+                uses[name] = role
+        for name in self.subgroup_columns:
+            if name in self.sensitive_columns():
                 message = f"{name!r} is the sensitive feature"
                 raise ValueError(
                     f"{message}; subgroups by it would hold one group each."
                 )
-        for role in ("features", "subgroup_columns", "crossed_with", "scores"):
-            names = scored if role == "scores" else getattr(self, role)
-            twice = sorted(name for name, n in Counter(names).items() if n > 1)
-            if twice:
-                raise ValueError(f"`{role}` names {twice} more than once.")
+            if self.subgroup_columns.count(name) > 1:
+                raise ValueError(f"`subgroup_columns` names {name!r} more than once.")
         self._check_groups()
 
+    def _uses(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns by what they are; none may be two things."""
+        return {
+            "the outcome": (self.target,),
+            "the sensitive feature": self.sensitive_columns(),
+            "a score of a model": tuple(score.column for score in self.scores),
+            "the sampling weight": (self.sample_weight,) if self.sample_weight else (),
+            "the unit": (self.unit,) if self.unit else (),
+            "a feature": self.features,
+        }
+
     def _check_groups(self) -> None:
-        if self.sensitive_feature in self.crossed_with:
-            message = f"`crossed_with` repeats {self.sensitive_feature!r}"
-            raise ValueError(f"{message}; name other columns there.")
         if self.sensitive_cuts and self.groups is not None:
             raise ValueError("Give `groups` or `sensitive_cuts`, not both.")
         if list(self.sensitive_cuts) != sorted(set(self.sensitive_cuts)):
@@ -310,25 +305,10 @@ class Roles(Record):
         """Return the columns that make the groups."""
         return (self.sensitive_feature, *self.crossed_with)
 
-    def _counted(self) -> dict[str, str]:
-        roles = {"sample_weight": self.sample_weight, "unit": self.unit}
-        return {role: column for role, column in roles.items() if column is not None}
-
     def columns(self) -> tuple[str, ...]:
         """Return every column the roles name, without repeats."""
-        return tuple(
-            dict.fromkeys(
-                (
-                    self.target,
-                    *self.sensitive_columns(),
-                    *self.features,
-                    *self.subgroup_columns,
-                    *self.keep,
-                    *(score.column for score in self.scores),
-                    *self._counted().values(),
-                )
-            )
-        )
+        named = [name for names in self._uses().values() for name in names]
+        return tuple(dict.fromkeys([*named, *self.subgroup_columns, *self.keep]))
 
     def outcome(self) -> str:
         """Return what counts as 1: "two_year_recid = 1", "income > 50,000"."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from fairdash._wording import is_bare
 from fairdash.datasets._columns import (
-    N_EXAMPLES,
     PROBED_ROWS,
     is_nested,
     label_codes,
@@ -66,7 +65,7 @@ def _with_missing(
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     column = frame[name]
     first = name == roles.sensitive_feature
-    codes, names = _main_groups(column, roles) if first else _values(column)
+    codes, names = _groups(column, roles if first else None)
     missing = column.isna().to_numpy()
     if roles.sensitive_missing == "exclude" or not missing.any():
         return codes, names
@@ -75,20 +74,15 @@ def _with_missing(
     return np.where(missing, len(names), codes), (*names, MISSING_GROUP)
 
 
-def _values(column: "pd.Series[Any]") -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    codes, labels = label_codes(column)
-    return codes, tuple(labels)
-
-
-def _main_groups(
-    column: "pd.Series[Any]", roles: Roles
+def _groups(
+    column: "pd.Series[Any]", roles: Roles | None
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    if roles.sensitive_cuts:
+    if roles is not None and roles.sensitive_cuts:
         codes, labels = cut_column(column, roles.sensitive_cuts)
         return codes, tuple(f"{column.name} {label}" for label in labels)
-    codes, values = _values(column)
-    if roles.groups is None:
-        return codes, values
+    codes, values = label_codes(column)
+    if roles is None or roles.groups is None:
+        return codes, tuple(values)
     names = tuple(roles.groups)
     rest = next((i for i, name in enumerate(names) if not roles.groups[name]), -1)
     group_of = {
@@ -115,12 +109,10 @@ def _clear(column: str, names: tuple[str, ...]) -> list[str]:
 class UsedRows:
     """The rows used, with what their roles say of each.
 
-    ``table`` is prepared, ``numbers`` are positions in the file, from 0, ``y`` is 0 or
-    1, and ``group`` an index in ``group_names``.
+    ``table`` is prepared, ``y`` is 0 or 1, and ``group`` an index in ``group_names``.
     """
 
     table: pd.DataFrame
-    numbers: NDArray[np.int64]
     y: NDArray[np.int8]
     group: NDArray[np.int64]
     group_names: tuple[str, ...]
@@ -132,16 +124,7 @@ class UsedRows:
         """Return the flagged rows of a prepared table."""
         table = frame if used.all() else frame[used]
         y = outcomes(table[roles.target], roles.positive)
-        return cls(table, np.flatnonzero(used), y, *group_codes(table, roles))
-
-    def examples(self, flags: NDArray[np.bool_]) -> tuple[int, ...]:
-        """Return the numbers in the file of the first flagged rows; row 1 is first."""
-        first = self.numbers[np.flatnonzero(flags)[:N_EXAMPLES]]
-        return tuple(int(row) + 1 for row in first)
-
-    def flagged(self, flags: NDArray[np.bool_]) -> tuple[int, tuple[int, ...]]:
-        """Return how many rows are flagged, and the numbers of the first."""
-        return int(flags.sum()), self.examples(flags)
+        return cls(table, y, *group_codes(table, roles))
 
 
 def row_reasons(

@@ -47,21 +47,19 @@ def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]
         if max(low - code, code - high) > max(high - low, 1):
             yield _looks_missing(
                 str(column.name),
-                used.flagged(flags),
+                int(flags.sum()),
                 f"is {code:,g} in {flags.sum():,} rows and lies between {low:,g} and "
                 f"{high:,g} in all others",
                 (f"{code:.0f}",),
             )
 
 
-def _looks_missing(
-    name: str, rows: tuple[int, tuple[int, ...]], what: str, values: tuple[str, ...]
-) -> Problem:
+def _looks_missing(name: str, rows: int, what: str, values: tuple[str, ...]) -> Problem:
     return Problem(
         "warning",
         "looks missing",
         name,
-        *rows,
+        rows,
         f"{name!r} {what}.",
         "Read it as missing if it stands for that.",
         Remedy(kind="missing", column=name, values=values),
@@ -78,7 +76,7 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
         values = tuple(labels[i] for i in np.flatnonzero(marks))
         shown = ", ".join(map(repr, values[:3]))
         what = f"is {shown} in {flags.sum():,} rows"
-        yield _looks_missing(name, used.flagged(flags), what, values)
+        yield _looks_missing(name, int(flags.sum()), what, values)
     if len(labels) > MOST_LEVELS:
         return
     yield from _spellings(name, codes, labels, plain, used)
@@ -111,7 +109,7 @@ def _spellings(
         "warning",
         "spellings",
         name,
-        *used.flagged(odd),
+        int(odd.sum()),
         f"{name!r} has values that differ by capitals or spaces only, such as "
         f"{old!r} and {new!r}.",
         "Write each in its usual way.",
@@ -140,7 +138,7 @@ def _numbers_as_text(
         "warning",
         "numbers as text",
         name,
-        *used.flagged(odd),
+        int(odd.sum()),
         f"{name!r} holds numbers, but {odd.sum():,} rows hold text: {shown}."
         if texts
         else f"{name!r} holds numbers that are stored as text.",
@@ -162,7 +160,7 @@ def missing_findings(used: UsedRows, names: list[str]) -> Iterator[Problem]:
             "warning" if share > MANY_MISSING else "note",
             "missing values",
             name,
-            *used.flagged(flags),
+            int(flags.sum()),
             f"The feature {name!r} is missing in {flags.sum():,} of {len(flags):,} "
             "rows.",
             f"They get {filled_in}; or exclude these rows, or remove the feature.",

@@ -199,7 +199,6 @@ def leak_findings(used: UsedRows, names: list[str]) -> Iterator[Problem]:
                 "leak",
                 name,
                 len(used.table),
-                (),
                 f"The feature {name!r} may give the outcome away: {reason}.",
                 "Remove it if it is known only after the outcome or made from it.",
                 Remedy(
@@ -220,7 +219,6 @@ def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[P
             "tells the group",
             column,
             len(table),
-            (),
             f"The feature {column!r} tells {row['group']!r} with AUC {area:.2f}, "
             f"number {place} of {len(names)} features (a tree scored on a held-out "
             "half).",

@@ -7,7 +7,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
-from fairdash.datasets._columns import flagged
 from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Remedy, Roles
@@ -36,11 +35,10 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     DataFrame
         One row per finding, the gravest first: ``severity`` ("error": ``make_dataset``
         refuses the table; "warning": results may mislead; "note"), ``check``,
-        ``column``, ``rows`` (how many are concerned), ``example_rows`` (their numbers,
-        from 1 with the first row below the header), ``message``, ``remedy`` (in words)
-        and ``action`` (the `Remedy` to pass to `apply_remedy`, or None where only a
-        person can decide). Empty if there is nothing to say, and while no outcome is
-        chosen (""). Never raises for what the table holds.
+        ``column``, ``rows`` (how many are concerned), ``message``, ``remedy`` (in
+        words) and ``action`` (the `Remedy` to pass to `apply_remedy`, or None where
+        only a person can decide). Empty if there is nothing to say, and while no
+        outcome is chosen (""). Never raises for what the table holds.
 
     Notes
     -----
@@ -55,14 +53,13 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
     """Return findings as text and numbers, for the screen and for a file.
 
-    ``Severity``, ``Check``, ``Column``, ``Rows``, ``Finding``, ``One click`` (what the
-    remedy does, "" where there is none) and ``First rows``.
+    ``Severity``, ``Check``, ``Column``, ``Rows``, ``Finding`` and ``One click``: what
+    the remedy does, "" where there is none.
     """
     actions = [
         action.words() if isinstance(action, Remedy) else ""
         for action in checks["action"]
     ]
-    rows = [", ".join(f"{row:,}" for row in rows) for rows in checks["example_rows"]]
     return pd.DataFrame(
         {
             "Severity": checks["severity"],
@@ -71,7 +68,6 @@ def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
             "Rows": checks["rows"],
             "Finding": checks["message"],
             "One click": actions,
-            "First rows": rows,
         }
     )
 
@@ -121,7 +117,7 @@ def _missing_by_group(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
             "warning",
             "missing by group",
             column,
-            *flagged(missing),
+            int(missing.sum()),
             f"The {what} {column!r} is missing in {shares[most]:.0%} of the rows of "
             f"{present[most]!r} and in {shares[least]:.0%} of those of "
             f"{present[least]!r}, more than chance explains.",
@@ -143,7 +139,7 @@ def _repeated_rows(
         "warning" if flags.sum() > MANY_REPEATS * n and _room_for(frame) else "note",
         "repeated rows",
         "",
-        *flagged(flags),
+        int(flags.sum()),
         f"{flags.sum():,} of {n:,} rows repeat an earlier row in every column.",
         "Exclude them if one case is listed twice; keep them if they are different "
         "people with the same values.",
@@ -171,7 +167,7 @@ def _small_groups(used: UsedRows, roles: Roles) -> Iterator[Problem]:
             "warning",
             "small group",
             roles.sensitive_feature,
-            *used.flagged(rows),
+            int(rows.sum()),
             f"The group {name!r} {why}, too few for a rate with a useful interval.",
             "Put it together with another group.",
         )
