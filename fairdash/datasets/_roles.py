@@ -153,6 +153,10 @@ class Remedy(Record):
                 return f"Use year, month, weekday of {column}"
 
 
+def _some_column(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
 def _some(values: tuple[str, ...]) -> str:
     shown = ", ".join(repr(value) for value in values[:_SHOWN])
     rest = len(values) - _SHOWN
@@ -276,8 +280,8 @@ class Roles(Record):
             "the outcome": (self.target,),
             "the sensitive feature": self.sensitive_columns(),
             "a score of a model": tuple(score.column for score in self.scores),
-            "the sampling weight": (self.sample_weight,) if self.sample_weight else (),
-            "the unit": (self.unit,) if self.unit else (),
+            "the sampling weight": _some_column(self.sample_weight),
+            "the unit": _some_column(self.unit),
             "a feature": self.features,
         }
 

@@ -33,7 +33,7 @@ def test_columns_are_named_once_each():
     [
         ({"features": ("a", "y")}, "'y' is the outcome, so it cannot be a feature"),
         ({"features": ("a", "s")}, "'s' is the sensitive feature, so it cannot be"),
-        ({"sensitive_feature": "y"}, "is the outcome, so it cannot be the sensitive feature"),
+        ({"sensitive_feature": "y"}, "is the outcome, so it cannot be the sens"),
         ({"features": ("a", "a")}, "is a feature, so it cannot be a feature"),
         ({"subgroup_columns": ("c", "c")}, "names 'c' more than once"),
         ({"subgroup_columns": ("s",)}, "would hold one group each"),
