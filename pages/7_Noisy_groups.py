@@ -50,8 +50,8 @@ def show_noisy_groups():
         st.caption("Points worse than all rows, for the worst group, at most.")
 
     def what_is_known():
-        st.dataframe(noise.matrix.map("{:.1%}".format))
-        st.caption("P(G | Ĝ): who is behind a recorded group (rows).")
+        st.dataframe(noise.table, hide_index=True)
+        st.caption("P(G | Ĝ): the share of each true group behind a recorded one.")
 
     evidence = [ui.Evidence("models", "Every model", every_model)]
     if noise.matrix is not None:

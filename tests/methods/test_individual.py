@@ -93,11 +93,12 @@ def test_what_does_not_count_changes_no_decision(model, data):
     assert (model.predict(X) == model.predict(flipped)).mean() > 0.95
 
 
-def test_the_multiplier_follows_the_radius(data):
+def test_the_multiplier_follows_the_radius(data, monkeypatch):
     X, y, s = data
-    settings = {**FEW, "initial_multiplier": 0.0, "multiplier_learning_rate": 0.5}
+    monkeypatch.setattr("fairdash.methods.individual.sensei.FIRST_MULTIPLIER", 0.0)
+    monkeypatch.setattr("fairdash.methods.individual.sensei.MULTIPLIER_RATE", 0.5)
     points = [{"fair_radius": r} for r in (0.0, 10.0)]
-    tight, loose = SenSeI(**settings).fit_many(points, X, y, sensitive_features=s)
+    tight, loose = SenSeI(**FEW).fit_many(points, X, y, sensitive_features=s)
     assert tight.history_["multiplier"].iloc[-1] > 0.1
     assert loose.history_["multiplier"].iloc[-1] == 0
 

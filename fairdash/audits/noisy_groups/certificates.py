@@ -13,7 +13,7 @@ from fairdash._wording import Kpi, in_points, number, percent
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.noisy_groups.noise import CONFIDENCE, Known, Noise, Places
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows, tested
+from fairdash.audits.trials.rows import tested
 from fairdash.datasets import Subgroups
 from fairdash.methods.noisy_groups import soft_certificate, tv_curve, violations
 from fairdash.metrics import decision_status
@@ -59,11 +59,6 @@ class Decisions(NamedTuple):
     y: NDArray[np.integer]
     decided: NDArray[np.integer]
 
-    @classmethod
-    def of_rows(cls, rows: Rows, key: str) -> "Decisions":
-        """Return the decisions of a trial, by the rule of its key."""
-        return cls(rows.where, rows.y, rows.predictions(key))
-
     @property
     def status(self) -> str:
         """What `decision_status` says: "" for a model that decides."""
@@ -73,7 +68,10 @@ class Decisions(NamedTuple):
 def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decisions]:
     """Return what a model decides of the test rows of each of its seeds."""
     trials = tested(store, model, dataset_id, Subgroups())
-    return [Decisions.of_rows(trial.rows, trial.key) for trial in trials]
+    return [
+        Decisions(each.rows.where, each.rows.y, each.rows.predictions(each.key))
+        for each in trials
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,6 +76,15 @@ class Noise:
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """P(G | noisy group) as a long table: recorded group, true group, share."""
+        assert self.matrix is not None, "shown where something is known"
+        recorded, true = np.meshgrid(*self.matrix.axes, indexing="ij")
+        share = self.matrix.to_numpy()
+        columns = {"Recorded as": recorded, "Is": true, "Share": share}
+        return pd.DataFrame({name: cells.ravel() for name, cells in columns.items()})
+
     def on(self, where: Places) -> Known:
         """Return what is known of the true groups of some rows.
 

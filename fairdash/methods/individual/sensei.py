@@ -24,6 +24,7 @@ from fairdash.methods.params import FAST
 if TYPE_CHECKING:
     from torch import Tensor
 
+FIRST_MULTIPLIER, MULTIPLIER_RATE = 2.0, 0.01  # λ and its step η
 _count = partial(at_least_one, at_least=0)
 
 
@@ -43,14 +44,14 @@ class AttackTrainer(PairTrainer):
             seed=self.seeds[1],
         )
         self.radius = self.each("fair_radius")
-        self.multiplier = torch.full_like(self.radius, first.initial_multiplier)
+        self.multiplier = torch.full_like(self.radius, FIRST_MULTIPLIER)
 
     def move_multiplier(
         self, distance: Tensor, weight: Tensor | float = 1.0
     ) -> dict[str, Tensor]:
         """Take λ <- max(0, λ - η ρ (ε - mean d_X)); return what a history keeps."""
         mean = distance.mean(1, keepdim=True)
-        change = self.first.multiplier_learning_rate * weight * (self.radius - mean)
+        change = MULTIPLIER_RATE * weight * (self.radius - mean)
         self.multiplier = (self.multiplier - change).clamp(min=0)
         return {"distance": mean[:, 0], "multiplier": self.multiplier[:, 0]}
 
@@ -130,12 +131,6 @@ class SearchedClassifier(FairMetricClassifier):
         low=1e-4,
         high=1.0,
         step=1e-4,
-    )
-    initial_multiplier: float = param(
-        2.0, check=check_non_negative, doc="First :math:`\\lambda`."
-    )
-    multiplier_learning_rate: float = param(
-        0.01, check=check_non_negative, doc="Step size :math:`\\eta` of λ."
     )
 
 

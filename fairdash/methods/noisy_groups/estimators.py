@@ -9,10 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.callback import CallbackContext
 
-from fairdash._validation import (
-    check_non_negative,
-    check_positive,
-)
+from fairdash._validation import check_non_negative, check_positive
 from fairdash.methods.base import Asked, ManyClassifier, NetworkClassifier, alike
 from fairdash.methods.declare import Effort, Method, Scalar, param, vary
 from fairdash.methods.noisy_groups.game import (

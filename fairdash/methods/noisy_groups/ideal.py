@@ -225,7 +225,7 @@ class PenalisedSoft(SoftOpponent):
     ) -> None:
         super().__init__(rows, group_given_noisy)
         self._tolerance, self._penalty, self._rate = tolerance, penalty, rate
-        self._w = self.known_shares()
+        self._w = np.repeat(group_given_noisy[:, :, None], 3, axis=2)
 
     def climb(self, v: Float32, decided: Mask, multiplier: Float32) -> None:
         """Take one step of the memberships against the model that has these scores."""

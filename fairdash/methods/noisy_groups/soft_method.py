@@ -169,11 +169,6 @@ class SoftOpponent(ABC):
         pull *= self._rows.counts / self._rows.sizes.sum()
         return Answer(mean, pull)
 
-    def known_shares(self) -> Float32:
-        """Return memberships that are alike in the three cells of a noisy group."""
-        b = self._b[:, :, None]
-        return np.array(np.broadcast_to(b, (*b.shape[:2], 3, self.n_groups)))
-
     def cells(self, v: Float32, decided: Mask) -> Cells:
         """Return size and sum of v of the cells, in each noisy group no and yes."""
         cut = np.minimum(v, CLIP)
@@ -223,7 +218,7 @@ class AscentSoft(SoftOpponent):
         self, rows: SideRows, group_given_noisy: Float32, rate: Float32
     ) -> None:
         super().__init__(rows, group_given_noisy)
-        self._w = self.known_shares()
+        self._w = np.repeat(group_given_noisy[:, :, None], 3, axis=2)
         self._adam = Adam(self._w.shape, rate[:, None, None, None])
 
     def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
