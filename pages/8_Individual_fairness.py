@@ -29,11 +29,11 @@ def show_individual():
 
     def pairs_of(kind, radius=0.0):
         return individual.pairs_of(
-            view.data, question.trial, kind, question.flipped, radius
+            view.data, question.trial, question.rule, kind, question.flipped, radius
         )
 
     try:
-        model = individual.model_of(view.data, question.trial)
+        model = individual.model_of(view.data, question.trial, question.rule)
         similar = pairs_of("similar")
         changed = pairs_of("changed") if question.flipped else None
         pairs = {"similar": similar, "changed": changed}.get(question.kind)
@@ -43,6 +43,8 @@ def show_individual():
     except ValueError as error:
         ui.problem("This model was not audited", error)
         return
+    with page.figure:
+        ui.advise_rule(question.model, view.data)
     page.show(
         audits.alike_answer(
             pairs,
@@ -50,7 +52,7 @@ def show_individual():
             changed,
             question.columns,
             label=question.model.label,
-            status=model.status,
+            model=model,
         )
     )
 

@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from fairdash.audits.stored import (
         audit_rows_of,
         audited_scores,
+        deciding_by,
         encoding_of,
         read_model,
     )

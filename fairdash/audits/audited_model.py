@@ -145,19 +145,24 @@ class AuditRows:
 
 @dataclass(frozen=True, eq=False)
 class AuditedModel:
-    """A model that scores rows as they are or as changed."""
+    """A model that scores rows as they are or as changed; it decides 1 above a cut."""
 
     key: str
     method: str
     scorer: Scorer
     rows: AuditRows
+    threshold: float = 0.5
 
     @cached_property
     def status(self) -> str:
         """What `decision_status` says of all test rows, however few are searched."""
         everyone = np.arange(self.rows.n)
-        decided = (self.encoded(self.rows.test.X, everyone) > 0.5).astype(np.int8)
+        decided = self.decides(self.encoded(self.rows.test.X, everyone)).astype(np.int8)
         return str(decision_status(self.rows.y, decided)["status"].iloc[0])
+
+    def decides(self, p: Float) -> NDArray[np.bool_]:
+        """Return which P(1) are decided 1."""
+        return p > self.threshold
 
     def probability(
         self, frame: pd.DataFrame, places: NDArray[np.int64] | None = None

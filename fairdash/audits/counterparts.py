@@ -117,7 +117,8 @@ def worst_counterparts(
         people.columns,
         metric,
         radius=fair_radius,
-        score=people.score,
+        # the search looks for changes at one half
+        score=lambda Z, who: people.score(Z, who) + (0.5 - people.threshold),
         pool=people.pool,
         absent=people.absent,
     )
@@ -132,6 +133,7 @@ class _People:
     X: Float
     columns: Sequence[TableColumn]
     score: Score
+    threshold: float
     pool: Float
     absent: NDArray[np.bool_] | None
     places: Codes
@@ -162,6 +164,7 @@ def _stored(
         X=X.astype(np.float64),
         columns=own.columns,
         score=lambda Z, who: model.encoded(Z, where[who]),
+        threshold=model.threshold,
         pool=own.pool.X,
         absent=own.pool.absent,
         places=where,
@@ -200,6 +203,7 @@ def _brought(
         X=X,
         columns=columns,
         score=score,
+        threshold=0.5,
         pool=every[:MOST_POOL],
         absent=None,
         places=where,
@@ -218,7 +222,7 @@ def _table(
     before = people.score(people.X, everyone)
     after = people.score(np.asarray(Z, np.float64), everyone)
     distance = metric.distance(people.X, Z)
-    turned = (before > 0.5) != (after > 0.5)
+    turned = (before > people.threshold) != (after > people.threshold)
     table = pd.DataFrame(
         {
             "row": people.numbers,

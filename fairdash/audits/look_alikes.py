@@ -158,7 +158,7 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
     before = model.encoded(rows.test.X, everyone)
     variants = rows.variants(flips)
     p = np.stack(model.flipped(flips))
-    turned = (p > 0.5) != (before > 0.5)
+    turned = model.decides(p) != model.decides(before)
     best = (turned + np.abs(p - before)).argmax(0)
     after = p[best, everyone]
     frame = rows.frame
@@ -238,7 +238,7 @@ def alike_answer(
     columns: Sequence[str],
     *,
     label: str,
-    status: str = "",
+    model: AuditedModel,
 ) -> Answer:
     """Return whether equals are treated alike, with the figure of some pairs.
 
@@ -253,18 +253,18 @@ def alike_answer(
         What should not count, such as the sensitive column.
     label : str
         Of the model.
-    status : str
-        `AuditedModel.status`.
+    model : AuditedModel
     """
     table = _once(pairs.people).head(_SHOWN).copy()
     table["pair"] = [*map(_pair_words, table.to_dict("records"))]
     drawn = {"kind": pairs.kind, "share": pairs.share, "n": pairs.n}
+    drawn["threshold"] = model.threshold
     numbers = pairs.people.assign(
         changes=["; ".join(map(str, c)) for c in pairs.people["changes"]]
     )
     return Answer(
-        _verdict(similar, changed, columns, status),
-        _cards(similar, changed, columns),
+        _verdict(similar, changed, columns, model.status),
+        _cards(similar, changed, columns, model.threshold),
         Drawing("plot_pairs", table, drawn, numbers.drop(columns="place").head(200)),
         caption=f"{label}. {_caption(pairs)}",
         how=_HOW,
@@ -275,14 +275,15 @@ def alike_row(
     label: str, model: AuditedModel, similar: Pairs, changed: Pairs | None
 ) -> dict[str, str]:
     """Return a model's row in the table that compares models on the same people."""
-    decided = model.encoded(model.rows.test.X, np.arange(model.rows.n)) > 0.5
+    p = model.encoded(model.rows.test.X, np.arange(model.rows.n))
+    quality = balanced_accuracy_score(model.rows.y, model.decides(p))
     shares = {"Similar, other result": similar}
     if changed is not None:
         shares["Decisions changed"] = changed
     return {
         "Model": label,
         **{name: f"{percent(p.share)} ({p.ends})" for name, p in shares.items()},
-        "Balanced accuracy": percent(balanced_accuracy_score(model.rows.y, decided)),
+        "Balanced accuracy": percent(quality),
         "Note": model.status,
     }
 
@@ -308,7 +309,9 @@ def _only_changed(changed: Pairs | None, columns: Sequence[str]) -> list[str]:
     return [named, f"Changing only these columns changes {share}."]
 
 
-def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> list[Kpi]:
+def _cards(
+    similar: Pairs, changed: Pairs | None, columns: Sequence[str], threshold: float
+) -> list[Kpi]:
     cards = [
         Kpi(
             "Similar, other result",
@@ -318,7 +321,7 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
             "is decided otherwise.",
         )
     ]
-    cards += _mixed_card(similar)
+    cards += _mixed_card(similar, threshold)
     if changed is None:
         return cards
     return [
@@ -333,13 +336,13 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
     ]
 
 
-def _mixed_card(similar: Pairs) -> list[Kpi]:
+def _mixed_card(similar: Pairs, threshold: float) -> list[Kpi]:
     """Return which group loses in pairs of two groups that are decided otherwise."""
     pairs = _once(similar.people)
     mixed = pairs[pairs["decision_changed"] & (pairs["group"] != pairs["other_group"])]
     if len(mixed) < _FEW:
         return []
-    lost = mixed["group"].where(mixed["before"] <= 0.5, mixed["other_group"])
+    lost = mixed["group"].where(mixed["before"] <= threshold, mixed["other_group"])
     loser = lost.mode().iloc[0]
     among = mixed[(mixed["group"] == loser) | (mixed["other_group"] == loser)]
     times, n = int((lost == loser).sum()), len(among)
@@ -398,7 +401,7 @@ def _table(
             "row": rows.dataset.row_number[rows.where[places]] + 1,
             "before": before,
             "after": after,
-            "decision_changed": (before > 0.5) != (after > 0.5),
+            "decision_changed": model.decides(before) != model.decides(after),
             "place": places,
             "changes": changes,
         }

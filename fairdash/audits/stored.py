@@ -1,11 +1,31 @@
 """Models that runs keep, and the rows that they are audited on."""
 
+from dataclasses import replace
+
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Scaling, audited
-from fairdash.audits.trials.rows import score_of_key
-from fairdash.datasets import Dataset
+from fairdash.audits.trials.decision_rule import DecisionRule, ruled_key
+from fairdash.audits.trials.rows import rows_of, score_of_key
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import scorer_of
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import ENCODED_ALIKE, SweepSpec, trial_key
+
+_ROUNDING = 1e-6  # of stored scores, which are float32: a cut is the score of a row
+
+
+def deciding_by(
+    model: AuditedModel,
+    rule: DecisionRule,
+    store: Store,
+    dataset_id: str,
+    trial: TrialRecord,
+) -> AuditedModel:
+    """Return the model of a trial with the threshold that a rule learns."""
+    if rule.usual:
+        return model
+    rows = rows_of(store, dataset_id, trial.seed, Subgroups())
+    cut = rows.threshold(ruled_key(trial.key, rule, trial.seed))
+    return replace(model, threshold=cut + _ROUNDING)
 
 
 def audited_scores(store: Store, dataset: Dataset, trial: TrialRecord) -> AuditedModel:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fairdash._wording import percent, wrap
+from fairdash._wording import number, percent, wrap
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
 from fairdash.plots._theme import GROUPS, INK, Picture, Spec, value_axis
 
@@ -14,7 +14,9 @@ _OF_PAIRS = {
 }
 
 
-def plot_pairs(table: pd.DataFrame, *, kind: str, share: float, n: int) -> Picture:
+def plot_pairs(
+    table: pd.DataFrame, *, kind: str, share: float, n: int, threshold: float = 0.5
+) -> Picture:
     """Draw pairs of people who are alike, one row a pair, on the scale of P(1).
 
     Parameters
@@ -26,18 +28,25 @@ def plot_pairs(table: pd.DataFrame, *, kind: str, share: float, n: int) -> Pictu
         Who the second of a pair is.
     share, n : float, int
         Share of pairs decided otherwise among all people looked at, and how many.
+    threshold : float
+        P(1) above which the model decides 1.
     """
     first, second = _OF_PAIRS[kind]
     marks = [
         marks_of(table, column, None, _pair_hover, series=i)
         for i, column in enumerate(("before", "after"))
     ]
-    axis = value_axis("P(1), decided 1 above .5", ".0%", nticks=6, range=[-0.02, 1.02])
+    axis = value_axis(
+        f"P(1), decided 1 above {number(threshold)}",
+        ".0%",
+        nticks=6,
+        range=[-0.02, 1.02],
+    )
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
         table["pair"].astype(str).tolist(),
         [Series(first, INK, "circle", 10), Series(second, GROUPS[1], "diamond", 11)],
-        [Panel(axis | {"showgrid": True}, limit=0.5)],
+        [Panel(axis | {"showgrid": True}, limit=threshold)],
         ticks=[wrap(str(pair), _WIDE) for pair in table["pair"]],
         joined=True,
         least=38,

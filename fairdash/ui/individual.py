@@ -7,6 +7,7 @@ entry can never be stale.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import get_args
 
 import pandas as pd
@@ -16,6 +17,7 @@ from fairdash._escaping import plain
 from fairdash.audits import (
     AuditedModel,
     AuditRows,
+    DecisionRule,
     PairKind,
     Pairs,
     Scaling,
@@ -23,6 +25,7 @@ from fairdash.audits import (
     alike_row,
     audited_scores,
     changed_people,
+    deciding_by,
     encoding_of,
     flip_values,
     invented_people,
@@ -38,6 +41,7 @@ from fairdash.sweep import SweepSpec
 from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_models import pick_seed_of
+from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.state import BY_KEY, store
 
 MOST_MODELS = 40
@@ -49,8 +53,10 @@ _KINDS: dict[PairKind, str] = {
 }
 _RADII = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 _RADIUS = 0.1
+_HALF = DecisionRule()
 _KEYED = BY_KEY | {
     TrialRecord: lambda trial: (trial.key, trial.seed),  # of a file the key is one
+    DecisionRule: attrgetter("text"),
 }
 
 
@@ -78,6 +84,7 @@ class Question:
 
     model: Setting
     trial: TrialRecord  # of the seed whose people are shown
+    rule: DecisionRule
     columns: tuple[str, ...]
     flipped: tuple[str, ...]
     kind: PairKind
@@ -102,6 +109,7 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
         **bound("compared", "similar", among=kinds),
     )
     trial = pick_seed_of(model, "People of", format_func=lambda seed: f"seed {seed}")
+    pick_rule()
     radius = _RADIUS
     if kind == "invented":
         with st.container(width="content"), more("Search"):
@@ -112,11 +120,11 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
                 "1.",
                 **bound("fair_radius", _RADIUS, among=_RADII),
             )
-            near = own_units(model_of(dataset_id, trial).rows.encoder, radius)
+            near = own_units(model_of(dataset_id, trial, _HALF).rows.encoder, radius)
             st.caption(plain(f"A single number may differ by {near}."))
     if IndividualFields.here().pairs:
         st.caption("Pairs are no longer uploaded here: the page compares real people.")
-    return Question(model, trial, columns, flipped, kind, radius)
+    return Question(model, trial, chosen_rule(), columns, flipped, kind, radius)
 
 
 def _pick_columns(
@@ -153,11 +161,14 @@ def _read_columns(text: str) -> list[str]:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
-def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
+def model_of(dataset_id: str, trial: TrialRecord, rule: DecisionRule) -> AuditedModel:
     """Return a stored model, or that of a file brought along, with its rows.
 
     Raises ValueError when it was trained by an earlier version.
     """
+    if not rule.usual:
+        model = model_of(dataset_id, trial, _HALF)
+        return deciding_by(model, rule, store(), dataset_id, trial)
     if score_of_key(trial.key) is not None:
         return audited_scores(store(), store().dataset(dataset_id), trial)
     spec = SweepSpec.of_run(store().run_of(trial.key).spec)
@@ -177,12 +188,13 @@ def _rows(
 def pairs_of(
     dataset_id: str,
     trial: TrialRecord,
+    rule: DecisionRule,
     kind: PairKind,
     columns: tuple[str, ...],
     radius: float = 0.0,
 ) -> Pairs:
     """Return people of a model with somebody alike; see `fairdash.audits.Pairs`."""
-    model = model_of(dataset_id, trial)
+    model = model_of(dataset_id, trial, rule)
     if kind == "changed":
         return changed_people(model, flip_values(model.rows.dataset, columns))
     if kind == "similar":
@@ -201,15 +213,16 @@ def show_every_model(
         try:
             if trial is None:
                 raise ValueError(f"has no seed {seed}")
-            pairs = [pairs_of(dataset_id, trial, "similar", question.flipped)]
+            audited = model_of(dataset_id, trial, question.rule)
+            who = dataset_id, trial, question.rule
+            similar = pairs_of(*who, "similar", question.flipped)
+            changed = None
             if question.flipped:
-                pairs.append(pairs_of(dataset_id, trial, "changed", question.flipped))
+                changed = pairs_of(*who, "changed", question.flipped)
         except ValueError as error:
             left_out.append(f"{model.label}: {error}")
             continue
-        changed = pairs[1] if question.flipped else None
-        audited = model_of(dataset_id, trial)
-        rows.append(alike_row(model.label, audited, pairs[0], changed))
+        rows.append(alike_row(model.label, audited, similar, changed))
     st.dataframe(pd.DataFrame(rows), hide_index=True)
     if left_out:
         st.caption(plain(f"Excluded: {'; '.join(left_out)}."))
@@ -218,5 +231,5 @@ def show_every_model(
 def _features_of(dataset_id: str, model: Setting) -> tuple[str, ...]:
     """Return the columns that a model reads."""
     if is_own(model):
-        return tuple(model_of(dataset_id, model.trials[0]).rows.features)
+        return tuple(model_of(dataset_id, model.trials[0], _HALF).rows.features)
     return store().dataset(dataset_id).roles.features

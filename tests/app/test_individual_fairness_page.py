@@ -1,5 +1,6 @@
 import re
 
+import numpy as np
 import pytest
 import streamlit as st
 from reading import figures, numbers, widget, words
@@ -57,6 +58,22 @@ def test_invented_people_come_only_when_asked_and_within_the_radius(visit, run_i
     assert page.dataframe[0].value["fair_distance"].max() > 0.1
     again = visit("Individual fairness", **dict(page.query_params.items()))
     assert again.dataframe[0].value.equals(page.dataframe[0].value)
+
+
+def test_decisions_follow_the_rule_of_the_address(visit, run_id):
+    page = visit("Individual fairness", run=run_id, decided="top 20", opened="table")
+    assert not page.exception
+    store = ui.store()
+    dataset = store.dataset(store.run(run_id).dataset_id)
+    label = widget(page, "button_group", "Model").value
+    models = ui.known_models(store.run(run_id).dataset_id, run_id)
+    trial = next(m for m in models if m.label == label).trials[0]
+    scores = store.artifact(trial.key).scores()
+    cut = np.quantile(scores[split(dataset, trial.seed).validation], 0.8)
+    table = page.dataframe[0].value
+    turned = (table["before"] > cut) != (table["after"] > cut)
+    assert (turned == table["decision_changed"]).mean() > 0.97
+    assert turned.sum() > 0
 
 
 def test_a_model_kept_by_an_earlier_version_is_left_out_with_the_reason(

@@ -1,5 +1,7 @@
 """What is said of audits is computed: sentences are read and held against numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -140,9 +142,10 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     model, monkeypatch
 ):
     monkeypatch.setattr("fairdash.audits.look_alikes._FEW", 1)
+    monkeypatch.setitem(vars(model), "status", "")  # the outcomes here are random
     similar = similar_people(model, (), places=np.arange(model.rows.n))
     changed = changed_people(model, flip_values(model.rows.dataset, ["kind"]))
-    answer = alike_answer(similar, similar, changed, ("kind",), label="m")
+    answer = alike_answer(similar, similar, changed, ("kind",), label="m", model=model)
     assert len(answer.verdict.split()) <= 20
     assert answer.verdict == (
         f"For {similar.share:.0%} of people the most similar other person is decided "
@@ -167,9 +170,11 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     assert drawn["before"].iloc[0] == similar.people["before"].iloc[0]
     ends = [frozenset(pair) for pair in zip(drawn["row"], drawn["other"], strict=True)]
     assert len(set(ends)) == len(ends)  # nobody is drawn from both sides
-    blind = alike_answer(similar, similar, None, ("origin",), label="m")
+    none = ("origin",)
+    blind = alike_answer(similar, similar, None, none, label="m", model=model)
     assert blind.verdict.endswith("The model does not read origin.")
-    idle = alike_answer(similar, similar, None, ("origin",), label="m", status="x")
+    alike = replace(model, threshold=2.0)
+    idle = alike_answer(similar, similar, None, none, label="m", model=alike)
     assert idle.verdict.startswith("The model does not tell people apart")
 
 
@@ -180,7 +185,8 @@ def test_invented_people_are_named_so_and_limits_have_the_columns_units(model):
     assert pairs.share == pairs.people["decision_changed"].sum() / rows.n
     assert pairs.people["fair_distance"].max() <= 0.5 + 1e-9
     real = similar_people(model, (), places=np.arange(rows.n))
-    drawn = alike_answer(pairs, real, None, ("origin",), label="m").figure.table
+    answer = alike_answer(pairs, real, None, ("origin",), label="m", model=model)
+    drawn = answer.figure.table
     assert drawn["pair"].str.contains("invented").all()
     years = rows.dataset.frame["years"].iloc[split(rows.dataset, 0).train]
     assert (
@@ -188,3 +194,21 @@ def test_invented_people_are_named_so_and_limits_have_the_columns_units(model):
     )
     nobody = Pairs("similar", pairs.people.iloc[:0], 0)
     assert np.isnan(nobody.share)
+
+
+def test_pairs_are_decided_at_the_threshold_of_the_model(model):
+    low = replace(model, threshold=0.3)
+    everyone = np.arange(model.rows.n)
+    flips = flip_values(model.rows.dataset, ["kind"])
+    for pairs in (
+        similar_people(low, (), places=everyone),
+        changed_people(low, flips),
+        invented_people(low, ("kind",), places=everyone, radius=0.5),
+    ):
+        people = pairs.people
+        turned = (people["before"] > 0.3) != (people["after"] > 0.3)
+        assert (turned == people["decision_changed"]).all()
+        assert turned.any()
+    decided = model.encoded(model.rows.test.X, everyone) > 0.3
+    moved = np.any([(p > 0.3) != decided for p in model.flipped(flips)], axis=0)
+    assert changed_people(low, flips).share == pytest.approx(moved.mean())
