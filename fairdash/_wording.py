@@ -16,10 +16,6 @@ FOUR_FIFTHS_RULE = (
     "Procedures (1978) takes a ratio of selection rates below 0.8 as evidence of "
     "adverse impact. For other measures it is a yardstick, not a rule."
 )
-RATIO_INTERVALS = (
-    "Ratio: the smallest value of a group over the largest; intervals of Donner and "
-    "Zou (2012) that hold for all pairs of groups"
-)
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
 _DAY = 86_400
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})

@@ -45,29 +45,12 @@ def scatter(
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **more}
 
 
-def reach(values: Any) -> Spec:
-    """Return the axis that the known values span, with room at both ends."""
-    known = np.asarray(values, np.float64)
-    known = known[np.isfinite(known)]
-    if not len(known):
-        return {}
-    low, high = float(known.min()), float(known.max())
-    room = 0.05 * (high - low) or 0.01
-    return {"range": [low - room, high + room]}
-
-
 def band(x: list[Any], low: Any, high: Any, colour: str, **more: Any) -> Spec:
     """Return the area between two lines over ``x``."""
     edge = numbers(high) + numbers(low)[::-1]
     line = {"width": 0}
     look: Spec = {"fill": "toself", "fillcolor": colour, "line": line}
     return scatter(x + x[::-1], edge, hoverinfo="skip", **look, **more)
-
-
-def stairs(edges: Any, heights: Any, **more: Any) -> Spec:
-    """Return the outline of a histogram."""
-    y = [0.0, *np.repeat(heights, 2).tolist(), 0.0]
-    return scatter(np.repeat(edges, 2).tolist(), y, hoverinfo="skip", **more)
 
 
 def whiskers(up: Any, down: Any = None, *, colour: str, thickness: float = 1.5) -> Spec:
@@ -223,7 +206,7 @@ def draw_rows(
     marks : DataFrame
         One row per mark: row and series (indices into ``labels`` and ``series``),
         value, low, high (NaN without an interval), aside (part of a row by which it
-        stands lower), hover; and if needed words (drawn above it) and opacity.
+        stands lower), hover; and if needed words (drawn above it).
     labels : sequence of str
         Names of the rows, from top to bottom; ``ticks`` are these in lines.
     reasons : sequence of str
@@ -290,8 +273,6 @@ def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
     trace["marker"]["size"] = kind.size
     if "open" in kind.symbol or kind.symbol.startswith("line"):
         trace["marker"]["line"] = {"color": kind.colour, "width": 2}
-    if "opacity" in own:
-        trace["marker"]["opacity"] = own["opacity"].tolist()
     if "words" in own:
         words = {"text": own["words"].tolist(), "textposition": "top center"}
         trace |= {"mode": "markers+text", "textfont": {"color": INK, "size": 12}}
@@ -303,10 +284,10 @@ def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
 def _joins(marks: pd.DataFrame, at: Any, series: Sequence[Series]) -> list[Spec]:
     """Return a line through the marks of each row in the first panel."""
     first = np.array([series[i].panel == 0 for i in marks["series"]], bool)
-    known = marks.assign(at=at)[first & marks["value"].notna()]
+    joined = marks.assign(at=at)[first & marks["value"].notna()]
     x: list[float | None] = []
     y: list[float | None] = []
-    for _, of_row in known.groupby("row"):
+    for _, of_row in joined.groupby("row"):
         x += [*of_row["value"], None]
         y += [*of_row["at"], None]
     line = {"color": fade(MUTED, 0.45), "width": 2}
@@ -435,17 +416,3 @@ def undecided(row: Mapping[Any, Any]) -> str:
         return ""
     words = "is constant, or not told from chance"
     return fitting(f"{row['label']} {words}", f"It {words}")
-
-
-def change_of(changes: pd.DataFrame | None, metric: str) -> Spec | None:
-    """Return the row of ``fairdash.metrics.compare`` for a metric, None if undefined.
-
-    With ``clear``: whether the interval of the difference excludes 0. A sentence
-    compares two models only if it does.
-    """
-    if changes is None:
-        return None
-    row = records(changes[changes["metric"] == metric])[0]
-    if np.isnan(row["low"]):
-        return None
-    return row | {"clear": bool(row["low"] > 0 or row["high"] < 0)}

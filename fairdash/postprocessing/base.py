@@ -66,7 +66,7 @@ class Report(NamedTuple):
                 h,
                 sensitive_features=rows.codes,
                 sample_weight=rows.weight,
-            ).by_group.set_index("group")[["value", "ci_low", "ci_high"]]
+            ).set_index("group")[["value", "ci_low", "ci_high"]]
             estimates.columns = pd.Index([when, f"{when}_low", f"{when}_high"])
             parts.append(estimates)
         table = pd.concat(parts, axis="columns").reset_index()

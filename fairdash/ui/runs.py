@@ -225,7 +225,7 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     if not settings(snapshot.trials):
         return
     result = outcome(store(), snapshot)
-    heading(result.brief())
+    heading(result.answer().verdict)
     drawing = result.answer().figure
     assert drawing is not None, "models have a figure"
     draw_picture(drawing.finished(plots), key="latest")

@@ -188,15 +188,7 @@ def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
     assert len(table) == 1 + (table["Model"] != "Unconstrained").sum()
     for model in table["Model"]:
         assert f"**{model}**: Among rows with “hired = yes”, " in words(page)
-    widget(page, "button_group", "Gap as").set_value("ratio").run()
-    assert not page.exception
-    (table,) = (d.value for d in page.dataframe if "Ratio" in d.value)
-    assert "Gap" not in table
-    rates = table[["origin: here", "origin: there"]]
-    # of several seeds the mean of ratios, which is near that of mean rates
-    assert table["Ratio"].to_numpy() == pytest.approx(
-        (rates.iloc[:, 0] / rates.iloc[:, 1]).to_numpy(), rel=0.1
-    )
+    assert table["Gap of"].str.startswith("origin: ").all()
     assert set(table["Four fifths"]) == {""}  # of the selection rate only
 
 

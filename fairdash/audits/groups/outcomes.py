@@ -75,60 +75,43 @@ class Outcome:
 
     def answer(self) -> Answer:
         """Return what the method changed."""
+        said = self.row, self.changes, self.gap, self.speech
+        moved = ""
+        if self.changes is not None:
+            paired = self.changes.set_index("metric").to_dict("index")["worst_1_di"]
+            if ends := interval(paired["low"], paired["high"], change):
+                by = change(paired["difference"])
+                moved = f"The largest gap changes by {by} ({ends})."
         return Answer(
-            self.brief(),
+            model_brief(*said),
             self.kpis(),
             Drawing("plot_comparison", self.models, numbers=readable(self.models)),
-            caption=self.caption(),
+            caption=_caption(self.row, moved, self.notes),
             difference=self.gap,
-            details=self.verdict(),
+            details=verdict_words(*said),
             how=_HOW,
         )
 
     def kpis(self) -> list[Kpi]:
-        """Return accuracy, DI and Worst-1-DI with their change, and chance."""
-        paired = {}
+        """Return accuracy and gaps with their change, and chance."""
+        paired: dict[Any, dict[Any, Any]] = {}
         if self.changes is not None:
-            paired = {
-                entry["metric"]: entry for entry in self.changes.to_dict("records")
-            }
-        items = []
+            paired = self.changes.set_index("metric").to_dict("index")
+        cards = []
         idle = self.row["constant"] > MOST_SEEDS  # what it narrows is no gain
         for name, label, style, delta, better in _METRICS:
             ends = interval(self.row[f"{name}_low"], self.row[f"{name}_high"], style)
             chip, good = "", None
-            difference = paired[name]["difference"] if name in paired else math.nan
-            if math.isfinite(difference):
-                chip = delta(difference)
-                clear = paired[name]["low"] > 0 or paired[name]["high"] < 0
+            moved = paired.get(name, {"difference": math.nan})
+            if math.isfinite(moved["difference"]):
+                chip = delta(moved["difference"])
+                clear = moved["low"] > 0 or moved["high"] < 0
                 if clear and not (idle and better < 0):
-                    good = difference * better > 0
+                    good = moved["difference"] * better > 0
             note, value = ends or "not estimable", style(self.row[name])
             about = GAP_HELP if label == "DI" else None
-            items.append(Kpi(label, value, note, delta=chip, good=good, help=about))
-        return [*items, chance_kpi(self.chance)]
-
-    def brief(self) -> str:
-        """Return what the method changes and what remains, in at most 20 words."""
-        return model_brief(self.row, self.changes, self.gap, self.speech)
-
-    def verdict(self) -> str:
-        """Return what the method changes and who is worse off by it."""
-        return verdict_words(self.row, self.changes, self.gap, self.speech)
-
-    def caption(self) -> str:
-        """Say which rows and seeds, and the paired change with its interval."""
-        n_seeds = int(self.row["n_seeds"])
-        seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
-        rows = plural(round(self.row["n"]), "test row")
-        text = f"{rows}, {seeds}, 95% intervals. DI: demographic parity difference."
-        if self.changes is not None:
-            entries = self.changes.set_index("metric").to_dict("index")
-            worst = entries["worst_1_di"]
-            bounds = interval(worst["low"], worst["high"], change)
-            moved = f"Paired change of Worst-1-DI: {change(worst['difference'])}"
-            text += f" {moved} ({bounds})." if bounds else ""
-        return " ".join(filter(None, [text, self.notes]))
+            cards.append(Kpi(label, value, note, delta=chip, good=good, help=about))
+        return [*cards, chance_kpi(self.chance)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,19 +124,17 @@ class SideBySide:
 
     def answer(self) -> Answer:
         """Return how the models compare."""
-        return Answer(
-            "",
-            figure=Drawing("plot_comparison", self.table, numbers=readable(self.table)),
-            caption=self.caption(),
-        )
+        figure = Drawing("plot_comparison", self.table, numbers=readable(self.table))
+        caption = _caption(self.table.iloc[0].to_dict(), self.notes)
+        return Answer("", figure=figure, caption=caption)
 
-    def caption(self) -> str:
-        """Say which rows, seeds and models."""
-        rows = plural(round(self.table["n"].iloc[0]), "test row")
-        n_seeds = int(self.table["n_seeds"].iloc[0])
-        seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
-        text = f"{rows}, {seeds}, 95% intervals."
-        return " ".join(filter(None, [text, self.notes]))
+
+def _caption(row: Mapping[Any, Any], *notes: str) -> str:
+    """Say which rows and seeds, and what else there is to say."""
+    n_seeds = int(row["n_seeds"])
+    seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+    rows = plural(round(row["n"]), "test row")
+    return " ".join(filter(None, [f"{rows}, {seeds}, 95% intervals.", *notes]))
 
 
 def side_by_side(store: Store, runs: Sequence[str]) -> SideBySide | None:
@@ -162,27 +143,23 @@ def side_by_side(store: Store, runs: Sequence[str]) -> SideBySide | None:
     Of a sweep those to look at first: see `shown_settings`. The same setting in two
     runs is one model, with the seeds of both. Own scores stand last.
     """
-    known = known_models_of(store, runs)
+    models = known_models_of(store, runs)
     first = [
         trial.key
         for run in runs
         for setting in shown_settings(store, store.snapshot(run, curves=False), _MOST)
         for trial in setting.trials
     ]
-    chosen = [one for one in known if any(t.key in first for t in one.trials)][:_MOST]
+    chosen = [m for m in models if any(t.key in first for t in m.trials)][:_MOST]
     if not chosen:
         return None
     data = store.run(runs[0]).dataset_id
     compared = on_shared_seeds(chosen)
     own = own_beside(store, compared.models, data)
-    table = metrics_by_setting(
-        store,
-        [*compared.models, *own],
-        data,
-        store.dataset_record(data).subgroups,
-    )
+    subgroups = store.dataset_record(data).subgroups
+    table = metrics_by_setting(store, [*compared.models, *own], data, subgroups)
     n = len(compared.models)
-    fewer = f"{n} of {len(known)} models." if n < len(known) else ""
+    fewer = f"{n} of {len(models)} models." if n < len(models) else ""
     notes = " ".join(filter(None, [compared.note(), fewer, OWN_NOTE * bool(own)]))
     return SideBySide(tuple(chosen), table, notes)
 
@@ -198,7 +175,8 @@ def outcome(
     dataset_id = snapshot.run.dataset_id
     subgroups = store.dataset_record(dataset_id).subgroups
     shown = list(models) or shown_settings(store, snapshot, _MOST)
-    main = models[-1] if models else _pair(shown)[0]
+    first = next((m for m in shown if m.method != BASELINE), shown[0])
+    main = models[-1] if models else first
     others = [model for model in shown if model is not main]
     compared = on_shared_seeds([*others, main])
     *others, main = compared.models
@@ -226,12 +204,6 @@ def outcome(
         gap=widest_gap(store, main, dataset_id),
         speech=speech_of(store, dataset_id),
     )
-
-
-def _pair(chosen: Sequence[Setting]) -> tuple[Setting, Setting | None]:
-    """Return the setting the reader asked for and the baseline with a seed of it."""
-    main = next((s for s in chosen if s.method != BASELINE), chosen[0])
-    return main, _reference(main, chosen)
 
 
 def _reference(main: Setting, chosen: Sequence[Setting]) -> Setting | None:

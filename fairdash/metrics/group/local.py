@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import (
     Counts,
     binary_models,
     binary_vector,
-    divide,
 )
 from fairdash.metrics.group.local_measures import (
     LocalCells,
@@ -22,6 +20,7 @@ from fairdash.metrics.group.local_measures import (
     local_cells,
     mean_of_largest,
 )
+from fairdash.metrics.group.measured import Measured
 
 _RATIOS = ["ratio", "ratio_low", "ratio_high"]
 
@@ -158,38 +157,9 @@ class LocalRates:
         return cls(local, weight)
 
     def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Return the table of `local_di` of drawn decisions."""
-        table = self.values(h).table(
-            confidence=confidence, value="rate", gap="local_di"
-        )
+        """Return the table of `local_di` of decisions drawn with ``h``."""
+        rows = Measured.drawn("selection_rate", None, h, self.weight)
+        cells = rows.estimate(np.tile(self.local.place, 2), self.local.shape)
+        values = LocalValues("selection_rate", self.local, cells)
+        table = values.table(confidence=confidence, value="rate", gap="local_di")
         return table.drop(columns=_RATIOS)
-
-    def estimates(self, h: ArrayLike, *, model: str = "") -> pd.DataFrame:
-        """Return rates and gaps as a table of `fairdash.metrics.estimates`."""
-        return self.values(h).estimates(model=model)
-
-    def values(self, h: ArrayLike) -> LocalValues:
-        """Return the rates of decisions drawn with ``h``, as if each is drawn once."""
-        decided, weight = np.asarray(h, dtype=np.float64), self.weight
-        n = self.local.rows.astype(np.float64)
-        if weight is None:
-            rate, effective = divide(self._sums(decided), n), n
-        else:
-            mass, squares = self._sums(weight), self._sums(weight**2)
-            rate = divide(self._sums(weight * decided), mass)
-            # E (d - p)^2 of a decision d, times its weight squared
-            drawn = self._sums(weight**2 * decided) * (1 - 2 * rate) + rate**2 * squares
-            variance = divide(drawn, mass**2)
-            kish = np.nan_to_num(divide(mass**2, squares))
-            effective = np.where(
-                variance > 0, divide(rate * (1 - rate), variance), kish
-            )
-        error = np.sqrt(divide(rate * (1 - rate), effective))
-        rows = self.local.rows
-        found = CellValues(rate, rows, effective, error, "rate")
-        return LocalValues("selection_rate", self.local, found)
-
-    def _sums(self, values: Counts) -> Counts:
-        n_cells = self.local.rows.size  # cell -1 comes first and is excluded
-        sums = np.bincount(self.local.place + 1, values, n_cells + 1)[1:]
-        return sums.astype(np.float64).reshape(self.local.rows.shape)

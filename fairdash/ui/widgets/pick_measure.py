@@ -6,7 +6,7 @@ import streamlit as st
 
 from fairdash import audits
 from fairdash._escaping import plain
-from fairdash._wording import FOUR_FIFTHS_RULE, RATIO_INTERVALS
+from fairdash._wording import FOUR_FIFTHS_RULE
 from fairdash.audits import Setting
 from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES
 from fairdash.ui.selection import bound, selection
@@ -67,8 +67,6 @@ def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
     heading("By any measure", FOUR_FIFTHS_RULE)
     with controls(4):
         measure = pick_measure()
-        pick_gap(labelled=True)
-    asked = selection().gap
     data = store().dataset(dataset_id)
     table = audits.every_model(store(), models, dataset_id, measure)
     numbers, feature = table.drop(columns="sentence"), data.roles.sensitive_feature
@@ -76,8 +74,6 @@ def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
     for model, sentence in zip(table["model"], table["sentence"], strict=True):
         st.caption(f"**{plain(model)}**: {plain(sentence)}")
     kind = f"{INTERVAL_KINDS[measure]}, over seeds the means."
-    if asked == "ratio":
-        kind = f"over seeds the means. {RATIO_INTERVALS}."
     if len(data.group_names) > 2:
         kind += " The gap's interval holds for all pairs of groups at once."
     st.caption(f"Test rows of all groups; {kind}")

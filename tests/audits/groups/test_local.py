@@ -78,8 +78,7 @@ def test_runs_are_compared_on_shared_seeds(models, dataset_id):
         decided = ui.store().artifact(key).scores()[where] > 0.5
         assert row["label"] == model.label
         assert row["accuracy"] == pytest.approx(np.mean(decided == y))
-    assert "one seed" in found.caption()
-    assert f"Compared on seed 0: {last.label} has no others." in found.caption()
+    assert f"Compared on seed 0: {last.label} has no others." in found.answer().caption
 
 
 def test_a_run_that_is_no_sweep_opens_on_its_method_and_not_the_plain_model(dataset_id):
