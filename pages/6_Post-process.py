@@ -50,11 +50,8 @@ def post_process():
     scale = ui.what_margins_are(choice.source, view.data)
     answer = postprocess.post_answer(ramp, choice, dataset.name, scale)
     page.show(answer)
-    ramps = postprocess.ramps_of(ramp)
     with page.figure:
-        postprocess.live_ramp(ramp, ramps, choice, view.data)
-    with page.controls:
-        postprocess.pick_ramp(ramp, choice, view.data)
+        postprocess.live_ramp(ramp, choice, view.data)
 
     def trade_off():
         trade = postprocess.trade_off(ramp, choice, view.data)
@@ -64,7 +61,6 @@ def post_process():
         postprocess.inside_subgroups(ramp, view.data, subgroups)
 
     def how():
-        ui.heading(ramps.headline)
         st.markdown(HOW_RAMP)
 
     page.evidence(

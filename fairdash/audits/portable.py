@@ -1,7 +1,7 @@
 """A trained model as one file that reads a table's own columns, anywhere."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -26,7 +26,6 @@ from fairdash.audits.trials.models import Setting, known_models_of, same_model
 from fairdash.brought import OnnxModel, as_onnx
 from fairdash.datasets import Encoder, Roles, group_labels, prepare, split
 from fairdash.methods import CATALOG, Scorer, scorer_of
-from fairdash.postprocessing import ScoreType, Thresholds
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
 
@@ -39,19 +38,13 @@ _BROKEN = (
     AttributeError, BadZipFile, EOFError, KeyError, NotImplementedError, OverflowError,
     RuntimeError, SafetensorError, TypeError, ZlibError,
 )  # fmt: skip
-_SCORES: dict[ScoreType, Callable[[Float], Float]] = {
-    "probability": lambda p: p,
-    "margin": lambda p: 2 * p - 1,
-    "decision": lambda p: (p > 0.5).astype(float),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PortableModel:
     """A trained model with all that it needs to score rows of a new table.
 
-    ``needs_groups`` says whether it looks at the group to predict; ``thresholds`` are
-    rules by group that turn its probabilities into decisions.
+    ``needs_groups`` says whether it looks at the group to predict.
     """
 
     scorer: Scorer
@@ -59,19 +52,13 @@ class PortableModel:
     roles: Roles
     groups: tuple[str, ...]
     needs_groups: bool = False
-    thresholds: Thresholds | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.facts.get('label')})"
 
     @classmethod
-    def of(
-        cls,
-        model: AuditedModel,
-        trial: TrialRecord | None = None,
-        thresholds: Thresholds | None = None,
-    ) -> Self:
+    def of(cls, model: AuditedModel, trial: TrialRecord | None = None) -> Self:
         """Return a stored model, with the facts of its trial."""
         dataset, method = model.rows.dataset, CATALOG[model.method]
         facts: dict[str, Any] = {
@@ -90,7 +77,6 @@ class PortableModel:
             dataset.roles,
             dataset.group_names,
             method.needs_groups,
-            thresholds,
             facts,
         )
 
@@ -126,16 +112,8 @@ class PortableModel:
         return self.scorer.positive(self.encoder.transform(table), codes)
 
     def predict_proba(self, frame: pd.DataFrame) -> Float:
-        """Return P(0) and P(1) of every row, shape (n_rows, 2); see `score`.
-
-        With thresholds, P(1) is the probability of a positive decision.
-        """
-        table = self.prepared(frame)
-        positive = self.score_prepared(table)
-        if self.thresholds is not None:
-            scores = _SCORES[self.thresholds.score_type](positive)
-            labels = self._group(table)
-            positive = self.thresholds.predict_proba(scores, sensitive_features=labels)
+        """Return P(0) and P(1) of every row, shape (n_rows, 2); see `score`."""
+        positive = self.score(frame)
         return np.column_stack([1 - positive, positive])
 
     def predict(self, frame: pd.DataFrame) -> NDArray[np.int8]:
@@ -158,7 +136,7 @@ class PortableModel:
             "groups": self.groups,
             "roles": self.roles.model_dump(mode="json", exclude_defaults=True),
             "encoder": _ENCODER.dump_python(self.encoder, mode="json"),
-            "thresholds": self.thresholds and json.loads(self.thresholds.to_json()),
+            "thresholds": None,  # readers of format 1 look it up
             "sha256": {WEIGHTS: sha256(weights).hexdigest()},
         }
         content = BytesIO()
@@ -173,9 +151,9 @@ class PortableModel:
         """Return an ONNX file that reads the features as `prepared` returns them.
 
         See `fairdash.brought.as_onnx`; raises ValueError for a model that looks at the
-        group, one with thresholds by group, and a kind that cannot be written.
+        group, and a kind that cannot be written.
         """
-        if self.needs_groups or self.thresholds is not None:
+        if self.needs_groups:
             raise ValueError(
                 "This model looks at the group, which an ONNX file of it would not. "
                 "Take it away for fairdash.load."
@@ -337,16 +315,17 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
             )
         if sha256(weights).hexdigest() != card["sha256"][WEIGHTS]:
             raise ValueError(f"{WEIGHTS} is not what {CARD} describes")
-        thresholds = card["thresholds"]
+        if card["thresholds"] is not None:
+            raise ValueError(
+                "it decides by thresholds of its own, which this version does not "
+                "read; export the model alone"
+            )
         return PortableModel(
             scorer_of(safetensors.load(weights)),
             _ENCODER.validate_python(card["encoder"]),
             Roles.model_validate(card["roles"]),
             tuple(card["groups"]),
             card["needs_groups"],
-            None
-            if thresholds is None
-            else Thresholds.from_json(json.dumps(thresholds)),
             card["facts"],
         )
     except ValidationError as error:

@@ -23,9 +23,8 @@ from fairdash.audits import (
     from_sample,
     known_models_of,
 )
-from fairdash.cli._options import Constraint, Home, check_filled, refusing, write
+from fairdash.cli._options import Constraint, Home, Run, refusing, write
 from fairdash.datasets import read_table
-from fairdash.postprocessing import cross, read_margins
 from fairdash.store import open_store
 
 Labels = NDArray[Any]
@@ -34,10 +33,7 @@ SHOWN = {"noisy": "found", "ball": "ball", "soft": "soft"}
 
 
 def certify(
-    what: Annotated[
-        str,
-        typer.Argument(help="Id of a run, or a CSV or Parquet file of scores."),
-    ],
+    run: Run,
     radius: Annotated[
         float | None, typer.Option(help="TV radius of every group.")
     ] = None,
@@ -57,24 +53,12 @@ def certify(
     ] = "",
     constraint: Constraint = "true_positive_rate_parity",
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = 0,
-    score: Annotated[
-        str,
-        typer.Option(help="Of a file: column of the scores."),
-    ] = "",
-    group: Annotated[
-        list[str] | None,
-        typer.Option(help="Of a file: column of the noisy groups; repeat it to cross."),
-    ] = None,
-    outcome: Annotated[str, typer.Option(help="Of a file: column of outcomes.")] = "",
-    positive: Annotated[
-        str, typer.Option(help="Of a file: the outcome that counts as 1.")
-    ] = "1",
     out: Annotated[
         Path | None, typer.Option(help="CSV file to write the rows of all groups to.")
     ] = None,
     home: Home = None,
 ) -> None:
-    """Certify a run's models, or a file's scores, for true groups near noisy ones.
+    """Certify a run's models for true groups near noisy ones.
 
     Prints the largest violation found on the noisy groups, and the exact worst case
     within the radius (ball) or under the noise (soft); 0 or less keeps the constraint.
@@ -93,10 +77,7 @@ def certify(
             raise ValueError("Give one of --level and --sample.")
         if out is not None:
             check_one_of("--out", out.suffix, (".csv",))
-        if Path(what).suffix:
-            models, groups = _of_file(Path(what), score, group or [], outcome, positive)
-        else:
-            models, groups = _of_store(home, what)
+        models, groups = _of_store(home, run)
         noise = _noise(groups, level, sample, true, recorded)
         question = Question(constraint, slack)
         certificates = [
@@ -120,28 +101,6 @@ def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:
             raise ValueError(f"Run {run} has no finished model to certify.")
         groups = store.dataset(dataset_id).sensitive_features
         return models, np.asarray(groups, dtype=str)
-
-
-def _of_file(
-    file: Path, score: str, groups: Sequence[str], outcome: str, positive: str
-) -> tuple[Models, Labels]:
-    if not file.is_file():
-        raise ValueError(f"There is no file {file}.")
-    if not (score and groups and outcome):
-        raise ValueError("A file needs --score, --group and --outcome.")
-    frame = read_table(file)
-    missing = [name for name in (score, outcome, *groups) if name not in frame]
-    if missing:
-        raise ValueError(f"{file} has no columns {missing}; it has {list(frame)[:20]}.")
-    check_filled(frame, (outcome, *groups))
-    values = frame[outcome].astype(str)
-    if positive not in set(values):
-        message = f"Column {outcome!r} never is {positive!r} (--positive); it is"
-        raise ValueError(f"{message} {sorted(set(values))[:5]}.")
-    labels = np.asarray(cross(*(frame[name] for name in groups)), dtype=str)
-    y = (values == positive).to_numpy().astype(np.int64)
-    decided = (read_margins(frame[score]) > 0).astype(np.int64)
-    return {score: [Decisions(np.arange(len(frame)), y, decided)]}, labels
 
 
 def _noise(

@@ -141,8 +141,7 @@ def predict(
 ) -> None:
     """Score the rows of a table with an exported model.
 
-    Adds the column score, P(y = 1), or with thresholds the probability of a positive
-    decision. The exit status is 2 when a file cannot be used.
+    Adds the column score, P(y = 1). The exit status is 2 when a file cannot be used.
     """
     with refusing():
         check_out(out)

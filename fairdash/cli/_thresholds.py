@@ -11,15 +11,10 @@ from fairdash.audits import correction_verdict
 from fairdash.cli._options import File, refusing
 from fairdash.datasets import read_table
 from fairdash.postprocessing import (
-    GAMMAS,
     RampThreshold,
-    ScoredRows,
     ScoreType,
     SplitScores,
-    choose_ramp,
 )
-
-_WIDTH = 0.1
 
 
 def learn_thresholds(
@@ -37,13 +32,12 @@ def learn_thresholds(
         str | None,
         typer.Option(help="Column and value of the positive outcome: repaid=yes."),
     ] = None,
-    gamma: Annotated[
-        float | None, typer.Option(help="Width of the ramp. Default: chosen by folds.")
-    ] = None,
+    gamma: Annotated[float, typer.Option(help="Width of the ramp.")] = 0.1,
     rate: Annotated[
         str | None,
         typer.Option(
-            help="Target rate: accuracy, balanced or a number. Default: by folds."
+            help="Target rate: accuracy, balanced or a number. Default: accuracy, or "
+            "without an outcome balanced."
         ),
     ] = None,
     tolerance: Annotated[
@@ -55,10 +49,8 @@ def learn_thresholds(
 ) -> None:
     """Learn thresholds by group from scores of a file, for `fairdash model apply`.
 
-    Every fifth row of each group is held out and reports what the thresholds do; width
-    and target rate are chosen by five folds of the others, where there is an outcome.
-    The exit status is 2 when the file or a
-    column cannot be used.
+    Every fifth row of each group is held out and reports what the thresholds do. The
+    exit status is 2 when the file or a column cannot be used.
     """
     with refusing(file):
         frame = read_table(file)
@@ -74,7 +66,14 @@ def learn_thresholds(
             positive=positive,
             score_type=score_type,
         )
-        ramp = _ramp(split.calibration, gamma, _number_or_name(rate), tolerance)
+        rows = split.calibration
+        usual = "balanced" if rows.y is None else "accuracy"
+        ramp = RampThreshold(
+            gamma,
+            usual if rate is None else _number_or_name(rate),
+            tolerance,
+            score_type=rows.score_type,
+        ).fit_rows(rows)
         report = ramp.report(split.test)
     out.write_text(ramp.thresholds().to_json())
     typer.echo(f"{correction_verdict(report)} {report.details()}")
@@ -97,28 +96,8 @@ def _outcome(frame: pd.DataFrame, named: str | None) -> tuple[str | None, str | 
     return target, positive
 
 
-def _ramp(
-    rows: ScoredRows, gamma: float | None, rate: str | float | None, tolerance: float
-) -> RampThreshold:
-    """Return a ramp; what is not given is chosen by folds where there is an outcome."""
-    if rows.y is not None and (gamma is None or rate is None):
-        return choose_ramp(
-            rows,
-            tolerance,
-            target_rates=None if rate is None else [rate],
-            gammas=GAMMAS if gamma is None else [gamma],
-        )
-    ramp = RampThreshold(
-        _WIDTH if gamma is None else gamma,
-        "balanced" if rate is None else rate,
-        tolerance,
-        score_type=rows.score_type,
-    )
-    return ramp.fit_rows(rows)
-
-
-def _number_or_name(rate: str | None) -> str | float | None:
+def _number_or_name(rate: str) -> str | float:
     try:
-        return rate if rate is None else float(rate)
+        return float(rate)
     except ValueError:
         return rate

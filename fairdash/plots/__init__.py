@@ -41,7 +41,6 @@ from fairdash.plots._theme import (
     resolve,
 )
 from fairdash.plots._trade_off import (
-    plot_ramps,
     plot_trade_off,
 )
 from fairdash.plots._training import (

@@ -1,10 +1,10 @@
-"""What post-processing does: ramps, and accuracy against DI."""
+"""What post-processing does: accuracy against DI."""
 
 import math
 
 import pandas as pd
 
-from fairdash._wording import between, fitting, number, percent
+from fairdash._wording import between, number, percent
 from fairdash.plots._rows import interval_bars, records, scatter
 from fairdash.plots._theme import INK, Picture, Spec, fade, finish, value_axis
 
@@ -14,7 +14,6 @@ _MARKS = (  # of methods, as they come
     ("#000006", "triangle-up"),
     ("#000007", "diamond"),
 )
-_SAME = 1e-9  # starts of ramps that differ by rounding alone
 _ORDER = ["accuracy", "demographic_parity_difference"]
 
 
@@ -87,37 +86,6 @@ def _trade_off_headline(setting: Spec, rows: str) -> str:
     if not _clear(setting, _ORDER[0]):
         price = "accuracy change not clear"
     return f"{rows.capitalize()} rows: the ramp {takes}, {price}"
-
-
-def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
-    """Where the ramp of each group starts, for a component that draws the ramps.
-
-    Its figure is the table as a list of records. ``groups`` have group, start (as a
-    margin) and rate (of positive decisions); ``rows`` are those that the ramps were
-    learned on.
-    """
-    starts = dict(zip(groups["group"], groups["start"], strict=True))
-    last = max(starts, key=starts.__getitem__)
-    first = min(starts, key=starts.__getitem__)
-    why = "so that rates agree" if tolerance == 0 else "to bring rates together"
-    headline = fitting(
-        f"The ramp starts latest for {last}, earliest for {first}, {why}",
-        f"Ramps start at different scores, {why}",
-    )
-    if starts[last] - starts[first] < _SAME:
-        headline = "One ramp serves all groups: no correction is needed"
-    listed = "; ".join(
-        f"{row['group']} starts at {number(row['start'], 2)}, "
-        f"{percent(row['rate'], 1)} decided 1"
-        for row in records(groups)
-    )
-    return Picture(
-        records(groups),
-        headline,
-        f"Scores of {rows} rows by group with ramps: {listed}.",
-        groups,
-        f"Ramps are learned on the {rows} rows drawn here.",
-    )
 
 
 def _clear(row: Spec, name: str) -> bool:

@@ -29,12 +29,7 @@ if TYPE_CHECKING:
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
     from fairdash.postprocessing.outcome import expected_outcome
-    from fairdash.postprocessing.ramp import (
-        GAMMAS,
-        RampPreview,
-        RampThreshold,
-        choose_ramp,
-    )
+    from fairdash.postprocessing.ramp import RampPreview, RampThreshold
     from fairdash.postprocessing.rows import (
         ScoredRows,
         SplitScores,

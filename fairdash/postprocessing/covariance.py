@@ -21,7 +21,6 @@ from fairdash.postprocessing.inputs import (
     Array,
     ScoreType,
     as_margins,
-    check_distinct,
     known_codes,
 )
 from fairdash.postprocessing.kernels import (
@@ -30,7 +29,7 @@ from fairdash.postprocessing.kernels import (
     ramp_probability,
 )
 from fairdash.postprocessing.rows import ScoredRows
-from fairdash.postprocessing.rules import Rule, Thresholds, draw
+from fairdash.postprocessing.rules import draw
 
 NO_SUBGROUP = "(no subgroup)"
 
@@ -60,8 +59,6 @@ class CovarianceRamp(BaseEstimator):
         a covariance with a constant is 0.
     shares_ : dict of str to float
         Share of S by subgroup.
-    rules_, expected_rates_ : dict of str to Rule, float
-        By "subgroup × group"; rates are those of the fitting sample.
 
     References
     ----------
@@ -95,14 +92,11 @@ class CovarianceRamp(BaseEstimator):
         )
         labels = _labels(subgroups, rows.margins)
         codes, names = pd.factorize(labels, sort=True)
-        subgroups = (NO_SUBGROUP, *names)
         check_positive("gamma", self.gamma)
         check_non_negative("tolerance", self.tolerance)
         chosen = self._chosen(rows.names)
-        keys = [f"{name} × {group}" for name in subgroups for group in rows.names]
-        check_distinct("subgroups", keys)
         self.groups_, self.group_ = rows.group_values, rows.group_values[chosen]
-        self.names_, self.score_range_ = rows.names, rows.score_range
+        self.names_ = rows.names
         self.thresholds_, self.shares_ = {NO_SUBGROUP: 0.0}, {}
         in_group = rows.codes == chosen
         for code, name in enumerate(names):
@@ -118,21 +112,6 @@ class CovarianceRamp(BaseEstimator):
         multipliers = np.array([*self.thresholds_.values()])[:, None]
         shares = np.array([0.0, *self.shares_.values()])[:, None]
         self.starts_ = multipliers * ((np.arange(len(rows.names)) == chosen) - shares)
-        starts = self.starts_.ravel().tolist()
-        self.rules_ = {
-            key: Rule.ramp(start, self.gamma)
-            for key, start in zip(keys, starts, strict=True)
-        }
-        cells = (codes + 1) * len(rows.names) + rows.codes
-        h = ramp_probability(rows.margins, self.starts_.ravel()[cells], self.gamma)
-        weight = np.ones(len(h)) if rows.weight is None else rows.weight
-        total = np.bincount(cells, weight, len(keys))
-        rates = np.bincount(cells, weight * h, len(keys))
-        self.expected_rates_ = {
-            key: float(rate / n)
-            for key, rate, n in zip(keys, rates, total, strict=True)
-            if n > 0
-        }
         return self
 
     def predict_proba(
@@ -159,18 +138,6 @@ class CovarianceRamp(BaseEstimator):
             scores, sensitive_features=sensitive_features, subgroups=subgroups
         )
         return draw(h, random_state)
-
-    def thresholds(self) -> Thresholds:
-        """Return what was learned as data; groups are crossed with subgroups."""
-        check_is_fitted(self)
-        method = f"CovarianceRamp(gamma={self.gamma}, tolerance={self.tolerance})"
-        return Thresholds(
-            self.rules_,
-            method,
-            self.score_type,
-            self.expected_rates_,
-            self.score_range_,
-        )
 
     def _chosen(self, names: tuple[str, ...]) -> int:
         if self.group is not None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,10 @@ from fairdash._validation import (
 from fairdash.postprocessing.base import PostProcessor
 from fairdash.postprocessing.inputs import Array, ScoreType, check_rate
 from fairdash.postprocessing.kernels import SortedScores, ramp_probability
-from fairdash.postprocessing.rows import ScoredRows, deal
+from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
 
 TARGETS = ("accuracy", "balanced")
-GAMMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-_AROUND = (0.0, -0.05, 0.05, -0.1, 0.1)  # of the base rate, as in the paper
-_FOLDS = 5
-_DIGITS = 12  # accuracies that differ by less are rounding
 _TOLERANCES = 6
 _GAMMAS = np.geomspace(0.01, 2, 24).round(4)  # of the preview
 _RATES = np.linspace(0, 1, 65)
@@ -138,61 +133,6 @@ def _mean_h(groups: list[SortedScores], starts: Any, gamma: float) -> list[float
             groups, np.broadcast_to(starts, len(groups)), strict=True
         )
     ]
-
-
-def choose_ramp(
-    rows: ScoredRows,
-    tolerance: float = 0.0,
-    *,
-    target_rates: Sequence[str | float] | None = None,
-    gammas: Sequence[float] = GAMMAS,
-) -> RampThreshold:
-    """Return the ramp whose width and target rate are most accurate out of five folds.
-
-    On the rows that thresholds are learned on the narrowest ramp is always the most
-    accurate, so every fold is decided by thresholds of the four others. Groups and
-    outcomes are dealt alike to all folds; of equally accurate settings the first is
-    taken, in the order of ``target_rates``, then of width. The ramp returned is learned
-    on all ``rows``.
-
-    Parameters
-    ----------
-    rows : ScoredRows
-        With outcomes; no test rows.
-    target_rates : sequence, optional
-        By default the most accurate rate of the rows learned on, and those of the
-        paper: the base rate E[y] and 0.05 and 0.1 to either side.
-
-    Raises
-    ------
-    ValueError
-        Without outcomes.
-
-    References
-    ----------
-    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
-    machine learning models, section 5. NeurIPS.
-    """
-    if rows.y is None:
-        raise ValueError("`rows` need outcomes: a ramp is chosen by its accuracy.")
-    if target_rates is None:
-        base = float(np.average(rows.y, weights=rows.weight))
-        around = [round(base + shift, 3) for shift in _AROUND]
-        target_rates = ["accuracy", *(rate for rate in around if 0 < rate < 1)]
-    fold = deal(rows.cells, _FOLDS)
-    tested = [fold == k for k in range(_FOLDS)]
-    parts = [(own, rows.part(~own), rows.part(own)) for own in tested]
-    settings, accuracies = [], []
-    for rate, gamma in product(target_rates, sorted(gammas)):
-        setting = RampThreshold(gamma, rate, tolerance, score_type=rows.score_type)
-        h = np.empty(len(fold))
-        for own, others, part in parts:
-            h[own] = setting.fit_rows(others).chance(part)
-        right = np.where(rows.y == 1, h, 1 - h)
-        settings.append(setting)
-        accuracies.append(np.average(right, weights=rows.weight))
-    best = settings[int(np.round(accuracies, _DIGITS).argmax())]
-    return best.fit_rows(rows)
 
 
 @dataclass(frozen=True)

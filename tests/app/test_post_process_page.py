@@ -9,8 +9,6 @@ from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.postprocessing import (
     RampThreshold,
-    ScoredRows,
-    choose_ramp,
     expected_outcome,
 )
 from fairdash.sweep import MethodGrid
@@ -73,27 +71,6 @@ def test_the_first_screen_is_the_most_accurate_ramp_on_test_rows(visit, run_id):
     widget(page, "button_group", "Evidence").set_value(evidence).run()
     assert not page.exception
     assert figures(page) == 1
-
-
-def test_width_and_rate_can_be_chosen_by_folds_of_validation_rows(visit, run_id):
-    page = visit("Post-process", run=run_id)
-    next(b for b in page.button if b.label == "Choose γ and ρ").click().run()
-    assert not page.exception
-    margins, dataset = stored(run_id)
-    rows = split(dataset, 0).validation
-    found = choose_ramp(
-        ScoredRows.read(
-            (margins[rows] + 1) / 2,
-            sensitive_features=dataset.sensitive_features[rows],
-            y=dataset.y[rows],
-            score_type="probability",
-        )
-    )
-    assert float(page.query_params["gamma"]) == found.gamma
-    assert page.query_params["target_rate"] == str(found.target_rate)
-    chosen = {"gamma": found.gamma, "target_rate": found.target_rate}
-    _, (accuracy, _) = expected(run_id, **chosen)
-    assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
 
 
 def test_a_link_opens_the_same_ramp_on_the_same_scores(visit, run_id):

@@ -12,7 +12,6 @@ from fairdash.audits import PortableModel, exported
 from fairdash.brought import OnnxModel, can_be_onnx
 from fairdash.cli import app
 from fairdash.datasets import read_table, split
-from fairdash.postprocessing import RampThreshold
 
 KINDS = {
     "unconstrained": {"n_epochs": 2},
@@ -88,19 +87,6 @@ def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
     np.testing.assert_allclose(model.score(dataset.frame), kept, 1e-6)
 
 
-def test_thresholds_go_along(model_of, dataset):
-    model = model_of("logistic", {})
-    scores = PortableModel.of(model).score(dataset.frame)
-    groups = dataset.sensitive_features
-    ramp = RampThreshold(0.4, 0.3).fit(2 * scores - 1, sensitive_features=groups)
-    found = PortableModel.of(model, thresholds=ramp.thresholds())
-    wanted = ramp.predict_proba(2 * scores - 1, sensitive_features=groups)
-    got = found.predict_proba(dataset.frame)[:, 1]
-    np.testing.assert_allclose(got, wanted, atol=1e-9)
-    rates = pd.Series(got).groupby(groups).mean()
-    assert rates.max() - rates.min() < 1e-6
-
-
 def changed(path, end=b"", text="", **facts):
     with ZipFile(path) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
@@ -136,7 +122,7 @@ def test_what_is_no_such_file_or_was_changed_is_refused(model_of, tmp_path):
         ({"text": "[]"}, "is no model of fairdash, or is damaged"),
         ({"roles": {"target": 10**400}}, "positive: "),
         ({"groups": 10**400}, "is no model of fairdash, or is damaged"),
-        ({"thresholds": []}, "must have the format"),
+        ({"thresholds": []}, "thresholds of its own"),
     ],
 )
 def test_a_changed_card_is_refused_in_words_of_no_library(

@@ -10,7 +10,6 @@ from fairdash.postprocessing import (
     RampThreshold,
     SplitScores,
     Thresholds,
-    choose_ramp,
 )
 
 N = 1500
@@ -39,7 +38,7 @@ def file(table, tmp_path):
     return tmp_path / "scores.csv"
 
 
-def test_width_and_rate_are_chosen_without_the_rows_that_report(file, table, tmp_path):
+def test_rows_held_out_report_what_the_thresholds_do(file, table, tmp_path):
     out = tmp_path / "ramp.json"
     done = call(
         "thresholds",
@@ -60,12 +59,12 @@ def test_width_and_rate_are_chosen_without_the_rows_that_report(file, table, tmp
         y=(table["repaid"] == "yes").to_numpy(np.int8),
         score_type="probability",
     )
-    ramp = choose_ramp(split.calibration)
+    ramp = RampThreshold(0.1, score_type="probability").fit_rows(split.calibration)
     assert Thresholds.from_json(out.read_text()) == ramp.thresholds()
     assert ramp.report(split.test).details() in done.stdout
 
 
-def test_what_is_given_is_not_chosen(file, table, tmp_path):
+def test_width_rate_and_tolerance_are_those_given(file, table, tmp_path):
     out = tmp_path / "ramp.json"
     given = ["--score", "late", "--gamma", 0.3, "--rate", 0.4, "--tolerance", 0.02]
     done = call("thresholds", file, "--group", "sex", *given, "--out", out)

@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdash.plots import (
-    Picture,
     group_colours_of,
-    plot_ramps,
     plot_trade_off,
 )
 from fairdash.postprocessing import (
@@ -135,29 +133,6 @@ def test_the_headline_is_what_the_rows_say(seed, gamma, rate):
     assert ring.y[0] == pytest.approx(frame["right"].mean())
     listed = picture.table.set_index("label").loc["Ramp, this setting"]
     assert listed["accuracy"] == pytest.approx(ring.y[0])
-
-
-@given(
-    st.lists(st.floats(-1, 1), min_size=2, max_size=6),
-    st.floats(0, 0.5),
-    st.integers(1, 40),
-)
-@settings(max_examples=20, deadline=None)
-def test_the_ramp_headline_names_who_starts_last(starts, tolerance, length):
-    names = [f"{chr(97 + i)}" * length for i in range(len(starts))]
-    groups = pd.DataFrame({"group": names, "start": starts, "rate": 0.5})
-    picture = plot_ramps(groups, tolerance=tolerance, rows="validation")
-    assert isinstance(picture, Picture)
-    assert len(picture.headline) <= 70
-    latest = re.search(r"latest for (\w+)", picture.headline)
-    if latest:
-        assert starts[names.index(latest[1])] == max(starts)
-    else:
-        few = "One ramp serves all" in picture.headline
-        assert few == (max(starts) - min(starts) < 1e-9)
-    for record, start in zip(picture.figure, starts, strict=True):
-        assert record["start"] == start
-        assert f"{record['group']} starts at" in picture.alt
 
 
 def test_colours_of_a_component_are_those_of_the_theme():

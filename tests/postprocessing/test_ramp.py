@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,10 +7,8 @@ from fairdash.postprocessing import (
     RampThreshold,
     ScoredRows,
     Thresholds,
-    choose_ramp,
 )
 from fairdash.postprocessing.kernels import SortedScores
-from fairdash.postprocessing.rows import deal
 
 
 def rows_of(n=2000, *, seed=0, n_groups=3, decimals=1):
@@ -52,34 +48,6 @@ def test_what_it_does_on_rows_is_what_its_file_does():
     assert file.expected_rates == pytest.approx(
         {str(k): rate for k, rate in own.items()}
     )
-
-
-def test_width_and_rate_are_chosen_on_rows_that_were_not_learned_on():
-    rows = rows_of(600, seed=5, decimals=6)
-    rates = ["balanced", 0.4]
-    chosen = choose_ramp(rows, target_rates=rates, gammas=(0.5, 0.05, 2.0))
-    fold = deal(rows.cells, 5)
-    names = np.array(rows.group_values)[rows.codes]
-    for cell in np.unique(rows.cells):
-        assert np.ptp(np.bincount(fold[rows.cells == cell], minlength=5)) <= 1
-    expected = []
-    for rate in rates:
-        for gamma in (0.05, 0.5, 2.0):
-            h = np.empty(600)
-            for k in range(5):
-                own = fold == k
-                ramp = RampThreshold(gamma, rate).fit(
-                    rows.margins[~own], sensitive_features=names[~own]
-                )
-                held = names[own]
-                h[own] = ramp.predict_proba(rows.margins[own], sensitive_features=held)
-            expected.append([np.mean(np.where(rows.y == 1, h, 1 - h)), gamma, rate])
-    _, gamma, rate = max(expected, key=lambda setting: setting[0])
-    assert (chosen.gamma, chosen.target_rate) == (gamma, rate)
-    whole = RampThreshold(gamma, rate).fit_rows(rows)
-    assert chosen.starts_.tolist() == whole.starts_.tolist()
-    with pytest.raises(ValueError, match="need outcomes"):
-        choose_ramp(replace(rows, y=None))
 
 
 def shown_while_moving(preview, gamma, rate):

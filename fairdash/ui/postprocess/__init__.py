@@ -1,11 +1,10 @@
 """The Post-process page: thresholds for each group."""
 
-from fairdash.ui.postprocess.ramp import fit_ramp, live_ramp, pick_post, pick_ramp
+from fairdash.ui.postprocess.ramp import fit_ramp, live_ramp, pick_post
 from fairdash.ui.postprocess.report import (
     by_group,
     inside_subgroups,
     post_answer,
     post_downloads,
-    ramps_of,
     trade_off,
 )

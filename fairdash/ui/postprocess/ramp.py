@@ -6,12 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
 import streamlit as st
 
 from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
-from fairdash.plots import Picture, group_colours_of
+from fairdash.plots import group_colours_of
 from fairdash.postprocessing import (
     PARITY,
     Baselines,
@@ -19,7 +18,6 @@ from fairdash.postprocessing import (
     RampThreshold,
     Report,
     ScoredRows,
-    choose_ramp,
     fit_baselines,
 )
 from fairdash.ui.selection import Fields, bound, choose, selection
@@ -86,16 +84,6 @@ class Ramp:
         """Return a group after its columns: "sex: Female", "sex × race: Female × b"."""
         return group_label(self.feature, group)
 
-    def starts(self) -> pd.DataFrame:
-        """Return group, start of the ramp and rate of the rows it was learned on."""
-        return pd.DataFrame(
-            {
-                "group": [*map(self.label, self.data.split.calibration.names)],
-                "start": self.fitted.starts_,
-                "rate": self.fitted.expected_rates_.values(),
-            }
-        )
-
 
 def fit_ramp(data: Scored, choice: Choice) -> Ramp:
     """Solve the ramp of the selection exactly and report on test rows."""
@@ -156,20 +144,21 @@ def pick_post(sources: Sequence[Source]) -> Choice:
 
 def live_ramp(
     ramp: Ramp,
-    picture: Picture,
     choice: Choice,
     dataset_id: str,
 ) -> None:
     """Draw sliders and ramps that follow the hand; on release the selection changes.
 
     While a slider moves, ramps are interpolated from tables; at rest the browser draws
-    what ``picture`` holds: the ramps that were solved here.
+    the ramps that were solved here.
     """
     # names of columns are in it, and Streamlit refuses "__" in a component's key
     named = repr((dataset_id, choice.source.id))
     key = f"live {sha256(named.encode()).hexdigest()}"
     tables = previews(dataset_id, choice.source)
-    by_hand = choice.target == HAND
+    by_hand, fitted = choice.target == HAND, ramp.fitted
+    rates = fitted.expected_rates_.values()
+    groups = [*map(ramp.label, ramp.data.split.calibration.names)]
     hardt = baselines(dataset_id, choice.source).get(PARITY)
     dotted = [] if hardt is None else list(hardt.rules_.values())
 
@@ -181,44 +170,18 @@ def live_ramp(
     live_component("live_ramp", _HERE)(
         data={
             "groups": [
-                {"name": row["group"], **vars(table)}
-                for row, table in zip(picture.figure, tables, strict=True)
+                {"name": group, **vars(table)}
+                for group, table in zip(groups, tables, strict=True)
             ],
-            "colours": group_colours_of(
-                [row["group"] for row in picture.figure],
-                st.context.theme.type or "light",
-            ),
+            "colours": group_colours_of(groups, st.context.theme.type or "light"),
             "hardt": [[rule.score, rule.probability] for rule in dotted],
             "ranges": RANGES,
             "setting": ramp.setting,
-            "solved": [[row["start"], row["rate"]] for row in picture.figure],
+            "solved": [*zip(fitted.starts_.tolist(), rates, strict=True)],
             "by_hand": by_hand,
         },
         key=key,
         on_setting_change=released,
-    )
-
-
-@st.cache_resource(max_entries=8, show_spinner="Trying widths and target rates…")
-def choice_by_folds(dataset_id: str, source: Source, tolerance: float) -> RampThreshold:
-    """Return the width and the target rate that folds of the tuning rows choose."""
-    return choose_ramp(scored(dataset_id, source).split.calibration, tolerance)
-
-
-def pick_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
-    """Draw the button that chooses width and target rate by folds."""
-
-    def by_folds() -> None:
-        best = choice_by_folds(dataset_id, choice.source, ramp.fitted.tolerance)
-        choose(gamma=best.gamma, target_rate=str(best.target_rate))
-
-    st.button(
-        "Choose γ and ρ",
-        icon=":material/auto_fix_high:",
-        help="The width and target rate with the highest expected accuracy on "
-        f"{choice.source.learned} rows, each decided by thresholds of four other "
-        "fifths.",
-        on_click=by_folds,
     )
 
 

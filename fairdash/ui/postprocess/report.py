@@ -18,7 +18,6 @@ from fairdash._wording import (
 from fairdash.audits import Answer, Drawing, correction_verdict
 from fairdash.datasets import Subgroups
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.plots import Picture, plot_ramps
 from fairdash.postprocessing import trade_off_table
 from fairdash.ui.postprocess.ramp import Choice, Ramp, baselines
 from fairdash.ui.widgets.blocks import (
@@ -135,14 +134,6 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
             f"rows. Of the groups: Evidence, By group.",
         ),
     ]
-
-
-def ramps_of(ramp: Ramp) -> Picture:
-    """Return where ramps start, as the server solved them."""
-    setting = ramp.setting
-    return plot_ramps(
-        ramp.starts(), tolerance=setting["tolerance"], rows=ramp.data.learned
-    )
 
 
 def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> Answer:
