@@ -58,23 +58,3 @@ def test_a_page_says_that_the_run_is_no_longer_supported(visit, plane, dataset_i
     page = visit("Sweep", run=plane)
     button(page, "New sweep of this data").click().run()
     assert page.query_params["data"] == dataset_id
-
-
-def test_other_runs_stay_in_use_and_it_is_listed_until_deleted(
-    visit, plane, dataset_id
-):
-    for name in PICKS_A_RUN:
-        page = visit(name)
-        assert not page.exception
-        assert not page.error
-        assert ui.store().run(page.query_params["run"]).name == "Before"
-    for name in PICKS_DATA:
-        page = visit(name, data=dataset_id)
-        assert not page.exception
-        assert not page.error
-    assert not visit("Home").exception
-    page = visit("Runs")
-    assert not page.exception
-    assert "Old plane" in page.dataframe[0].value["Run"].tolist()
-    ui.store().delete_run(plane)
-    assert [run.name for run in ui.store().runs()] == ["Before"]

@@ -2,7 +2,7 @@ import base64
 
 import numpy as np
 import pytest
-from reading import button, drawn, figures, labels, sent, setting_of, words
+from reading import button, figures, labels, sent, setting_of, words
 
 from fairdash import ui
 from fairdash.audits import (
@@ -226,32 +226,6 @@ def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
     limits = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
     choice = choose_certified(finished_sweep(ui.store(), run_id), limits=limits)
     assert certified_words(choice, limits) in words(page)
-
-
-def test_a_sweep_of_methods_without_a_fairness_weight_has_its_front(visit, dataset_id):
-    record = ui.store().dataset_record(dataset_id)
-    spec = SweepSpec.model_validate(
-        {
-            "data": {"table": record.table_sha256, "roles": record.roles, "name": "P"},
-            "methods": [
-                {"method": "logistic"},
-                {
-                    "method": "grid_reductions",
-                    "params": {"grid_size": 4, "constraint_weight": [0.1, 0.9]},
-                },
-                {"method": "covariance", "params": {"covariance_bound": [0.01, 0.2]}},
-            ],
-        }
-    )
-    run = submit(ui.store(), spec, name="Fronts")
-    page = visit("Sweep", run=run)
-    assert not page.exception
-    found = [drawn(page, place)["data"] for place in range(figures(page))]
-    names = {trace.get("name") for traces in found for trace in traces}
-    assert {"Grid search", "Covariance"} <= names
-    live = sent(page, "live_setting")
-    assert len(live["settings"]) >= 2
-    assert numbers(page)
 
 
 def _numbers_of(values):

@@ -1,6 +1,5 @@
 """A stored sweep: rows of earlier versions, cards, sentences."""
 
-import re
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +13,10 @@ from toys import ROLES, people_csv
 
 from fairdash.audits import (
     StoredSweep,
-    both_parts,
     finished_sweep,
     opened_on,
     run_table,
 )
-from fairdash.audits.choices import certified_words
 from fairdash.audits.trials.models import trials_of
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
@@ -31,9 +28,8 @@ from fairdash.sweep import (
     SweepSpec,
     choose_certified,
 )
-from fairdash.sweep._certified import gap_p_value
 from fairdash.sweep._seeds import rows_on_shared_seeds
-from fairdash.ui.sweep.controls import labels, read_point, words
+from fairdash.ui.sweep.controls import read_point, words
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": (0.5, 2.0), "tau": (0.1, 0.6)}
@@ -136,16 +132,6 @@ def test_trials_of_an_open_run_are_read_anew(store, run_id):
     assert trials_of(store, run) is trials_of(store, run)
 
 
-def test_both_parts_stand_side_by_side(store, run_id):
-    sweep = finished_sweep(store, run_id).result
-    text = both_parts(sweep, 1)
-    row = sweep.means.iloc[1]
-    assert text.startswith(f"**{sweep.labels[1]}**")
-    for metric in ("validation_accuracy", "test_accuracy"):
-        spread = f"± {100 * row[f'{metric}_sd']:.1f} over seeds"
-        assert f"{row[metric]:.1%} {spread}" in text
-
-
 def made_up(values, methods=("road",)):
     """Return a sweep of one seed with these validation and test figures."""
     names = [
@@ -211,12 +197,6 @@ def test_a_value_in_the_address_reads_back_as_the_value():
         assert read_point(axes, entries) is None
     for wrong in (["fairness_weight=0"], ["fairness_weight=0", "normalisation=some"]):
         assert read_point(axes, wrong) is None
-
-
-def test_labels_have_four_digits_unless_two_would_look_alike():
-    assert labels([0.05, 0.1357208808, 2.0]) == ["0.05", "0.1357", "2"]
-    assert labels(["batch", "all"]) == ["batch", "all"]
-    assert labels([0.12341, 0.12342]) == ["0.12341", "0.12342"]
 
 
 def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run_id):
@@ -305,61 +285,6 @@ def test_shared_seeds_are_those_of_all_settings_kept(pairs):
         assert len(by) == len(has)
     else:
         assert len(by) == rows["seed"].value_counts().max()
-
-
-cells = st.tuples(st.integers(1, 400), st.integers(0, 400), st.floats(0, 0.5))
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(cells, cells, SHARE), max_size=3), SHARE, SHARE)
-def test_what_is_certified_is_said_as_it_is(models, di, confidence):
-    di, confidence = 0.05 + di * 0.9, 0.05 + confidence * 0.9
-    rows = [
-        {
-            "model": place,
-            "accuracy": accuracy,
-            "gap": gap,
-            "subgroup": "",
-            "group": group,
-            "n": n,
-            "positives": min(positives, n),
-        }
-        for place, (first, second, accuracy) in enumerate(models)
-        for gap in [first[2]]
-        for group, (n, positives, _) in enumerate([first, second])
-    ]
-    columns = ["model", "accuracy", "gap", "subgroup", "group", "n", "positives"]
-    table = pd.DataFrame(rows, columns=columns)
-    limits = {PARITY: di}
-    choice = choose_certified(table, limits=limits, confidence=confidence)
-    said = certified_words(choice, limits, confidence)
-    assert f"DI ≤ {di:g}" in said
-    assert f"{confidence:.0%}" in said
-    passed = []
-    for place in choice.tested["model"]:
-        first, second = table[table["model"] == place][["positives", "n"]].to_numpy()
-        orders = [zip(first, second, strict=True), zip(second, first, strict=True)]
-        if max(gap_p_value(*map(tuple, one), di) for one in orders) > 1 - confidence:
-            break
-        passed.append(place)
-    if passed:
-        assert choice.model == passed[-1]
-        assert "is certified" in said
-        assert "of the first seed" in said
-        return
-    assert choice.model is None
-    assert said.startswith("No model can be certified")
-    if table.empty:
-        assert said.endswith("none decides on validation rows.")
-    elif choice.rows_needed < np.inf:
-        (needed,) = re.findall(r"about ([\d,]+) more", said)
-        told = int(needed.replace(",", ""))
-        assert 0 < choice.rows_needed <= told <= 1.1 * choice.rows_needed
-        assert len(needed.replace(",", "").rstrip("0")) <= 2
-    else:
-        assert said.endswith("the fairest is over a limit.")
-        rates = table[table["model"] == choice.tested["model"].iloc[0]]
-        assert np.ptp(rates["positives"] / rates["n"]) >= di
 
 
 def test_a_sweep_is_listed_with_the_setting_it_opens_on(store, run_id):

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from fairdash.methods import CATALOG, ROAD, FairLogLoss, scorer_of
+from fairdash.methods import ROAD, FairLogLoss, scorer_of
 from fairdash.methods.classical.linear import (
     CovarianceConstraint,
     Logistic,
@@ -22,8 +21,6 @@ from fairdash.methods.classical.linear import (
 )
 from fairdash.methods.classical.plain import (
     GradientBoosting,
-    NearestNeighbours,
-    RandomForest,
 )
 from fairdash.methods.classical.reductions import (
     GridReductions,
@@ -58,8 +55,14 @@ def known(cls, groups):
     return {"sensitive_features": groups} if cls is HardtLogistic else {}
 
 
-@pytest.mark.parametrize("cls", REMEDIES)
-@pytest.mark.parametrize("name", ["logistic", "gradient_boosting", "forest"])
+@pytest.mark.parametrize(
+    "cls, name",
+    [
+        (Reductions, "logistic"),
+        (GridReductions, "gradient_boosting"),
+        (HardtLogistic, "forest"),
+    ],
+)
 def test_a_named_base_model_is_stored_as_arrays_that_predict_the_same(cls, name, rows):
     X, y, groups = rows
     model = cls(estimator=name, random_state=0, **REMEDIES[cls])
@@ -72,7 +75,7 @@ def test_a_named_base_model_is_stored_as_arrays_that_predict_the_same(cls, name,
     assert np.mean(model.predict(X, **known(cls, groups)) == y) > 0.6
 
 
-@pytest.mark.parametrize("cls", REMEDIES)
+@pytest.mark.parametrize("cls", [Reductions, HardtLogistic])
 def test_a_pipeline_gets_the_table_as_it_is_with_text_and_missing_values(cls, rows):
     X, y, groups = rows
     frame = pd.DataFrame(X, columns=list("abcd")).mask(X > 1.5)
@@ -86,21 +89,8 @@ def test_a_pipeline_gets_the_table_as_it_is_with_text_and_missing_values(cls, ro
     plain = make_pipeline(encode, SMALL).fit(frame, y).predict(frame)
     decided = model.predict(frame, **told)
     assert np.mean(decided == y) > 0.65
-    if cls is not GridReductions:  # which weighs the gap against the error
-        assert gap(decided, groups) < gap(plain, groups)
+    assert gap(decided, groups) < gap(plain, groups)
     assert model.network_.arrays() == {}  # a program is never stored
-
-
-def test_missing_values_pass_to_trees_and_are_refused_by_logistic_regression(rows):
-    X, y, groups = rows
-    X = np.where(X > 1.5, np.nan, X)
-    model = Reductions(estimator="gradient_boosting", max_iter=3)
-    model.fit(X, y, sensitive_features=groups)
-    np.testing.assert_array_equal(
-        model.network_.positive(X), model.predict_proba(X)[:, 1]
-    )
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        Reductions(max_iter=3).fit(X, y, sensitive_features=groups)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +131,7 @@ def test_a_weight_of_two_is_the_row_twice(model, rows):
 def test_a_network_sees_rows_as_often_as_they_weigh(rows):
     X, y, groups = rows
     heavy = np.where(y == 1, 9.0, 1.0)
-    short = ROAD(n_epochs=20, batch_size=64, fairness_weight=0.0, random_state=0)
+    short = ROAD(n_epochs=10, batch_size=64, fairness_weight=0.0, random_state=0)
     light = short.fit(X, y, sensitive_features=groups).predict(X).mean()
     weighted = short.fit(X, y, sensitive_features=groups, sample_weight=heavy)
     assert weighted.predict(X).mean() > light + 0.2
@@ -202,44 +192,3 @@ def test_methods_that_ignore_groups_pass_scikit_learns_checks_as_they_come():
         check_estimator(model, on_fail="raise", on_skip=None)
     with pytest.raises(ValueError, match="Reductions needs `sensitive_features`"):
         Reductions().fit([[0.0], [1.0]], [0, 1])
-
-
-@pytest.mark.parametrize(
-    "ours, theirs",
-    [
-        (
-            GradientBoosting(max_iter=20, random_state=0),
-            HistGradientBoostingClassifier(max_iter=20, random_state=0),
-        ),
-        (
-            RandomForest(n_estimators=20, random_state=3),
-            RandomForestClassifier(20, max_depth=10, random_state=3),
-        ),
-        (NearestNeighbours(), KNeighborsClassifier(10)),
-    ],
-)
-def test_plain_classifiers_are_those_of_scikit_learn(ours, theirs, rows):
-    X, y, _ = rows
-    expected = theirs.fit(X, y).predict_proba(X)
-    np.testing.assert_array_equal(ours.fit(X, y).predict_proba(X), expected)
-
-
-def test_a_logistic_regression_given_is_the_named_one(rows):
-    X, y, groups = rows
-    named = Reductions(alpha=0.01, max_iter=4).fit(X, y, sensitive_features=groups)
-    given = LogisticRegression(C=1 / (0.01 * 900), max_iter=1000, tol=1e-6)
-    other = Reductions(estimator=given, max_iter=4).fit(X, y, sensitive_features=groups)
-    np.testing.assert_array_equal(named.predict_proba(X), other.predict_proba(X))
-
-
-def test_the_base_model_is_a_choice_of_every_form_that_has_one():
-    having = {key for key, m in CATALOG.items() if "estimator" in m.settings({})}
-    assert having == {
-        "reductions",
-        "grid_reductions",
-        "reweighing",
-        "hardt",
-        "multicalibration",
-    }
-    (param,) = (p for p in CATALOG["hardt"].params if p.name == "estimator")
-    assert (param.kind, param.title) == ("choice", "Base model")

@@ -4,10 +4,6 @@ import inspect
 
 import numpy as np
 import pytest
-from sklearn import config_context
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairdash.methods import (
@@ -19,9 +15,6 @@ from fairdash.methods import (
     NoisyGroupsDRO,
     SenSeI,
     Unconstrained,
-)
-from fairdash.methods.classical.linear import (
-    Logistic,
 )
 from fairdash.methods.classical.reductions import (
     Reductions,
@@ -72,16 +65,6 @@ def weights(model):
     return np.concatenate([w.ravel() for w in model.network_.arrays().values()])
 
 
-def test_points_with_different_seeds_or_networks_go_to_different_stacks(data):
-    X, y, s = data
-    points = [{"random_state": 1}, {"predictor_layers": "simple"}, {"random_state": 2}]
-    models = AdversarialDebiasing(**FEW).fit_many(points, X, y, sensitive_features=s)
-    for point, model in zip(points, models, strict=True):
-        alone = AdversarialDebiasing(**{**FEW, **point})
-        alone.fit(X, y, sensitive_features=s)
-        np.testing.assert_array_equal(weights(model), weights(alone))
-
-
 def test_broad_with_a_very_large_tau_is_zhang_exactly(data):
     X, y, s = data
     zhang = AdversarialDebiasing(**FEW).fit(X, y, sensitive_features=s)
@@ -96,15 +79,6 @@ def test_weight_zero_is_the_unconstrained_network(data):
     for cls in (AdversarialDebiasing, ROAD, BROAD):
         free = cls(fairness_weight=0, **FEW).fit(X, y, sensitive_features=s)
         np.testing.assert_allclose(weights(free), weights(plain), atol=1e-6)
-
-
-def test_logistic_equals_scikit_learn(data):
-    X, y, s = data
-    ours = Logistic(alpha=0.01).fit(X, y, sensitive_features=s)
-    theirs = LogisticRegression(C=1 / (0.01 * len(y)), tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(
-        ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4
-    )
 
 
 @pytest.mark.parametrize("cls", [ROAD, BROAD])
@@ -171,25 +145,6 @@ def test_a_callback_sees_every_epoch_and_can_stop(data):
     assert model.ratio_history_["epoch"][-1] == 2
 
 
-def test_a_callback_sees_the_points_of_each_stack(data, monkeypatch):
-    X, y, s = data
-    monkeypatch.setattr("fairdash.methods.network.classifier.CACHED_ROWS", 256)
-    recorder = Recorder()
-    prototype = AdversarialDebiasing(**{**FEW, "n_epochs": 1}).set_callbacks(recorder)
-    points = [{"fairness_weight": lam} for lam in (0, 1, 2)]
-    prototype.fit_many(points, X, y, sensitive_features=s)
-    assert recorder.views == [([0, 1], 1, False), ([2], 1, False)]
-
-
-def test_works_in_a_pipeline_with_metadata_routing(data):
-    X, y, s = data
-    with config_context(enable_metadata_routing=True):
-        model = ROAD(**FEW).set_fit_request(sensitive_features=True)
-        pipeline = make_pipeline(StandardScaler(), model)
-        pipeline.fit(X, y, sensitive_features=s)
-    assert pipeline.predict(X).shape == (600,)
-
-
 @pytest.mark.parametrize(
     "params, message",
     [
@@ -240,8 +195,3 @@ def test_the_catalog_describes_the_estimators():
             settings = method.settings({}, effort)
             assert set(settings) == {param.name for param in method.params}
             method.estimator(settings, 0)
-
-
-def test_the_catalog_refuses_unknown_parameters():
-    with pytest.raises(ValueError, match="ROAD has no parameter `lambda`"):
-        CATALOG["road"].settings({"lambda": 1.0})

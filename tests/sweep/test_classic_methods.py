@@ -1,11 +1,10 @@
 """Methods that are not networks in sweeps: scores, arrays, the copied script."""
 
-import pandas as pd
 import pytest
 from toys import ROLES, people_csv
 
 from fairdash.methods import CATALOG
-from fairdash.sweep import SweepSpec, python_script, run_sweep
+from fairdash.sweep import SweepSpec, run_sweep
 
 CLASSIC = [
     "fair_log_loss", "reductions", "grid_reductions", "reweighing", "covariance",
@@ -37,15 +36,3 @@ def test_every_classical_method_runs_in_a_sweep(path):
         "fair_log_loss",
         "hardt",
     }
-
-
-def test_the_script_gives_groups_to_methods_that_need_them(path):
-    grid = {"alpha": [0.005, 0.05], "constraints": "equalized_odds"}
-    fair = {"method": "fair_log_loss", "params": grid}
-    sweep = spec(path, [fair, {"method": "reweighing"}])
-    names: dict = {}
-    exec(compile(python_script(sweep), "script", "exec"), names)
-    ours = run_sweep(sweep)
-    theirs: pd.DataFrame = names["results"]
-    for column in ("test_accuracy", "test_log_loss", "validation_auc"):
-        assert sorted(theirs[column]) == pytest.approx(sorted(ours[column]))

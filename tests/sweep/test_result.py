@@ -44,27 +44,6 @@ def test_only_methods_with_several_settings_can_be_slid_through(sweep):
     assert sweep.n_seeds == 3
 
 
-def test_fronts_are_chosen_on_one_part_and_drawn_on_the_other(sweep):
-    axes = ("worst_1_di", "accuracy")
-    points = sweep.points(axes, 0.1)
-    means = sweep.means
-    assert points["x"].tolist() == means["test_worst_1_di"].tolist()
-    assert points["within"].tolist() == (means[f"validation_{PARITY}"] <= 0.1).tolist()
-    for method, label in (("adversarial", "Zhang"), ("road", "ROAD")):
-        mine = means[(means["method"] == method) & points["within"]]
-        best = [
-            i
-            for i, one in mine.iterrows()
-            if not (
-                (mine["validation_worst_1_di"] < one["validation_worst_1_di"])
-                & (mine["validation_accuracy"] > one["validation_accuracy"])
-            ).any()
-        ]
-        drawn = points[(points["method"] == label) & points["front"]]
-        assert drawn.index.tolist() == best
-    assert (points["front"] | ~points["line"]).all()
-
-
 def test_the_best_setting_keeps_both_limits_on_validation_rows(sweep):
     place = sweep.best({PARITY: 0.1, "worst_1_di": 0.25})
     chosen = sweep.means.iloc[place]
