@@ -23,15 +23,15 @@ if finished or tour:
 if upload:
     ui.open_page("pages/1_Data.py")
 
-kept = ui.store().runs()
+records = ui.store().runs()
 st.space("xsmall")
-if kept:
+if records:
     left, right = st.columns([1.15, 1], gap="large")
     with left:
         ui.heading("Pick up where you were")
-        runs.recent_runs(kept)
+        runs.recent_runs(records)
     with right:
-        runs.latest_result(kept)
+        runs.latest_result(records)
 else:
     runs.first_look()
 st.header("Start from a sample with a planted, known bias", anchor=False)

@@ -99,11 +99,6 @@ def as_cell(value: Any) -> Any:
     return text
 
 
-def of_cell(text: str) -> str:
-    """Return the text that `as_cell` wrote."""
-    return text[1:] if text[:1] == "'" and re.match(FORMULA, text[1:]) else text
-
-
 def as_json(content: Any) -> str:
     """Return JSON that stays inside a script element of HTML, whatever it holds."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)

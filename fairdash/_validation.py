@@ -165,8 +165,8 @@ def encode_groups(
         sensitive_features = crossed(sensitive_features)
     if isinstance(getattr(sensitive_features, "dtype", None), pd.CategoricalDtype):
         # the names of millions of rows are not looked at one by one
-        known: Any = pd.Series(sensitive_features).array
-        values = known.reorder_categories(known.categories.sort_values())
+        categorical: Any = pd.Series(sensitive_features).array
+        values = categorical.reorder_categories(categorical.categories.sort_values())
     else:
         values = as_column(sensitive_features)
     check_lengths(like, values)
@@ -178,8 +178,8 @@ def encode_groups(
             f"row {rows[0]}; leave these rows out or make them a group of their own."
         )
         raise ValueError(message)
-    codes, found = pd.factorize(values, sort=True)
-    groups = np.asarray(found)
+    codes, values_of = pd.factorize(values, sort=True)
+    groups = np.asarray(values_of)
     if len(groups) < at_least:
         message = f"`sensitive_features` needs at least two groups, got {list(groups)}."
         raise ValueError(message)

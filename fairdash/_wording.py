@@ -157,7 +157,7 @@ def distinct_labels(
 ) -> list[str]:
     """Return `group_label` of groups as names of columns beside those ``taken``."""
     labels = [group_label(feature, group) for group in groups]
-    return [f"{one} (group)" if one in taken else one for one in labels]
+    return [f"{label} (group)" if label in taken else label for label in labels]
 
 
 def four_fifths(ratio: float, high: float) -> str:

@@ -57,8 +57,8 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def postgres_control():
     """A function that has a Postgres of our own "stop" or "start", and its address."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not found:
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not programs:
         if os.environ.get("CI") == "true":
             pytest.fail("postgresql is not installed, and CI must not skip it")
         pytest.skip("Debian's postgresql is not installed")
@@ -69,7 +69,7 @@ def postgres_control():
         run = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}"]
         run += ["--clear-groups"]
     options = f"-c listen_addresses= -k {folder} -c fsync=off -c max_connections=200"
-    control = [*run, str(found[-1] / "pg_ctl"), "-s", "-w", "-D", f"{folder}/data"]
+    control = [*run, str(programs[-1] / "pg_ctl"), "-s", "-w", "-D", f"{folder}/data"]
     more = {
         "init": ["-o", "-A trust -U fair --no-sync"],
         "start": ["-l", str(folder / "log"), "-o", options],
@@ -145,9 +145,9 @@ def bucket(s3_server, monkeypatch):
     import s3fs
 
     name = f"bucket-{uuid4().hex}"
-    known = {"AWS_ACCESS_KEY_ID": "fair", "AWS_SECRET_ACCESS_KEY": "dash"}
-    known |= {"AWS_ENDPOINT_URL": s3_server, "AWS_DEFAULT_REGION": "us-east-1"}
-    for variable, value in known.items():
+    variables = {"AWS_ACCESS_KEY_ID": "fair", "AWS_SECRET_ACCESS_KEY": "dash"}
+    variables |= {"AWS_ENDPOINT_URL": s3_server, "AWS_DEFAULT_REGION": "us-east-1"}
+    for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
     files = s3fs.S3FileSystem(use_listings_cache=False)
     files.mkdir(name)
@@ -177,7 +177,7 @@ def train_once(inline, trained_homes, tmp_path_factory):
     def go(store, train, *arguments, **options):
         if store.runs():
             return train(*arguments, **options)
-        there = [(one.id, one.subgroups) for one in store.datasets()]
+        there = [(record.id, record.subgroups) for record in store.datasets()]
         key = repr((train.__qualname__, there, arguments, options))
         if key in trained_homes:
             run, source, target = *trained_homes[key], inline

@@ -107,8 +107,8 @@ def test_the_code_that_the_glossary_names_is_there():
     )
     assert len(rows) > 25
     for name in rows:
-        known = re.search(rf"\b{re.split(r'[. ]', name)[-1]}\b", code)
-        assert known or (ROOT / "fairdash" / name).exists(), name
+        defined = re.search(rf"\b{re.split(r'[. ]', name)[-1]}\b", code)
+        assert defined or (ROOT / "fairdash" / name).exists(), name
 
 
 def test_texts_keep_to_the_glossary():
@@ -162,7 +162,7 @@ def test_every_command_and_its_options_are_there(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory):
+def documented(tmp_path_factory):
     """What the pages speak of and do not make themselves, by the names they use."""
     rng, n = np.random.default_rng(0), 400
     names = ["sex", "race", "relationship"]
@@ -228,11 +228,11 @@ PAGES = [path for path in PAGES if blocks(path, "python")]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_every_block_of_python_runs(path, known, monkeypatch):
-    monkeypatch.setenv("FAIRDASH_HOME", str(known["store"].home))
-    names = dict(known)
+def test_every_block_of_python_runs(path, documented, monkeypatch):
+    monkeypatch.setenv("FAIRDASH_HOME", str(documented["store"].home))
+    names = dict(documented)
     for code in blocks(path, "python"):
-        code = code.replace("RUN_ID", known["run"])
+        code = code.replace("RUN_ID", documented["run"])
         exec(compile(code, path.name, "exec"), names)
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fairdash.audits.audited_model import (
         AuditedModel,
         AuditRows,
-        Flips,
         Scaling,
         audited,
     )
@@ -152,13 +151,11 @@ if TYPE_CHECKING:
         known_models_of,
         on_shared_seeds,
         reference_of,
-        same_model,
         settings,
         single_values,
         trained_as,
     )
     from fairdash.audits.trials.rows import (
-        ALL_ROWS,
         OWN_NOTE,
         alike_advice,
         beside_trained,

@@ -75,7 +75,6 @@ _GLYPHS = {
     "octagon": "⯃", "star": "★", "hexagram": "✶", "cross": "✚", "x": "✖",
     "hourglass": "⧗", "bowtie": "⧓", "star-diamond": "✦", "star-square": "✷",
 }  # fmt: skip
-BELOW_BUTTONS = 28  # for a legend as wide as its figure
 MUTED, INK, PAPER = "#000036", "#000037", "#000038"
 GRID = "#00003626"
 TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white
@@ -194,8 +193,8 @@ def value_axis(
     title: str, tickformat: str = "", *, nticks: int = 6, **more: Any
 ) -> Spec:
     """Return an axis: its title, and the format and the number of its ticks."""
-    known = {"tickformat": tickformat} if tickformat else {}
-    return {"title": title, "nticks": nticks, **known, **more}
+    ticks = {"tickformat": tickformat} if tickformat else {}
+    return {"title": title, "nticks": nticks, **ticks, **more}
 
 
 def finish(
@@ -219,9 +218,9 @@ def finish(
         whole |= {"showlegend": True, "legend": _LEGEND}
     for name in {"xaxis", "yaxis", *layout}:
         if name.startswith(("xaxis", "yaxis")):
-            given = dict(layout.get(name, {}))
-            title = {**_TITLE, "text": given.pop("title", "")}
-            whole[name] = {"showgrid": name[0] == "y", **_AXIS, **given, "title": title}
+            axis = dict(layout.get(name, {}))
+            title = {**_TITLE, "text": axis.pop("title", "")}
+            whole[name] = {"showgrid": name[0] == "y", **_AXIS, **axis, "title": title}
     return go.Figure(as_label({"data": list(data), "layout": whole}))
 
 

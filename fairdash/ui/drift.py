@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from fairdash.audits import DriftResult, Setting, by_interest, drift
+from fairdash.audits import DriftResult, Setting, drift
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.blocks import empty, heading, kept_upload, more, show_table
 from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.pick_models import pick_seed_of, subgroup_form
 from fairdash.ui.widgets.state import BY_KEY, store
+from fairdash.ui.widgets.tray import pinned
 
 _ROLE = "drift"
 _TURN = "drift uploads taken away"
@@ -92,7 +93,7 @@ def compare(
     names = [table.name for table in store().tables() if table.sha256 == question.table]
     name = names[0].split(".")[0].replace("_", " ")
     spoken = store().dataset_record(data).name
-    return _compared(question, by_interest(store(), models, run), data, name, spoken)
+    return _compared(question, pinned(models, run), data, name, spoken)
 
 
 @st.cache_resource(

@@ -33,10 +33,10 @@ def test_a_measure_is_one_entry(toy_measure, visit, inline, train_once):
     rng = np.random.default_rng(0)
     y, d = rng.integers(0, 2, (2, 600))
     group = rng.choice(["other", "gap"], 600)
-    found = fairdash.audit(y, d, sensitive_features=group)
+    report = fairdash.audit(y, d, sensitive_features=group)
     share = np.mean(d[(y == 0) & (group == "gap")] == 0)
-    assert found.table.loc[toy_measure.key, "gap (group)"] == pytest.approx(share)
-    assert any(one.measure == toy_measure.key for one in found.findings)
+    assert report.table.loc[toy_measure.key, "gap (group)"] == pytest.approx(share)
+    assert toy_measure.key in {finding.measure for finding in report.findings}
 
     data = add_table(2)
     run = train_once(ui.store(), train, data, "sweep")

@@ -16,7 +16,7 @@ PAGES = (
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 REACHABLE = """
 () => {
-  const found = []
+  const controls = []
   const walk = root => root.querySelectorAll("*").forEach(element => {
     if (element.shadowRoot) walk(element.shadowRoot)
     const control = "a[href], button, input, textarea, canvas[tabindex], [role=slider]"
@@ -24,10 +24,10 @@ REACHABLE = """
     if (element.type === "radio" && !element.checked) return  // arrows go to it
     const group = element.closest("[role=radiogroup], [role=toolbar], [role=tablist]")
     if (group && element !== group.querySelector("[tabindex='0']")) return
-    if (element.checkVisibility({ visibilityProperty: true })) found.push(element)
+    if (element.checkVisibility({ visibilityProperty: true })) controls.push(element)
   })
   walk(document.querySelector("[data-testid=stMain]"))
-  window.toReach = new Set(found)
+  window.toReach = new Set(controls)
 }
 """
 STEP = """
@@ -35,7 +35,7 @@ STEP = """
   let element = document.activeElement
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
   window.toReach.delete(element)
-  return [...window.toReach].map(one => one.outerHTML.slice(0, 120))
+  return [...window.toReach].map(element => element.outerHTML.slice(0, 120))
 }
 """
 

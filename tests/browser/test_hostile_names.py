@@ -89,26 +89,26 @@ def hostile(home, audited):
 @pytest.fixture(scope="module")
 def window(browser, server, hostile):
     """A window on the run, and the addresses beyond the app that it asked for."""
-    found = []
+    requests = []
 
     def watch(route):
         url = route.request.url
         if url.startswith(("http://localhost", "data:", "blob:")):
             route.continue_()
         else:
-            found.append(url)
+            requests.append(url)
             route.abort()
 
     page = open_window(browser)
     page.route("**/*", watch)
     page.goto(f"{server}/?{hostile}")
-    yield page, found
+    yield page, requests
     page.close()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_hostile_name_is_text(window, name):
-    page, asked = window
+    page, requests = window
     follow(page, name)
     openers = page.get_by_test_id("stButtonGroup").filter(has_text="Evidence")
     closed = openers.locator(CLOSED).all_inner_texts()
@@ -120,7 +120,7 @@ def test_a_hostile_name_is_text(window, name):
     settle(page)
     if closed:
         expect(openers.locator(CLOSED)).to_have_count(0)
-    assert asked == []
+    assert requests == []
     assert page.locator(f"[src*='{EVIL}'], a[href^='javascript']").count() == 0
     # a link to another page of the app may carry a name in its query
     away = page.locator(f"a[href*='{EVIL}']").evaluate_all(

@@ -28,8 +28,8 @@ def test_it_says_and_writes_what_the_function_returns_or_one_clear_line(
     models = known_models_of(store, [run])
     other = "later", people(500, seed=4)
     dataset_id = store.run(run).dataset_id
-    asked = {"main": models[0], "subgroups": BRANCH, "other": other}
-    result = drift(store, models, dataset_id, **asked)
+    options = {"main": models[0], "subgroups": BRANCH, "other": other}
+    result = drift(store, models, dataset_id, **options)
     store.close()
     file, out = tmp_path / "later.csv", tmp_path / "points.csv"
     file.write_bytes(people_csv(500, seed=4))

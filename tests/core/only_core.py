@@ -74,10 +74,10 @@ ramp.fit(2 * scores - 1, sensitive_features=sex)
 learned = ramp.thresholds().to_json()
 again = postprocessing.Thresholds.from_json(learned)
 assert len(again.predict(2 * scores - 1, sensitive_features=sex)) == len(y)
-found = audits.find_subgroups(
+subgroups = audits.find_subgroups(
     decisions, sensitive_features=sex, frame=frame[["age", "employment"]]
 )
-assert "p_adjusted" in found
+assert "p_adjusted" in subgroups
 metric = metrics.ignore_columns(["a"], ["a", "b"])
 Z = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 small = LogisticRegression(C=100).fit(Z, [0, 0, 1, 1])

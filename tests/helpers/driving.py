@@ -65,7 +65,7 @@ def upload(page, folder):
 
 
 def audit(page):
-    """Train the plain model from Data, up to what is found of it."""
+    """Train the plain model from Data, up to what is violations of it."""
     page.get_by_role("button", name="Audit a plain model").click()
     page.get_by_text("Largest by chance").first.wait_for()
 
@@ -82,9 +82,9 @@ def settle(page):
 
 def faults(page):
     """Return what axe finds serious: the rule, and the elements."""
-    found = Axe().run(page).response["violations"]
+    violations = Axe().run(page).response["violations"]
     return {
         rule["id"]: [node["html"][:160] for node in rule["nodes"]]
-        for rule in found
+        for rule in violations
         if rule["impact"] in {"serious", "critical"} or rule["id"] == "heading-order"
     }

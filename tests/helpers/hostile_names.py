@@ -38,10 +38,10 @@ NAMES = ("", *FIELDS, *PYTHON, *MARKUP, *SYNTAX, *SCRIPTS)
 
 def hostile_names(*, empty=False):
     """Return a strategy of one name: of `NAMES`, two of them joined, or any text."""
-    known = st.sampled_from([name for name in NAMES if name])
-    joined = st.tuples(known, known).map(" ".join)
+    listed = st.sampled_from([name for name in NAMES if name])
+    joined = st.tuples(listed, listed).map(" ".join)
     text = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=9)
-    strategy = known | joined | text
+    strategy = listed | joined | text
     return strategy | st.just("") if empty else strategy
 
 

@@ -11,13 +11,13 @@ MINUS = "−"
 
 def button(page, label):
     """Return the one button called ``label``."""
-    (found,) = [button for button in page.button if button.label == label]
-    return found
+    (match,) = [button for button in page.button if button.label == label]
+    return match
 
 
 def widget(page, kind, label):
     """Return the first widget of a kind that is called ``label``."""
-    return next(one for one in page.get(kind) if one.label == label)
+    return next(each for each in page.get(kind) if each.label == label)
 
 
 def labels(page):
@@ -74,12 +74,12 @@ class ReportPage(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        known = dict(attributes)
-        self.tags.append((tag, known))
+        attributes = dict(attributes)
+        self.tags.append((tag, attributes))
         if tag not in ("meta", "link", "br"):
-            self._open.append((tag, known))
+            self._open.append((tag, attributes))
         if tag == "table":
-            self._table = self.tables[known["aria-label"]] = []
+            self._table = self.tables[attributes["aria-label"]] = []
         if tag == "tr":
             self._table.append([])
         if tag in ("td", "th"):
@@ -91,13 +91,13 @@ class ReportPage(HTMLParser):
         assert self._open.pop()[0] == tag, f"</{tag}> closes another element"
 
     def handle_data(self, text):
-        tag, known = self._open[-1] if self._open else ("", {})
+        tag, attributes = self._open[-1] if self._open else ("", {})
         self.texts[tag] = self.texts.get(tag, "") + text
         if tag in ("td", "th"):
             self._table[-1][-1] += text
         if tag in ("h1", "h2", "h3"):
             self.headings[-1] = (tag, text)
-        if tag == "script" and "data-figure" in known:
+        if tag == "script" and "data-figure" in attributes:
             self.figures.append(json.loads(text))
 
     def table(self, name):

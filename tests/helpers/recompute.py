@@ -62,12 +62,12 @@ def exported(dataset_id, model, seeds, part="test"):
 
 def figures_of(rows):
     """Return accuracy, DI and Worst-1-DI of exported rows, as means over seeds."""
-    found = []
+    figures = []
     for _, part in rows.groupby("seed"):
         rates = part.pivot_table("decided", "branch", "group")
         gap = demographic_parity_difference(
             part["y"], part["decided"], sensitive_features=part["group"]
         )
         worst = (rates.max(axis=1) - rates.min(axis=1)).max()
-        found.append([(part["y"] == part["decided"]).mean(), gap, worst])
-    return np.mean(found, axis=0)
+        figures.append([(part["y"] == part["decided"]).mean(), gap, worst])
+    return np.mean(figures, axis=0)

@@ -1,4 +1,4 @@
-"""Tables such as fairdash.metrics gives, small and with known numbers."""
+"""Tables such as fairdash.metrics gives, small and with estimable numbers."""
 
 import numpy as np
 import pandas as pd
@@ -22,17 +22,17 @@ def local_table():
         "ROAD λ 2": [0.1, 0.15, None, 0.12, 0.04],
     }.items():
         for name, gap in zip(names, gaps, strict=True):
-            known = gap is not None
+            estimable = gap is not None
             rows.append(
                 {
                     "label": label,
                     "subgroup": name,
-                    "n": 100 if known else 29,
+                    "n": 100 if estimable else 29,
                     "gap": gap,
-                    "ci_low": max(gap - 0.1, 0) if known else None,
-                    "ci_high": gap + 0.1 if known else None,
-                    "estimable": known,
-                    "reason": "" if known else "29 rows",
+                    "ci_low": max(gap - 0.1, 0) if estimable else None,
+                    "ci_high": gap + 0.1 if estimable else None,
+                    "estimable": estimable,
+                    "reason": "" if estimable else "29 rows",
                 }
             )
     floats = dict.fromkeys(["gap", "ci_low", "ci_high"], "float64")

@@ -45,14 +45,14 @@ pieces = st.text("ab=% ", max_size=4)
 
 
 @given(st.dictionaries(pieces, pieces), pieces, pieces)
-def test_an_entry_is_set_and_the_others_stay(known, name, value):
+def test_an_entry_is_set_and_the_others_stay(entries, name, value):
     texts = ()
-    for one, text in known.items():
-        texts = with_entry(texts, one, text)
+    for entry_name, text in entries.items():
+        texts = with_entry(texts, entry_name, text)
     texts = with_entry(texts, name, value)
-    for one, text in {**known, name: value}.items():
-        assert entry(texts, one) == text
-    assert len(texts) == len({*known, name})
+    for entry_name, text in {**entries, name: value}.items():
+        assert entry(texts, entry_name) == text
+    assert len(texts) == len({*entries, name})
     assert entry(with_entry(texts, name, None), name) is None
 
 

@@ -74,16 +74,7 @@ def gap_changes(
     once, so whichever change looks largest may be named. The pair was chosen by its gap
     on the first table; of more than two groups m counts all pairs.
 
-    Parameters
-    ----------
-    tables, measured : sequence of two
-        The reference and the other table, and `measured_on` each.
-    pair : (str, str)
-        The groups ``low`` and ``high``.
-
-    Returns
-    -------
-    DataFrame, a row for all rows, "All rows", and one per subgroup: subgroup, n_before,
+    Returns a row for all rows, "All rows", and one per subgroup: subgroup, n_before,
     n_after, gap_before, before_low, before_high, gap_after, after_low, after_high (each
     at 95 %), change, ci_low, ci_high, estimable, reason.
 

@@ -157,11 +157,8 @@ class DriftResult:
         for name in ("unseen", "missing_before", "missing_after"):
             table[name] = (100 * table[name]).round(2)
         table["p_adjusted"] = table["p_adjusted"].map(p_value)
-        moved = self.shifts[self.shifts["p_adjusted"] < 0.05]
-        title = f"None of {plural(len(table), 'column')} shifts beyond chance"
-        if len(moved):
-            verb = "shifts" if len(moved) == 1 else "shift"
-            title = f"{len(moved)} of {len(table)} columns {verb} beyond chance"
+        n = int((self.shifts["p_adjusted"] < 0.05).sum())
+        title = f"{n or 'None'} of {plural(len(table), 'column')} shifted beyond chance"
         listed = table.rename(columns=_SHIFTS)
         return Answer("", table=Listing(title, listed, how=_HOW_SHIFTS))
 
@@ -192,18 +189,9 @@ class DriftResult:
         elif not row["estimable"]:
             gaps = f"Gaps cannot be compared: {row['reason']}."
         else:
-            before, after, moved_by = (
-                f"{change(row[value])} ({change(row[low])} to {change(row[high])})"
-                for value, low, high in (
-                    ("gap_before", "before_low", "before_high"),
-                    ("gap_after", "after_low", "after_high"),
-                    ("change", "ci_low", "ci_high"),
-                )
-            )
-            gaps = (
-                f"{row['subgroup']}: the gap was {before} and is {after}, a change of "
-                f"{moved_by}."
-            )
+            ends = f"{change(row['ci_low'])} to {change(row['ci_high'])}"
+            size = change(row["change"])
+            gaps = f"{row['subgroup']}: the gap changes by {size} ({ends})."
         moved = self.changed("accuracy")
         if self.tables[1].y is None:
             return f"{gaps} Without the outcome its accuracy is not known."
@@ -216,24 +204,16 @@ class DriftResult:
         gap, first = self.changed("gap"), self.shifts.iloc[0]
         name = f"{MEASURE_NAMES[self.measure]} gap"
         ends = interval(new["gap_low"], new["gap_high"])
-        if self.tables[1].y is not None:
-            accuracy = self.changed("accuracy")
-            start = Kpi(
+        accuracy = self.changed("accuracy")
+        return [
+            Kpi(
                 "Accuracy",
                 percent(new["accuracy"]),
                 f"was {percent(old['accuracy'])}",
-                delta=points(float(accuracy.value)),
+                delta="" if self.tables[1].y is None else points(float(accuracy.value)),
                 good=_good(accuracy, better=1),
-            )
-        else:
-            start = Kpi(
-                "Selection rate",
-                percent(new["selection_rate"]),
-                f"was {percent(old['selection_rate'])}",
-                help="The table has no outcome, so accuracy is not known.",
-            )
-        return [
-            start,
+                help="Of the other table it is known where that has the outcome.",
+            ),
             Kpi(
                 name if len(name) <= _CARD else "Gap",
                 number(new["gap"]),

@@ -1,7 +1,7 @@
 """Stored models of one table on another: quality, gaps, shifts of columns."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,18 +29,10 @@ from fairdash.metrics import (
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec
 
-MOST_MODELS = 60
 _OF_OUTCOME = (
     "accuracy", "accuracy_low", "accuracy_high", "balanced_accuracy", "auc", "log_loss",
     "equalized_odds_difference", "equal_opportunity_difference",
 )  # fmt: skip
-
-
-class _Scored(NamedTuple):
-    """A stored model that can score any table."""
-
-    label: str
-    model: PortableModel
 
 
 def drift(
@@ -79,8 +71,9 @@ def drift(
         check_one_of("measure", measure, (*MEASURES, COST))
     dataset = store.dataset(dataset_id)
     seed = min(main.seeds) if seed is None else seed
-    scored, excluded = [_scored(store, dataset, main, seed)], []
-    tables = drift_tables(dataset, seed, scored[0].model, subgroups, other)
+    first = _scored(store, dataset, main, seed)
+    scored, excluded = {main.label: first}, []
+    tables = drift_tables(dataset, seed, first, subgroups, other)
     rate = RATES.get(measure)
     if (rate is None or rate.needs_outcome) and tables[1].y is None:
         raise ValueError(
@@ -88,24 +81,24 @@ def drift(
             f"{dataset.roles.target!r}, in every table; add it, or choose the "
             "selection rate."
         )
-    others = [setting for setting in models if setting.id != main.id]
-    if len(others) >= MOST_MODELS:
-        excluded.append(f"only {MOST_MODELS} models are compared")
-    for setting in others[: MOST_MODELS - 1]:
+    for setting in models:
+        if setting.id == main.id:
+            continue
         try:
-            scored.append(_scored(store, dataset, setting, seed))
+            scored[setting.label] = _scored(store, dataset, setting, seed)
         except ValueError as error:
             excluded.append(f"{setting.label}: {error}")
     points, measured = [], []
     for table in tables:
-        scores = np.stack([each.model.score_prepared(table.frame) for each in scored])
+        scores = np.stack(
+            [each.score_prepared(table.frame) for each in scored.values()]
+        )
         of_models = [
             measured_on(table, _predicted(row, measure), measure, subgroups.min_size)
             for row in scores
         ]
         gaps = np.array([each.overall() for each in of_models], dtype=np.float64)
-        labels = [each.label for each in scored]
-        points.append(_points(table, labels, scores, gaps))
+        points.append(_points(table, [*scored], scores, gaps))
         measured.append(of_models[0])
     pair = farthest_groups(tables[0].name, measured[0])
     training = dataset.frame.iloc[split(dataset, seed).train]
@@ -126,7 +119,9 @@ def drift(
     )
 
 
-def _scored(store: Store, dataset: Dataset, setting: Setting, seed: int) -> _Scored:
+def _scored(
+    store: Store, dataset: Dataset, setting: Setting, seed: int
+) -> PortableModel:
     trials = [trial for trial in setting.trials if trial.seed == seed]
     if not trials:
         raise ValueError(
@@ -134,7 +129,7 @@ def _scored(store: Store, dataset: Dataset, setting: Setting, seed: int) -> _Sco
         )
     spec = SweepSpec.of_run(store.run_of(trials[0].key).spec)
     model = read_model(store, trials[0], audit_rows_of(dataset, trials[0], spec))
-    return _Scored(setting.label, PortableModel.of(model, trials[0]))
+    return PortableModel.of(model, trials[0])
 
 
 def _predicted(scores: NDArray[Any], measure: str) -> NDArray[Any]:

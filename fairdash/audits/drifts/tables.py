@@ -117,8 +117,8 @@ def _read(
     for column, values in roles.keep.items():
         if column in frame:
             codes, names = label_codes(frame[column])
-            kept = [i for i, label in enumerate(names) if label in values]
-            flags[f"outside {column} = {' or '.join(values)}"] = ~np.isin(codes, kept)
+            inside = [i for i, label in enumerate(names) if label in values]
+            flags[f"outside {column} = {' or '.join(values)}"] = ~np.isin(codes, inside)
     flags["in no known group"] = ~labels.isin(dataset.group_names).to_numpy(bool)
     if roles.missing == "exclude":
         lacking = frame[list(roles.features)].isna().any(axis=1)

@@ -302,14 +302,14 @@ def kept_upload(label: str, role: str, *, turn: int = 0) -> str | None:
         key=key,
         on_change=sent_or_removed,
     )
-    kept = entry(selection().files, role)
+    current = entry(selection().files, role)
     if sent is not None:
         digest = store().add_table(sent.getvalue(), sent.name)
-        if digest != kept:
+        if digest != current:
             choose(files=with_entry(selection().files, role, digest))
         return digest
     names = {table.sha256: table.name for table in store().tables()}
-    if kept not in names:
+    if current not in names:
         return None
-    st.caption(plain(f"{names[kept]} is in use; another file replaces it."))
-    return kept
+    st.caption(plain(f"{names[current]} is in use; another file replaces it."))
+    return current

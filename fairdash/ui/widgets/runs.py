@@ -152,11 +152,11 @@ def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
         with st.container(gap="xsmall"):
             st.markdown(" · ".join(words))
             st.progress(min(1.0, snapshot.share))
-        asked = snapshot.run.cancel_asked is not None
+        cancelled = snapshot.run.cancel_asked is not None
         if st.button(
-            "Cancelling" if asked else "Cancel",
+            "Cancelling" if cancelled else "Cancel",
             icon=":material/stop_circle:",
-            disabled=asked,
+            disabled=cancelled,
         ):
             cancel(store(), snapshot.run.id)
             st.rerun()

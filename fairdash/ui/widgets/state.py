@@ -58,7 +58,7 @@ def who() -> User | None:
     return User.of(st.user.to_dict())
 
 
-class _Held(NamedTuple):
+class _Attached(NamedTuple):
     """A store, and the lease of an app, for which the engine of its home stays."""
 
     store: Store
@@ -73,15 +73,15 @@ class _Held(NamedTuple):
         self.store.close()
 
 
-@st.cache_resource(show_spinner=False, on_release=_Held.close)
-def _opened() -> _Held:
+@st.cache_resource(show_spinner=False, on_release=_Attached.close)
+def _opened() -> _Attached:
     """Open the store of the server, for as long as the process lives."""
-    return _Held.of(open_store())
+    return _Attached.of(open_store())
 
 
-@st.cache_resource(show_spinner=False, ttl="1h", on_release=_Held.close)
-def _opened_for(user: User) -> _Held:
-    return _Held.of(open_store(user.home(home_folder())))
+@st.cache_resource(show_spinner=False, ttl="1h", on_release=_Attached.close)
+def _opened_for(user: User) -> _Attached:
+    return _Attached.of(open_store(user.home(home_folder())))
 
 
 @st.cache_resource(show_spinner=False)
