@@ -34,8 +34,7 @@ def local_fairness():
         with ui.more(), st.container(width=420):
             reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
             compared = ui.pick_seed(chosen)
-            ui.pick_gap(labelled=True)
-    gap = ui.chosen_gap()
+            gap = ui.pick_gap()
     with page.figure:
         ui.advise_rule(compared[-1], view.data)
     compared = ui.decided(compared)

@@ -9,8 +9,8 @@ from fairdash._escaping import plain
 from fairdash._wording import FOUR_FIFTHS_RULE
 from fairdash.audits import Setting
 from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES
-from fairdash.ui.selection import bound, selection
-from fairdash.ui.widgets.blocks import controls, heading, show_table
+from fairdash.ui.selection import bound
+from fairdash.ui.widgets.blocks import heading, show_table
 from fairdash.ui.widgets.state import store
 
 _WIDTH = 200  # pixels
@@ -42,21 +42,16 @@ def pick_measure() -> str:
     return f"{COST} {costs:.4g}:1"
 
 
-def pick_gap(*, labelled: bool = False) -> None:
+def pick_gap() -> str:
     """Draw the choice of differences or ratios, one for all pages."""
-    st.segmented_control(
+    gap: str = st.segmented_control(
         "Gap as",
         ["difference", "ratio"],
         format_func=str.capitalize,
         required=True,
-        label_visibility="visible" if labelled else "collapsed",
         **bound("gap", "difference", among=("difference", "ratio")),
     )
-
-
-def chosen_gap() -> str:
-    """Return what `pick_gap` chose."""
-    return selection().gap or "difference"
+    return gap
 
 
 def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
@@ -65,8 +60,7 @@ def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
     Of a sweep these are the plain model and the one looked at.
     """
     heading("By any measure", FOUR_FIFTHS_RULE)
-    with controls(4):
-        measure = pick_measure()
+    measure = pick_measure()
     data = store().dataset(dataset_id)
     table = audits.every_model(store(), models, dataset_id, measure)
     numbers, feature = table.drop(columns="sentence"), data.roles.sensitive_feature
