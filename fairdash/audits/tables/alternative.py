@@ -110,37 +110,39 @@ def less_discriminatory(
     if len(np.intersect1d(search, confirm)):
         raise ValueError("Rows of the search and rows that confirm must differ.")
     check_lengths(y, now, groups, *models.values())
-    decided = {name: np.asarray(one) for name, one in models.items()}
+    decided = {name: np.asarray(column) for name, column in models.items()}
 
-    def change(one: NDArray[Any], rows: NDArray[Any], level: float) -> Interval:
-        asked: dict[str, Any] = {"sensitive_features": groups[rows]}
-        found = gap_change(now[rows], one[rows], confidence=level, **asked)
-        return Interval(-found.value, -found.high, -found.low)
+    def change(name: str, rows: NDArray[Any], level: float) -> Interval:
+        before, after = now[rows], decided[name][rows]
+        gap = gap_change(
+            before, after, sensitive_features=groups[rows], confidence=level
+        )
+        return Interval(-gap.value, -gap.high, -gap.low)
 
-    def accuracy(one: NDArray[Any], rows: NDArray[Any], level: float) -> Interval:
-        return _paired(one[rows] == y[rows], now[rows] == y[rows], level)
+    def accuracy(name: str, rows: NDArray[Any], level: float) -> Interval:
+        right = decided[name][rows] == y[rows]
+        return _paired(right, now[rows] == y[rows], level)
 
-    fit = {
-        name: change(one, search, confidence).value
-        for name, one in decided.items()
-        if accuracy(one, search, confidence).low >= -loss
+    narrowed = {
+        name: change(name, search, confidence).value
+        for name in decided
+        if accuracy(name, search, confidence).low >= -loss
     }
-    nothing = Interval(*np.full((3,), np.nan))
-    name, reduction, kept = None, nothing, nothing
-    chosen = max(fit, key=lambda one: fit[one], default=None)
-    if chosen is not None and fit[chosen] > 0:
-        reduction = change(decided[chosen], confirm, confidence)
-        kept = accuracy(decided[chosen], confirm, confidence)
-        if reduction.low > 0 and kept.low >= -loss:
+    chosen = max(narrowed, key=narrowed.__getitem__, default=None)
+    name, reduction, lost = None, *(Interval(*np.full(3, np.nan)) for _ in range(2))
+    if chosen is not None and narrowed[chosen] > 0:
+        reduction = change(chosen, confirm, confidence)
+        lost = accuracy(chosen, confirm, confidence)
+        if reduction.low > 0 and lost.low >= -loss:
             name = chosen
     level = 1 - (1 - confidence) / len(decided)
     ends = [
-        float(change(one, confirm, level).high)
-        for one in decided.values()
-        if accuracy(one, confirm, level).high >= -loss
+        float(change(other, confirm, level).high)
+        for other in decided
+        if accuracy(other, confirm, level).high >= -loss
     ]
     most = max(0.0, *ends) if ends else math.nan
-    return Alternative(name, chosen, reduction, kept, most, len(decided), loss)
+    return Alternative(name, chosen, reduction, lost, most, len(decided), loss)
 
 
 def alternative_in_run(
@@ -190,12 +192,11 @@ def alternative_in_run(
     return label, result
 
 
-def _paired(one: NDArray[Any], other: NDArray[Any], level: float) -> Interval:
+def _paired(right: NDArray[Any], other: NDArray[Any], level: float) -> Interval:
     """Return the mean of a paired difference with its normal interval."""
-    difference = one.astype(float) - other.astype(float)
-    n = len(difference)
+    difference = right.astype(float) - other.astype(float)
     # two pseudo-rows, one each way: an interval of rows that all agree has a width
     padded = np.concatenate([difference, [1.0, -1.0]])
-    reach = norm.ppf((1 + level) / 2) * padded.std(ddof=1) / np.sqrt(n)
-    value = difference.mean()
+    spread = padded.std(ddof=1) / np.sqrt(len(difference))
+    reach, value = norm.ppf((1 + level) / 2) * spread, difference.mean()
     return Interval(value, value - reach, value + reach)

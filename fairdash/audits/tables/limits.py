@@ -1,7 +1,10 @@
 """Does a table keep the limits of a policy? Each is judged on its interval."""
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 from xml.etree import ElementTree
 
@@ -9,7 +12,6 @@ import pandas as pd
 
 from fairdash._wording import Kpi, interval, listing, number, plural
 from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.brief import brief
 from fairdash.audits.tables.audit import (
     Source,
     TableAudit,
@@ -89,23 +91,22 @@ class PolicyCheck:
     audited: TableAudit
     judged: tuple[Judged, ...]
 
-    def status_of(self, limit: int) -> Status:
-        """Return the worst status of what a limit was held against."""
-        statuses = {one.status for one in self.judged if one.limit == limit}
-        worst = next(status for status in _WORST if status in statuses)
-        if worst == "undecided" and self.policy.when_undecided == "fail":
-            return "fail"
-        return worst
-
-    @property
-    def statuses(self) -> list[Status]:
-        """The status of every limit, in the policy's order."""
-        return [self.status_of(at) for at in range(len(self.policy.limits))]
+    @cached_property
+    def results(self) -> list[tuple[Limit, Status, list[Judged]]]:
+        """Every limit with its status, the worst of what it was held against."""
+        results = []
+        for at, limit in enumerate(self.policy.limits):
+            own = [judged for judged in self.judged if judged.limit == at]
+            status = _worst(judged.status for judged in own)
+            if status == "undecided" and self.policy.when_undecided == "fail":
+                status = "fail"
+            results.append((limit, status, own))
+        return results
 
     @property
     def status(self) -> Status:
         """Fail if one limit does, else undecided if one is, else pass."""
-        return next(status for status in _WORST if status in self.statuses)
+        return _worst(status for _, status, _ in self.results)
 
     @property
     def exit_status(self) -> int:
@@ -115,81 +116,57 @@ class PolicyCheck:
     def lines(self) -> list[str]:
         """Return each limit with its status and what decided it."""
         lines = []
-        for at, (limit, status) in enumerate(
-            zip(self.policy.limits, self.statuses, strict=True)
-        ):
+        for limit, status, own in self.results:
             lines.append(f"{status}: {limit.words}")
-            own = [one for one in self.judged if one.limit == at]
-            shown = [one for one in own if one.status != "pass"] or own
-            lines += [f"  {one.words}" for one in shown]
+            shown = [judged for judged in own if judged.status != "pass"] or own
+            lines += [f"  {judged.words}" for judged in shown]
         return lines
 
     def answer(self) -> Answer:
         """Return the check as an answer."""
-        statuses, names = self.statuses, [one.words for one in self.policy.limits]
-        counts = {status: statuses.count(status) for status in _WORST}
-        n = len(statuses)
-        first = {
+        counts = Counter(status for _, status, _ in self.results)
+        of = f"of {plural(len(self.results), 'limit')}"
+        verdict = {
             "pass": "The table keeps every limit.",
-            "fail": f"The table breaks {counts['fail']} of {plural(n, 'limit')}.",
-            "undecided": f"{counts['undecided']} of {plural(n, 'limit')} cannot be "
-            "decided.",
+            "fail": f"The table breaks {counts['fail']} {of}.",
+            "undecided": f"{counts['undecided']} {of} cannot be decided: too few rows.",
         }[self.status]
-        broken = [
-            name
-            for name, status in zip(names, statuses, strict=True)
-            if status == self.status
-        ]
-        second = {
-            "pass": "",
-            "fail": f"Broken: {listing(broken)}.",
-            "undecided": "Collect more rows.",
-        }[self.status]
-        cards = [Kpi(status.capitalize(), str(counts[status])) for status in _WORST]
-        table, words = self.table(), self.audited.rows.words
+        rows = pd.DataFrame([vars(judged) for judged in self.judged])
+        names = [self.policy.limits[at].words for at in rows["limit"]]
+        table, words = rows.assign(limit=names), self.audited.rows.words
         return Answer(
-            verdict=brief(first, second),
-            cards=cards,
-            figure=Drawing("plot_limits", self._drawn(), {"headline": first[:-1]}),
+            verdict=verdict,
+            cards=[Kpi(status.capitalize(), str(counts[status])) for status in _WORST],
+            figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
             table=Listing("Every limit", table.rename(columns=_HEADINGS), words),
             how=_HOW,
-            details=f"{self.status.capitalize()}: {listing(broken)}.",
             file="fairdash-limits.csv",
             data=table,
         )
 
-    def table(self) -> pd.DataFrame:
-        """Return every estimate that was judged, with its limit in words."""
-        rows = pd.DataFrame([vars(one) for one in self.judged])
-        names = [self.policy.limits[at].words for at in rows["limit"]]
-        return rows.assign(limit=names)
-
     def _drawn(self) -> pd.DataFrame:
         """Return one row per estimate as `fairdash.plots.plot_limits` takes them."""
         rows = []
-        for held in self.judged:
-            limit = self.policy.limits[held.limit]
+        for judged in self.judged:
+            limit = self.policy.limits[judged.limit]
             bound = limit.at_least if limit.at_most is None else limit.at_most
-            row = {"label": f"{limit.short}, {held.who}", "limit": bound}
-            rows.append(row | {name: getattr(held, name) for name in _DRAWN})
+            row = {"label": f"{limit.short}, {judged.who}", "limit": bound}
+            rows.append(row | {name: getattr(judged, name) for name in _DRAWN})
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as JSON has it."""
+        limits = [
+            {
+                "limit": limit.words,
+                "status": status,
+                "judged": [plain(vars(judged)) for judged in own],
+            }
+            for limit, status, own in self.results
+        ]
         return {
             "status": self.status,
-            "limits": [
-                {
-                    "limit": limit.words,
-                    "status": status,
-                    "judged": [
-                        plain(vars(one)) for one in self.judged if one.limit == at
-                    ],
-                }
-                for at, (limit, status) in enumerate(
-                    zip(self.policy.limits, self.statuses, strict=True)
-                )
-            ],
+            "limits": limits,
             "rows": len(self.audited.rows.frame),
             "excluded": [part._asdict() for part in self.audited.rows.excluded],
             "source": vars(self.audited.source),
@@ -198,25 +175,22 @@ class PolicyCheck:
 
     def to_junit(self) -> bytes:
         """Return the check as JUnit XML: a test a limit, undecided as an error."""
-        counts = {status: self.statuses.count(status) for status in _WORST}
+        counts = Counter(status for _, status, _ in self.results)
         suite = ElementTree.Element(
             "testsuite",
             name="fairdash check",
-            tests=str(len(self.statuses)),
+            tests=str(len(self.results)),
             failures=str(counts["fail"]),
             errors=str(counts["undecided"]),
             timestamp=self.audited.source.date.rstrip("Z"),
         )
-        for at, (limit, status) in enumerate(
-            zip(self.policy.limits, self.statuses, strict=True)
-        ):
+        for limit, status, own in self.results:
             case = ElementTree.SubElement(
                 suite, "testcase", classname="fairdash", name=_xml(limit.words)
             )
             if status != "pass":
                 kind = "failure" if status == "fail" else "error"
-                own = [one for one in self.judged if one.limit == at]
-                words = [one.words for one in own if one.status != "pass"]
+                words = [judged.words for judged in own if judged.status != "pass"]
                 outcome = ElementTree.SubElement(case, kind, message=_xml(words[0]))
                 outcome.text = _xml("\n".join(words))
         return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
@@ -307,6 +281,10 @@ def _status(limit: Limit, sure: bool, low: float, high: float) -> tuple[Status, 
     if keeps or not sure:
         return "pass", ""
     return "undecided", "the interval reaches the limit"
+
+
+def _worst(statuses: Iterable[Status]) -> Status:
+    return min(statuses, key=_WORST.index)
 
 
 def _xml(text: str) -> str:

@@ -11,7 +11,8 @@ unknown people could belong to categories (L. Gerchick et al., Auditing the audi
 FAccT 2025).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of, value_labels
-from fairdash._wording import plural
 from fairdash.audits.tables.counting import TableQuestion, count_rows, named_value
 from fairdash.metrics import measure_gaps
 
@@ -131,8 +131,8 @@ def ratio_bounds(n: Counts, selected: Counts, unknown: Unknown) -> NDArray[np.fl
 
 def check_counts(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> None:
     """Raise ValueError, with the category, where counts cannot be."""
-    known = counts[["category", "n", "selected"]].itertuples(index=False)
-    for name, n, selected in [*known, ("unknown", *unknown)]:
+    rows = counts[["category", "n", "selected"]].itertuples(index=False)
+    for name, n, selected in [*rows, ("unknown", *unknown)]:
         if not 0 <= selected <= n:
             raise ValueError(
                 f"Category {str(name)!r} has {selected} selected of {n}; fix the "
@@ -151,19 +151,17 @@ def inconsistencies(published: pd.DataFrame, *, digits: int = 2) -> list[str]:
         Decimals of the printed numbers; half a unit of the last one is allowed.
     """
     check_counts(published)
-    known = published[published["n"] > 0]
-    rate = known["selected"] / known["n"]
+    counted = published[published["n"] > 0]
+    rate = counted["selected"] / counted["n"]
     right = {"rate": rate, "ratio": rate / rate.max()}
     allowed = 0.5 * 10.0**-digits + 1e-9
-    found = []
-    for name in (column for column in right if column in known):
-        off = (known[name] - right[name]).abs() > allowed
-        found += [
-            f"The {name} of {row.category} is {getattr(row, name):g}, and its counts "
-            f"give {right[name][row.Index]:.{digits}f}."
-            for row in known[off].itertuples()
-        ]
-    return found
+    return [
+        f"The {name} of {row.category} is {getattr(row, name):g}, and its counts give "
+        f"{right[name][row.Index]:.{digits}f}."
+        for name in right
+        if name in counted
+        for row in counted[(counted[name] - right[name]).abs() > allowed].itertuples()
+    ]
 
 
 class BiasAudit(NamedTuple):
@@ -178,9 +176,8 @@ class BiasAudit(NamedTuple):
     def words(self, name: str) -> str:
         """Return the note of a table: unknown people and small categories."""
         table, missing = self.tables[name], self.unknown[name]
-        text = f"{plural(missing.n, 'person')} of unknown category".replace(
-            "persons", "people"
-        )
+        people = "1 person" if missing.n == 1 else f"{missing.n:,} people"
+        text = f"{people} of unknown category"
         small = table.loc[~table["included"], "category"]
         if len(small):
             text += f"; less than 2 % of the data, without ratio: {', '.join(small)}"
@@ -200,41 +197,32 @@ def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
     """
     flags, kind, excluded = _selected(frame, question)
     features = [named_value("--group", name, frame)[0] for name in question.groups]
-    columns = {name: value_labels(frame[name]) for name in features}
-    known = [value_labels(frame[name]).notna() for name in features]
-    keys = dict(columns)
+    labels = {name: value_labels(frame[name]) for name in features}
     if len(features) > 1:
-        whole = np.logical_and.reduce(known)
-        crossed = pd.Series(pd.NA, index=frame.index, dtype=object)
-        parts = [columns[name][whole].astype(str) for name in features]
-        crossed[whole] = _joined(parts)
-        keys[CROSSED.join(features)] = crossed
-    tables, unknown = {}, {}
-    for name, labels in keys.items():
-        rows = flags.notna()
-        missing = labels.isna() & rows
+        parts = pd.DataFrame(labels)
+        whole = parts.notna().all(axis=1)
+        crossed = parts.fillna("").astype(str).agg(CROSSED.join, axis=1)
+        labels[CROSSED.join(features)] = crossed.where(whole)
+    tables, unknown, rows = {}, {}, flags.notna()
+    for name, categories in labels.items():
+        missing = categories.isna() & rows
         unknown[name] = Unknown(int(missing.sum()), int(flags[missing].sum()))
         used = rows & ~missing
-        groups = flags[used].astype(int).groupby(labels[used].astype(str))
+        groups = flags[used].astype(int).groupby(categories[used].astype(str))
         counts = pd.DataFrame({"n": groups.size(), "selected": groups.sum()})
         counts = counts.rename_axis("category").reset_index()
         tables[name] = impact_table(counts, unknown[name])
-    return BiasAudit(tables, unknown, kind, int(flags.notna().sum()), excluded)
+    return BiasAudit(tables, unknown, kind, int(rows.sum()), excluded)
 
 
 def _selected(
     frame: pd.DataFrame, question: TableQuestion
 ) -> tuple["pd.Series[bool]", str, str]:
     """Return who was selected, missing for rows without a decision or a score."""
-    for text in question.groups:
-        named_value("--group", text, frame)
-    asked = TableQuestion(
-        groups=(),
-        decision=question.decision,
-        score=question.score,
-        where=question.where,
+    decided = replace(
+        question, groups=(), threshold=None, outcome=None, unit=None, weight=None
     )
-    rows = count_rows(frame, asked)
+    rows = count_rows(frame, decided)
     if rows.decided is not None:
         values, kind = rows.decided, "selection"
     elif question.score is not None:
@@ -246,13 +234,6 @@ def _selected(
     flags = pd.Series(pd.NA, index=frame.index, dtype="boolean")
     flags.iloc[rows.number] = values
     return flags, kind, rows.words
-
-
-def _joined(parts: Sequence["pd.Series[str]"]) -> "pd.Series[str]":
-    text = parts[0]
-    for part in parts[1:]:
-        text = text + CROSSED + part
-    return text
 
 
 def _intervals(

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import TypeAdapter
 
 from fairdash._validation import check_one_of
 from fairdash._wording import Kpi, count, plural
 from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.brief import brief
 from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.claims import Claim, claims_of
 from fairdash.audits.tables.counting import Excluded
@@ -119,21 +119,6 @@ class Batch:
     judged: tuple[Judged, ...]
     claims: tuple[Claim, ...]
 
-    @classmethod
-    def of_json(cls, kept: dict[str, Any]) -> "Batch":
-        """Return a batch that `asdict` made JSON of."""
-        return cls(
-            kept["label"],
-            kept["digest"],
-            kept["rows"],
-            tuple(Excluded(*part) for part in kept["excluded"]),
-            tuple(Judged(**part) for part in kept["judged"]),
-            tuple(
-                Claim(**{**part, "growth": tuple(part["growth"])})
-                for part in kept["claims"]
-            ),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Watch:
@@ -162,15 +147,12 @@ class Watch:
 
     def to_json(self) -> str:
         """Return the monitor with its batches as text that the store keeps."""
-        batches = [asdict(batch) for batch in self.batches]
-        return json.dumps({"monitor": asdict(self.monitor), "batches": batches})
+        return json.dumps(asdict(self))
 
     @classmethod
     def of_json(cls, text: str) -> "Watch":
         """Return what `to_json` made a text of."""
-        kept = json.loads(text)
-        batches = tuple(Batch.of_json(batch) for batch in kept["batches"])
-        return cls(Monitor(**kept["monitor"]), batches)
+        return TypeAdapter(cls).validate_python(json.loads(text))
 
     def evidence(self, limit: int) -> np.ndarray[Any, Any]:
         """Return the evidence against a limit after each batch; 1/alpha is an alarm.
@@ -181,11 +163,11 @@ class Watch:
         about = [claim.about for claim in next(filter(None, own), [])]
         if not about:
             return np.ones(len(own))
+        nothing = (0.0,) * len(BETS)
         weeks = []
         for claims in own:
             grown = {claim.about: claim.growth for claim in claims}
-            nothing = (0.0,) * len(BETS)
-            weeks.append(np.array([grown.get(one, nothing) for one in about]))
+            weeks.append(np.array([grown.get(claim, nothing) for claim in about]))
         return evidence(weeks, LOOKS[self.monitor.every])
 
     def alarms(self, limit: int) -> np.ndarray[Any, Any]:
@@ -204,60 +186,45 @@ class Watch:
         """
         rows = []
         for at, limit in enumerate(self.monitor.limits.limits):
-            found, stands = self.evidence(at), self.alarms(at)
-            for batch, strength, alarm in zip(self.batches, found, stands, strict=True):
-                judged = [one for one in batch.judged if one.limit == at]
+            series = zip(self.batches, self.evidence(at), self.alarms(at), strict=True)
+            for batch, strength, alarm in series:
+                judged = [part for part in batch.judged if part.limit == at]
                 if not judged:
                     continue
-                worst = _worst(limit, judged)
-                rows.append(
-                    {
-                        "batch": batch.label,
-                        "limit": limit.words,
-                        "feature": worst.feature,
-                        "group": worst.group,
-                        "value": worst.value,
-                        "low": worst.low,
-                        "high": worst.high,
-                        "n": worst.n,
-                        "batch alone": worst.status,
-                        "evidence": strength,
-                        "alarm": bool(alarm),
-                    }
-                )
+                row = vars(_worst(limit, judged))
+                row = {name: row[name] for name in COLUMNS if name in row}
+                row |= {"batch": batch.label, "limit": limit.words}
+                row |= {"batch alone": _worst(limit, judged).status}
+                rows.append({**row, "evidence": strength, "alarm": bool(alarm)})
         return pd.DataFrame(rows, columns=COLUMNS)
 
     @property
     def broken(self) -> list[tuple[str, str]]:
         """Limits with an alarm, each with the batch that raised it."""
-        found = []
+        broken = []
         for at, limit in enumerate(self.monitor.limits.limits):
             stands = self.alarms(at)
             if stands.any():
-                found.append((limit.words, self.batches[int(stands.argmax())].label))
-        return found
+                broken.append((limit.words, self.batches[int(stands.argmax())].label))
+        return broken
 
     def answer(self) -> Answer:
         """Return the series as an answer."""
-        n = len(self.batches)
-        first = f"No alarm in {count(n)} {'batch' if n == 1 else 'batches'}."
-        second = ""
-        if self.broken:
-            first = f"Alarm since {self.broken[0][1]}: a limit is broken."
-            second = "Look at the model's latest decisions."
-        table = self.table()
+        n, broken, table = len(self.batches), self.broken, self.table()
+        verdict = f"No alarm in {count(n)} {'batch' if n == 1 else 'batches'}."
+        if broken:
+            verdict = f"Alarm since {broken[0][1]}: a limit is broken."
         failing = table.loc[table["batch alone"] == "fail", "batch"].nunique()
-        details = "; ".join(f"{words} (since {when})" for words, when in self.broken)
         return Answer(
-            verdict=brief(first, second),
+            verdict=verdict,
             cards=[
                 Kpi("Batches", str(n)),
-                Kpi("Alarms", str(len(self.broken)), "false in a year: at most 5%"),
+                Kpi("Alarms", str(len(broken)), "false in a year: at most 5%"),
                 Kpi("Batches that fail", str(failing), "each by itself"),
             ],
-            figure=Drawing("plot_limits", self._drawn(), {"headline": first[:-1]}),
+            figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
             table=Listing("Every batch and limit", table.rename(columns=_HEADINGS)),
-            details=details,
+            details="; ".join(f"{words} (since {when})" for words, when in broken),
             how=_HOW,
             file="fairdash-monitor.csv",
             data=table,
@@ -294,10 +261,10 @@ def audit_batch(
 
 
 def _worst(limit: Limit, judged: Sequence[Judged]) -> Judged:
-    def beyond(one: Judged) -> float:
-        if np.isnan(one.value):
+    def beyond(estimate: Judged) -> float:
+        if np.isnan(estimate.value):
             return -np.inf
-        return one.value if limit.at_most is not None else -one.value
+        return estimate.value if limit.at_most is not None else -estimate.value
 
     return max(judged, key=beyond)
 
@@ -351,5 +318,5 @@ def _joined(frame: pd.DataFrame, later: pd.DataFrame, monitor: Monitor) -> pd.Da
 
 def _digest(frame: pd.DataFrame, monitor: Monitor) -> str:
     rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
-    asked = json.dumps([list(map(str, frame)), monitor.policy], sort_keys=True)
-    return sha256(rows + asked.encode()).hexdigest()
+    question = json.dumps([list(map(str, frame)), monitor.policy], sort_keys=True)
+    return sha256(rows + question.encode()).hexdigest()

@@ -1,6 +1,5 @@
 """Audit outcomes of any kind: several classes, numbers, or a ranking."""
 
-import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from fairdash._wording import listing, plural
 from fairdash.audits.answer import Answer, Listing
 from fairdash.audits.brief import NO_GAP, brief, place_brief
 from fairdash.audits.given import Given
+from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     MEASURE_NAMES,
@@ -79,7 +79,7 @@ class OutcomesAudit:
     def answer(self) -> Answer:
         """Return the verdict, and every measure by group with its interval."""
         sure = [(o, f) for o, f in self.findings if f.sure]
-        said = [sentence(f, self._speech(o)) for o, f in sure[:5]]
+        words = [sentence(f, self._speech(o)) for o, f in sure[:5]]
         names = {
             "outcome": "Outcome",
             "measure": "Measure",
@@ -96,7 +96,7 @@ class OutcomesAudit:
             self.verdict,
             table=Listing("Measures by group", table, self._note()),
             facts=(plural(self.n, "row"),),
-            details=" ".join(said) or NO_GAP,
+            details=" ".join(words) or NO_GAP,
             file="fairdash-audit.csv",
             data=self.by_group,
         )
@@ -110,8 +110,8 @@ class OutcomesAudit:
             "rows": self.n,
             "confidence": self.confidence,
             **{
-                name: None if one is None else json.loads(one.to_json(orient="records"))
-                for name, one in tables.items()
+                name: None if table is None else plain_rows(table)
+                for name, table in tables.items()
             },
         }
 
@@ -186,61 +186,62 @@ def audit_outcomes(
 
     Examples
     --------
-    >>> found = audit_outcomes(
+    >>> audit = audit_outcomes(
     ...     None, [3.0, 1.0, 2.0, 5.0] * 40, kind="numbers",
     ...     sensitive_features=["a", "a", "b", "b"] * 40,
     ... )
-    >>> found.verdict
+    >>> audit.verdict
     'The mean prediction is 1.500 lower for a than for b.'
     """
     check_one_of("kind", kind, OUTCOME_KINDS)
-    given = Given(frame)
-    y, predicted = given.values("y_true", y_true), given.values("y_pred", y_pred)
-    groups = given.groups(sensitive_features)
+    columns = Given(frame)
+    y, predicted = columns.values("y_true", y_true), columns.values("y_pred", y_pred)
+    groups = columns.groups(sensitive_features)
     sampling = {
-        "sample_weight": given.values("sample_weight", sample_weight),
-        "cluster": given.values("cluster", cluster),
+        "sample_weight": columns.values("sample_weight", sample_weight),
+        "cluster": columns.values("cluster", cluster),
     }
     check_lengths(predicted, groups, y, *sampling.values())
     parts = _parts(kind, y, predicted, top)
     n_classes = len({part.outcome for part in parts})
     inside = None
     if subgroups is not None:
-        labels, min_size = given.subgroups(subgroups, min_size)
+        labels, min_size = columns.subgroups(subgroups, min_size)
         inside = {"subgroups": labels, "min_size": min_size}
-    asked: dict[str, Any] = {"sensitive_features": groups, **sampling}
-    compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
     by_group, gaps, local = [], [], []
     for part in parts:
         rows: Any = {
             "measure": part.measure,
             "y_true": part.y,
             "y_pred": part.predicted,
-            **asked,
+            "sensitive_features": groups,
+            **sampling,
         }
         about = {"outcome": part.outcome, "measure": part.measure}
         values = measure_by_group(confidence=confidence, **rows)
         by_group.append(values.assign(**about))
-        level = for_all_pairs(
-            confidence, len(values), held=reference is not None, times=n_classes
+        held, n_groups = reference is not None, len(values)
+        level = for_all_pairs(confidence, n_groups, held=held, times=n_classes)
+        table = measure_gaps(
+            confidence=level, reference=reference, favourable=favourable, **rows
         )
-        table = measure_gaps(confidence=level, **compared, **rows)
         clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
         gaps.append(table.assign(**about, clear=clear & ~table["too_few"]))
         if inside is not None:
-            found = LocalMeasure.of(**rows, **inside)
-            local.append(_local(found, confidence, n_classes).assign(**about))
-    every = _ordered(
-        gaps, ["reference", "difference", "ci_low", "ci_high", "n", "clear"]
-    )
+            measured = LocalMeasure.of(**rows, **inside)
+            local.append(_local(measured, confidence, n_classes).assign(**about))
+    names = ["outcome", "measure", "group"]
+    ends = ["ci_low", "ci_high", "n"]
+    every = pd.concat(gaps, ignore_index=True)
+    every = every[[*names, "reference", "difference", *ends, "clear"]]
     return OutcomesAudit(
         kind,
         len(predicted),
-        _ordered(by_group, ["value", "ci_low", "ci_high", "n"]),
+        pd.concat(by_group, ignore_index=True)[[*names, "value", *ends]],
         every,
         pd.concat(local, ignore_index=True)[_LOCAL] if local else None,
         _findings(every),
-        given.feature(sensitive_features),
+        columns.feature(sensitive_features),
         confidence,
     )
 
@@ -309,32 +310,26 @@ def _flags(column: Any, name: str) -> Any:
     return (pd.Series(column).map(value_label) == name).to_numpy(np.int8)
 
 
-def _local(found: LocalMeasure, confidence: float, n_classes: int) -> pd.DataFrame:
+def _local(measured: LocalMeasure, confidence: float, n_classes: int) -> pd.DataFrame:
     chance = np.nan
-    if found.estimable.any():
-        samples = found.noise_floor().samples
+    if measured.estimable.any():
+        samples = measured.noise_floor().samples
         chance = float(np.quantile(samples, 1 - 0.05 / n_classes))
     level = 1 - (1 - confidence) / n_classes
-    return found.table(confidence=level).assign(chance=chance)
-
-
-def _ordered(tables: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    return pd.concat(tables, ignore_index=True)[
-        ["outcome", "measure", "group", *columns]
-    ]
+    return measured.table(confidence=level).assign(chance=chance)
 
 
 def _findings(gaps: pd.DataFrame) -> list[tuple[str, Finding]]:
     """Return gaps as findings: sure ones by how many half widths they are from 0."""
-    found = []
-    for row in gaps.to_dict("records"):
-        ends = float(row["difference"]), float(row["ci_low"]), float(row["ci_high"])
+    distance = gaps["difference"].abs() / (gaps["ci_high"] - gaps["ci_low"])
+    order = gaps.assign(unsure=~gaps["clear"], near=-distance.fillna(0))
+    order = order.sort_values(["unsure", "near"], kind="stable")
+    why = "the interval reaches 0, or rows are too few"
+    findings = []
+    for row in order.to_dict("records"):
         names = str(row["measure"]), None, str(row["group"]), str(row["reference"])
-        clear = bool(row["clear"])
-        why = "" if clear else "the interval reaches 0, or rows are too few"
-        finding = Finding(*names, *ends, int(row["n"]), clear, why)
-        half = (finding.high - finding.low) / 2
-        distance = abs(finding.value) / half if half else np.inf
-        found.append((not clear, -np.nan_to_num(distance), row["outcome"], finding))
-    found.sort(key=lambda one: one[:2])
-    return [(outcome, finding) for *_, outcome, finding in found]
+        ends = float(row["difference"]), float(row["ci_low"]), float(row["ci_high"])
+        n, clear = int(row["n"]), bool(row["clear"])
+        finding = Finding(*names, *ends, n, clear, "" if clear else why)
+        findings.append((str(row["outcome"]), finding))
+    return findings
