@@ -111,7 +111,6 @@ class Door:
         if user:
             who[f"user {user}"] = 1
         if self._sessions and path == LOGIN:  # which asks for a token that is new
-            self._limits.login(who)
             provider = urlencode({"provider": encode_provider_token("default")})
             scope["query_string"] = provider.encode()
         elif self._sessions and path == LOGOUT:

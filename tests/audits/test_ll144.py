@@ -51,13 +51,6 @@ def test_bounds_are_those_of_a_brute_force(seed):
     assert found == pytest.approx(brute(n, x, unknown), abs=1e-9)
 
 
-def test_without_unknown_people_the_bounds_are_the_ratio():
-    table = impact_table(counts(a=(100, 50), b=(200, 60), c=(50, 25)))
-    assert table["ratio"].tolist() == pytest.approx([1, 0.6, 1])
-    assert table["bound_low"].tolist() == pytest.approx([1, 0.6, 1])
-    assert table["bound_high"].tolist() == pytest.approx([1, 0.6, 1])
-
-
 def test_the_example_of_the_rules():
     """Two tables of the city's example: selection by sex, and scoring by sex."""
     selection = impact_table(counts(Male=(1390, 667), Female=(1181, 555)))

@@ -7,16 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlparse
 
 import pytest
 from conftest import free_port, is_healthy, wait_until, wait_until_no_engine
-from crafted.bundles import opened, packed_run, written
-from driving import SECONDS, faults, settle
-
-from fairdash.store import open_store
+from driving import SECONDS, faults
 
 pytest.importorskip("authlib", reason="a login needs streamlit[auth]")
 from joserfc import jwk, jwt
@@ -82,8 +79,8 @@ def provider():
 
 
 @contextmanager
-def served(folder, provider, processes=1):
-    """Serve the app behind the provider's login; yield its address and home folder."""
+def served(folder, provider):
+    """Serve the app behind the provider's login; yield its address."""
     port, home = free_port(), folder / "home"
     app = f"http://localhost:{port}"
     (folder / ".streamlit").mkdir()
@@ -91,7 +88,7 @@ def served(folder, provider, processes=1):
     (folder / ".streamlit" / "secrets.toml").write_text(secrets)
     command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
     server = subprocess.Popen(
-        [*command, "--port", str(port), "--processes", str(processes)],
+        [*command, "--port", str(port)],
         cwd=folder,
         env={**os.environ, "FAIRDASH_HOME": str(home), "FAIRDASH_LINGER": "0.5"},
         stdout=subprocess.DEVNULL,
@@ -99,21 +96,15 @@ def served(folder, provider, processes=1):
     )
     try:
         wait_until(lambda: is_healthy(port), SECONDS)
-        yield app, home
+        yield app
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(timeout=120)
         wait_until_no_engine(home)
 
 
-def process(page):
-    """Return which process serves a browser."""
-    known = {one["name"]: one["value"] for one in page.context.cookies()}
-    return int(known["fairdash_process"])
-
-
 def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_path):
-    with served(tmp_path, provider, processes=2) as (app, _home):
+    with served(tmp_path, provider) as app:
         sockets = []
         page.on("websocket", lambda socket: sockets.append(socket.url))
         for scheme in ("light", "dark"):
@@ -127,22 +118,11 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
         page.get_by_role("button", name="Log out").wait_for()
         page.goto(f"{app}/Data")
         page.locator("input[type=file]").wait_for(state="attached")
-        mine = process(page)
-        link = f"{app}/Runs?find=Ours"
+        link = f"{app}/Runs"
         page.goto(link)
         page.get_by_role("heading", name="What has been tried?").wait_for()
-        assert process(page) == mine  # with all that the login asked for
-        page.context.add_cookies(  # as if that process were gone: the other one knows
-            [{"name": "fairdash_process", "value": str(1 - mine), "url": app}]
-        )
-        page.goto(link)
-        page.get_by_role("heading", name="What has been tried?").wait_for()
-        assert process(page) == 1 - mine
         thief = page.context.browser.new_context()
         thief.add_cookies(page.context.cookies())
-        thief.add_cookies(  # of another process than the window
-            [{"name": "fairdash_process", "value": str(mine), "url": app}]
-        )
         other = thief.new_page()
         other.goto(f"{app}/Data")
         other.locator("input[type=file]").wait_for(state="attached")
@@ -159,38 +139,3 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
         other.goto(link)
         other.get_by_role("heading", name="Log in").wait_for()
         thief.close()
-
-
-def test_a_bundle_that_names_a_file_of_the_server_shows_nothing_of_it(
-    page, provider, tmp_path
-):
-    with closing(open_store(tmp_path / "maker")) as store:
-        packed_run(store, tmp_path / "bundle.zip")
-    members, facts = opened(tmp_path / "bundle.zip")
-    data = facts["runs"][0]["spec"]["data"]
-    del data["table"]
-    with served(tmp_path, provider) as (app, home):
-        page.goto(f"{app}/Runs")
-        page.get_by_role("link", name="Log in").click()
-        page.get_by_role("button", name="Log out").wait_for()
-        secrets = tmp_path / ".streamlit" / "secrets.toml"
-        for path in (".streamlit/secrets.toml", str(secrets), "/etc/passwd"):
-            data["path"] = path
-            page.goto(f"{app}/Runs")
-            page.get_by_role("button", name="Import runs").click()
-            content = written(members, facts)
-            sent = {"name": "b.zip", "mimeType": "application/zip", "buffer": content}
-            page.locator("input[type=file]").set_input_files(sent)
-            page.get_by_role("button", name="Import", exact=True).click()
-            page.get_by_text("The bundle was not imported").wait_for()
-            settle(page)
-            shown = page.locator("body").inner_text()
-            for words in ("cookie_secret", "known to both", "root:", "/bin/"):
-                assert words not in shown
-        page.goto(f"{app}/Data")
-        page.locator("input[type=file]").wait_for(state="attached")
-        settle(page)
-        assert "People" not in page.locator("body").inner_text()
-        (home_of_user,) = (home / "users").iterdir()
-        with closing(open_store(home_of_user)) as store:
-            assert (store.kept(), store.runs()) == ([], [])

@@ -188,13 +188,6 @@ def test_several_groups_are_audited_each_and_crossed(file, tmp_path):
     assert len(shown) == 3 + 2 + 6
 
 
-def test_a_column_may_have_an_equals_sign_in_its_name(file, tmp_path):
-    frame = pd.read_csv(file).rename(columns={"repaid": "paid=back"})
-    frame.to_csv(file, index=False)
-    done = call(file, "--decision", "paid=back=yes", "--group", "group")
-    assert done.exit_code == 0, done.output
-
-
 def test_a_model_file_scores_the_rows(tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")

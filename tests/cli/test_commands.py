@@ -10,9 +10,8 @@ from contextlib import closing, contextmanager
 
 import pandas as pd
 import pytest
-import yaml
 from conftest import end_runs, free_port, is_healthy, wait_until, wait_until_no_engine
-from toys import ROLES, people_csv, specification
+from toys import people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash import __version__
@@ -58,21 +57,6 @@ def test_run_trains_prints_and_writes_all_rows(home, config, folder):
     (record,) = store.runs()
     assert record.status == "finished"
     store.close()
-
-
-def test_a_subsample_can_be_trained_on(home, config, folder):
-    done = call("run", config, "--inline", "--train-rows", 100)
-    assert done.exit_code == 0, done.output
-    store = open_store()
-    (record,) = store.runs()
-    assert record.spec["train_rows"] == 100
-    trials = store.snapshot(record.id).trials
-    assert {store.artifact(trial.key).train_rows() for trial in trials} == {100}
-    store.close()
-    few = call("run", config, "--inline", "--train-rows", 2)
-    assert few.exit_code == 2
-    assert "`train_rows` must be at least 4" in few.stderr
-    assert one_line(few.stderr)
 
 
 def test_run_goes_through_the_engine(home, config):
@@ -142,18 +126,6 @@ def test_a_bad_configuration_is_one_clear_line(home, folder, text, message):
     assert one_line(done.stderr)
 
 
-def test_a_file_that_does_not_exist_is_refused():
-    done = call("run", "nobody.yaml")
-    assert done.exit_code == 2
-    assert "does not exist" in done.stderr
-
-
-def write_roles(folder, **changes):
-    roles = ROLES.model_copy(update=changes).model_dump(mode="json")
-    (folder / "roles.yaml").write_text(yaml.safe_dump(roles))
-    return folder / "roles.yaml"
-
-
 def connects(port, host):
     """Tell whether a page of a host name, as a browser says, may talk to the server."""
     link = http.client.HTTPConnection("localhost", port, timeout=30)
@@ -217,10 +189,6 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
         wait_until_no_engine(home)
 
 
-def test_the_help_of_app_names_the_section_that_sets_up_a_login():
-    assert "`[auth]`" in call("app", "--help").output
-
-
 def test_a_login_that_cannot_work_is_refused_before_anything_starts(home, folder):
     (folder / ".streamlit").mkdir()
     (folder / ".streamlit" / "secrets.toml").write_text("[auth]\nclient_id = 'a'\n")
@@ -237,17 +205,6 @@ def test_the_app_is_served_to_others_only_with_a_login_or_knowingly(home):
     assert one_line(refused.output)
     assert "--insecure" in refused.output
     assert not home.exists()
-
-
-def test_a_sweep_writes_parquet_and_resumes_by_its_id(engine, config, folder):
-    rows = folder / "rows.parquet"
-    done = call("run", config, "--out", rows)
-    assert done.exit_code == 0, done.output
-    first = pd.read_parquet(rows)
-    run = re.search(r"run (\w+): finished", done.stdout).group(1)
-    again = call("run", "--resume", run, "--out", rows)
-    assert again.exit_code == 0, again.output
-    pd.testing.assert_frame_equal(pd.read_parquet(rows), first)
 
 
 def test_a_file_that_is_neither_csv_nor_parquet_is_refused_before_training(

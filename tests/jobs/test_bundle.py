@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score
-from toys import people, people_csv, specification, train_sweep
+from toys import people, people_csv, train_sweep
 from typer.testing import CliRunner
 
 from fairdash.audits import exported
@@ -201,26 +201,6 @@ def test_models_that_failed_stay_failed(swept, stores, tmp_path):
     store.delete_run(half)
 
 
-def test_no_engine_begins_a_model_that_failed_elsewhere(stores, tmp_path, monkeypatch):
-    one, other = stores
-    grid = {"method": "road", "params": {"n_epochs": 1, "fairness_weight": [1e39, 1]}}
-    (tmp_path / "people.csv").write_bytes(people_csv())
-    run = queue(one, specification(tmp_path / "people.csv", methods=[grid]))
-    run_open(one)
-    pack_runs(one, [run], tmp_path / "half.zip")
-    seen = []
-
-    def looked_at(*given, **told):  # by an engine, as soon as it is there
-        seen.append(other.unfinished(add_run(*given, **told)))
-        return run
-
-    add_run = other.add_run
-    monkeypatch.setattr(other, "add_run", looked_at)
-    unpack_runs(other, tmp_path / "half.zip")
-    keys = [trial.key for trial in other.snapshot(run).trials]
-    assert seen == [{keys[1]}]
-
-
 def test_a_data_set_that_was_here_stays_as_it_is_shown(swept, stores, tmp_path):
     _, _, file = swept
     other, _ = stores
@@ -241,17 +221,6 @@ def test_a_data_set_that_was_here_stays_as_it_is_shown(swept, stores, tmp_path):
         unpack_runs(other, hostile)
     assert other.dataset_record(data).subgroups == wanted
     assert other.runs() == []
-
-
-def test_an_export_that_is_refused_leaves_the_file_before(swept, tmp_path):
-    store, run, _ = swept
-    file = tmp_path / "runs.zip"
-    pack_runs(store, [run], file)
-    before = file.read_bytes()
-    with pytest.raises(ValueError, match="no run"):
-        pack_runs(store, [run, "none"], file)
-    assert file.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [file]
 
 
 def of(known):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -74,16 +73,3 @@ def test_all_services_share_home_and_certificates(services):
     _, name, *options = services["app"]["command"]
     context = root.get_command(None, name).make_context(name, options)
     assert context.params["address"] == "0.0.0.0"
-
-
-def test_the_worker_is_asked_for_as_the_shell_knows_it(services):
-    shell, flag, line = services["worker"]["command"]
-    assert (shell, flag) == ("sh", "-c")
-    program, room, name, *options = shlex.split(
-        line.replace("$$(hostname -i)", "10.0.0.6")
-    )
-    assert (program, room) == ("fairdash", "cluster")
-    command = typer.main.get_command(app).get_command(None, room).commands[name]
-    params = command.make_context(name, options).params
-    address = services["app"]["environment"]["FAIRDASH_SCHEDULER"]
-    assert (params["address"], params["host"]) == (address, "10.0.0.6")

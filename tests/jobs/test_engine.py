@@ -1,6 +1,5 @@
 """One real host with two workers serves all tests of this file."""
 
-import contextlib
 import importlib.util
 import json
 import os
@@ -201,24 +200,6 @@ def test_a_killed_worker_costs_its_stack_only_time(store, ask):
     assert store.run(run_id).status == "finished"
 
 
-def test_a_stack_that_kills_three_workers_fails(store, ask):
-    run_id = ask(road(STUBBORN, tau=0.56))
-    wait_until(lambda: store.snapshot(run_id).count("running") == 1)
-
-    def over_or_kill():
-        for pid in workers(store.home):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process = psutil.Process(pid)
-                if process.cpu_percent(interval=0.2) > 50:
-                    process.kill()
-        return over(store, run_id)
-
-    wait_until(over_or_kill)
-    (trial,) = store.snapshot(run_id).trials
-    assert trial.status == "failed"
-    assert "worker died 3 times" in trial.reason
-
-
 def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
     medium = {"n_epochs": 150, "batch_size": 64}
     run_id = ask(road(medium, tau=0.7), seeds=[0, 1, 2])
@@ -240,18 +221,6 @@ def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
 def written_so_far(store, run_id):
     done = [t.key for t in store.snapshot(run_id).trials if t.status == "finished"]
     return {key: store.artifact(key).folder.stat().st_mtime_ns for key in done}
-
-
-def test_an_engine_of_other_code_is_replaced_when_an_app_starts(store, ask):
-    old = host_pid(store.home)
-    card = store.home / "engine.json"
-    card.write_text(json.dumps({"pid": old, "code": "of last week"}))
-    with attach(store.home):
-        wait_until(lambda: not engine_lives(store.home))
-    run_id = ask(road(tau=0.9))
-    wait_until(lambda: over(store, run_id))
-    assert store.run(run_id).status == "finished"
-    assert host_pid(store.home) != old
 
 
 def test_what_workers_are_forked_from_is_there():

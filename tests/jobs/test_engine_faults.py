@@ -1,7 +1,6 @@
 """An engine that dies unwatched, that cannot begin, that has no room on its disk."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -9,15 +8,22 @@ from collections import deque
 from types import SimpleNamespace
 
 import pytest
-from conftest import end_runs, free_port, wait_until, wait_until_no_engine
+from conftest import end_runs, wait_until, wait_until_no_engine
+from distributed import KilledWorker
 from toys import ROLES, Question, people_csv, specification
 
-from fairdash.jobs import _engine, _serve, attach, ensure_engine, queue, why_waits
+from fairdash.jobs import (
+    _engine,
+    _serve,
+    attach,
+    ensure_engine,
+    queue,
+    watching,
+    why_waits,
+)
 from fairdash.jobs._engine import engine_lives
 from fairdash.jobs._work import end
 from fairdash.store import open_store
-
-SERVE = "from fairdash.cli import app; app()"
 
 
 @pytest.fixture
@@ -39,24 +45,6 @@ def ask(store, tmp_path):
         return queue(store, specification(tmp_path / "people.csv", methods=methods))
 
     return queue_road
-
-
-def test_an_engine_that_dies_while_no_page_is_open_is_started_again(home, store, ask):
-    run_id = ask(n_epochs=100, batch_size=64, tau=[0.2, 0.4])
-    command = [sys.executable, "-c", SERVE, "app", "--port", str(free_port())]
-    app = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        wait_until((home / "engine.json").exists)
-        wait_until(lambda: store.run(run_id).status == "running")
-        host = json.loads((home / "engine.json").read_text())["pid"]
-        os.kill(host, signal.SIGKILL)
-        wait_until(lambda: store.run(run_id).over)
-    finally:
-        app.send_signal(signal.SIGINT)
-        app.wait(timeout=120)
-    assert store.run(run_id).status == "finished"
 
 
 def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monkeypatch):
@@ -82,49 +70,7 @@ def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monke
     wait_until_no_engine(home)
 
 
-@pytest.fixture
-def small_disk(home):
-    """The home folder on a disk of its own, and a function that changes its size."""
-
-    def mount(options):
-        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(home)]
-        return subprocess.run(command, capture_output=True).returncode == 0
-
-    home.mkdir()
-    if not mount("size=20m"):
-        pytest.skip("only root may mount a disk")
-    yield lambda size: mount(f"remount,size={size}")
-    subprocess.run(["umount", "--lazy", str(home)], check=True)
-
-
-def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask):
-    run_id = ask()
-    store = open_store()
-    try:
-        with attach(home):
-            ensure_engine(home)
-            wait_until(lambda: store.run(run_id).status == "running")
-            waits = why_waits(store, store.snapshot(run_id))
-            assert waits == "Waits for room on the disk"
-            filler = home / "filler"
-            with pytest.raises(OSError, match="No space left"):
-                filler.write_bytes(b"x" * (30 << 20))
-            with pytest.raises(OSError, match=r"is full.*Make room"):
-                store.set_status(run_id, "running", error="n" * 10_000_000)
-            assert [run.id for run in store.open_runs()] == [run_id]
-            filler.unlink()
-            assert store.snapshot(run_id).count("queued") == 1
-            assert small_disk("300m")
-            wait_until(lambda: ensure_engine(home) or store.run(run_id).over)
-            assert store.run(run_id).status == "finished"
-    finally:
-        store.close()
-
-
 def test_a_run_deleted_while_the_engine_ends_it_stops_no_other(home, monkeypatch):
-    workers = SimpleNamespace(
-        subscribe_topic=lambda *_: None, nthreads=dict, run=lambda *_, **__: {}
-    )
     store = open_store()
     data = store.add_dataset(store.add_table(people_csv(), "p.csv"), ROLES, "People")
     first, second = (
@@ -141,10 +87,69 @@ def test_a_run_deleted_while_the_engine_ends_it_stops_no_other(home, monkeypatch
         end(store, run_id)
 
     monkeypatch.setattr(_serve, "end", end_late)
-    host = _serve.Host(store, workers, elsewhere=False)
+    host = _serve.Host(store, no_workers(), elsewhere=False)
     host.runs["deleted before"] = _serve.OpenRun("deleted before", deque())
     assert host.turn()
     assert [run.status for run in store.runs()] == ["finished"]
     assert host.runs == {}
     assert not host.turn()
     store.close()
+
+
+def test_an_app_starts_its_engine_again_while_no_page_is_open(home, monkeypatch):
+    starts = []
+    monkeypatch.setattr(_engine, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(_engine, "ensure_engine", starts.append)
+    with watching(home):
+        wait_until(lambda: len(starts) > 2)
+    assert set(starts) == {home}
+
+
+def test_an_engine_of_other_code_is_asked_to_end(home):
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    home.mkdir()
+    card = {"pid": sleeper.pid, "code": "of last week"}
+    (home / "engine.json").write_text(json.dumps(card))
+    with attach(home):  # the card of an engine that is gone
+        assert sleeper.poll() is None
+    with _engine.take(home / "engine.lock"), attach(home):
+        assert sleeper.wait(60) == -signal.SIGTERM
+
+
+def test_a_stack_that_kills_three_workers_fails(home, ask, store):
+    run_id = ask()
+    (key,) = store.unfinished(run_id)
+    stack = SimpleNamespace(key="stack", trials=[SimpleNamespace(key=key)])
+    host = _serve.Host(store, no_workers(), elsewhere=False)
+    run = _serve.OpenRun(run_id, deque())
+    for _ in range(_serve.TRIES):
+        assert store.unfinished(run_id) == {key}
+        host._failed(run, stack, KilledWorker("stack", None, 1))
+    (trial,) = store.snapshot(run_id).trials
+    assert "worker died 3 times" in trial.reason
+    store.set_status(run_id, "failed")
+
+
+def test_on_a_full_disk_training_waits_and_says_so(home, ask, store, monkeypatch):
+    run_id = ask()
+    host = _serve.Host(store, no_workers(threads=2), elsewhere=False)
+    monkeypatch.setattr(_engine, "ROOM", 10**18)
+    waits = why_waits(store, store.snapshot(run_id))
+    assert waits == "Waits for room on the disk"
+    host.turn()
+    assert host.runs[run_id].tasks == {}
+    monkeypatch.setattr(_engine, "ROOM", 0)
+    host.turn()
+    assert len(host.runs[run_id].tasks) == 1
+    store.set_status(run_id, "cancelled")
+
+
+def no_workers(threads=0):
+    """A client of a scheduler that takes stacks and never answers."""
+    waiting = SimpleNamespace(done=lambda: False, add_done_callback=lambda _: None)
+    return SimpleNamespace(
+        subscribe_topic=lambda *_: None,
+        nthreads=lambda: {"worker": threads},
+        run=lambda *_, **__: {},
+        submit=lambda *_, **__: waiting,
+    )

@@ -1,13 +1,9 @@
-import json
-import subprocess
-import sys
-
 import pytest
 import sqlalchemy as sa
 from toys import people_csv, specification
 
-from fairdash.jobs import _work, attach, queue, run_open, submit
-from fairdash.jobs._engine import CARD, engine_lives, take
+from fairdash.jobs import queue, run_open, submit
+from fairdash.jobs._engine import engine_lives
 from fairdash.jobs._work import begin
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep
@@ -42,13 +38,6 @@ def test_a_run_is_over_when_submit_returns_and_gives_the_figures_of_run_sweep(
     difference = (table[numbers] - expected[numbers]).abs().max().max()
     assert difference < 1e-5
     assert not engine_lives(store.home)
-
-
-def test_a_run_is_named_after_its_methods_and_data(store, path):
-    run_id = submit(store, specification(path))
-    assert store.run(run_id).name == "Unconstrained, ROAD on People"
-    named = submit(store, specification(path), name="Again")
-    assert store.run(named).name == "Again"
 
 
 def test_the_file_is_kept_so_the_run_no_longer_needs_it(store, path):
@@ -89,17 +78,6 @@ def test_a_failing_setting_says_why_and_stops_no_other(store, path):
     assert snapshot.run.status == "failed"
 
 
-def test_a_new_run_tries_a_failure_again(store, path, monkeypatch):
-    spec = specification(path, methods=[{"method": "unconstrained", "params": QUICK}])
-    with monkeypatch.context() as patch:
-        patch.setattr(_work, "train_stack", lambda *_, **__: 1 / 0)
-        failed = submit(store, spec)
-    assert store.snapshot(failed).trials[0].reason.startswith("ZeroDivisionError")
-    again = submit(store, spec)
-    assert store.run(again).status == "finished"
-    assert store.run(failed).status == "failed"
-
-
 def test_a_marked_run_is_cancelled_and_keeps_nothing(store, path):
     long = {"method": "road", "params": {**QUICK, "n_epochs": 100_000}}
     run_id = queue(store, specification(path, methods=[long]))
@@ -137,19 +115,6 @@ def test_a_damaged_model_fails_and_the_others_of_its_stack_do_not(store, path):
     assert "scores.npy of" in again.trials[0].reason
 
 
-def test_an_app_that_starts_beside_ends_no_process_but_an_engine(store, path):
-    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    facts = {"pid": bystander.pid, "code": "of an engine that ended", "scheduler": ""}
-    (store.home / CARD).write_text(json.dumps(facts))
-    queue(store, specification(path))
-    try:
-        run_open(store, watch=lambda: attach(store.home).close())
-        assert bystander.poll() is None
-    finally:
-        bystander.kill()
-        bystander.wait()
-
-
 def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):
     spec = specification(path)
     run_id = queue(store, spec)
@@ -159,13 +124,6 @@ def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):
     record = store.run(run_id)
     assert record.status == "failed"
     assert "`method` must be one of" in record.error
-
-
-def test_apps_share_their_lease_and_an_ending_engine_shuts_them_out(home):
-    with attach(home), attach(home):
-        assert take(home / "apps.lock") is None
-    with take(home / "apps.lock"):
-        assert take(home / "apps.lock", shared=True) is None
 
 
 def test_a_run_begins_without_the_half_trainings_of_a_run_that_was_cancelled(

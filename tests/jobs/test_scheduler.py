@@ -111,19 +111,6 @@ def test_other_machines_are_spoken_to_by_tls_alone():
             serve_worker(wrong, n_workers=1)
 
 
-def test_a_key_that_was_deleted_is_made_anew_with_whole_files_beside_it(tmp_path):
-    for _ in range(2):
-        made = CliRunner().invoke(app, ["cluster", "init", str(tmp_path)])
-        assert made.exit_code == 0, made.output
-        certificate = (tmp_path / "certificate.pem").read_text()
-        assert certificate.endswith("END CERTIFICATE-----\n")
-        yaml.safe_load((tmp_path / "dask.yaml").read_text())
-        (tmp_path / "key.pem").unlink()
-        for name in ("certificate.pem", "dask.yaml"):  # as with a longer path
-            with open(tmp_path / name, "a") as file:
-                file.write("of before")
-
-
 def test_workers_elsewhere_have_certificates_and_a_run_outlives_their_scheduler(
     postgres, bucket, tmp_path, monkeypatch
 ):

@@ -6,10 +6,8 @@ import io
 import json
 import re
 from contextlib import closing
-from zipfile import ZipFile
 
 import numpy as np
-import onnx
 import pytest
 from markdown_it import MarkdownIt
 from reading import ReportPage
@@ -17,10 +15,9 @@ from toys import people, train_sweep
 from typer.testing import CliRunner
 
 from fairdash._escaping import as_csv
-from fairdash.audits import exported, predictions
+from fairdash.audits import predictions
 from fairdash.cli import app
 from fairdash.datasets import Roles
-from fairdash.jobs import pack_runs
 from fairdash.reports import portable_spec, report
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, python_script
@@ -182,26 +179,6 @@ def test_the_configuration_and_the_script_say_what_they_are_for(store, run):
     }
     content = ast.literal_eval(assigned["spec"].args[0])
     assert SweepSpec.model_validate(content) == spec
-
-
-def test_a_model_and_its_files_have_our_names(store, run):
-    model = exported(store, run)
-    card = report(store, run).to_markdown()
-    with ZipFile(io.BytesIO(model.to_bytes(card))) as archive:
-        named = {"model.json", "model.safetensors", "README.md"}
-        assert set(archive.namelist()) == named
-        assert_markdown_is_text(archive.read("README.md").decode())
-        known = json.loads(archive.read("model.json"))
-    assert sorted(known["groups"]) == sorted(model.groups)
-    inputs = onnx.load_from_string(model.to_onnx()).graph.input
-    assert [one.name for one in inputs] == list(model.roles.features)
-
-
-def test_a_bundle_has_our_names(store, run):
-    content = io.BytesIO()
-    pack_runs(store, [run], content)
-    with ZipFile(content) as archive:
-        assert all(re.fullmatch(r"[\w.-]+", name) for name in archive.namelist())
 
 
 def test_what_the_shell_writes_of_a_run_is_text(home, run, file, tmp_path):

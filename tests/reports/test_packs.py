@@ -99,15 +99,6 @@ def test_an_alternative_that_is_there_is_found_and_one_that_is_not_seldom():
     assert covered == 8
 
 
-def test_rows_of_the_search_do_not_confirm():
-    y = np.arange(10) % 2
-    with pytest.raises(ValueError, match="must differ"):
-        less_discriminatory(
-            y, y, {"m": y}, sensitive_features=y, search_rows=[1, 2],
-            confirm_rows=[2, 3],
-        )  # fmt: skip
-
-
 def test_a_pack_of_local_law_144_holds_ratios_bounds_and_unknown_people(file, tmp_path):
     frame = pd.read_csv(file)
     asked = ["--pack", "ll144", "--group", "sex", "--group", "race"]

@@ -11,7 +11,7 @@ from toys import ROLES, people
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import TableFormat, read_table, table_digest
+from fairdash.datasets import TableFormat, table_digest
 from fairdash.jobs import submit
 from fairdash.reports import portable_spec
 from fairdash.store import open_store
@@ -108,23 +108,6 @@ def test_the_script_gives_the_same_numbers_in_an_empty_home(exported, tmp_path):
     assert done.returncode == 0, done.stderr
     same_numbers(pd.read_csv(saved), wanted)
     assert not (tmp_path / "empty").exists()
-
-
-def test_another_file_is_refused(exported, tmp_path):
-    _, spec, table = exported
-    other = tmp_path / f"other{table.suffix}"
-    other.write_bytes(table.read_bytes() + b"\n")
-    config = tmp_path / "run.yaml"
-    config.write_text(spec.to_yaml())
-    home = ("--inline", "--home", tmp_path / "new")
-    refused = call("run", config, *home, "--table", other)
-    assert refused.exit_code == 2
-    assert "is not the table asked for" in refused.output
-    form = spec.data.table_format
-    with pytest.raises(ValueError, match="is not the table asked for"):
-        read_table(other, digest=spec.data.table, table_format=form)
-    same = read_table(table, digest=spec.data.table, table_format=form)
-    pd.testing.assert_frame_equal(same, people())
 
 
 def test_a_table_given_takes_the_place_of_a_path_and_not_of_a_sample(inline, tmp_path):

@@ -1,11 +1,8 @@
 """The app as it is served, before anybody has logged in."""
 
-import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from http.client import HTTPConnection
@@ -42,39 +39,15 @@ WINDOW = {
 
 
 @pytest.fixture
-def outside():
-    """What a look-up reaches instead of the world: it takes calls, and is silent.
-
-    Its address, and who called.
-    """
-    calls = []
-    with socket.create_server(("localhost", 0)) as server:
-
-        def take():
-            with suppress(OSError):
-                while True:
-                    calls.append(server.accept())
-
-        threading.Thread(target=take, daemon=True).start()
-        yield f"http://localhost:{server.getsockname()[1]}", calls
-        server.shutdown(socket.SHUT_RDWR)
-    for link, _ in calls:
-        link.close()
-
-
-@pytest.fixture
-def served(request, tmp_path, home, outside):
-    """Port and process of an app, which would look outside by a proxy."""
+def served(tmp_path, home):
+    """Port and process of an app behind a login."""
     port = free_port()
-    if request.param == "login":
-        (tmp_path / ".streamlit").mkdir()
-        (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS.format(port=port))
-    ways = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), outside[0])
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS.format(port=port))
     with open(tmp_path / "log", "wb") as log:
         app = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(home), str(port)],
             cwd=tmp_path,
-            env={**os.environ, **ways, "no_proxy": ""},
             stdout=log,
             stderr=log,
         )
@@ -99,7 +72,6 @@ def ask(port, method, path, body=None, **headers):
             return 0
 
 
-@pytest.mark.parametrize("served", ["login"], indirect=True)
 def test_strangers_open_nothing_and_leave_nothing(served):
     port, process = served
 
@@ -121,17 +93,3 @@ def test_strangers_open_nothing_and_leave_nothing(served):
     assert process.memory_info().rss - held < 20 * MIB
     assert len(process.net_connections("tcp")) < STRANGERS
     assert ask(port, "GET", "/", Accept="text/html") == 401
-
-
-@pytest.mark.parametrize("served", ["no login"], indirect=True)
-def test_windows_of_other_pages_make_the_server_ask_nobody(served, outside):
-    port, _ = served
-    foreign = {**WINDOW, "Origin": "http://evil.example"}
-    with ThreadPoolExecutor(10) as strangers:
-        asked = strangers.map(
-            lambda _: ask(port, "GET", "/_stcore/stream", **foreign), range(10)
-        )
-        assert ask(port, "GET", "/ready") == 200
-        assert ask(port, "GET", "/", Accept="text/html") == 200
-        assert [*asked] == [403] * 10
-    assert outside[1] == []

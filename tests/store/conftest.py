@@ -11,7 +11,6 @@ ON_BOTH = {
     "test_tables_and_datasets",
     "test_removal_and_drafts",
     "test_a_newer_store_is_refused_and_left_as_it_is",
-    "test_what_is_deleted_beside_is_a_sentence_not_a_broken_key",
     "test_adding_beside_deleting_leaves_no_table_without_its_file",
     "test_a_run_whose_deletion_was_killed_keeps_its_models",
 }

@@ -84,17 +84,6 @@ def test_a_newer_store_is_refused_and_left_as_it_is(home, store):
     assert (shown.exit_code, shown.output.count("\n")) == (2, 1)
 
 
-def test_what_is_deleted_beside_is_a_sentence_not_a_broken_key(home, store, table):
-    dataset_id = store.add_dataset(table, ROLES, "People")
-    store.draft_dataset(table, ROLES, "People")  # this window has seen the table
-    with closing(open_store()) as other_window:
-        other_window.delete_dataset(dataset_id)
-    with pytest.raises(ValueError, match="table was deleted just now; add it again"):
-        store.add_dataset(table, ROLES, "People")
-    with pytest.raises(ValueError, match=r"There is no data set .*any more"):
-        store.add_run({}, [], name="First", dataset_id=dataset_id)
-
-
 def test_adding_beside_deleting_leaves_no_table_without_its_file(home, store, table):
     """Whatever their order, what is listed can be read."""
 

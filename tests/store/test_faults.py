@@ -60,29 +60,6 @@ def test_a_run_whose_deletion_was_killed_keeps_its_models(home, store, artifact,
     assert artifact.scores()[-1] == 1
 
 
-def test_a_deletion_that_was_killed_at_the_files_is_finished(
-    home, store, artifact, run
-):
-    die_while_deleting(home, run, at="files")
-    assert store.runs() == []
-    assert not artifact.exists()
-    assert list(artifact.folder.parent.iterdir()) != []
-    store.tidy()
-    assert list(artifact.folder.parent.iterdir()) == []
-
-
-def test_a_deletion_that_fails_puts_the_files_back(store, artifact, run, monkeypatch):
-    def fail(_):
-        raise OSError("disk full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("sqlalchemy.Connection.commit", fail)
-        with pytest.raises(OSError, match="disk full"):
-            store.delete_run(run)
-    assert [record.id for record in store.runs()] == [run]
-    assert artifact.scores()[-1] == 1
-
-
 def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
     flip_last_bit(artifact.folder / "row.json")
     data = store.run(run).dataset_id
@@ -109,12 +86,6 @@ def test_a_flipped_bit_of_a_model_is_not_served(artifact, name, read):
     flip_last_bit(artifact.folder / name)
     with pytest.raises(ValueError, match=rf"{name} of abc is damaged.*train that"):
         getattr(artifact, read)()
-
-
-def test_a_flipped_bit_of_a_table_is_not_served(home, store, table):
-    flip_last_bit(home / "tables" / table[:2] / table / "table.parquet")
-    with pytest.raises(ValueError, match=r"table.parquet of .* is damaged.*upload"):
-        store.table(table)
 
 
 def flip_last_bit(path):

@@ -76,15 +76,3 @@ def test_what_is_kept_can_be_listed_reported_and_shown(folder, live):
             with pytest.raises(OSError):
                 opened.add_table(people_csv(60), "people.csv")
     store.close()
-
-
-def test_an_empty_folder_that_cannot_be_written_says_so(folder):
-    home = folder / "home"
-    home.mkdir()
-    with read_only(home), pytest.raises(StoreError, match="can be read but not"):
-        open_store(home)
-    shown = folder / "empty"
-    shown.mkdir()
-    with read_only(shown):
-        refused = call("data", "list", "--home", shown)
-    assert (refused.exit_code, refused.output.count("\n")) == (2, 1)

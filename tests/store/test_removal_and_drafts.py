@@ -17,20 +17,6 @@ def finished_run(store, dataset_id):
     return run
 
 
-def test_a_data_set_goes_with_its_runs_and_with_its_last_table(store, table):
-    dataset_id = store.add_dataset(table, ROLES, "People")
-    finished_run(store, dataset_id)
-    folder = store.home / "tables" / table[:2] / table
-    assert folder.exists()
-    store.delete_dataset(dataset_id)
-    assert store.runs() == []
-    assert store.datasets() == []
-    assert store.tables() == []
-    assert not folder.exists()
-    with pytest.raises(ValueError, match="No table"):
-        store.table(table)
-
-
 def test_what_belongs_to_another_data_set_stays(store, table):
     gone = store.add_dataset(table, ROLES, "People")
     fewer = ROLES.model_copy(update={"features": ("age",)})
@@ -96,10 +82,3 @@ def test_all_that_is_kept_is_listed_with_its_size_and_removed(store, table):
     assert store.kept() == []
     assert run not in [record.id for record in store.runs()]
     assert on_disk(tables, artifacts) == 0
-
-
-def test_a_message_names_no_path_of_the_machine(store):
-    for ask in (store.run, store.table, store.dataset, store.snapshot, store.run_of):
-        with pytest.raises(ValueError) as refused:
-            ask("nothing")
-        assert str(store.home) not in str(refused.value)

@@ -1,7 +1,4 @@
 import os
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pandas as pd
@@ -112,15 +109,6 @@ def test_the_end_of_a_run_writes_its_summary(store, dataset_id):
     assert record.created <= record.started <= record.finished
 
 
-def test_the_newest_run_that_asked_for_a_trial_is_found(store, dataset_id):
-    add_run(store, dataset_id, "a", "b")
-    newer = add_run(store, dataset_id, "b")
-    assert store.run_of("b").id == newer
-    assert store.run_of("a").id != newer
-    with pytest.raises(ValueError, match="No run asked"):
-        store.run_of("c")
-
-
 def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
     one = add_run(store, dataset_id, "a", "b")
     two = add_run(store, dataset_id, "b")
@@ -152,32 +140,6 @@ def test_an_artifact_comes_back_and_its_first_writer_wins(store):
     assert artifact.ratio().tolist() == [1, 1, 1]
     assert artifact.ratio_history()["ratio"].shape == (2, 3)
     assert [path.name for path in artifact.folder.parent.iterdir()] == ["abc"]
-
-
-def test_pages_read_while_engines_write(store, dataset_id):
-    keys = [f"k{i}" for i in range(4)]
-    run_id = add_run(store, dataset_id, *keys)
-    read, writes = threading.Event(), []
-
-    def engine():
-        while not read.is_set():
-            store.put_progress([event(key, 1) for key in keys])
-            store.put_trial(run_id, keys[0], row={"test_accuracy": 1.0}, seconds=1.0)
-            writes.append(1)
-
-    def page():
-        for _ in range(20):
-            assert len(store.snapshot(run_id).trials) == 4
-            time.sleep(0.002)
-
-    with ThreadPoolExecutor(6) as pool:
-        engines = [pool.submit(engine) for _ in range(2)]
-        pages = [pool.submit(page) for _ in range(4)]
-        wait(pages)
-        read.set()
-        for one in (*engines, *pages):
-            one.result()
-    assert len(writes) >= 2
 
 
 def test_what_a_killed_writer_left_is_removed_after_an_hour(store):

@@ -17,12 +17,6 @@ def test_a_table_comes_back_as_it_was_read(store):
     assert (record.n_rows, record.n_columns) == (600, 5)
 
 
-def test_the_same_file_twice_is_one_table(store):
-    one = store.add_table(people_csv(), "people.csv")
-    assert store.add_table(people_csv(), "again.csv") == one
-    assert len(store.tables()) == 1
-
-
 def test_changing_a_returned_table_leaves_the_store_alone(store):
     digest = store.add_table(people_csv(), "people.csv")
     table = store.table(digest)
@@ -54,14 +48,6 @@ def test_other_subgroups_are_the_same_dataset_and_other_features_are_not(store):
     fewer = ROLES.model_copy(update={"features": ("skill",)})
     assert store.add_dataset(digest, fewer, "People") != dataset_id
     assert len(store.datasets()) == 2
-
-
-def test_a_path_is_the_same_table_as_its_content(store, tmp_path):
-    path = tmp_path / "people.csv"
-    path.write_bytes(people_csv())
-    assert store.add_table(path, path.name) == store.add_table(people_csv(), "again")
-    assert len(store.tables()) == 1
-    assert path.read_bytes() == people_csv()
 
 
 def test_how_a_file_was_read_is_kept_and_another_way_is_another_table(store):
