@@ -48,15 +48,8 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets._roles import Cut, Remedy, Roles
     from fairdash.datasets._rows import group_labels, outcomes
-    from fairdash.datasets._scores import (
-        AddedScores,
-        ScoreColumn,
-        ScoreKind,
-    )
-    from fairdash.datasets._subgroups import (
-        Subgroups,
-        quantile_cuts,
-    )
+    from fairdash.datasets._scores import AddedScores, ScoreColumn, ScoreKind
+    from fairdash.datasets._subgroups import Subgroups, quantile_cuts
     from fairdash.datasets.checks.table import check_table, readable_checks
     from fairdash.datasets.guess.features import guess_features
     from fairdash.datasets.guess.ranking import Candidate
@@ -77,11 +70,7 @@ if TYPE_CHECKING:
     from fairdash.datasets.reading.convert import TableFile, convert_table
     from fairdash.datasets.reading.format import TableFormat
     from fairdash.datasets.reading.parquet import load_table
-    from fairdash.datasets.reading.read import (
-        check_reading,
-        read_table,
-        table_digest,
-    )
+    from fairdash.datasets.reading.read import check_reading, read_table, table_digest
     from fairdash.datasets.reading.source import SeveralTablesError
     from fairdash.datasets.sources.address import is_address, shown
     from fairdash.datasets.sources.draw import table_file, write_source

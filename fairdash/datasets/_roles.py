@@ -14,12 +14,7 @@ from fairdash.datasets._columns import ColumnKind
 from fairdash.datasets._scores import ScoreColumn
 
 RemedyKind = Literal[
-    "leave_out",
-    "drop_duplicates",
-    "missing",
-    "recode",
-    "convert",
-    "date_parts",
+    "leave_out", "drop_duplicates", "missing", "recode", "convert", "date_parts"
 ]
 # what a kind needs beside the column
 _NEEDS: dict[str, tuple[str, ...]] = {

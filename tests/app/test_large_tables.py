@@ -7,9 +7,7 @@ from toys import ROLES
 
 from fairdash import ui
 from fairdash.audits import expected_cost
-from fairdash.datasets import (
-    ScoreColumn,
-)
+from fairdash.datasets import ScoreColumn
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
 from fairdash.ui.widgets.runs import source, training_spec

@@ -99,9 +99,7 @@ READ = r"read \(2, 2\)"
 TWO = "choose one"
 GZIPS = {
     "bomb.csv.gz": Case(
-        "80 MiB of rows in 80 kB",
-        lambda: gzipped(repeated(80, b"1,2\n")),
-        TIMES,
+        "80 MiB of rows in 80 kB", lambda: gzipped(repeated(80, b"1,2\n")), TIMES
     ),
     "nested.csv.gz": Case(
         "200 archives in one another", lambda: nested_gzip(200), "more than 8 others"
@@ -162,9 +160,7 @@ ZIPS = {
         TWO,
     ),
     "locked.zip": Case(
-        "a table behind a password",
-        lambda: archive(Entry(b"t.csv", flags=1)),
-        DAMAGED,
+        "a table behind a password", lambda: archive(Entry(b"t.csv", flags=1)), DAMAGED
     ),
 }
 ARCHIVES = GZIPS | ZIPS

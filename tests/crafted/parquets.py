@@ -186,9 +186,7 @@ PARQUETS = {
     ),
     **{
         f"kind_{name}.parquet": Case(
-            f"a column of a rare kind: {name}",
-            make,
-            rf"{READ}|exclude|{DAMAGED}",
+            f"a column of a rare kind: {name}", make, rf"{READ}|exclude|{DAMAGED}"
         )
         for name, make in KINDS.items()
     },

@@ -43,9 +43,7 @@ def hostile(cell):
 ANY = r"read \(\d+, \d+\)|"
 TEXTS = {
     "equal.csv": Case(
-        "20,000 columns of one name",
-        lambda: text(["x"] * MANY, ["1"] * MANY),
-        WIDE,
+        "20,000 columns of one name", lambda: text(["x"] * MANY, ["1"] * MANY), WIDE
     ),
     "endless_line.csv": Case(
         "a line of 15 MB, one cell", lambda: b"x" * LARGE, ENDLESS

@@ -3,22 +3,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fairdash.datasets import (
-    apply_remedy,
-    check_table,
-    make_dataset,
-)
+from fairdash.datasets import apply_remedy, check_table, make_dataset
 from fairdash.datasets.checks.leakage import rank_proxies
 
-COLUMNS = [
-    "severity",
-    "check",
-    "column",
-    "rows",
-    "message",
-    "remedy",
-    "action",
-]
+COLUMNS = ["severity", "check", "column", "rows", "message", "remedy", "action"]
 
 
 def finding(frame, roles, check, **changes):

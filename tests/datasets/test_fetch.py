@@ -119,10 +119,7 @@ def test_a_file_of_the_known_content_is_read_with_names_and_words(credit, tmp_pa
 @pytest.mark.parametrize(
     "change, said",
     [
-        (
-            lambda table: table.replace({"X23": {5: 6}}),
-            "are not those published",
-        ),
+        (lambda table: table.replace({"X23": {5: 6}}), "are not those published"),
         (lambda table: table[::-1], "are not those published"),
         (lambda table: table.assign(X1=table["X1"] + 0.5), "is no whole number"),
         (lambda table: table.assign(X1="x"), "is no whole number"),

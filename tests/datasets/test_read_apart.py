@@ -3,11 +3,7 @@
 import pandas as pd
 import pytest
 
-from fairdash.datasets import (
-    TableFormat,
-    convert_apart,
-    load_table,
-)
+from fairdash.datasets import TableFormat, convert_apart, load_table
 from fairdash.datasets.reading.convert import convert_table
 
 CSV = b"age;note\n" + b"".join(b"%d;a %d,5\n" % (i, i) for i in range(3000))

@@ -85,11 +85,7 @@ def test_a_column_left_out_has_its_reason_and_comes_back(roles):
     assert undo_remedy(changed, remedy, ["sex", "age", "income", "job"]) == roles
 
 
-NESTED = {
-    "lists": [np.array([1, 2])],
-    "records": [{"a": 1}],
-    "pairs": [[("a", 1)]],
-}
+NESTED = {"lists": [np.array([1, 2])], "records": [{"a": 1}], "pairs": [[("a", 1)]]}
 
 
 @pytest.mark.parametrize("name", list(NESTED))

@@ -7,11 +7,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.datasets import (
-    SAMPLES,
-    check_table,
-    load_sample,
-)
+from fairdash.datasets import SAMPLES, check_table, load_sample
 
 SCRIPT = Path(__file__).parents[2] / "sample_data" / "make_samples.py"
 MODELS = {

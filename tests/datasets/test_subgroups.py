@@ -103,10 +103,7 @@ def test_every_row_with_values_is_in_exactly_one_subgroup(table, order, n, width
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.integers(0, 200), min_size=9, max_size=300),
-    st.integers(1, 40),
-)
+@given(st.lists(st.integers(0, 200), min_size=9, max_size=300), st.integers(1, 40))
 def test_rows_of_one_bin_lie_within_its_width_but_for_open_ends(values, width):
     frame = pd.DataFrame({"points": values})
     found = labels(frame, columns=("points",), widths={"points": width})

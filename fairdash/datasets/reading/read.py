@@ -11,17 +11,8 @@ import pandas as pd
 
 from fairdash._lazy import is_installed, load
 from fairdash.datasets.reading.format import TableFormat, sniff
-from fairdash.datasets.reading.rows import (
-    MISSING,
-    csv_rows,
-    unreadable,
-)
-from fairdash.datasets.reading.source import (
-    Source,
-    as_source,
-    temporary,
-    unpack,
-)
+from fairdash.datasets.reading.rows import MISSING, csv_rows, unreadable
+from fairdash.datasets.reading.source import Source, as_source, temporary, unpack
 from fairdash.datasets.sources.address import is_address
 
 

@@ -12,12 +12,7 @@ from pyarrow import dataset as arrow_dataset
 from pyarrow import parquet
 
 from fairdash._lazy import load
-from fairdash.datasets.sources.address import (
-    SCHEME,
-    Address,
-    database_file,
-    shown,
-)
+from fairdash.datasets.sources.address import SCHEME, Address, database_file, shown
 
 BATCH_ROWS = 50_000
 NUMBERS = {int, float, Decimal}

@@ -5,10 +5,7 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash._wording import plural
-from fairdash.audits import (
-    BaseRates,
-    base_rates,
-)
+from fairdash.audits import BaseRates, base_rates
 from fairdash.datasets import (
     Candidate,
     Dataset,
@@ -22,10 +19,7 @@ from fairdash.datasets import (
     undo_remedy,
 )
 from fairdash.store import Draft
-from fairdash.ui.data.computed import (
-    checks_of,
-    guess_of,
-)
+from fairdash.ui.data.computed import checks_of, guess_of
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page

@@ -12,10 +12,7 @@ from fairdash.datasets import (
     readable_checks,
 )
 from fairdash.ui.data.computed import prepared_table
-from fairdash.ui.data.draft import (
-    apply_remedies,
-    take_back,
-)
+from fairdash.ui.data.draft import apply_remedies, take_back
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import store

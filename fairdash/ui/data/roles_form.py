@@ -315,10 +315,7 @@ def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
 def _pick_rows(
     free: list[str], numbers: list[str], roles: Roles, key: str
 ) -> tuple[
-    str | None,
-    str | None,
-    dict[str, tuple[str, ...]],
-    Literal["impute", "exclude"],
+    str | None, str | None, dict[str, tuple[str, ...]], Literal["impute", "exclude"]
 ]:
     weight = _pick_optional(
         "Sampling weight",

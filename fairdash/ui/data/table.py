@@ -8,12 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import (
-    SAMPLES,
-    RoleGuess,
-    Roles,
-    Subgroups,
-)
+from fairdash.datasets import SAMPLES, RoleGuess, Roles, Subgroups
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
 from fairdash.ui.data.computed import guess_of

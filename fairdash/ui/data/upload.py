@@ -87,10 +87,7 @@ def _choose_source() -> None:
     if chosen is None or not st.button("Read it", key="read source"):
         return
     try:
-        with (
-            st.spinner(plain(f"Reading {chosen}…")),
-            store().workspace() as folder,
-        ):
+        with st.spinner(plain(f"Reading {chosen}…")), store().workspace() as folder:
             path = Path(folder) / "rows.parquet"
             source = write_listed(chosen, mail, path)
             digest = store().add_table(path, source.name)
