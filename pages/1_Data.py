@@ -25,15 +25,13 @@ with left, st.container(border=True, gap="xsmall"):
     st.header("Roles", anchor=False)
     try:
         frame = data.prepared_table(table.digest, roles)
-        roles, subgroups, sizes = data.roles_form(
+        roles, subgroups = data.roles_form(
             frame, roles, subgroups, table.digest, table.key
         )
         edited = data.keep_edits(table, roles, subgroups)
         fitting = data.edited_dataset(table, roles)
         rates = data.edited_rates(fitting, subgroups)
         dataset = fitting
-        with sizes:
-            data.show_sizes(rates)
     except ValueError as error:
         refused = error
     audit = bool(roles.features) and st.button(

@@ -110,7 +110,7 @@ def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):
     scores.set_value(["points"]).run()
     assert not page.exception
     assert not page.error
-    start = next(box for box in page.number_input if box.label == "Positive from")
+    start = next(box for box in page.number_input if "positive from" in box.label)
     start.set_value(8.0).run()
     widget(page, "selectbox", "Sampling weight").set_value("priors_count").run()
     assert not page.exception

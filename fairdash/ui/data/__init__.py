@@ -11,7 +11,6 @@ from fairdash.ui.data.draft import (
     keep_edits,
     no_guess_notice,
 )
-from fairdash.ui.data.groups_form import show_sizes
 from fairdash.ui.data.review import check_panel, preview
 from fairdash.ui.data.roles_form import Unchosen, roles_form
 from fairdash.ui.data.scores import bring_model, list_own_scores, open_scores

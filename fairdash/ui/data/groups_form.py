@@ -1,15 +1,14 @@
 """How people and rows are put together: groups, their crossing, subgroups, sizes."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash._validation import value_label
-from fairdash._wording import listing, plural
-from fairdash.audits import BaseRates
+from fairdash._wording import listing
 from fairdash.datasets import (
     Roles,
     Subgroups,
@@ -22,10 +21,6 @@ from fairdash.datasets import (
 
 _MOST_GROUPS = 30
 FEW_VALUES = 8
-_MISSING: dict[Literal["exclude", "group"], str] = {
-    "exclude": "Exclude",
-    "group": "A group",
-}
 _MOST_PILLS = 12
 
 
@@ -47,13 +42,8 @@ def pick_groups(
     return _pick_values(common_labels(column)[:_MOST_GROUPS], known, key), ()
 
 
-def pick_crossing(
-    few: list[str], roles: Roles, key: str
-) -> tuple[tuple[str, ...], Literal["exclude", "group"]]:
-    """Draw further sensitive columns, and what happens to missing values.
-
-    ``few`` are the columns of few values that have no role yet.
-    """
+def pick_crossing(few: list[str], roles: Roles, key: str) -> tuple[str, ...]:
+    """Draw further sensitive columns, among ``few`` of few values without a role."""
     crossed = st.multiselect(
         "Crossed with",
         few,
@@ -62,15 +52,7 @@ def pick_crossing(
         help="Race crossed with sex has the groups black men, black women and so on.",
         key=f"{key} crossed",
     )
-    missing = st.segmented_control(
-        "Rows without a sensitive value",
-        list(_MISSING),
-        default=roles.sensitive_missing,
-        required=True,
-        format_func=_MISSING.__getitem__,
-        key=f"{key} sensitive missing",
-    )
-    return tuple(crossed), missing
+    return tuple(crossed)
 
 
 def pick_numbers(
@@ -160,16 +142,3 @@ def pick_bins(
     bins = {"widths": widths, "quantiles": quantiles, "cuts": cuts}
     chosen = {"columns": tuple(columns), "min_size": int(smallest)}
     return Subgroups.model_validate({**known.model_dump(), **bins, **chosen})
-
-
-def show_sizes(rates: BaseRates) -> None:
-    """Draw the sizes of all subgroups, those that cannot be estimated first."""
-    table = rates.sizes()
-    lost = int((~table["Estimable"]).sum())
-    st.caption(
-        f"{plural(len(table), 'subgroup')}, {lost} not estimable"
-        if lost
-        else f"{plural(len(table), 'subgroup')}, all estimable"
-    )
-    ordered = table.sort_values("Estimable", kind="stable")
-    st.dataframe(ordered, hide_index=True, height=min(35 * (len(table) + 1) + 3, 250))

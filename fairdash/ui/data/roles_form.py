@@ -1,12 +1,11 @@
 """The form that says what the columns of a table mean, a model's scores among them."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
-from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import plain
 from fairdash._validation import value_label
@@ -16,7 +15,6 @@ from fairdash.datasets import (
     Cut,
     Roles,
     ScoreColumn,
-    ScoreKind,
     Subgroups,
     choose_features,
     common_labels,
@@ -35,12 +33,6 @@ from fairdash.ui.data.groups_form import (
 )
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
-_KINDS: dict[ScoreKind, str] = {
-    "probability": "Probability, 0 to 1",
-    "margin": "Margin, −1 to 1",
-    "score": "Score with a threshold",
-    "decision": "Decision, 0 or 1",
-}
 _MISSING: dict[Literal["impute", "exclude"], str] = {
     "impute": "Keep",
     "exclude": "Exclude",
@@ -62,11 +54,6 @@ _MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
 def _pick_scores(
     frame: pd.DataFrame, roles: Roles, numbers: list[str], key: str
 ) -> tuple[ScoreColumn, ...]:
-    """Draw the choice of score columns and return what each one holds.
-
-    Raises ValueError if a chosen column has missing values or the same value in all
-    rows.
-    """
     st.caption("Of a model that exists already: audited as it is, never a feature.")
     current = {score.column: score for score in roles.scores}
     chosen = st.multiselect(
@@ -76,42 +63,34 @@ def _pick_scores(
         help="Higher numbers must speak for the outcome.",
         key=f"{key} scores",
     )
-    scores = []
-    for name in chosen:
-        score = current.get(name) or guess_score(frame[name])
-        if score is None:
-            raise ValueError(
-                f"{name!r} cannot be a model's score: it has missing values or the "
-                "same value in all rows. Choose another column under Scores."
-            )
-        scores.append(_pick_score_kind(frame[name], score, f"{key} {name}"))
-    return tuple(scores)
-
-
-def _pick_score_kind(
-    column: "pd.Series[float]", score: ScoreColumn, key: str
-) -> ScoreColumn:
-    kind = st.selectbox(
-        plain(f"{column.name} is a"),
-        list(_KINDS),
-        index=list(_KINDS).index(score.kind),
-        format_func=_KINDS.__getitem__,
-        key=f"{key} kind",
+    return tuple(
+        _pick_threshold(frame[name], current.get(name), f"{key} {name}")
+        for name in chosen
     )
-    if kind == "decision":
-        return ScoreColumn(column=score.column, kind=kind)
-    usual = {"probability": 0.5, "margin": 0.0}.get(kind, float(column.median()))
-    start = score.threshold if score.kind == kind else None
+
+
+def _pick_threshold(
+    column: "pd.Series[float]", current: ScoreColumn | None, key: str
+) -> ScoreColumn:
+    score = current or guess_score(column)
+    if score is None:
+        raise ValueError(
+            f"{column.name!r} cannot be a model's score: it has missing values or the "
+            "same value in all rows. Choose another column under Scores."
+        )
+    if score.kind == "decision":
+        return score
+    usual = 0.0 if score.kind == "margin" else 0.5
     threshold = st.number_input(
-        "Positive from",
-        value=usual if start is None else start,
+        plain(f"{column.name}: positive from"),
+        value=usual if score.threshold is None else score.threshold,
         format="%g",
         help="Scores from here on are positive decisions.",
-        key=f"{key} {kind} threshold",
+        key=f"{key} threshold",
     )
-    if start is None and kind != "score" and threshold == usual:
-        return ScoreColumn(column=score.column, kind=kind)  # above, as everywhere
-    return ScoreColumn(column=score.column, kind=kind, threshold=threshold)
+    if score.threshold is None and threshold == usual:
+        return score  # above, as everywhere
+    return ScoreColumn(column=score.column, kind=score.kind, threshold=threshold)
 
 
 def _pick_positive(
@@ -146,13 +125,10 @@ def _pick_positive(
 def _pick_meaning(
     roles: Roles, target: str, positive: str | tuple[str, ...] | Cut, key: str
 ) -> tuple[str, Literal["favourable", "unfavourable"] | None]:
-    same = (roles.target, roles.positive) == (target, positive)
-    name, meaning = (
-        (roles.positive_name, roles.positive_is)
-        if same
-        else guess_meaning(target, positive)
-    )
-    told = roles.model_copy(
+    name, meaning = guess_meaning(target, positive)
+    if (roles.target, roles.positive) == (target, positive):
+        name, meaning = roles.positive_name, roles.positive_is
+    words = roles.model_copy(
         update={
             "target": target,
             "positive": positive,
@@ -161,7 +137,7 @@ def _pick_meaning(
         }
     )
     with st.popover(
-        plain(f"1 = {told.positive_words()}") if name else "What does 1 mean?",
+        plain(f"1 = {words.positive_words()}") if name else "What does 1 mean?",
         type="tertiary",
         help="What the positive outcome means for the person; change it here.",
     ):
@@ -209,17 +185,9 @@ class Unchosen(ValueError):
     """Nothing was guessed, and outcome or sensitive column are not chosen yet."""
 
 
-class Choice(NamedTuple):
-    """What the form says, and where the sizes of subgroups can be shown."""
-
-    roles: Roles
-    subgroups: Subgroups
-    sizes: DeltaGenerator
-
-
 def roles_form(
     frame: pd.DataFrame, roles: Roles, subgroups: Subgroups, digest: str, key: str
-) -> Choice:
+) -> tuple[Roles, Subgroups]:
     """Draw the roles of a prepared table, filled in, and return the choice.
 
     ``digest`` is that of the table as it was read. Another ``key`` fills the form in
@@ -242,10 +210,9 @@ def roles_form(
         with st.popover("Groups", width="stretch"):
             few = few_valued(digest, roles, FEW_VALUES)
             offered_too = [c for c in few if c not in (target, sensitive)]
-            crossed, without = pick_crossing(offered_too, roles, key)
+            crossed = pick_crossing(offered_too, roles, key)
         with st.popover("Subgroups", width="stretch"), st.container(width=400):
             chosen_subgroups = pick_bins(frame, described, subgroups, key)
-            sizes = st.container()
         taken = (sensitive, *crossed)
         free = [column for column in others if column not in taken]
         numbers = [name for name in free if is_numeric_dtype(frame[name])]
@@ -283,7 +250,6 @@ def roles_form(
             "groups": groups,
             "sensitive_cuts": cuts,
             "crossed_with": crossed,
-            "sensitive_missing": without,
             "subgroup_columns": tuple(described),
             "scores": scores,
             "sample_weight": weight,
@@ -296,7 +262,7 @@ def roles_form(
     )
     if roles.guessed and chosen == roles.model_copy(update={"guessed": False}):
         chosen = roles  # nothing was changed, so it is still a guess
-    return Choice(chosen, chosen_subgroups, sizes)
+    return chosen, chosen_subgroups
 
 
 def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
