@@ -26,7 +26,7 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OnnxInput:
-    """An input of a model: its columns of the table, and the type they must be of.
+    """An input of a model: the column of its name, and the type it must be of.
 
     With ``labels`` text is the label of a value, of numbers too, and "" where missing:
     so fairdash writes its models.
@@ -35,16 +35,14 @@ class OnnxInput:
     name: str
     dtype: str
     rank: int
-    columns: tuple[str, ...]
-    width: int
     labels: bool
 
-    def values(self, frame: pd.DataFrame, names: dict[str, str]) -> NDArray[Any]:
-        """Return the input's array; ValueError names a column that does not fit."""
-        parts = [self._column(frame[names[name]]) for name in self.columns]
-        return parts[0] if self.rank == 1 else np.stack(parts, axis=1)
+    def values(self, column: "pd.Series[Any]") -> NDArray[Any]:
+        """Return the input's array; ValueError says why a column does not fit."""
+        values = self._values(column)
+        return values if self.rank == 1 else values[:, None]
 
-    def _column(self, column: "pd.Series[Any]") -> NDArray[Any]:
+    def _values(self, column: "pd.Series[Any]") -> NDArray[Any]:
         text = self.dtype == "str"
         if self.labels and text:
             return value_labels(column).fillna("").to_numpy(dtype=np.str_)
@@ -89,8 +87,7 @@ class OnnxModel:
     Attributes
     ----------
     inputs : tuple of OnnxInput
-        Each of one column, by its name; or one of several, which the file's metadata
-        ``feature_names`` name, a list in JSON.
+        Each of one column, by its name.
     classes_ : ndarray
         Labels of the classes that the file names; else there is no such attribute.
 
@@ -111,23 +108,12 @@ class OnnxModel:
         self._lock = Lock()
         with self._lock:
             facts = self._start()
-        self.inputs = tuple(
-            OnnxInput(**each | {"columns": tuple(each["columns"])})
-            for each in facts["inputs"]
-        )
+        self.inputs = tuple(OnnxInput(**each) for each in facts["inputs"])
         if facts["classes"]:
             self.classes_ = np.array(facts["classes"])
-        for each in self.inputs:
-            if len(each.columns) != each.width:
-                raise ValueError(
-                    f"{name} cannot be used: its input {each.name!r} takes "
-                    f"{each.width or 'several'} numbers that have no names. Export it "
-                    "with an input for each column, or name the columns in the file's "
-                    "metadata as feature_names, a JSON list."
-                )
 
     def __repr__(self) -> str:
-        reads = [column for each in self.inputs for column in each.columns]
+        reads = [each.name for each in self.inputs]
         return f"{type(self).__name__}({self._name!r}, {reads=})"
 
     def columns(self, frame: pd.DataFrame) -> dict[str, str]:
@@ -141,7 +127,7 @@ class OnnxModel:
         for name in map(str, frame.columns):
             alike.setdefault(_plain(name), []).append(name)
         columns = {}
-        for name in (column for each in self.inputs for column in each.columns):
+        for name in (each.name for each in self.inputs):
             same = [name] if name in frame else alike.get(_plain(name), [])
             if len(same) != 1:
                 raise ValueError(
@@ -159,7 +145,7 @@ class OnnxModel:
         when a column is missing or of another type, and when the model was stopped.
         """
         names = self.columns(frame)
-        arrays = [each.values(frame, names) for each in self.inputs]
+        arrays = [each.values(frame[names[each.name]]) for each in self.inputs]
         with self._lock:
             parts = [
                 self._run([array[start : start + PART] for array in arrays])

@@ -117,22 +117,14 @@ def _facts(model: onnx.ModelProto) -> dict[str, Any]:
     if len(fed) > MOST_INPUTS:
         raise ValueError(f"it has {len(fed):,} inputs, more than {MOST_INPUTS:,}")
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    try:
-        names = json.loads(metadata.get("feature_names", "[]"))
-    except ValueError:
-        names = []
-    named = isinstance(names, list) and all(isinstance(n, str) for n in names)
-    inputs = [
-        _input(value, names if named and len(fed) == 1 else [])
-        | {"labels": metadata.get("labels") == "fairdash"}
-        for value in fed
-    ]
+    labels = metadata.get("labels") == "fairdash"
+    inputs = [_input(value) | {"labels": labels} for value in fed]
     classes = _cut_zip_map(graph)
     output = _probabilities(graph)
     return {"inputs": inputs, "classes": classes, "output": output}
 
 
-def _input(value: onnx.ValueInfoProto, names: list[str]) -> dict[str, Any]:
+def _input(value: onnx.ValueInfoProto) -> dict[str, Any]:
     kind = value.type.tensor_type
     dtype = {int(key): name for key, name in _TYPES.items()}.get(kind.elem_type)
     if dtype is None:
@@ -140,19 +132,13 @@ def _input(value: onnx.ValueInfoProto, names: list[str]) -> dict[str, Any]:
             f"its input {value.name[:80]!r} takes no numbers, text or yes and no"
         )
     dims = [d.dim_value if d.HasField("dim_value") else None for d in kind.shape.dim]
-    if len(dims) not in (1, 2) or (dims[0] or 0) > 0:
+    if not dims or dims[0] or dims[1:] not in ([], [1]):
         raise ValueError(
             f"its input {value.name[:80]!r} is of shape {dims[:8]}; the first "
-            "dimension must be free, one row a person, and at most one may follow"
+            "dimension must be free, one row a person. Export it with an input for "
+            "each column"
         )
-    width = (dims[1] or len(names) or 0) if len(dims) == 2 else 1
-    return {
-        "name": value.name,
-        "dtype": dtype,
-        "rank": len(dims),
-        "columns": names if len(names) == width else [value.name][: width == 1],
-        "width": width,
-    }
+    return {"name": value.name, "dtype": dtype, "rank": len(dims)}
 
 
 def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:

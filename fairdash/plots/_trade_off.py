@@ -1,7 +1,5 @@
 """What post-processing does: accuracy against DI."""
 
-import math
-
 import pandas as pd
 
 from fairdash._wording import between, number, percent
@@ -51,7 +49,7 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
     }
     return Picture(
         finish(data, layout, height=430, legend=True),
-        _trade_off_headline(records(chosen)[0], rows),
+        f"Accuracy against the gap (DI), {rows} rows",
         _trade_off_alt(table, rows),
         table.drop(columns="kind").dropna(axis="columns", how="all"),
         f"{rows.capitalize()} rows, 95% Wilson and Newcombe intervals. Line: the ramp "
@@ -71,26 +69,6 @@ def _trade_off_alt(table: pd.DataFrame, rows: str) -> str:
         for row in records(table[table["kind"] != "curve"])
     )
     return f"Accuracy against DI on {rows} rows with 95% intervals. {listed}."
-
-
-def _trade_off_headline(setting: Spec, rows: str) -> str:
-    """Say what the ramp does to DI and accuracy."""
-    accuracy, gap = (setting[f"{name}_change"] for name in _ORDER)
-    if math.isnan(gap):
-        return f"No change of DI can be estimated on {rows} rows"
-    if not _clear(setting, _ORDER[1]):
-        return f"The change of DI is not clear on {rows} rows"
-    takes = f"takes {number(-gap)} off DI" if gap < 0 else f"adds {number(gap)} to DI"
-    way = "costs" if accuracy < 0 else "gains"
-    price = f"{way} {abs(100 * accuracy):.1f} pt accuracy"
-    if not _clear(setting, _ORDER[0]):
-        price = "accuracy change not clear"
-    return f"{rows.capitalize()} rows: the ramp {takes}, {price}"
-
-
-def _clear(row: Spec, name: str) -> bool:
-    low, high = row[f"{name}_change_low"], row[f"{name}_change_high"]
-    return bool(low > 0 or high < 0)
 
 
 def _points(

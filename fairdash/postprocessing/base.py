@@ -18,7 +18,6 @@ from fairdash.metrics import (
     expected_measure,
 )
 from fairdash.postprocessing.inputs import Array, ScoreType
-from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
 
@@ -209,13 +208,7 @@ class PostProcessor(BaseEstimator, ABC):
     def report(self, rows: ScoredRows) -> Report:
         """Return all that is said of rows, from one computation of h."""
         h = self.chance(rows)
-        sums = DecisionSums.of(
-            h,
-            rows.cells,
-            rows.names,
-            has_outcome=rows.y is not None,
-            weight=rows.weight,
-        )
+        sums = rows.sums(h)
         return Report(rows, h, sums.outcome(), sums.changed())
 
     def decisions(

@@ -8,7 +8,6 @@ import pandas as pd
 
 from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.baselines import HardtThreshold, RejectOption
-from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.ramp import RampThreshold
 from fairdash.postprocessing.rows import ScoredRows
 
@@ -55,20 +54,13 @@ def trade_off_table(
     ``_change``, ``_change_low`` and ``_change_high`` against no correction
     """
     rows = report.rows
-    before = rows.before.astype(np.float64)
-    sums = DecisionSums.of(
-        before,
-        rows.cells,
-        rows.names,
-        has_outcome=rows.y is not None,
-        weight=rows.weight,
-    )
+    before = rows.sums(rows.before.astype(np.float64)).outcome()
     setting = {"kind": "setting", "tolerance": ramp.tolerance}
     lines = [_line("Ramp, this setting", report.outcome, setting)]
     for tolerance in ramp.tolerances():
         outcome = ramp.at_tolerance(tolerance).report(rows).outcome
         lines.append(_line("Ramp", outcome, {"kind": "curve", "tolerance": tolerance}))
-    lines.append(_line(BEFORE, sums.outcome(), {"kind": "method"}))
+    lines.append(_line(BEFORE, before, {"kind": "method"}))
     for label, method in baselines.items():
         lines.append(_line(label, method.report(rows).outcome, {"kind": "method"}))
     return pd.DataFrame(lines)

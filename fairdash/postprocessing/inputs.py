@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -122,22 +122,14 @@ def as_weights(sample_weight: ArrayLike | None, like: Array) -> Array | None:
     return weight
 
 
-class FittedGroups(NamedTuple):
-    """Groups that rules are learned for.
-
-    ``values`` stand in the column, plain Python; ``names`` are those of JSON and the
-    screen; ``codes``, (n,), is the place of every row's group.
-    """
-
-    values: tuple[Any, ...]
-    names: tuple[str, ...]
-    codes: NDArray[np.int64]
-
-
 def fit_groups(
     sensitive_features: ArrayLike, margins: Array, weight: Array | None
-) -> FittedGroups:
-    """Return the groups, each of at least two rows."""
+) -> tuple[tuple[Any, ...], tuple[str, ...], NDArray[np.int64]]:
+    """Return the groups, each of at least two rows.
+
+    These are their values as they stand in the column, their names, and the place of
+    every row's group, (n,).
+    """
     groups, codes = encode_groups(sensitive_features, margins)
     names = tuple(value_label(group) for group in groups)
     check_distinct("sensitive_features", names)
@@ -149,7 +141,7 @@ def fit_groups(
             f"There are groups of fewer than two rows: {listing(small)}; no rate can "
             "be learned from these. Merge them with another group or exclude them."
         )
-    return FittedGroups(tuple(groups.tolist()), names, codes)
+    return tuple(groups.tolist()), names, codes
 
 
 def check_distinct(column: str, names: Sequence[str]) -> None:

@@ -25,6 +25,7 @@ from fairdash.postprocessing.inputs import (
     read_margins,
 )
 from fairdash.postprocessing.kernels import SortedScores
+from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.target_rate import (
     ByOutcome,
     balanced_rate,
@@ -75,17 +76,9 @@ class ScoredRows:
         margins = as_margins(scores, score_type)
         check_informative(margins, score_type)
         weight = as_weights(sample_weight, margins)
-        groups = fit_groups(sensitive_features, margins, weight)
+        values, names, codes = fit_groups(sensitive_features, margins, weight)
         labels = None if y is None else binary_labels(y, margins)
-        return cls(
-            margins,
-            groups.codes,
-            groups.names,
-            groups.values,
-            labels,
-            weight,
-            score_type,
-        )
+        return cls(margins, codes, names, values, labels, weight, score_type)
 
     @property
     def scores(self) -> Array:
@@ -129,6 +122,16 @@ class ScoredRows:
         """Cells of :class:`DecisionSums`; an unknown outcome counts as 0."""
         cells: Codes = 4 * self.codes + 2 * self.before
         return cells if self.y is None else cells + self.y
+
+    def sums(self, h: Array) -> DecisionSums:
+        """Return the sums of h, from which all expected numbers follow."""
+        return DecisionSums.of(
+            h,
+            self.cells,
+            self.names,
+            has_outcome=self.y is not None,
+            weight=self.weight,
+        )
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -232,8 +235,8 @@ class SplitScores:
         check_informative(margins[calibration], score_type)
         learned = margins[calibration]
         own = None if weight is None else as_weights(weight[calibration], learned)
-        read = fit_groups(labels[calibration], learned, own)
-        ordered = tuple(names or read.names)
+        _, learned_names, _ = fit_groups(labels[calibration], learned, own)
+        ordered = tuple(names or learned_names)
         present = pd.Index([value_label(group) for group in values])
         codes = pd.Index(ordered).get_indexer(present)[levels]
         unseen = np.flatnonzero(codes[test] < 0)

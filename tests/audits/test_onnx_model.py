@@ -66,9 +66,9 @@ def test_a_model_that_takes_too_long_is_stopped(monkeypatch):
 
 
 def test_columns_without_a_value_are_refused_by_a_sentence():
-    text = OnnxInput("a", "str", 1, ("a",), 1, labels=False)
+    text = OnnxInput("a", "str", 1, labels=False)
     with pytest.raises(ValueError, match=r"'a' holds nan.* takes text"):
-        text.values(pd.DataFrame({"a": [np.nan, np.nan]}), {"a": "a"})
+        text.values(pd.Series([np.nan, np.nan], name="a"))
 
 
 def test_a_model_runs_where_many_files_are_open():
@@ -91,17 +91,16 @@ def test_too_large_a_file_starts_no_process(monkeypatch):
         OnnxModel(b"0" * 11)
 
 
-def test_one_input_of_several_numbers_needs_their_names():
+def test_a_column_is_found_by_its_name_or_the_only_one_like_it():
+    made = OnnxModel(model(sigmoid()).SerializeToString())
+    (name,) = (each.name for each in made.inputs)
+    assert made.columns(pd.DataFrame({name: [1.0]})) == {name: name}
+    with pytest.raises(ValueError, match="none of that name"):
+        made.columns(pd.DataFrame({"other": [1.0]}))
+
+
+def test_one_input_of_several_numbers_is_refused():
     total = helper.make_node("ReduceMean", ["x"], ["m"], axes=[1])
     made = model(total, sigmoid("m"), inputs=[WIDE])
-    with pytest.raises(ValueError, match="'x' takes 3 numbers that have no names"):
+    with pytest.raises(ValueError, match="an input for each column"):
         OnnxModel(made.SerializeToString())
-    made.metadata_props.add(key="feature_names", value='["a", "b", "hours per week"]')
-    found = OnnxModel(made.SerializeToString())
-    frame = pd.DataFrame({"b": [2.0], "hours_per_week": [6], "a": [1], "c": [9]})
-    assert list(found.columns(frame).values()) == ["a", "b", "hours_per_week"]
-    np.testing.assert_allclose(
-        found.predict_proba(frame)[0, 1], 1 / (1 + np.exp(-3)), rtol=1e-6
-    )
-    with pytest.raises(ValueError, match="several of that name"):
-        found.columns(frame.assign(**{"hours-per-week": 1}))
