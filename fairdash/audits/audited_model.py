@@ -121,11 +121,18 @@ class AuditRows:
         return self.dataset.frame.iloc[self.where][self.features].reset_index(drop=True)
 
     def sample(self, n: int) -> Codes:
-        """Return up to ``n`` places among the test rows, always the same, ascending."""
-        if n >= self.n:
-            return np.arange(self.n)
+        """Return up to ``n`` places among the test rows, always the same, ascending.
+
+        Of a unit it is one row, so that they say ``n`` times something new.
+        """
+        unit = self.dataset.unit
+        places = np.arange(self.n)
+        if unit is not None:
+            places = np.sort(np.unique(unit[self.where], return_index=True)[1])
+        if n >= len(places):
+            return places
         rng = np.random.default_rng(self.seed)
-        return np.sort(rng.choice(self.n, n, replace=False))
+        return np.sort(rng.choice(places, n, replace=False))
 
     def variants(self, flips: Flips) -> list[pd.DataFrame]:
         """Return the test rows under every combination of some values.

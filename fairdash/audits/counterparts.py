@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from fairdash.audits.table_search import (
     in_table,
     row_columns,
 )
+from fairdash.brought import TableModel
 from fairdash.datasets import Encoder
 from fairdash.metrics import FairMetric
 
@@ -47,16 +48,8 @@ def _label(value: Any) -> str:
     return value_label(value)
 
 
-class Classifier(Protocol):
-    """A model brought along, of encoded rows."""
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class; the last column is of outcome 1."""
-        ...
-
-
 def worst_counterparts(
-    model: AuditedModel | Classifier,
+    model: AuditedModel | TableModel,
     rows: AuditRows | ArrayLike | pd.DataFrame,
     *,
     metric: FairMetric,
@@ -174,7 +167,7 @@ def _stored(
 
 
 def _brought(
-    model: Classifier, rows: Any, metric: FairMetric, places: Codes | None
+    model: TableModel, rows: Any, metric: FairMetric, places: Codes | None
 ) -> _People:
     names = metric.feature_names
     header = list(rows) if isinstance(rows, pd.DataFrame) else None

@@ -112,7 +112,7 @@ def trained_columns(trial: TrialRecord, features: Sequence[str]) -> tuple[str, .
 def similar_people(
     model: AuditedModel, columns: Sequence[str], *, places: Codes
 ) -> Pairs:
-    """Return for people of the test rows the most similar other one.
+    """Return for people of the test rows the most similar other one, of another unit.
 
     By Euclidean distance of the encoded columns but ``columns``, whose values do not
     count. First the nearest of those who are decided otherwise.
@@ -120,13 +120,16 @@ def similar_people(
     rows = model.rows
     pool = rows.sample(POOL)
     every = rows.test.X.astype(np.float64)
+    unit = np.arange(rows.n)
+    if rows.dataset.unit is not None:
+        unit = rows.dataset.unit[rows.where]
     near = np.empty(len(places), np.int64)
     squared = np.empty(len(places))
     names = rows.encoder.feature_names
     sigma = ignore_columns(columns, names).sigma if columns else np.eye(len(names))
     for part, nearest, apart in nearest_rows(every[places], every[pool], sigma, most=2):
         other = pool[nearest]
-        apart = np.where(other == places[part][:, None], np.inf, apart)
+        apart = np.where(unit[other] == unit[places[part]][:, None], np.inf, apart)
         best = apart.argmin(1)
         near[part] = other[np.arange(len(part)), best]
         squared[part] = apart[np.arange(len(part)), best]
@@ -148,7 +151,7 @@ def similar_people(
 
 
 def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
-    """Return for every test row the same person with other values of some columns.
+    """Return for test rows, one a unit, the same person with other values of columns.
 
     Of several combinations that which changes the decision, then P(1), most.
     ``flips`` are of `fairdash.audits.flip_values`.
@@ -176,9 +179,11 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
     table = _table(model, everyone, before, after, changes)
     table["other"] = table["row"]
     table["fair_distance"] = 0.0
+    places = rows.sample(rows.n)
+    table = table.iloc[places]
     size = -(table["after"] - table["before"]).abs()
     order = np.lexsort([size, ~table["decision_changed"]])
-    return Pairs("changed", table.iloc[order].reset_index(drop=True), rows.n)
+    return Pairs("changed", table.iloc[order].reset_index(drop=True), len(places))
 
 
 def _group_changes(rows: AuditRows, places: Codes, near: Codes) -> list[list[Change]]:

@@ -159,7 +159,7 @@ def _assumed(dataset: Dataset) -> Noise:
             shown=lambda level: min(max(level, 0.0), 1.0),
         ),
     )
-    return from_level(groups, level)
+    return from_level(groups, level, dataset.unit)
 
 
 def _sample(dataset: Dataset) -> Noise:
@@ -185,7 +185,9 @@ def _sample(dataset: Dataset) -> Noise:
         )
         for label, first in zip(("True group", "Noisy group"), few, strict=False)
     )
-    return from_sample(dataset.sensitive_features, frame, true, noisy, table)
+    return from_sample(
+        dataset.sensitive_features, frame, true, noisy, table, dataset.unit
+    )
 
 
 _NOISE: dict[str, Callable[[Dataset], Noise]] = {

@@ -118,6 +118,24 @@ def test_the_most_similar_person_is_the_nearest_other_row(model, columns):
     assert low < ends[0] < ends[1] < high  # two people can be each other's nearest
 
 
+def test_the_most_similar_person_is_no_other_visit_of_the_same(rows):
+    frame = rows.dataset.frame.head(100)
+    visits = pd.concat([frame, frame], ignore_index=True)
+    visits["person"] = [f"p{i}" for i in np.tile(np.arange(100), 2)]
+    roles = rows.dataset.roles.model_copy(update={"unit": "person"})
+    data = AuditRows.of(make_dataset(visits, roles, name="visits"), 0)
+    model = AuditedModel("k", "logistic", Scorer(), data)
+    places = data.sample(data.n)
+    unit = data.dataset.unit[data.where]
+    assert len(places) == len(set(unit[places])) == data.n / 2
+    flips = flip_values(data.dataset, ["kind"])
+    assert changed_people(model, flips).n == len(places)
+    people = similar_people(model, (), places=places).people
+    number = data.dataset.row_number[data.where] + 1
+    own, other = (unit[np.searchsorted(number, people[c])] for c in ("row", "other"))
+    assert (own != other).all()
+
+
 def test_only_the_columns_asked_for_change_and_the_worst_value_counts(model):
     flips = flip_values(model.rows.dataset, ["kind"])
     pairs = changed_people(model, flips)

@@ -14,7 +14,6 @@ from fairdash.methods.noisy_groups import (
     estimate_noise,
     largest_noise,
     reach,
-    share_limits,
     shares_on_rows,
     symmetric_limits,
     symmetric_noise,
@@ -68,6 +67,8 @@ class Noise:
     noisy : ndarray of str
     matrix, low, high : DataFrame or None
         P(G | noisy group), noisy groups in rows, sorted, and its limits.
+    unit : ndarray of int or None
+        Whose each row is, where one person has several.
     """
 
     key: str
@@ -75,6 +76,7 @@ class Noise:
     matrix: pd.DataFrame | None = None
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
+    unit: Places | None = None
 
     @property
     def table(self) -> pd.DataFrame:
@@ -89,16 +91,19 @@ class Noise:
         """Return what is known of the true groups of some rows.
 
         The shares of the rows lie about those that they were drawn from: within limits
-        that hold together with a confidence of 95 %.
+        that hold together with a confidence of 95 %. Rows of one unit are of one group,
+        so they vary like as many rows as units of equal size.
         """
         if self.matrix is None or self.low is None or self.high is None:
             return Known(None, None, None, {})
         names, n = np.unique(self.noisy[where].astype(str), return_counts=True)
+        unit = None if self.unit is None else self.unit[where]
+        independent = _independent(self.noisy[where].astype(str), unit)
         matrix = self.matrix.loc[names]
         low, high = self.low.loc[names], self.high.loc[names]
         least, most = (
             pd.DataFrame(end, index=names, columns=matrix.columns)
-            for end in shares_on_rows(low, high, n, _OF_LIMITS)
+            for end in shares_on_rows(low, high, independent, _OF_LIMITS)
         )
         between = pd.DataFrame(reach(least, most, n), names, matrix.columns)
         far = {str(name): float(between.loc[name, name]) for name in names}
@@ -116,40 +121,57 @@ def most_assumed(groups: Labels) -> float:
     return float(np.floor(1000 * (largest_noise(n / n.sum()) - 1e-9)) / 1000)
 
 
-def from_level(groups: Labels, level: float) -> Noise:
+def from_level(groups: Labels, level: float, unit: Places | None = None) -> Noise:
     """Return assumed noise: the groups are noisy, true ones are not known.
 
-    ``level`` is the share of every true group that appears as another. Raises
-    ValueError when there is more noise than the groups' shares allow.
+    ``level`` is the share of every true group that appears as another, ``unit`` whose
+    each row is. Raises ValueError when there is more noise than the shares allow.
     """
     names, n = np.unique(groups.astype(str), return_counts=True)
+    alike = np.zeros(len(groups), int)
+    independent = n * _independent(alike, unit) / len(groups)
     tables = (
         symmetric_noise(n / n.sum(), level),
-        *symmetric_limits(n, level, _OF_LIMITS),
+        *symmetric_limits(independent, level, _OF_LIMITS),
     )
     matrix, low, high = (
         pd.DataFrame(table, index=names, columns=names) for table in tables
     )
-    return Noise(f"assumed {level}", groups, matrix, low, high)
+    return Noise(f"assumed {level}", groups, matrix, low, high, unit)
 
 
 def from_sample(
-    groups: Labels, sample: pd.DataFrame, true: str, noisy: str, key: str = "sample"
+    groups: Labels,
+    sample: pd.DataFrame,
+    true: str,
+    noisy: str,
+    key: str = "sample",
+    unit: Places | None = None,
 ) -> Noise:
-    """Return noise estimated from another table that has both groups.
+    """Return noise estimated from another table that has both groups, a row a person.
 
     Raises ValueError when a column has no value in a row, or the sample lacks a group.
     """
     names = sorted(set(groups.astype(str)))
     estimate = estimate_noise(
-        _complete(sample, true), _complete(sample, noisy), expected=names
+        _complete(sample, true),
+        _complete(sample, noisy),
+        expected=names,
+        confidence=_OF_LIMITS,
     )
-    matrix = estimate.group_given_noisy
-    low, high = (
-        pd.DataFrame(end, index=matrix.index, columns=matrix.columns).loc[names]
-        for end in share_limits(estimate.counts, _OF_LIMITS)
-    )
-    return Noise(f"{key} {true} {noisy}", groups, matrix.loc[names], low, high)
+    tables = estimate.group_given_noisy, estimate.low, estimate.high
+    matrix, low, high = (table.loc[names] for table in tables)
+    return Noise(f"{key} {true} {noisy}", groups, matrix, low, high, unit)
+
+
+def _independent(groups: Labels, unit: Places | None) -> NDArray[np.int64]:
+    """Return how many independent rows each group, sorted, is worth (Kish)."""
+    if unit is None:
+        return np.unique(groups, return_counts=True)[1]
+    rows = pd.DataFrame({"group": groups, "unit": unit})
+    sizes = rows.groupby(["group", "unit"]).size().groupby("group")
+    worth = sizes.sum() ** 2 / sizes.agg(lambda m: (m**2).sum())
+    return worth.to_numpy().astype(np.int64)
 
 
 def _complete(frame: pd.DataFrame, column: str) -> Labels:

@@ -188,12 +188,6 @@ class SenSR(SearchedClassifier):
     _trainer_class = SensrTrainer
 
 
-_SHORT_SEARCH = {
-    "n_subspace_steps": 10,
-    "subspace_learning_rate": 0.5,
-    "n_full_steps": 5,
-    "full_learning_rate": 0.02,
-}
 _SENSEI_PAPER = {  # 30,000 minibatches of 36,177 rows: the paper does not say how many
     "n_epochs": 830,
     "learning_rate": 1e-5,
@@ -219,7 +213,7 @@ SENSEI = Method.of(
     "the sensitive directions to where the output changes most, and that change is "
     "made small.",
     source=f"{SENSEI_PAPER}, Eq. 2.7 and Algorithm 1",
-    efforts={"fast": {**FAST, **_SHORT_SEARCH}, "paper": {**LONG, **_SENSEI_PAPER}},
+    efforts={"fast": FAST, "paper": {**LONG, **_SENSEI_PAPER}},
     needs_names=True,
 )
 SENSR = Method.of(
@@ -230,7 +224,7 @@ SENSR = Method.of(
     summary="Learns from the worst counterpart of each person. Fairness and "
     "accuracy come as one: there is no weight between them.",
     source="Yurochkin, Bower and Sun (ICLR 2020)",
-    efforts={"fast": {**FAST, **_SHORT_SEARCH}, "paper": {**LONG, **_SENSR_PAPER}},
+    efforts={"fast": FAST, "paper": {**LONG, **_SENSR_PAPER}},
     needs_names=True,
 )
 

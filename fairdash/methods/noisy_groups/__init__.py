@@ -17,7 +17,6 @@ from fairdash.methods.noisy_groups.noise import (
     estimate_noise,
     largest_noise,
     reach,
-    share_limits,
     shares_on_rows,
     simulate_noise,
     symmetric_limits,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -133,11 +134,15 @@ class NoiseEstimate:
         P(G = j | noisy group k); rows sum to one.
     bounds : DataFrame
         By group: ``general`` of `tv_bounds`, ``general_low`` and ``general_high``.
+    low, high : DataFrame
+        Limits of ``group_given_noisy`` that hold together.
     """
 
     counts: pd.DataFrame
     group_given_noisy: pd.DataFrame
     bounds: pd.DataFrame
+    low: pd.DataFrame
+    high: pd.DataFrame
 
 
 def estimate_noise(
@@ -155,10 +160,10 @@ def estimate_noise(
     expected : sequence, optional
         Noisy groups of the data that the estimate is for; the sample must have them.
     confidence : float, default=0.95
-        With which the intervals of both error rates of all groups hold together:
-        Clopper and Pearson's, exact, the error shared out over all ends (Bonferroni).
-        ``general_high`` is the larger of a group's two upper ends, so every radius is
-        at most that with this confidence.
+        With which the intervals of both error rates of all groups hold together, and
+        those of all shares: Clopper and Pearson's, exact, the error shared out over all
+        ends (Bonferroni). ``general_high`` is the larger of a group's two upper ends,
+        so every radius is at most that with this confidence.
 
     Raises
     ------
@@ -188,24 +193,19 @@ def estimate_noise(
             f"{', '.join(map(str, counts.columns))}; rename or join groups."
         )
     counts = counts[list(counts.index)]
+    recorded = counts.T
+    hits, whole = recorded.to_numpy(), recorded.to_numpy().sum(axis=1, keepdims=True)
+    low, high = (
+        pd.DataFrame(end, recorded.index, recorded.columns)
+        for end in _exact_limits(hits, whole - hits, confidence)
+    )
     return NoiseEstimate(
         counts=counts.rename_axis(index="true group", columns="noisy group"),
-        group_given_noisy=counts.T.div(counts.sum(axis=0), axis=0),
+        group_given_noisy=recorded / whole,
         bounds=_with_intervals(counts, confidence),
+        low=low,
+        high=high,
     )
-
-
-def share_limits(counts: pd.DataFrame, confidence: float) -> tuple[Float, Float]:
-    """Return limits of P(G = j | noisy group k) that hold together, from a sample.
-
-    Clopper and Pearson's, whose error is shared out over all ends (Bonferroni).
-
-    ``counts``, (n_groups, n_groups), are those of `NoiseEstimate`; limits are of shape
-    (n_groups, n_groups).
-    """
-    hits = counts.to_numpy(dtype=np.float64).T
-    misses = hits.sum(axis=1, keepdims=True) - hits
-    return _exact_limits(hits, misses, confidence)
 
 
 def shares_on_rows(
@@ -308,7 +308,7 @@ def _with_intervals(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return bounds.assign(general_low=low.max(axis=0), general_high=high.max(axis=0))
 
 
-def _exact_limits(hits: Float, misses: Float, confidence: float) -> tuple[Float, Float]:
+def _exact_limits(hits: Any, misses: Any, confidence: float) -> tuple[Float, Float]:
     """Return Clopper and Pearson's limits of shares that hold together."""
     error = error_of_ends(hits.size, confidence)
     low = np.where(hits > 0, beta.ppf(error, hits, misses + 1), 0.0)
