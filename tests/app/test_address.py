@@ -68,7 +68,6 @@ CHOICES = {
         ("slider", "Fairness weight (λ)", 2.5),
         ("number_input", "Epochs", 7),
     ],
-    "Runs": [("text_input", "Find", "road")],
 }
 
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import duration, plural, time_left
+from fairdash._wording import duration, plural
 from fairdash.audits import (
     StoredSweep,
     finished_sweep,
     runtime,
-    seconds_left,
     sweep_answer,
     why_failed,
 )
@@ -30,7 +29,7 @@ from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.results import Evidence, result_page
-from fairdash.ui.widgets.runs import progress_box
+from fairdash.ui.widgets.runs import show_progress
 from fairdash.ui.widgets.state import store
 
 _NONE_KEPT = "No model had finished; going on starts with the first."
@@ -50,13 +49,7 @@ def _facts(run: RunRecord) -> tuple[str, ...]:
 def show_growing_sweep(snapshot: Snapshot) -> None:
     """Draw progress, the front so far and the models in training."""
     run = snapshot.run
-    done, total = snapshot.count("finished"), len(snapshot.trials)
-    left = seconds_left(store(), snapshot)
-    facts = [
-        f"{done} of {plural(total, 'model')} finished",
-        time_left(left) if left is not None else "measuring the speed",
-    ]
-    progress_box(snapshot, facts)
+    show_progress(snapshot)
     sweep = StoredSweep.of(store(), snapshot)
     if sweep is None:
         st.skeleton(height=_HEIGHT)

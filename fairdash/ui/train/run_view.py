@@ -87,6 +87,7 @@ def show_run(snapshot: Snapshot) -> None:
     """Draw a run: its progress while it goes on, its result in the same place."""
     if not snapshot.run.over:
         show_progress(snapshot)
+        show_curves(snapshot)
         return
     finish_audit(snapshot)
     done, total = snapshot.count("finished"), len(snapshot.trials)

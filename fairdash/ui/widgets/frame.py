@@ -28,6 +28,7 @@ from fairdash.ui.selection import (
     Address,
     address,
     arrive,
+    choose,
     menu_address,
     selection,
     stated,
@@ -62,7 +63,6 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
 }
-_ANOTHER = ""
 _ONCE = {  # what takes no sampling weights, by page
     "Train": "training",
     "Weights": "training with its weights r",
@@ -72,6 +72,7 @@ _ONCE = {  # what takes no sampling weights, by page
     "Individual fairness": "the numbers of this page",
     "Drift": "shifts of columns",
 }
+_ANOTHER = ""
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 # what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
 # tint on it and to the white text of buttons at once, so chosen words are in ink
@@ -125,14 +126,17 @@ def page(
     if not gone:
         run, data = _agree(run, data, pick)
     _menu({} if gone else menu_address(name))
-    corner = _title_row(question, pick, None if gone else {"run": run, "data": data})
+    corner = _title_row(question)
+    if pick and not gone:
+        with corner:
+            _picker(pick, run if pick == "run" else data)
     if gone:
         what, title = gone
         body = (
             "It was deleted, or the address comes from another machine. "
             "Everything kept here is listed under Runs."
         )
-        problem(title, body, {"Show what is here": lambda: _forget(what)})
+        problem(title, body, {"Show what is here": lambda: _leave(what)})
         st.stop()
     show_tour()
     if pick and run:
@@ -186,6 +190,11 @@ def open_unpacked(unpacked: Unpacked) -> None:
     open_page(f"pages/{page}.py", run=run.id, data=run.dataset_id)
 
 
+def _leave(what: str) -> None:
+    choose(**{what: None})
+    st.rerun()
+
+
 def stop_empty(
     title: str, body: str, remedies: Mapping[str, Callable[[], None]]
 ) -> None:
@@ -228,28 +237,21 @@ def _agree(
     run: str | None, data: str | None, pick: str | None
 ) -> tuple[str | None, str | None]:
     """Return the run and the data set it was trained on, the picked one winning."""
-    if pick == "run":
-        if run is None:
-            runs = [
-                record.id
-                for record in store().runs()
-                if data in (None, record.dataset_id)
-                and not unsupported_methods(record.spec)
-            ]
-            run = runs[0] if runs else None
-        if run is not None:
-            data = store().run(run).dataset_id
-    elif run is not None:
+    if run is None and pick == "run":
+        runs = (
+            record.id
+            for record in store().runs()
+            if data in (None, record.dataset_id)
+            and not unsupported_methods(record.spec)
+        )
+        run = next(runs, None)
+    if run is not None:
         of_run = store().run(run).dataset_id
-        if data is None:
+        if pick == "run" or data is None:
             data = of_run
         elif data != of_run:
             run = None
-    for name, value in (("run", run), ("data", data)):
-        if value and st.query_params.get(name) != value:
-            st.query_params[name] = value
-        elif not value and name in st.query_params:
-            del st.query_params[name]
+    choose(run=run, data=data)
     return run, data
 
 
@@ -270,9 +272,8 @@ def _menu(links_to: Address) -> None:
         theme_watch()
 
 
-def _title_row(
-    question: str, pick: str | None, shown: dict[str, str | None] | None
-) -> DeltaGenerator:
+def _title_row(question: str) -> DeltaGenerator:
+    """Draw the title and return the place beside it."""
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -280,41 +281,37 @@ def _title_row(
         gap="small",
     ):
         st.title(question, anchor=False, width="stretch")
-        corner = st.container(
+        return st.container(
             horizontal=True,
             width="content",
             vertical_alignment="center",
             gap="xsmall",
             wrap=False,
         )
-    if pick and shown is not None:
-        with corner:
-            _picker(pick, shown[pick])
-    return corner
 
 
-def _picker(kind: str, current: str | None) -> None:
+def _picker(kind: Literal["run", "data"], current: str | None) -> None:
     """Draw the selection of runs or data sets; a choice becomes the address."""
     names = _distinct(store().runs() if kind == "run" else store().datasets())
     if not names:
         return
+    label = "Run" if kind == "run" else "Data set"
+    index = list(names).index(current) if current else None
     if kind == "data":
         names[_ANOTHER] = "Another table…"
-    options, short = list(names), shortened(names)
-    index = options.index(current) if current else None
     chosen = st.selectbox(
-        "Run" if kind == "run" else "Data set",
-        options,
+        label,
+        list(names),
         index=index,
-        format_func=short.__getitem__,
-        placeholder="Open a run" if kind == "run" else "Open a data set",
+        format_func=shortened(names).__getitem__,
+        placeholder=f"Open a {label.lower()}",
         label_visibility="collapsed",
         width=_PICKER,
         key=f"pick {kind} {current}",
     )
     if chosen == _ANOTHER:
         open_page("pages/1_Data.py")
-    if chosen is not None and chosen != current:
+    if chosen not in (None, current):
         run = chosen if kind == "run" else None
         data = store().run(run).dataset_id if run else chosen
         write(with_run(address(), run, data))
@@ -330,11 +327,6 @@ def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[st
         else f"{record.id} · {clock_time(record.created)} · {record.name}"
         for record in records
     }
-
-
-def _forget(what: str) -> None:
-    del st.query_params[what]
-    st.rerun()
 
 
 log = get_logger("fairdash")

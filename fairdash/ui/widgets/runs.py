@@ -1,7 +1,7 @@
 """Start a run on a data set, and follow it while it goes on elsewhere."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -131,26 +131,24 @@ def rows_to_train(dataset_id: str) -> int | None:
 
 
 def show_progress(snapshot: Snapshot) -> None:
-    """Draw how far the run is, with the button that cancels it, and its curves."""
-    progress_box(snapshot, progress_text(snapshot))
-    show_curves(snapshot)
-
-
-def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
-    """Draw the bar of a run under the facts, the first of them bold, and Cancel.
-
-    Where the run waits, the first fact is for what.
-    """
-    wait = why_waits(store(), snapshot)
-    head = wait or ("" if any(facts) else "Queued")
-    head, *others = (fact for fact in (head, *facts) if fact)
-    words = [f"**{head}**", *others, "saved as it goes, safe to close this page"]
+    """Draw how far a run is, or for what it waits, with the button that cancels it."""
+    running = [t.progress for t in snapshot.trials if t.status == "running"]
+    epochs = [f"Epoch {now.epoch} of {now.n_epochs}" for now in running if now]
+    total, done = len(snapshot.trials), snapshot.count("finished")
+    left = seconds_left(store(), snapshot)
+    head = why_waits(store(), snapshot) or next(iter(epochs), "")
+    words = [
+        f"**{head or ('Putting results together' if done else 'Queued')}**",
+        f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
+        "" if left is None else time_left(left),
+        "saved as it goes, safe to close this page",
+    ]
     with (
         st.container(border=True),
         st.container(horizontal=True, vertical_alignment="center"),
     ):
         with st.container(gap="xsmall"):
-            st.markdown(" · ".join(words))
+            st.markdown(" · ".join(filter(None, words)))
             st.progress(min(1.0, snapshot.share))
         cancelled = snapshot.run.cancel_asked is not None
         if st.button(
@@ -178,25 +176,6 @@ def show_curves(snapshot: Snapshot) -> None:
         how=_LOSS_HOW,
         key="losses",
     )
-
-
-def progress_text(snapshot: Snapshot) -> list[str]:
-    """Return how far a run is: the epoch, models, time left."""
-    running = [
-        t.progress for t in snapshot.trials if t.status == "running" and t.progress
-    ]
-    total, done = len(snapshot.trials), snapshot.count("finished")
-    if not running:
-        head = "Putting results together" if done else ""
-    else:
-        first = running[0]
-        head = f"Epoch {first.epoch} of {first.n_epochs}"
-    left = seconds_left(store(), snapshot)
-    return [
-        head,
-        f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
-        time_left(left) if left is not None else "",
-    ]
 
 
 @contextmanager
