@@ -22,6 +22,7 @@ from fairdash.box.child import DONE, FULL, HEAD, REFUSED
 AT_ONCE = 2  # processes that one user may have at work; further requests wait
 _LOOK = 0.2  # seconds between two calls of a watch
 _END_SECONDS = 10
+_MOST_ANSWER = 1 << 30  # bytes
 _BLOCK = 1 << 20
 _ROOT = Path(__file__).parents[2]  # where the package lies
 # the isolated interpreter finds installed packages first, and nothing in this folder
@@ -144,7 +145,6 @@ class Child:
         watch: Watch = lambda seconds, waiting: None,
         *,
         most_seconds: float = float("inf"),
-        most_answer: int = 1 << 30,
     ) -> bytes:
         """Send a message and return the answer.
 
@@ -155,8 +155,6 @@ class Child:
             for), several times a second; what it raises is raised here.
         most_seconds : float
             Until the answer, after which the process is ended.
-        most_answer : int
-            Bytes of it.
 
         Raises
         ------
@@ -177,7 +175,7 @@ class Child:
             self._send(HEAD.pack(len(message)), look)
             self._send(message, look)
             (size,) = HEAD.unpack(self._receive(HEAD.size, look))
-            if size > most_answer:
+            if size > _MOST_ANSWER:
                 raise _Silent
             answer = self._receive(size, look)
         except _Silent:

@@ -6,11 +6,7 @@ from reading import button, words
 from toys import ROLES
 
 from fairdash import ui
-from fairdash.audits import expected_cost
 from fairdash.datasets import ScoreColumn
-from fairdash.sweep import QUICK, MethodGrid, grid_spec
-from fairdash.ui import start_training
-from fairdash.ui.widgets.runs import source, training_spec
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
 FAST = {"n_epochs": 2, "batch_size": 128}
@@ -46,33 +42,6 @@ def test_pages_train_on_a_sample_of_many_rows_and_say_so(visit, large):
     assert f"{TOLD}; evaluated on all." in words(page)
     assert "120 test rows" in words(page)
     assert TOLD in words(visit("Sweep", data=large))
-
-
-def test_times_are_in_proportion_to_the_rows_trained_on(large, monkeypatch):
-    monkeypatch.setattr("fairdash.audits.training._FOLLOWING", 0.0)  # whatever rows
-    monkeypatch.setattr("fairdash.audits.training._crowd", lambda: 1.0)
-    data = source(ui.store().dataset_record(large))
-    start_training(large, MethodGrid(method="road", params=FAST), 1, train_rows=90)
-    seconds = [
-        expected_cost(
-            ui.store(), large, grid_spec(data, ["road"], QUICK, train_rows=n)
-        ).seconds
-        for n in (None, 90)
-    ]
-    assert seconds[0] / seconds[1] == pytest.approx(4, rel=0.5)
-
-
-def test_the_form_says_how_many_models_are_trained_and_how_long(visit, large):
-    page = visit("Train", data=large)
-    (said,) = [one.value for one in page.caption if "6 models:" in one.value]
-    assert said == "6 models: the time shows once a first network is trained here."
-    start_training(large, MethodGrid(method="road", params=FAST), 1, train_rows=90)
-    # which says nothing of the speed of networks
-    start_training(large, MethodGrid(method="logistic"), 1, beside="logistic")
-    spec = training_spec(large, MethodGrid(method="road", params=FAST), 1)
-    cost = expected_cost(ui.store(), large, spec)
-    assert cost.seconds > 0
-    assert (cost.total, cost.missing) == (2, 2)  # the others saw fewer rows
 
 
 @pytest.fixture

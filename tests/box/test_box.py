@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -101,17 +100,6 @@ def test_its_limits_hold(files):
         pytest.raises(box.Ended, match=r"longer than 0\.1 s"),
     ):
         child.ask(b'["sleep", 60]', most_seconds=0.1)
-
-
-def test_each_message_has_its_own_time():
-    with box.Child(TASK, limits=box.Limits(seconds=7)) as child:
-        process = json.loads(child.ask(b'["pid", null]'))
-        fields = Path(f"/proc/{process}/limits").read_text().split("Max cpu time")[1]
-        assert 7 <= int(fields.split()[0]) <= 9
-        assert not child.ended
-        os.kill(process, signal.SIGKILL)
-        assert gone(process)
-        assert child.ended
 
 
 def test_what_it_says_is_said_and_what_nobody_foresaw_is_a_refusal(caplog):

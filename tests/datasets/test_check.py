@@ -65,14 +65,6 @@ def test_a_noisy_feature_and_random_gaps_are_no_leak(people, roles):
     assert "leak" not in set(findings["check"])
 
 
-@pytest.mark.parametrize("n_missing, severity", [(40, "note"), (200, "warning")])
-def test_missing_values_are_counted(people, roles, n_missing, severity):
-    frame = people.assign(income=people["income"].where(people.index >= n_missing))
-    row = finding(frame, roles, "missing values")
-    assert (row["severity"], row["rows"]) == (severity, n_missing)
-    assert "training median" in row["remedy"]
-
-
 @pytest.mark.parametrize(
     "cells",
     [[], [None], [[1], {}, "x"], [1, "a", 2.5, None]],
@@ -101,23 +93,6 @@ def test_a_change_that_does_not_fit_is_an_error_and_no_traceback(people, roles):
     (row,) = check_table(people, broken).to_dict("records")
     assert (row["severity"], row["check"]) == ("error", "change does not fit")
     assert "'job' are not a number" in row["message"]
-
-
-@pytest.mark.parametrize("column", ["granted", "income"])
-def test_missing_values_that_differ_between_groups_are_a_finding(people, roles, column):
-    rng = np.random.default_rng(0)
-    alike = people[column].mask(rng.random(len(people)) < 0.1)
-    found = check_table(people.assign(**{column: alike}), roles)
-    assert "missing by group" not in set(found["check"])
-    women = people["sex"] == "Female"
-    gone = women & (rng.random(len(people)) < 0.3)
-    table = people.assign(**{column: people[column].mask(gone)})
-    row = finding(table, roles, "missing by group")
-    assert row["severity"] == "warning"
-    assert row["column"] == column
-    assert row["rows"] == gone.sum()
-    share = gone.sum() / women.sum()
-    assert f"in {share:.0%} of the rows of 'Female' and in 0%" in row["message"]
 
 
 def test_a_number_read_from_text_is_missing_by_the_value_that_was_found(people, roles):

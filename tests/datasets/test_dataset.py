@@ -53,19 +53,6 @@ def test_every_row_left_out_is_counted_once_with_its_reason(people, roles):
     assert list(dataset.frame.index) == list(range(dataset.n_rows))
 
 
-def test_rows_in_no_group_are_counted(people, roles):
-    two = with_roles(
-        roles,
-        sensitive_feature="job",
-        features=("age",),
-        groups={"shop": ("shop",), "farm": ("farm",)},
-    )
-    dataset = make_dataset(people, two, name="people")
-    (line,) = dataset.excluded.to_dict("records")
-    assert line["reason"] == "value in no group"
-    assert line["rows"] == (people["job"] == "office").sum()
-
-
 @pytest.mark.parametrize("column, value", [("income", 1.5), ("job", "mine")])
 def test_one_changed_feature_changes_the_key(people, roles, column, value):
     changed = people.copy()
@@ -179,16 +166,3 @@ def test_missing_groups_are_left_out_or_a_group_of_their_own(people, roles):
     assert dataset.n_rows == 400
     assert dataset.group_names == ("Female", "Male", "Missing")
     assert (dataset.sensitive_features[:60] == "Missing").all()
-
-
-@pytest.mark.parametrize("groups", [None, {"Missing": ("Missing",), "known": ()}])
-def test_empty_cells_join_those_that_say_missing(people, roles, groups):
-    said = people["sex"].mask(people.index < 60, "Missing")
-    frame = people.assign(sex=said.mask(people.index < 30, None))
-    kept = roles.model_copy(update={"sensitive_missing": "group", "groups": groups})
-    dataset = make_dataset(frame, kept, name="x")
-    expected = {"Missing", "known"} if groups else {"Female", "Male", "Missing"}
-    assert set(dataset.group_names) == expected
-    assert len(dataset.groups.categories) == len(expected)
-    missing = dataset.sensitive_features == "Missing"
-    assert missing.tolist() == (people.index < 60).tolist()

@@ -85,17 +85,6 @@ def test_imputed_numbers_get_the_training_median_and_an_indicator(people, roles)
         np.testing.assert_array_equal(flags > 0, people[feature].isna())
 
 
-def test_constant_columns_are_dropped_by_name_without_nan(people, roles):
-    frame = people.assign(same=3.5, also="x", empty=np.nan)
-    wide = roles.model_copy(
-        update={"features": (*roles.features, "same", "also", "empty")}
-    )
-    result = encoded(frame, wide)
-    assert result.encoder.dropped == ("same", "also=x", "empty", "empty=(missing)")
-    np.testing.assert_array_equal(result.X, encoded(people, roles).X)
-    np.testing.assert_array_equal(result.encoder.transform(frame), result.X)
-
-
 cells = st.none() | st.sampled_from(["a", "b", "c", "1", "1.0", ""])
 tables = data_frames(
     [

@@ -283,28 +283,12 @@ def test_a_dummy_of_people_is_sensitive_and_a_wage_is_cut_at_its_median():
     guess = rank_roles(table)
     roles = guess.roles
     assert roles.target == "wage"
-    above = table["wage"] > roles.positive.value
-    assert abs(above.mean() - (table["wage"] > table["wage"].median()).mean()) <= 0.01
-    assert len(f"{roles.positive.value:g}") <= 5
+    assert roles.positive == Cut(value=table["wage"].median())
     assert roles.sensitive_feature in ("female", "nonwhite")
     named = {c.column for c in (*guess.outcomes, *guess.sensitive)}
     assert not named & {"y96", "y98", "northcen", "south", "Unnamed: 0"}
     assert not {"Unnamed: 0", "lwage"} & set(roles.features)
     make_dataset(table, roles, name="Wages")
-
-
-@pytest.mark.parametrize(
-    "values, cut",
-    [
-        (np.linspace(12.345678, 16.543219, 999), Cut(value=14.44)),
-        (np.arange(1_000_001, 1_000_010), Cut(value=1_000_005)),
-        ([3.14159] * 90 + [2.0] * 9 + [1.0], Cut(sign=">=", value=3.1)),
-    ],
-)
-def test_a_cut_has_the_digits_that_put_few_rows_elsewhere(values, cut):
-    column = pd.Series([*values, np.nan])
-    assert guess_positive(column) == cut
-    assert 0 < cut.holds(column).mean() < 1
 
 
 def test_a_guess_names_the_runners_up_and_why():
@@ -347,23 +331,6 @@ def test_of_names_that_say_nothing_what_goes_with_the_others_is_the_outcome():
     assert guess_roles(table).target == "moz"
     table["moz"] = rng.permutation(table["moz"])
     assert guess_roles(table).target != "moz"
-
-
-def test_a_value_of_one_charge_is_no_outcome_but_a_target_in_words_is():
-    rng = np.random.default_rng(8)
-    charge = rng.integers(0, 5, 400)
-    names = ["died in custody", "bail", "theft", "fraud", "driving"]
-    table = pd.DataFrame(
-        {f"charge_{name}": (charge == i).astype(int) for i, name in enumerate(names)}
-    )
-    table["race"] = rng.choice(["White", "Black"], 400)
-    table["age"] = rng.integers(18, 80, 400)
-    guess = rank_roles(table.assign(recid=rng.integers(0, 2, 400)))
-    assert guess.roles.target == "recid"
-    assert not {c.column for c in guess.outcomes} & set(table.filter(like="charge_"))
-    words = [f"diagnosis {i}" for i in range(25)]
-    table.insert(0, "target", rng.choice(words, 400))
-    assert guess_roles(table).target == "target"
 
 
 @pytest.mark.parametrize(

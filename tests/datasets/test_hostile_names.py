@@ -18,7 +18,7 @@ from fairdash.datasets import (
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(columns=several_names(4), groups=several_names(3), parts=several_names(2))
 def test_columns_groups_and_subgroups_keep_the_names_they_have(columns, groups, parts):
     outcome, sensitive, part, number = columns

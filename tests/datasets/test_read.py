@@ -50,26 +50,6 @@ def test_categories_that_no_row_of_a_parquet_file_has_are_none(values):
     assert sorted(table["x"].value_counts().index) == values[:2]
 
 
-@pytest.mark.parametrize("delimiter", ["\t", ";", "|"])
-@pytest.mark.parametrize(
-    ("rows", "values"),
-    [
-        ((("50,000", "0.53"), ("61,250", "0.71")), ([50_000, 61_250], [0.53, 0.71])),
-        ((("50,000", "1,234.50"), ("61,250", "9")), ([50_000, 61_250], [1234.5, 9])),
-        ((("50,000", "0,53"), ("61,250", "0,71")), ([50.0, 61.25], [0.53, 0.71])),
-        ((("50.000", "0,53"), ("61.250", "0,71")), ([50_000, 61_250], [0.53, 0.71])),
-        ((("50,000", "1"), ("61,250", "2")), ([50.0, 61.25], [1, 2])),
-        ((("50.000", "1"), ("61.250", "2")), ([50.0, 61.25], [1, 2])),
-    ],
-)
-def test_what_a_comma_means_is_told_by_cells_that_can_be_read_one_way(
-    delimiter, rows, values
-):
-    text = "\n".join(delimiter.join(row) for row in (("pay", "rate"), *rows))
-    table = read_table(text.encode())
-    assert tuple(table[name].tolist() for name in table) == values
-
-
 def test_messages_name_the_file(tmp_path):
     path = tmp_path / "applicants.csv"
     path.write_bytes(b"")

@@ -141,17 +141,6 @@ def test_a_query_is_read_and_writes_nothing(tmp_path):
     assert len(read_table(address)) == 3_000
 
 
-def test_a_sample_keeps_its_order_and_a_rare_cell(tmp_path):
-    rare = TABLE.assign(approved="no", n=np.arange(3_000))
-    rare.loc[1_234, "approved"] = "yes"
-    rare.to_parquet(tmp_path / "a.parquet")
-    _, frame, _ = written(
-        f"{tmp_path}/a*", tmp_path, most_rows=100, by=["approved", "sex"]
-    )
-    assert frame["n"].is_monotonic_increasing
-    assert (frame["approved"] == "yes").sum() == 1
-
-
 @pytest.mark.parametrize(
     "address, words",
     [

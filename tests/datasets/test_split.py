@@ -137,17 +137,6 @@ def test_a_split_keeps_the_rows_of_a_unit_together(seed):
     np.testing.assert_array_equal(np.sort(np.concatenate(tested)), everybody)
 
 
-def test_units_of_one_row_each_are_split_as_rows_without_units_are():
-    dataset = dataset_of([50, 40, 30, 20])
-    roles = ROLES.model_copy(update={"unit": "x"})
-    apart = make_dataset(dataset.frame, roles, name="cells")
-    assert apart.key != dataset.key
-    rows = np.argsort(np.argsort(dataset.frame["x"]))  # units are numbered by value
-    assert (apart.unit == rows).all()
-    for part, share in zip(split(apart, 3), (84, 28, 28), strict=True):
-        assert len(part) == share
-
-
 def test_a_split_without_units_is_what_it_always_was():
     test = split(dataset_of([50, 40, 30, 20]), 3).test
     assert test[:8].tolist() == [1, 2, 4, 6, 20, 26, 28, 40]

@@ -19,7 +19,6 @@ CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
 MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
-MANY_MISSING = 0.2
 
 
 def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
@@ -145,30 +144,3 @@ def _numbers_as_text(
         "Read it as numbers, these cells as missing; otherwise each value is a level.",
         Remedy(kind="convert", column=name, to="number", values=texts),
     )
-
-
-def missing_findings(used: UsedRows, names: list[str]) -> Iterator[Problem]:
-    """Yield features that are missing in some rows; in many it is a warning."""
-    for name in names:
-        column = used.table[name]
-        flags = column.isna().to_numpy()
-        if not flags.any():
-            continue
-        share = flags.mean()
-        filled_in = "the training median" if is_number(column) else "a level (missing)"
-        yield Problem(
-            "warning" if share > MANY_MISSING else "note",
-            "missing values",
-            name,
-            int(flags.sum()),
-            f"The feature {name!r} is missing in {flags.sum():,} of {len(flags):,} "
-            "rows.",
-            f"They get {filled_in}; or exclude these rows, or remove the feature.",
-            Remedy(
-                kind="leave_out",
-                column=name,
-                reason=f"missing in {share:.0%} of the rows",
-            )
-            if share > MANY_MISSING
-            else None,
-        )

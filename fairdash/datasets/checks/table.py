@@ -5,23 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency
 
 from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Remedy, Roles
-from fairdash.datasets._rows import (
-    UsedRows,
-    group_codes,
-    has_row_rule,
-    repeated_rows,
-    used_rows,
-)
-from fairdash.datasets.checks.features import missing_findings, value_findings
+from fairdash.datasets._rows import UsedRows, has_row_rule, repeated_rows, used_rows
+from fairdash.datasets.checks.features import value_findings
 from fairdash.datasets.checks.leakage import leak_findings, proxy_findings
 
 MANY_REPEATS = 0.01
-UNEQUAL, CHANCE = 0.05, 0.01  # difference of shares that is a finding, and its p
 SEVERITIES = ("error", "warning", "note")
 FEW_ROWS = 50
 FEW_IN_CELL = 10
@@ -89,41 +81,10 @@ def _find(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     flags = used_rows(frame, roles)
     used = UsedRows.of(frame, roles, flags)
     yield from leak_findings(used, names)
-    yield from missing_findings(used, names)
     yield from value_findings(used, roles)
     yield from proxy_findings(used, roles, names)
     yield from _small_groups(used, roles)
-    yield from _missing_by_group(frame, roles)
     yield from _repeated_rows(frame, roles, flags)
-
-
-def _missing_by_group(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    group, names = group_codes(frame, roles)
-    in_group = group >= 0
-    n = np.bincount(group[in_group], minlength=len(names))
-    for column in (roles.target, *roles.features):
-        missing = frame[column].isna().to_numpy()
-        counts = np.bincount(group[in_group], missing[in_group], minlength=len(n))
-        rows = np.stack([counts, n - counts])[:, n > 0]
-        if rows.shape[1] < 2 or not rows.sum(axis=1).all():
-            continue
-        shares = rows[0] / rows.sum(axis=0)
-        if np.ptp(shares) < UNEQUAL or chi2_contingency(rows).pvalue >= CHANCE:
-            continue
-        present = [name for name, size in zip(names, n, strict=True) if size]
-        most, least = int(shares.argmax()), int(shares.argmin())
-        what = "outcome" if column == roles.target else "feature"
-        yield Problem(
-            "warning",
-            "missing by group",
-            column,
-            int(missing.sum()),
-            f"The {what} {column!r} is missing in {shares[most]:.0%} of the rows of "
-            f"{present[most]!r} and in {shares[least]:.0%} of those of "
-            f"{present[least]!r}, more than chance explains.",
-            "Find out why: excluded rows or filled-in values change one group more "
-            "than the other.",
-        )
 
 
 def _repeated_rows(

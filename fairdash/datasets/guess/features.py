@@ -15,11 +15,7 @@ from fairdash.datasets._columns import (
 )
 from fairdash.datasets._roles import Cut
 from fairdash.datasets._rows import outcomes
-from fairdash.datasets.checks.leakage import (
-    encodes_group,
-    is_score,
-    outcome_leak,
-)
+from fairdash.datasets.checks.leakage import encodes_group, is_score, outcome_leak
 from fairdash.datasets.guess.words import concept
 
 # columns named by these words alone

@@ -42,7 +42,6 @@ UNIT_WORDS = {
     "client", "applicant", "student", "pupil", "subject", "borrower", "employee",
 }  # fmt: skip
 FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
-MOVED = 0.01  # share of rows that a rounded median may put on its other side
 _MOST_GUESSED = 3
 
 
@@ -130,7 +129,7 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     """Propose what counts as 1 in an outcome.
 
     Of two values the one that says yes, else the last. Of more numbers those above
-    the median, rounded where that moves few rows; of more words the one that says yes,
+    the median; of more words the one that says yes,
     else all but the one that says no, else the commonest.
 
     Raises ValueError if the column has no value.
@@ -146,24 +145,13 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     if is_number(column):
         median = float(column.median())
         above = bool((column > median).any())
-        return _rounded(Cut(sign=">" if above else ">=", value=median), column)
+        return Cut(sign=">" if above else ">=", value=median)
     labels = common_labels(column)
     best = min(labels, key=_yes_rank)
     if _yes_rank(best) < len(POSITIVE):
         return (best,)
     rest = tuple(label for label in labels if label.strip().lower() not in NEGATIVE)
     return rest if len(rest) < len(labels) <= MOST_CLASSES else (labels[0],)
-
-
-def _rounded(cut: Cut, column: "pd.Series[Any]") -> Cut:
-    """Return a cut in as few digits as put no more than 1 % of rows elsewhere."""
-    share = float(cut.holds(column).mean())
-    for digits in range(2, 16):
-        near = cut.model_copy(update={"value": float(f"{cut.value:.{digits}g}")})
-        changed = float(near.holds(column).mean())
-        if 0 < changed < 1 and abs(changed - share) <= MOVED:
-            return near
-    return cut
 
 
 def _yes_rank(label: str) -> int:
@@ -185,11 +173,10 @@ def guess_groups(
         As in `Roles`: of ethnicity a value such as "White" or "Caucasian" and all
         others; rare values of other columns put together.
     cuts : tuple of float
-        The median, rounded likewise, of a number of more than 20 values: two groups.
+        The median of a number of more than 20 values: two groups.
     """
     if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
-        median = Cut(sign=">=", value=float(column.median()))
-        return None, (_rounded(median, column).value,)
+        return None, (float(column.median()),)
     codes, labels = label_codes(column)
     if len(labels) == 2:
         bare = all(map(is_bare, labels))
