@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, spearmanr
+from scipy.stats import norm, spearmanr, ttest_1samp
 
 from fairdash.methods import CATALOG
-from fairdash.metrics import seed_interval
 from fairdash.sweep import BASELINE, PARITY, decides, pareto_front
 from fairdash.sweep._front import AXES, NO_LIMITS, PARTS, is_gain
 from fairdash.sweep._seeds import first_folds, param_columns
@@ -118,7 +117,8 @@ def front_area(rows: pd.DataFrame, di_limit: float = 0.05) -> float:
 def _told(
     name: str, by_seed: "pd.Series[float]", confidence: float = 0.95
 ) -> dict[str, float]:
-    found = seed_interval(by_seed, confidence=confidence)
+    values = by_seed.dropna()
+    found = values.mean(), *ttest_1samp(values, 0).confidence_interval(confidence)
     ends = zip(("", "_low", "_high"), found, strict=True)
     return {f"{name}{end}": float(value) for end, value in ends}
 

@@ -29,10 +29,10 @@ import pandas as pd
 import torch
 from fronts import front_area, least_gap, rank_agreement
 from rule_list import METHOD as RULE_LIST
+from scipy.stats import ttest_1samp
 
 from fairdash.datasets import PUBLIC, SAMPLES, encode, fetch, load_sample, split
 from fairdash.methods import CATALOG
-from fairdash.metrics import seed_interval
 from fairdash.sweep import (
     SweepResult,
     decides,
@@ -176,7 +176,8 @@ def told(values, digits=3):
 def paired(values):
     """Return a mean difference with its 95 % interval, of how many seeds."""
     values = values.dropna()
-    mean, low, high = seed_interval(values)
+    mean = values.mean()
+    low, high = ttest_1samp(values, 0).confidence_interval()
     ends = f"{low:+.3f} to {high:+.3f}"
     return f"{mean:+.3f} [{ends}] sd {values.std():.3f} n {len(values)}"
 

@@ -21,11 +21,13 @@ from sklearn.linear_model import LogisticRegression
 from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
+    Interval,
     LocalMeasure,
+    difference_of,
     for_all_pairs,
     measure_by_group,
     measure_gaps,
-    newcombe_interval,
+    wilson_interval,
 )
 
 POPULATION = 20_000
@@ -163,9 +165,12 @@ def sure_gaps(confidence: float, fewest: float) -> float:
         pooled = (k + other) / (few + many)
         enough = np.minimum(pooled, 1 - pooled) * few >= fewest
         for times in (2, 6, 12, 40):
-            low, high = newcombe_interval(
-                k, few, other, many, confidence=1 - (1 - confidence) / times
+            each = 1 - (1 - confidence) / times
+            rates = (
+                Interval(count / n, *wilson_interval(count, n, confidence=each))
+                for count, n in ((k, few), (other, many))
             )
+            low, high = difference_of(*rates)
             named = ((low > 0) | (high < 0)) & enough
             for rate in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 0.95):
                 chance = binom.pmf(k, few, rate) * binom.pmf(other, many, rate)

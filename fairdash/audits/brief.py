@@ -26,7 +26,7 @@ def brief(first: str, *more: str) -> str:
     'No clear gap remains. Accuracy did not change clearly.'
     """
     room = MOST_WORDS - len(first.split())
-    second = next((one for one in more if 0 < len(one.split()) <= room), "")
+    second = next((text for text in more if 0 < len(text.split()) <= room), "")
     return f"{first} {second}".rstrip()
 
 

@@ -17,37 +17,37 @@ class Given:
     def __init__(self, frame: pd.DataFrame | None) -> None:
         self.frame = frame
 
-    def values(self, role: str, given: Any) -> Any:
+    def values(self, role: str, value: Any) -> Any:
         """Return what is given, the column if it is a name, None for nothing."""
-        if given is None or isinstance(given, pd.Categorical):
-            return given
-        if not isinstance(given, str):
-            return np.asarray(given)
+        if value is None or isinstance(value, pd.Categorical):
+            return value
+        if not isinstance(value, str):
+            return np.asarray(value)
         if self.frame is None:
             raise ValueError(
-                f"`{role}` names column {given!r}; give its table, `frame`."
+                f"`{role}` names column {value!r}; give its table, `frame`."
             )
-        check_one_of(role, given, [str(name) for name in self.frame])
-        return self.frame[given].array
+        check_one_of(role, value, [str(name) for name in self.frame])
+        return self.frame[value].array
 
-    def groups(self, given: Any) -> Any:
+    def groups(self, value: Any) -> Any:
         """Return the groups, crossed if several columns are named."""
-        if not self._names(given):
-            return self.values("sensitive_features", given)
-        columns = [self.values("sensitive_features", name) for name in given]
+        if not self._names(value):
+            return self.values("sensitive_features", value)
+        columns = [self.values("sensitive_features", name) for name in value]
         return cross(*columns) if len(columns) > 1 else columns[0]
 
-    def feature(self, given: Any) -> str:
+    def feature(self, value: Any) -> str:
         """Return the names of the columns of the groups; "" for values."""
-        names = given if self._names(given) else [given]
+        names = value if self._names(value) else [value]
         return " × ".join(names) if all(isinstance(n, str) for n in names) else ""
 
-    def _names(self, given: Any) -> bool:
+    def _names(self, value: Any) -> bool:
         """Tell names of columns from the values of all rows."""
-        if self.frame is None or not isinstance(given, list | tuple) or not given:
+        if self.frame is None or not isinstance(value, list | tuple) or not value:
             return False
-        known = {name for name in self.frame if isinstance(name, str)}
-        return known.issuperset(given) and len(given) != len(self.frame)
+        columns = {name for name in self.frame if isinstance(name, str)}
+        return columns.issuperset(value) and len(value) != len(self.frame)
 
     def columns_of(self, model: TableModel) -> pd.DataFrame:
         """Return the columns that a model reads; all if it does not say which."""
@@ -60,16 +60,16 @@ class Given:
             )
         return self.frame[read]
 
-    def subgroups(self, given: Any, min_size: int) -> tuple[Any, int]:
+    def subgroups(self, value: Any, min_size: int) -> tuple[Any, int]:
         """Return the labels of subgroups and the size of the smallest estimable one."""
-        if isinstance(given, list | tuple) and self.frame is not None:
+        if isinstance(value, list | tuple) and self.frame is not None:
             names = [str(name) for name in self.frame]
-            if len(given) != len(self.frame) or all(one in names for one in given):
-                for one in given:
-                    check_one_of("subgroups", one, names)
-                given = Subgroups(columns=tuple(given), min_size=min_size)
-        if isinstance(given, Subgroups):
+            if len(value) != len(self.frame) or all(name in names for name in value):
+                for name in value:
+                    check_one_of("subgroups", name, names)
+                value = Subgroups(columns=tuple(value), min_size=min_size)
+        if isinstance(value, Subgroups):
             if self.frame is None:
                 raise ValueError("`subgroups` name columns; give their table, `frame`.")
-            return given.label(self.frame), given.min_size
-        return self.values("subgroups", given), min_size
+            return value.label(self.frame), value.min_size
+        return self.values("subgroups", value), min_size

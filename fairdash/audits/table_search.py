@@ -21,7 +21,6 @@ _NEIGHBOURS = 32  # real rows tried for each person
 _MOST_STEPS = 12
 _SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the radius, one after another
 _PEOPLE = 500  # searched at once
-_ROWS = 200_000  # scored at once
 _PART = 256  # rows whose distances to all real rows are held at once
 
 
@@ -83,13 +82,14 @@ def table_columns(dataset: Dataset, encoder: Encoder) -> list[TableColumn]:
             rows[name] = pd.Series(values, dtype=frame[name].dtype).iloc[again].array
     encoded = encoder.transform(rows).astype(np.float64)
     place = {name: i for i, name in enumerate(encoder.feature_names)}
-    found = []
+    columns = []
     for column in encoder.columns:
         at = np.array([place[name] for name in column.names() if name in place], int)
         values = np.asarray(unique[column.column], object)
         if len(at) and len(values):
-            found.append(_column(column.column, at, values, encoded[: len(values), at]))
-    return found
+            part = encoded[: len(values), at]
+            columns.append(_column(column.column, at, values, part))
+    return columns
 
 
 def in_table(
@@ -115,22 +115,22 @@ def row_columns(X: Float, names: Sequence[str]) -> list[TableColumn]:
     owners: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         owners.setdefault(name.split("=")[0], []).append(i)
-    found = []
+    columns = []
     for name, places in owners.items():
         at = np.array(places)
         levels = [names[i].partition("=")[2] or names[i] for i in places]
         values = np.array(levels, object)[X[:, at].argmax(1)]
         if len(at) == 1:
             values = X[:, at[0]].astype(object)
-        found.append(_column(name, at, values, X[:, at]))
-    return found
+        columns.append(_column(name, at, values, X[:, at]))
+    return columns
 
 
 def _column(
     name: str, at: Codes, values: NDArray[np.object_], encoded: Float
 ) -> TableColumn:
-    kept, first = np.unique(encoded, axis=0, return_index=True)
-    return TableColumn(name, at, values[first], kept)
+    distinct, first = np.unique(encoded, axis=0, return_index=True)
+    return TableColumn(name, at, values[first], distinct)
 
 
 class Found(NamedTuple):
@@ -219,25 +219,21 @@ class TableSearch:
     def _climb(self, best: "_Best") -> None:
         """Change one column at a time while that moves the score, up and then down.
 
-        From the person the radius grows by and by, or the first column would spend it.
+        From the best so far, then from the person with a radius that grows by and by,
+        or the first column would spend it.
         """
         towards = np.where(best.before > 0.5, -1.0, 1.0)
         for sign in (towards, -towards):
-            z, gain = best.X.copy(), sign * (best.after - best.before)
-            self._ascend(best, z, gain, sign, self.radius)
-            z, gain = best.x.copy(), np.zeros(len(best.x))
-            for share in _SHARES:
-                self._ascend(best, z, gain, sign, share * self.radius)
-
-    def _ascend(
-        self, best: "_Best", z: Float, gain: Float, sign: Float, radius: float
-    ) -> None:
-        """Make the best single change of everyone, again and again."""
-        active = np.arange(len(z))
-        for _ in range(_MOST_STEPS):
-            active = self._improve(best, z, gain, sign, active, radius)
-            if not len(active):
-                break
+            starts = [(best.X.copy(), (1.0,)), (best.x.copy(), _SHARES)]
+            for z, shares in starts:
+                gain = sign * (self.score(z, best.people) - best.before)
+                for share in shares:
+                    active = np.arange(len(z))
+                    for _ in range(_MOST_STEPS):
+                        radius = share * self.radius
+                        active = self._improve(best, z, gain, sign, active, radius)
+                        if not len(active):
+                            break
 
     def _improve(
         self,
@@ -311,11 +307,7 @@ class TableSearch:
 
     def _try(self, best: "_Best", who: Codes, rows: Float) -> Float:
         """Score rows within reach, keep the best of each person, return the scores."""
-        parts = [
-            self.score(rows[i : i + _ROWS], best.people[who[i : i + _ROWS]])
-            for i in range(0, len(rows), _ROWS)
-        ]
-        p = np.concatenate(parts) if parts else np.empty(0)
+        p = self.score(rows, best.people[who]) if len(rows) else np.empty(0)
         best.keep(who, rows, p)
         return p
 

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
         difference_of,
         for_all_pairs,
         gap_interval,
-        newcombe_interval,
-        seed_interval,
         wilson_interval,
     )
     from fairdash.metrics.group.local import (

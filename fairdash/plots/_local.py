@@ -260,21 +260,14 @@ def _describe(table: pd.DataFrame, models: pd.DataFrame) -> str:
     """Alt text: the worst subgroup and the gap over all rows of every model."""
     parts = []
     for row in records(models):
-        label, overall = row["label"], number(row["overall"])
-        cells = records(table[(table["label"] == label) & table["estimable"]])
-        if not cells:
-            parts.append(f"{label} has no estimable subgroup, over all rows {overall}")
-            continue
-        worst = max(cells, key=lambda cell: float(cell["gap"]))
-        interval = between(worst["ci_low"], worst["ci_high"])
-        gap = f"{number(worst['gap'])} ({interval})"
-        where = f"{label} is worst for {worst['subgroup']}"
-        parts.append(f"{where}, {gap}, over all rows {overall}")
-    first = table[table["label"] == models["label"].iloc[0]]
-    return (
-        f"Gaps of {first['estimable'].sum()} of {len(first)} subgroups with 95% "
-        f"intervals: {'; '.join(parts)}."
-    )
+        own = table[(table["label"] == row["label"]) & table["estimable"]]
+        worst = "no estimable subgroup"
+        if len(own):
+            cell = own.loc[own["gap"].idxmax()]
+            ends = between(cell["ci_low"], cell["ci_high"])
+            worst = f"worst for {cell['subgroup']}, {number(cell['gap'])} ({ends})"
+        parts.append(f"{row['label']}: {worst}, over all rows {number(row['overall'])}")
+    return f"Gaps of subgroups with 95% intervals. {'; '.join(parts)}."
 
 
 def _hover(

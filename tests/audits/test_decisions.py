@@ -7,7 +7,7 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
-from peers import OTHERS, table
+from peers import OTHERS, newcombe_interval, table
 
 import fairdash
 from fairdash.metrics import (
@@ -17,7 +17,6 @@ from fairdash.metrics import (
     gap_ends,
     local_measure,
     measure_by_group,
-    newcombe_interval,
 )
 
 DATA = os.environ.get("FAIRDASH_DATA")

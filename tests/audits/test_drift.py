@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peers import newcombe_interval
 from scipy.stats import ks_2samp
 from toys import ROLES, people
 
@@ -21,7 +22,6 @@ from fairdash.metrics import (
     SCORE_MEASURES,
     local_measure,
     measure_gaps,
-    newcombe_interval,
 )
 from fairdash.sweep import MethodGrid, SweepSpec
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import OTHERS, table
+from peers import OTHERS, newcombe_interval, table
 
 from fairdash.metrics import (
     MEASURES,
@@ -17,7 +17,6 @@ from fairdash.metrics import (
     local_measure,
     measure_by_group,
     measure_gaps,
-    newcombe_interval,
     noise_floor,
     worst_k_di,
 )

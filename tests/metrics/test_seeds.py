@@ -3,13 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ttest_1samp
 
 from fairdash.metrics import (
     LocalMeasure,
     gap_table,
     over_seeds,
-    seed_interval,
     summarise_seeds,
     value_table,
 )
@@ -111,11 +109,3 @@ def test_words_of_users_are_values_in_estimates_and_change_no_number():
             table.sort_values(keys)[numbers].to_numpy() for table in (hostile, shown)
         )
         np.testing.assert_allclose(mine, theirs)
-
-
-def test_undefined_seeds_do_not_enter_an_interval():
-    found = seed_interval([0.1, np.nan, 0.4, 0.3], confidence=0.9)
-    ends = ttest_1samp([0.1, 0.4, 0.3], 0).confidence_interval(0.9)
-    assert np.allclose(found, [0.8 / 3, ends.low, ends.high])
-    assert np.isnan(seed_interval([0.1, np.nan])[1:]).all()
-    assert np.isnan(seed_interval([np.nan])[0])

@@ -105,12 +105,12 @@ def local_by_measure(
         trials = tested(store, model, dataset_id, subgroups)
         by_trial = [_measured(trial, measure) for trial in trials]
         # on all rows the trials of several seeds are of the same rows
-        parts = [one.estimates.assign(seed=k) for k, one in enumerate(by_trial)]
+        parts = [result.estimates.assign(seed=k) for k, result in enumerate(by_trial)]
         tables.append(
             over_seeds(pd.concat(parts, ignore_index=True).assign(model=model.label))
         )
         rows.append(_model_row(model, tables[-1], measure, by_trial))
-        chances.append(float(np.mean([one.chance for one in by_trial])))
+        chances.append(float(np.mean([result.chance for result in by_trial])))
     changes = None
     plain = measure == "selection_rate" and main is not first
     if plain and not any(map(is_own, models)):
@@ -139,8 +139,8 @@ def _model_row(
         "method": model.method,
         "colour_role": model.colour_role,
         "n_seeds": len(trials),
-        "n": float(np.mean([one.n for one in trials])),
-        "constant": float(np.mean([one.constant for one in trials])),
+        "n": float(np.mean([result.n for result in trials])),
+        "constant": float(np.mean([result.constant for result in trials])),
     }
     names = {"overall": gap_of(measure), "worst_1": worst_of(measure)}
     for name, what in names.items():
@@ -271,8 +271,8 @@ def _ratio_of(
 ) -> dict[str, float]:
     """Return the ratio of the pair of a gap, the mean over seeds; or of rejections."""
     n_groups = len(trials[0].rows.dataset.group_names)
-    asked = gap.measure, gap.reference, for_all_pairs(0.95, n_groups), rejected
-    rows = pd.concat([_gaps(trial, *asked) for trial in trials])
+    options = gap.measure, gap.reference, for_all_pairs(0.95, n_groups), rejected
+    rows = pd.concat([_gaps(trial, *options) for trial in trials])
     mean = rows.loc[rows["group"] == gap.group, _RATIO].mean()
     return dict(zip(_RATIO, map(float, mean), strict=True))
 
@@ -427,7 +427,7 @@ def _gaps(
     confidence: float,
     rejected: bool = False,
 ) -> pd.DataFrame:
-    asked = asked_of(trial.rows, trial.key, measure)
+    options = asked_of(trial.rows, trial.key, measure)
     if rejected:
-        asked["y_pred"] = 1 - asked["y_pred"]
-    return measure_gaps(**asked, reference=reference, confidence=confidence)
+        options["y_pred"] = 1 - options["y_pred"]
+    return measure_gaps(**options, reference=reference, confidence=confidence)

@@ -97,14 +97,14 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     )
 
 
-def first_measure(roles: Roles, asked: str) -> str:
+def first_measure(roles: Roles, measure: str) -> str:
     """Return the measure that an audit of own scores opens at.
 
     That is the false positive rate where a positive outcome is bad news, else the one
     ``asked`` for.
     """
     unfavourable = roles.positive_is == "unfavourable"
-    return "false_positive_rate" if unfavourable else asked
+    return "false_positive_rate" if unfavourable else measure
 
 
 def base_rate_kpis(

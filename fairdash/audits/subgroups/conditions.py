@@ -118,11 +118,13 @@ def as_subgroups(conditions: Sequence[Condition], start: Subgroups) -> Subgroups
     union of two levels is two subgroups.
     """
     cuts = {
-        one.column: tuple(end for end in (one.low, one.high) if end is not None)
-        for one in conditions
-        if not one.levels
+        condition.column: tuple(
+            end for end in (condition.low, condition.high) if end is not None
+        )
+        for condition in conditions
+        if not condition.levels
     }
-    names = tuple(one.column for one in conditions)
+    names = tuple(condition.column for condition in conditions)
     return Subgroups(columns=names, cuts=cuts, min_size=start.min_size)
 
 
@@ -154,20 +156,22 @@ def _levels(column: "pd.Series[Any]", min_size: int) -> SearchColumn:
     codes, labels = label_codes(column)
     rows = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
     common = np.argsort(-rows, kind="stable")[:MOST_LEVELS]
-    kept = np.sort(common[rows[common] >= min_size])
-    place = np.full(len(labels) + 1, len(kept), np.uint8)
-    place[kept] = np.arange(len(kept))
-    unions: list[tuple[int, ...]] = [(i,) for i in range(len(kept))]
-    if 2 < len(kept) <= _PAIRED:
-        unions += combinations(range(len(kept)), 2)
-    items = np.zeros((len(unions), len(kept)), bool)
+    frequent = np.sort(common[rows[common] >= min_size])
+    place = np.full(len(labels) + 1, len(frequent), np.uint8)
+    place[frequent] = np.arange(len(frequent))
+    unions: list[tuple[int, ...]] = [(i,) for i in range(len(frequent))]
+    if 2 < len(frequent) <= _PAIRED:
+        unions += combinations(range(len(frequent)), 2)
+    items = np.zeros((len(unions), len(frequent)), bool)
     for item, union in zip(items, unions, strict=True):
         item[list(union)] = True
     conditions = tuple(
-        Condition(str(column.name), tuple(labels[kept[i]] for i in union))
+        Condition(str(column.name), tuple(labels[frequent[i]] for i in union))
         for union in unions
     )
-    return SearchColumn(str(column.name), place[codes], len(kept), items, conditions)
+    return SearchColumn(
+        str(column.name), place[codes], len(frequent), items, conditions
+    )
 
 
 def _supported(column: SearchColumn, min_size: int) -> SearchColumn:

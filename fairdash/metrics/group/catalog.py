@@ -66,20 +66,20 @@ class Measure:
     outcome: str = "classes"
 
 
-_KNOWN: dict[str, Measure] = {}
+_CATALOG: dict[str, Measure] = {}
 
 
 def add(measure: Measure) -> Measure:
     """Add a measure to the catalog; raise ValueError for a key that is taken."""
-    if measure.key in _KNOWN:
+    if measure.key in _CATALOG:
         raise ValueError(f"There is a measure {measure.key!r} already.")
-    _KNOWN[measure.key] = measure
+    _CATALOG[measure.key] = measure
     return measure
 
 
 def measure_of(key: str) -> Measure:
     """Return a measure; an error cost with weights is that measure."""
-    return _KNOWN[COST if error_costs(key) else key]
+    return _CATALOG[COST if error_costs(key) else key]
 
 
 def error_costs(measure: str) -> tuple[float, float] | None:
@@ -95,15 +95,16 @@ def error_costs(measure: str) -> tuple[float, float] | None:
     if name != COST:
         return None
     try:
-        one, other = (float(part) for part in (ratio or "1:1").split(":"))
+        positive, negative = (float(part) for part in (ratio or "1:1").split(":"))
     except ValueError:
-        one = other = -1.0
-    if not (min(one, other) >= 0 and 0 < one + other < np.inf):
+        positive = negative = -1.0
+    both = positive + negative
+    if not (min(positive, negative) >= 0 and 0 < both < np.inf):
         raise ValueError(
             f"{measure!r} must weigh a false positive and a false negative by numbers "
             f"of 0 or more, such as '{COST} 3:1'."
         )
-    return 2 * one / (one + other), 2 * other / (one + other)
+    return 2 * positive / both, 2 * negative / both
 
 
 class Words(Mapping[str, str]):
@@ -118,10 +119,10 @@ class Words(Mapping[str, str]):
         return word + (self._more.format(ratio=ratio) if ratio else "")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_KNOWN)
+        return iter(_CATALOG)
 
     def __len__(self) -> int:
-        return len(_KNOWN)
+        return len(_CATALOG)
 
 
 class Keys(Sequence[str]):
@@ -131,7 +132,7 @@ class Keys(Sequence[str]):
         self._where = where
 
     def _keys(self) -> list[str]:
-        return [key for key, one in _KNOWN.items() if self._where(one)]
+        return [key for key, measure in _CATALOG.items() if self._where(measure)]
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -156,20 +157,22 @@ class Rates(Mapping[str, Rate]):
     """The measures that are rates of decisions."""
 
     def __getitem__(self, key: str) -> Rate:
-        measure = _KNOWN[key]
+        measure = _CATALOG[key]
         if measure.about is None or measure.counted is None:
             raise KeyError(key)
         return Rate(measure.about, measure.counted, measure.needs_outcome)
 
     def __iter__(self) -> Iterator[str]:
-        return iter([key for key, one in _KNOWN.items() if one.about is not None])
+        return iter(
+            [key for key, measure in _CATALOG.items() if measure.about is not None]
+        )
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
 RATES = Rates()
-MEASURES = Keys(lambda one: one.outcome == "classes" and one.key != COST)
+MEASURES = Keys(lambda measure: measure.outcome == "classes" and measure.key != COST)
 NUMBER_MEASURES = Keys(lambda measure: measure.outcome == "number")
 RANKING_MEASURES = Keys(lambda measure: measure.outcome == "ranking")
 SCORE_MEASURES = Keys(lambda measure: measure.of_scores)

@@ -99,9 +99,9 @@ class CellValues:
             return own
         return replace(own, correlation=self.correlation[places])
 
-    def where(self, kept: NDArray[np.bool_]) -> "CellValues":
-        """Return the estimates, NaN where not ``kept``."""
-        return replace(self, value=np.where(kept, self.value, np.nan))
+    def where(self, some: NDArray[np.bool_]) -> "CellValues":
+        """Return the estimates, NaN where not ``some``."""
+        return replace(self, value=np.where(some, self.value, np.nan))
 
     def ends(self, z: Array) -> Bounds:
         """Return the ends of the intervals at normal quantiles ``z``."""
@@ -156,11 +156,11 @@ class CellValues:
         ends = []
         for sign in (-1, 1):
             extreme = [part.limits[sign > 0] for _, part in by_outcome]
-            zero, one = (
+            without_it, with_it = (
                 np.where(np.isnan(part.value), end, part.value)
                 for (_, part), end in zip(by_outcome, extreme, strict=True)
             )
-            apart = one - zero
+            apart = with_it - without_it
             up = np.where(sign * apart > 0, rate_high - rate, rate - rate_low)
             squares = (apart * up) ** 2
             for mass, part in by_outcome:
@@ -183,12 +183,12 @@ class CellValues:
 
     def between(self, first: Any, second: Any, confidence: float) -> Interval:
         """Return the values of cells of the last axis less those of others."""
-        one, other = (self._side(side, confidence) for side in (first, second))
+        left, right = (self._side(side, confidence) for side in (first, second))
         shared: Array | float = 0.0
         if self.correlation is not None:
             shared = self.correlation[..., first, second]
-        ends = difference_of(one, other, shared)
-        return Interval(one.value - other.value, *ends)
+        ends = difference_of(left, right, shared)
+        return Interval(left.value - right.value, *ends)
 
     def _side(self, side: Any, confidence: float) -> Interval:
         return Interval(*(part[..., side] for part in self.interval(confidence)))
@@ -243,7 +243,7 @@ def stacked(models: Sequence[CellValues]) -> CellValues:
     first = models[0]
     names = ["value", "n", "effective", "error", "units", "correlation"]
     parts: dict[str, Any] = {
-        name: np.stack([getattr(one, name) for one in models])
+        name: np.stack([getattr(model, name) for model in models])
         for name in names
         if getattr(first, name) is not None
     }

@@ -131,8 +131,8 @@ def _count(
     codes = subgroup + 1, group, *(column.astype(np.int64) for column in columns)
     shape = tuple(int(code.max()) + 1 for code in codes)
     number = np.ravel_multi_index(codes, shape)
-    found, rows = np.unique(number, return_counts=True)
-    cell = np.column_stack(np.unravel_index(found, shape))
+    numbers, rows = np.unique(number, return_counts=True)
+    cell = np.column_stack(np.unravel_index(numbers, shape))
     cell[:, 0] -= 1
     return _Joint(cell, rows, number)
 
@@ -169,9 +169,9 @@ def _metrics(
 
 def _percentiles(differences: Counts, confidence: float) -> dict[str, float]:
     """Return the ends of the defined differences; NaN if few of them are."""
-    known = differences[np.isfinite(differences)]
-    if 2 * len(known) < len(differences):
+    defined = differences[np.isfinite(differences)]
+    if 2 * len(defined) < len(differences):
         return {"low": float("nan"), "high": float("nan")}
     tail = (1 - confidence) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
+    low, high = np.quantile(defined, [tail, 1 - tail])
     return {"low": float(low), "high": float(high)}

@@ -124,8 +124,8 @@ def change_of_gap(means: GroupMeans, *, confidence: float = 0.95) -> Interval:
         return Interval(*np.zeros(3))  # no decision changed
     pairs = list(itertools.permutations(range(len(mean)), 2))
     contrast = np.zeros((len(pairs), len(mean)))
-    for row, (one, other) in zip(contrast, pairs, strict=True):
-        row[one], row[other] = 1.0, -1.0
+    for row, (plus, minus) in zip(contrast, pairs, strict=True):
+        row[plus], row[minus] = 1.0, -1.0
     # narrowing by one pair before and one after: (pairs before, pairs after)
     old, new = (contrast @ mean[:, when] for when in (0, 1))
     between = means.shared

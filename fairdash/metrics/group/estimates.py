@@ -4,7 +4,6 @@ A row is one number with its interval. What a user named (a model, a group, a su
 is a value in it, never the name of a column.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,20 +56,20 @@ def block(
         Why a subgroup is not estimable, one each; "" where it is.
     """
     shape = len(subgroups), len(groups)
-    one, other = (grid.ravel() for grid in np.indices(shape))
+    place, which = (grid.ravel() for grid in np.indices(shape))
 
     def flat(part: ArrayLike) -> Any:
         return np.broadcast_to(part, shape).ravel()
 
-    size = len(one)
+    size = len(place)
     return {
-        "subgroup": _words(subgroups)[one],
-        "group": _words(groups)[other],
+        "subgroup": _words(subgroups)[place],
+        "group": _words(groups)[which],
         "measure": np.full(size, measure, dtype=object),
         **dict(zip(NUMBERS, map(flat, value), strict=True)),
         "n": flat(n),
         "method": np.full(size, method, dtype=object),
-        "reason": _words(reasons or [""] * shape[0])[one],
+        "reason": _words(reasons or [""] * shape[0])[place],
     }
 
 
@@ -86,7 +85,9 @@ def estimates(
         measure, value, low, high, n, method (of the interval) and reason ("" where the
         subgroup is estimable).
     """
-    joined = {name: np.concatenate([one[name] for one in blocks]) for name in blocks[0]}
+    joined = {
+        name: np.concatenate([part[name] for part in blocks]) for name in blocks[0]
+    }
     table = pd.DataFrame(joined).assign(model=model, seed=seed)
     words = dict.fromkeys(
         ["model", "subgroup", "group", "measure", "method", "reason"], "str"
@@ -121,8 +122,7 @@ def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
     mean["sd"] = rows["value"].std(ddof=1).where(enough)
     mean["n_seeds"] = n_seeds
     failing = shown[~estimable].groupby(_OVER_SEEDS, sort=False, dropna=False)
-    first, n_failing = failing["reason"].first(), failing["n"].mean()
-    reasons = _reasons(first, n_failing).reindex(mean.index).fillna("0 rows")
+    reasons = failing["reason"].first().reindex(mean.index).fillna("0 rows")
     mean["reason"] = reasons.where(~enough, "").astype("str")
     mean = mean.reset_index()
     columns = [name for name in COLUMNS if name != "seed"]
@@ -174,12 +174,3 @@ def _of_subgroups(
 
 def _words(words: Sequence[str | None]) -> Any:
     return np.array([*words, None], dtype=object)[:-1]
-
-
-def _reasons(first: "pd.Series[Any]", rows: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Say why subgroups are not estimable, with the mean number of their rows."""
-    said = []
-    for reason, n in zip(first, rows, strict=True):
-        count = re.fullmatch(r"[\d,]+ rows?( .+)?", str(reason))
-        said.append(reason if count is None else f"{round(n):,} rows{count[1] or ''}")
-    return pd.Series(said, index=first.index, dtype=object)

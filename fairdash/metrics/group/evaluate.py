@@ -219,8 +219,8 @@ def decision_status(
             ).estimate(np.zeros_like(outcome), (1,))
             sure[model] = area.interval(confidence).low[0] > 0.5
     # with one outcome only there is nothing to be associated with
-    known = sure | np.isnan(recall - false_alarm)
-    status = np.where(known | (constant != DECIDES), constant, AS_CHANCE)
+    decisive = sure | np.isnan(recall - false_alarm)
+    status = np.where(decisive | (constant != DECIDES), constant, AS_CHANCE)
     balanced = 0.5 + (recall - false_alarm) / 2
     return pd.DataFrame(
         {"selection_rate": rate, "balanced_accuracy": balanced, "status": status}

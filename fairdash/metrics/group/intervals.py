@@ -54,45 +54,6 @@ def wilson_interval(
     )
 
 
-def newcombe_interval(
-    positives: ArrayLike,
-    n: ArrayLike,
-    positives_reference: ArrayLike,
-    n_reference: ArrayLike,
-    *,
-    confidence: float = 0.95,
-) -> Bounds:
-    r"""Newcombe's hybrid score interval of a difference of two proportions.
-
-    With the Wilson intervals :math:`(l_i, u_i)` of the two rates :math:`\hat p_i`,
-
-    .. math::
-
-        \hat p_1 - \hat p_2 - \sqrt{(\hat p_1 - l_1)^2 + (u_2 - \hat p_2)^2}
-        \quad\text{to}\quad
-        \hat p_1 - \hat p_2 + \sqrt{(u_1 - \hat p_1)^2 + (\hat p_2 - l_2)^2} .
-
-    Returns
-    -------
-    low, high : float64 arrays; NaN where one of the samples is empty
-
-    References
-    ----------
-    R. G. Newcombe (1998), Interval estimation for the difference between independent
-    proportions: comparison of eleven methods, method 10. Stat. Med. 17, 873-890.
-    """
-    check_confidence(confidence)
-    z = normal_quantile(confidence)
-    one, other = (
-        Interval(rate, *wilson_ends(rate, np.asarray(total, np.float64), z))
-        for rate, total in (
-            (_rate(positives, n), n),
-            (_rate(positives_reference, n_reference), n_reference),
-        )
-    )
-    return difference_of(one, other)
-
-
 def gap_interval(
     positives: ArrayLike, n: ArrayLike, *, confidence: float = 0.95, axes: int = 1
 ) -> Bounds:
@@ -185,11 +146,11 @@ def largest_gap(
 
     def differences(z: Array) -> Bounds:
         low, high = ends(z)
-        one, other = (
+        left, right = (
             Interval(value[..., side], low[..., side], high[..., side])
             for side in (first, second)
         )
-        return difference_of(one, other, shared)
+        return difference_of(left, right, shared)
 
     shared = 0.0 if correlation is None else correlation[..., first, second]
     low, high = differences(normal_quantile(1 - (1 - confidence) / comparisons))
@@ -200,7 +161,7 @@ def largest_gap(
 
 
 def difference_of(
-    one: Interval, other: Interval, correlation: Array | float = 0.0
+    left: Interval, right: Interval, correlation: Array | float = 0.0
 ) -> Bounds:
     """Return the ends of the difference of two estimates, by default independent."""
 
@@ -210,9 +171,9 @@ def difference_of(
         squared: Array = np.maximum(a**2 + b**2 - 2 * correlation * a * b, 0)
         return np.sqrt(squared)
 
-    difference = one.value - other.value
-    down = joint(one.value - one.low, other.high - other.value)
-    up = joint(one.high - one.value, other.value - other.low)
+    difference = left.value - right.value
+    down = joint(left.value - left.low, right.high - right.value)
+    up = joint(left.high - left.value, right.value - right.low)
     return difference - down, difference + up
 
 
@@ -230,7 +191,7 @@ def for_all_pairs(
 
 
 def ratio_of(
-    one: Interval, other: Interval, correlation: Array | float = 0.0
+    left: Interval, right: Interval, correlation: Array | float = 0.0
 ) -> Bounds:
     r"""Return the ends of the ratio of two estimates that are not negative.
 
@@ -251,9 +212,9 @@ def ratio_of(
     A. Donner and G. Y. Zou (2012), Closed-form confidence intervals for functions of
     the normal mean and standard deviation. Stat. Methods Med. Res. 21, 347-359.
     """
-    product = one.value * other.value
-    down = (one.value - one.low) * (other.high - other.value)
-    up = (one.high - one.value) * (other.value - other.low)
+    product = left.value * right.value
+    down = (left.value - left.low) * (right.high - right.value)
+    up = (left.high - left.value) * (right.value - right.low)
 
     def parabola(value: Array, end: Array) -> Array:
         return end * (2 * value - end)
@@ -262,12 +223,12 @@ def ratio_of(
         middle = product - correlation * moved
         return middle + np.sqrt(np.maximum(middle**2 - a * b, 0))
 
-    low1, high1 = parabola(one.value, one.low), parabola(one.value, one.high)
-    low2, high2 = parabola(other.value, other.low), parabola(other.value, other.high)
+    low1, high1 = parabola(left.value, left.low), parabola(left.value, left.high)
+    low2, high2 = parabola(right.value, right.low), parabola(right.value, right.high)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(one.value == 0, 0.0, low1 / root(low1, high2, down))
-        high = np.where(other.low > 0, root(high1, low2, up) / low2, np.inf)
-    undefined = ~(other.value > 0) | np.isnan(one.value)
+        low = np.where(left.value == 0, 0.0, low1 / root(low1, high2, down))
+        high = np.where(right.low > 0, root(high1, low2, up) / low2, np.inf)
+    undefined = ~(right.value > 0) | np.isnan(left.value)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
@@ -302,25 +263,6 @@ def smallest_ratio(
     ratio = divide(smaller.value, larger.value)
     alone = least == most  # the only group with a value
     return Interval(*(np.where(alone, np.nan, part) for part in (ratio, low, high)))
-
-
-def seed_interval(by_seed: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    r"""Mean over seeds with Student's interval :math:`\bar x \pm t\, s / \sqrt n`.
-
-    For paired differences, or what is told of training and splits alone: the test rows
-    of different seeds overlap. Undefined values do not enter; the ends are NaN for
-    fewer than two others.
-    """
-    check_confidence(confidence)
-    values = np.asarray(by_seed, np.float64)
-    values = values[np.isfinite(values)]
-    if len(values) < 2:
-        mean = values[0] if len(values) else np.nan
-        return Interval(np.asarray(mean), np.asarray(np.nan), np.asarray(np.nan))
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    half = special.stdtrit(len(values) - 1, (1 + confidence) / 2) * error
-    mean = values.mean()
-    return Interval(mean, mean - half, mean + half)
 
 
 def normal_quantile(confidence: ArrayLike) -> Array:

@@ -168,10 +168,10 @@ class LocalValues:
         self, *, confidence: float = 0.95, value: str = "value", gap: str = "gap"
     ) -> pd.DataFrame:
         """Return the table of `local_measure`."""
-        kept = self.reported()
-        low, high = kept.largest_gap(confidence)
+        shown = self.reported()
+        low, high = shown.largest_gap(confidence)
         named, n = list(enumerate(self.cells.groups)), self.values.n
-        ratio = kept.smallest_ratio(confidence)
+        ratio = shown.smallest_ratio(confidence)
         return pd.DataFrame(
             {
                 "subgroup": list(self.cells.subgroups),
@@ -217,14 +217,14 @@ class LocalValues:
     def _blocks(
         self,
         values: CellValues,
-        kept: CellValues,
+        shown: CellValues,
         subgroups: Any,
         reasons: Any,
         confidence: float,
     ) -> list[Any]:
         kind, n = METHODS[values.kind], values.n
-        gap = Interval(self._apart(kept.value), *kept.largest_gap(confidence))
-        ratio = kept.smallest_ratio(confidence)
+        gap = Interval(self._apart(shown.value), *shown.largest_gap(confidence))
+        ratio = shown.smallest_ratio(confidence)
         about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
         together = {**about, "n": n.sum(axis=1, keepdims=True)}
         return [
@@ -239,11 +239,11 @@ class LocalValues:
             *(
                 block(
                     name,
-                    Interval(*(part[:, None] for part in found)),
+                    Interval(*(part[:, None] for part in interval)),
                     method=method,
                     **together,
                 )
-                for name, found, method in (
+                for name, interval, method in (
                     (gap_of(self.measure), gap, kind[1]),
                     (ratio_of_measure(self.measure), ratio, "Donner and Zou"),
                 )
@@ -293,15 +293,15 @@ class LocalMeasure(LocalValues):
     @cached_property
     def whole(self) -> CellValues:
         """The measure by group over all rows."""
-        found: CellValues = self.measured.estimate(
+        values: CellValues = self.measured.estimate(
             self.cells.group, (len(self.cells.groups),)
         )
-        return found
+        return values
 
     def _of_all(self, confidence: float) -> list[Any]:
         whole = self.whole
-        one = whole.reshape(1, -1)
-        return self._blocks(one, one, [None], [""], confidence)
+        row = whole.reshape(1, -1)
+        return self._blocks(row, row, [None], [""], confidence)
 
     def overall(self, *, confidence: float = 0.95) -> Interval:
         """Return the largest difference over all rows, with its interval."""
@@ -310,7 +310,7 @@ class LocalMeasure(LocalValues):
         return Interval(self._apart(whole.value), *ends)
 
     def between(
-        self, one: str, other: str, *, subgroup: str | None = None, confidence: float
+        self, group: str, than: str, *, subgroup: str | None = None, confidence: float
     ) -> Interval:
         """Return the value of a group less that of another, with its own interval.
 
@@ -318,23 +318,23 @@ class LocalMeasure(LocalValues):
         """
         if subgroup is not None and subgroup not in self.cells.subgroups:
             return Interval(*np.full(3, np.nan))
-        cells, first, second = self._pair(one, other, subgroup)
+        cells, first, second = self._pair(group, than, subgroup)
         return cells.between(first, second, confidence)
 
-    def too_few(self, one: str, other: str, *, subgroup: str | None = None) -> bool:
+    def too_few(self, group: str, than: str, *, subgroup: str | None = None) -> bool:
         """Tell whether two groups expect too few rows for a sentence to name them."""
         if subgroup is not None and subgroup not in self.cells.subgroups:
             return True
-        cells, first, second = self._pair(one, other, subgroup)
+        cells, first, second = self._pair(group, than, subgroup)
         return bool(cells.too_few(first, second))
 
     def _pair(
-        self, one: str, other: str, subgroup: str | None
+        self, group: str, than: str, subgroup: str | None
     ) -> tuple[CellValues, int, int]:
         cells, groups = self.whole, self.cells.groups
         if subgroup is not None:
             cells = self.reported().at(self.cells.subgroups.index(subgroup))
-        return cells, groups.index(one), groups.index(other)
+        return cells, groups.index(group), groups.index(than)
 
     def noise_floor(
         self,
@@ -356,18 +356,20 @@ class LocalMeasure(LocalValues):
         check_whole("n_permutations", n_permutations, at_least=1)
         check_confidence(quantile)
         rng = np.random.default_rng(random_state)
-        kept, own = self.estimable, self.values
-        if not kept.any():
+        some, own = self.estimable, self.values
+        if not some.any():
             drawn = np.full((n_permutations, 0), np.nan)
         elif own.kind == "rate" and self.measured.plain:
-            rows = own.n[kept].astype(np.float64)
-            positives = np.nan_to_num(np.rint(own.value * own.n)[kept]).sum(axis=1)
-            drawn = self._apart(
-                divide(hand_out(positives, rows, n_permutations, rng), rows)
-            )
+            rows = own.n[some]
+            positives = np.nan_to_num(np.rint(own.value * own.n)[some]).sum(axis=1)
+            handed_out = [
+                rng.multivariate_hypergeometric(n, int(k), size=n_permutations)
+                for n, k in zip(rows, positives, strict=True)
+            ]
+            drawn = self._apart(divide(np.stack(handed_out, axis=1), rows))
         else:
-            errors = rng.standard_normal((n_permutations, *own.value[kept].shape))
-            drawn = self._apart(errors * self._errors()[kept])
+            errors = rng.standard_normal((n_permutations, *own.value[some].shape))
+            drawn = self._apart(errors * self._errors()[some])
         samples = mean_of_largest(drawn, k)
         return NoiseFloor(
             float(samples.mean()), float(np.quantile(samples, quantile)), samples
@@ -450,20 +452,6 @@ def mean_of_largest(gaps: Counts, k: int) -> Counts:
     filled = np.where(np.isnan(gaps), -np.inf, gaps)
     largest = np.partition(filled, -k, axis=-1)[..., -k:].mean(axis=-1)
     return np.where(np.isneginf(largest), np.nan, largest)
-
-
-def hand_out(
-    positives: Counts, rows: Counts, times: int, rng: np.random.Generator
-) -> Counts:
-    """Draw (times, subgroups, groups) positives, one group after the other."""
-    left = np.broadcast_to(positives.astype(np.int64), (times, len(positives)))
-    sizes: NDArray[np.int64] = rows.astype(np.int64)
-    drawn = []
-    for group in range(sizes.shape[1] - 1):
-        remaining = sizes[:, group:].sum(axis=1)
-        drawn.append(rng.hypergeometric(left, remaining - left, sizes[:, group]))
-        left = left - drawn[-1]
-    return np.stack([*drawn, left], axis=-1).astype(np.float64)
 
 
 def _largest(value: Array) -> Array:

@@ -41,7 +41,7 @@ _SCORES = np.linspace(0, 1, 5)  # at which a measure shows how far it can go
 _OUTCOMES, _DECISIONS = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])
 Limits = tuple[float, float]
 # values, and the rows that these are of with their residuals
-_Found = tuple[CellValues, "tuple[Measured, Array, Codes] | None"]
+_Estimates = tuple[CellValues, "tuple[Measured, Array, Codes] | None"]
 
 
 class Measured(NamedTuple):
@@ -145,24 +145,24 @@ class Measured(NamedTuple):
         costs = error_costs(self.measure)
         if measure_of(self.measure).outcome != "classes":
             least, most = float(self.predicted.min()), float(self.predicted.max())
-            found, own = rows._mean(
+            estimates, own = rows._mean(
                 rows.predicted, cell, n_cells, (least, most), "mean"
             )
         elif self.measure == "auc":
-            found, own = rows._areas(cell, n_cells)
+            estimates, own = rows._areas(cell, n_cells)
         elif self.measure in RATES or (costs is not None and costs[0] == costs[1]):
-            found, own = rows._rates(cell, n_cells)
+            estimates, own = rows._rates(cell, n_cells)
         else:
-            found, own = rows._means(cell, n_cells)
-        found = found.reshape(*shape)
+            estimates, own = rows._means(cell, n_cells)
+        estimates = estimates.reshape(*shape)
         if own is None or self.chance is not None:
-            return found
+            return estimates
         rows, residual, cell = own
         if rows.unit is None:
-            return found
+            return estimates
         width = shape[-1]
         shared = correlations(residual, cell, (n_cells // width, width), rows.unit)
-        return replace(found, correlation=shared.reshape(*shape, width))
+        return replace(estimates, correlation=shared.reshape(*shape, width))
 
     def _at(self, where: NDArray[np.bool_] | Codes) -> "Measured":
         names = ("y", "predicted", "weight", "chance", "unit")
@@ -180,7 +180,7 @@ class Measured(NamedTuple):
         mass = np.ones(len(self.y)) if self.weight is None else self.weight
         return mass if self.chance is None else mass * self.chance
 
-    def _rates(self, cell: Codes, n_cells: int) -> _Found:
+    def _rates(self, cell: Codes, n_cells: int) -> _Estimates:
         """Return shares of rows; equal costs are the share of wrong decisions."""
         about, counted = np.ones((2, 2), dtype=bool), _OUTCOMES != _DECISIONS
         if self.measure in RATES:
@@ -200,7 +200,7 @@ class Measured(NamedTuple):
         values = counted.ravel()[kind[own]].astype(np.float64)
         return some._mean(values, cell[own], n_cells, (0.0, 1.0), "rate")
 
-    def _means(self, cell: Codes, n_cells: int) -> _Found:
+    def _means(self, cell: Codes, n_cells: int) -> _Estimates:
         """Return means of all rows and, for their intervals, by outcome."""
         costs, kind = error_costs(self.measure), "mean"
         if costs is not None:
@@ -213,19 +213,19 @@ class Measured(NamedTuple):
             assert measure.values is not None, "a mean says what each row has"
             values, limits = measure.values(self.y, self.predicted), measure.limits
             shown = [measure.values(np.full(5, y), _SCORES) for y in (0.0, 1.0)]
-            possible = [(float(one.min()), float(one.max())) for one in shown]
-        found, own = self._mean(values, cell, n_cells, limits, "mean")
+            possible = [(float(part.min()), float(part.max())) for part in shown]
+        estimates, own = self._mean(values, cell, n_cells, limits, "mean")
         strata = [self._mean(self.y, cell, n_cells, (0.0, 1.0), "rate")[0]]
         for outcome, ends in enumerate(possible):
             at = self.y == outcome
             part = self._at(at)._mean(values[at], cell[at], n_cells, ends, kind)
             strata.append(part[0])
-        units = None if self.plain else found.units
-        return replace(found, units=units, strata=tuple(strata)), own
+        units = None if self.plain else estimates.units
+        return replace(estimates, units=units, strata=tuple(strata)), own
 
     def _mean(
         self, values: Array, cell: Codes, n_cells: int, limits: Limits, kind: str
-    ) -> _Found:
+    ) -> _Estimates:
         """Return weighted means with their linearised standard errors."""
         mass = self._mass()
         whole = np.bincount(cell, mass, n_cells).astype(np.float64)
@@ -251,7 +251,7 @@ class Measured(NamedTuple):
             effective = Variance(spread.variance / width**2, spread.units).effective(
                 (value - limits[0]) / width, effective, rows
             )
-        found = CellValues(
+        estimates = CellValues(
             value,
             _whole(rows),
             effective,
@@ -260,9 +260,9 @@ class Measured(NamedTuple):
             limits,
             units,
         )
-        return found, (self, residual, cell)
+        return estimates, (self, residual, cell)
 
-    def _areas(self, cell: Codes, n_cells: int) -> _Found:
+    def _areas(self, cell: Codes, n_cells: int) -> _Estimates:
         numbers = np.full((4, n_cells), np.nan)
         residual = np.zeros(len(cell))
         rows = np.bincount(cell, minlength=n_cells)
@@ -273,10 +273,10 @@ class Measured(NamedTuple):
             residual[own] = area.residual
         value, effective, error, units = numbers
         share = self._mean(self.y, cell, n_cells, (0.0, 1.0), "rate")[0]
-        found = CellValues(
+        estimates = CellValues(
             value, rows, effective, error, "area", units=units, strata=(share,)
         )
-        return found, (self, residual, cell)
+        return estimates, (self, residual, cell)
 
 
 def _whole(rows: NDArray[Any]) -> NDArray[np.int64]:

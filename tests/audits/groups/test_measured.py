@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from peers import newcombe_interval
 from sklearn.metrics import roc_auc_score
 from toys import ROLES, people
 
@@ -23,7 +24,6 @@ from fairdash.metrics import (
     Speech,
     local_measure,
     measure_by_group,
-    newcombe_interval,
 )
 from fairdash.plots import plot_ratios
 from fairdash.sweep import MethodGrid
