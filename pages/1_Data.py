@@ -53,7 +53,7 @@ with left, st.container(border=True, gap="xsmall"):
         "trained.",
     )
     brought = dataset and data.bring_model(
-        table, dataset, lambda: data.keep_dataset(table, roles, subgroups)
+        table, lambda: data.keep_dataset(table, roles, subgroups)
     )
     keep = False
     if edited:

@@ -328,13 +328,13 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
             card["needs_groups"],
             card["facts"],
         )
-    except ValidationError as error:
-        raise ValueError(f"{path} cannot be used: {explain_invalid(error)}.") from error
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be used: {error}.") from error
-    except _BROKEN as error:
-        message = f"{path} is no model of fairdash, or is damaged"
-        raise ValueError(f"{message}; export it again.") from error
+    except (ValueError, *_BROKEN) as error:
+        why = str(error)
+        if isinstance(error, ValidationError):
+            why = explain_invalid(error)
+        elif not isinstance(error, ValueError):
+            why = "it is no model of fairdash, or is damaged; export it again"
+        raise ValueError(f"{path} cannot be used: {why}.") from error
 
 
 def _member(archive: ZipFile, name: str) -> bytes:

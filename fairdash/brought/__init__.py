@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         OnnxModel,
         TableModel,
         model_columns,
-        positive_class,
         positive_scores,
     )
 else:

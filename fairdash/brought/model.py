@@ -273,18 +273,6 @@ def positive_scores(
     return p.clip(0, 1)
 
 
-def positive_class(model: TableModel, positive: str | tuple[str, ...] | Cut) -> str:
-    """Return which of a model's classes is the outcome, in words: "its class yes".
-
-    Raises ValueError when none is.
-    """
-    labels = _labels(model)
-    at = _positive_places(labels, positive, len(labels) or 2)
-    if not labels:
-        return "the last of its outputs, as scikit-learn orders classes"
-    return f"its class {' or '.join(labels[i] for i in at)}"
-
-
 def _labels(model: TableModel) -> list[str]:
     classes = getattr(model, "classes_", None)
     return [] if classes is None else [value_label(label) for label in classes]

@@ -28,8 +28,7 @@ class Report(NamedTuple):
     ``h``, (n,), is the probability of a positive decision; ``outcome`` is the table of
     :func:`expected_outcome` against no correction. ``changed`` says by group how many
     decisions change on average: group, n, rate_before, rate, up (0 to 1), down (1 to
-    0), changed (both), spread (drawing alone moves this number by no more in 95 % of
-    cases).
+    0), changed (both), of rows with weights in their sums.
     """
 
     rows: ScoredRows
@@ -175,7 +174,6 @@ class PostProcessor(BaseEstimator, ABC):
 
     def fit_rows(self, rows: ScoredRows) -> Self:
         """Learn the rules on rows that were checked and sorted before."""
-        rows.check_score_type(self.score_type)
         rules = self._rules(rows)
         self.groups_, self.score_range_ = rows.group_values, rows.score_range
         self.rules_ = dict(zip(rows.names, rules, strict=True))

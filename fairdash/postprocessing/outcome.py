@@ -25,8 +25,7 @@ class DecisionSums:
 
     Rows, sum of h and of its square are by group, decision before, and outcome,
     (groups, 2, 2). Without outcomes, which then count as 0, accuracy is NaN. Where rows
-    have weights all are sums of these, ``heavy`` that of their squares, and ``counted``
-    the same of rows that count once.
+    have weights all are sums of these, and ``heavy`` that of their squares.
     """
 
     groups: tuple[str, ...]
@@ -35,7 +34,6 @@ class DecisionSums:
     squares: Array
     heavy: Array
     has_outcome: bool = True
-    counted: "DecisionSums | None" = None
 
     @classmethod
     def of(
@@ -52,11 +50,9 @@ class DecisionSums:
         Rows of weight 0 are excluded.
         """
         shape = (len(groups), 2, 2)
-        counted = None
         if weight is not None:
             heavy = weight > 0
             h, cells, weight = h[heavy], cells[heavy], weight[heavy]
-            counted = cls.of(h, cells, groups, has_outcome=has_outcome)
 
         def total(values: Array | None) -> Array:
             if weight is not None:
@@ -68,7 +64,7 @@ class DecisionSums:
         present = n.sum(axis=(1, 2)) > 0
         names = tuple(np.array(groups, dtype=object)[present])
         first, second, heavy = (total(values)[present] for values in (h, h * h, weight))
-        return cls(names, n[present], first, second, heavy, has_outcome, counted)
+        return cls(names, n[present], first, second, heavy, has_outcome)
 
     def outcome(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of :func:`expected_outcome` with a reference."""
@@ -101,22 +97,19 @@ class DecisionSums:
         return table.astype(float).rename_axis("metric").reset_index()
 
     def changed(self) -> pd.DataFrame:
-        """Return decisions changed by group, see `Report`; decisions count once."""
-        own = self.counted or self
-        n, h = own.n.sum(axis=2), own.h.sum(axis=2)
+        """Return decisions changed by group, see `Report`."""
+        n, h = self.n.sum(axis=2), self.h.sum(axis=2)
         up, down = h[:, 0], (n - h)[:, 1]
-        drawing = np.maximum((own.h - own.squares).sum(axis=(1, 2)), 0)
-        before, whole = self.n.sum(axis=2)[:, 1], self.n.sum(axis=2).sum(axis=1)
+        whole = n.sum(axis=1)
         return pd.DataFrame(
             {
                 "group": list(self.groups),
-                "n": n.sum(axis=1).astype(np.int64),
-                "rate_before": before / whole,
-                "rate": self.h.sum(axis=2).sum(axis=1) / whole,
+                "n": whole,
+                "rate_before": n[:, 1] / whole,
+                "rate": h.sum(axis=1) / whole,
                 "up": up,
                 "down": down,
                 "changed": up + down,
-                "spread": float(ndtri(0.975)) * np.sqrt(drawing),
             }
         )
 

@@ -93,15 +93,6 @@ class ScoredRows:
         low, high = replace(self, margins=ends).scores.tolist()
         return low, high
 
-    def check_score_type(self, score_type: ScoreType) -> None:
-        """Raise ValueError unless these rows hold the type a method is told of."""
-        if score_type != self.score_type:
-            raise ValueError(
-                f"`score_type` is {score_type!r}, and the rows were read as "
-                f"{self.score_type!r}; thresholds would say the wrong one. Set "
-                f"`score_type` to {self.score_type!r}."
-            )
-
     def part(self, chosen: NDArray[np.bool_]) -> Self:
         """Return some of the rows."""
         return replace(

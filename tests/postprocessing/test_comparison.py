@@ -78,13 +78,6 @@ def test_scores_come_back_as_they_were_given(table):
     assert ScoredRows.read([0.1, -0.4, 0.3, 0.2], sensitive_features=[0, 1, 0, 1]).names
 
 
-def test_rows_of_another_type_than_the_method_is_told_of_are_refused(table):
-    rows = split_of(table).calibration
-    for method in (RampThreshold(), HardtThreshold()):
-        with pytest.raises(ValueError, match="Set `score_type` to 'probability'"):
-            method.fit_rows(rows)
-
-
 def trade_off(split, gamma=0.2):
     ramp = RampThreshold(gamma, 0.4, score_type="probability")
     report = ramp.fit_rows(split.calibration).report(split.test)

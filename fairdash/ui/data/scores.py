@@ -1,6 +1,5 @@
 """Models that exist: a column of scores, or an ONNX file."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -11,8 +10,8 @@ from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import clock_time
 from fairdash.audits import own_models, score_name, score_of_key
-from fairdash.brought import LARGEST_ONNX, OnnxModel, model_columns, positive_class
-from fairdash.datasets import Dataset, ScoreColumn
+from fairdash.brought import LARGEST_ONNX
+from fairdash.datasets import ScoreColumn
 from fairdash.store import ScoresRecord
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.selection import selection
@@ -63,9 +62,7 @@ def _delete(data: str, name: str) -> None:
     confirm_deletion([f"- {plain(name)}"], note, delete)
 
 
-def bring_model(
-    table: OpenTable, dataset: Dataset, keep: Callable[[], str]
-) -> tuple[str, str] | None:
+def bring_model(table: OpenTable, keep: Callable[[], str]) -> tuple[str, str] | None:
     """Draw the popover for an ONNX file.
 
     ``keep`` keeps the data set of edited roles and returns its id. Returns that and the
@@ -88,24 +85,12 @@ def bring_model(
         )
         if sent is None:
             return None
-        content = sent.getvalue()
-        digest = hashlib.sha256(content).hexdigest()
-        try:
-            model = _checked(digest, sent.name, content)
-            model_columns(model, dataset.frame, dataset.roles)
-            outcome = positive_class(model, dataset.roles.positive)
-        except ValueError as error:
-            problem(f"{sent.name} was not added", error)
-            return None
-        st.caption(plain(f"P(1), of {dataset.roles.outcome()}, is that of {outcome}."))
-        name = st.text_input(
-            "Name", PurePath(sent.name).stem, max_chars=40, key=f"{digest} name"
-        )
+        name = st.text_input("Name", PurePath(sent.name).stem, max_chars=40)
         if not st.button("Audit this model", type="primary", width="stretch"):
             return None
         try:
             data = keep()
-            store().log_model(data, content, name=name, source=sent.name)
+            store().log_model(data, sent.getvalue(), name=name, source=sent.name)
         except ValueError as error:
             problem(f"{sent.name} was not added", error)
             return None
@@ -128,8 +113,3 @@ def open_scores(dataset_id: str, column: str) -> None:
     if len(dataset.group_names) > 2 and roles.groups:
         more["reference"] = dataset.group_names[0]
     open_page("pages/3_Local_fairness.py", data=dataset_id, **more)
-
-
-@st.cache_resource(max_entries=2, show_spinner="Checking the file…")
-def _checked(digest: str, name: str, _content: bytes) -> OnnxModel:
-    return OnnxModel(_content, name)

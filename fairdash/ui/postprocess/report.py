@@ -171,7 +171,7 @@ def by_group(ramp: Ramp) -> None:
     changed = ramp.report.changed[list(_CHANGED)].rename(columns=_CHANGED)
     changed["Group"] = [*map(ramp.label, changed["Group"])]
     whole = st.column_config.NumberColumn(format="%.0f")
-    show_table(changed, columns={"To 1": whole, "To 0": whole})
+    show_table(changed, columns=dict.fromkeys(("Rows", "To 1", "To 0"), whole))
     st.caption(
         "Rates of positive decisions, and how many decisions are expected to change."
     )
