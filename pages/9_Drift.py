@@ -42,11 +42,7 @@ def show_drift():
             return
         result = drift.compare(question, models, view.data, view.run)
     except ValueError as error:
-        ui.problem(
-            "The tables were not compared",
-            error,
-            {"Choose another table": drift.forget_table},
-        )
+        ui.problem("The tables were not compared", error)
         return
     page.show(result.answer())
     page.evidence(

@@ -7,7 +7,7 @@ import streamlit as st
 
 from fairdash.audits import DriftResult, Setting, drift
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.ui.selection import choose, entry, selection, with_entry
+from fairdash.ui.selection import choose, selection, with_entry
 from fairdash.ui.widgets.blocks import empty, heading, kept_upload, more, show_table
 from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.pick_models import pick_seed_of, subgroup_form
@@ -15,7 +15,6 @@ from fairdash.ui.widgets.state import BY_KEY, store
 from fairdash.ui.widgets.tray import pinned
 
 _ROLE = "drift"
-_TURN = "drift uploads taken away"
 
 
 class Question(NamedTuple):
@@ -34,13 +33,7 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         measure = pick_measure()
         with more("Other table", icon=":material/table_view:"):
-            table = kept_upload(
-                "Rows of another time or place",
-                _ROLE,
-                turn=st.session_state.get(_TURN, 0),
-            )
-            if table is not None:
-                st.button("Take it away", on_click=_take_away)
+            table = kept_upload("Rows of another time or place", _ROLE)
         subgroups = subgroup_form(dataset, start)
         words = "Each seed has models and test rows of its own."
         seed = pick_seed_of(model, help=words).seed
@@ -64,23 +57,11 @@ def ask_for_table(dataset_id: str) -> None:
     )
 
 
-def forget_table() -> None:
-    """Go back to before another table was chosen, to choose again."""
-    _take_away()
-    st.rerun()
-
-
 def _open_sample(sample: Sample) -> None:
     assert sample.later is not None, "only samples with a companion are offered"
     digest = store().add_table(sample.later.read_bytes(), sample.later.name)
     choose(files=with_entry(selection().files, _ROLE, digest))
     st.rerun()
-
-
-def _take_away() -> None:
-    st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
-    if entry(selection().files, _ROLE):
-        choose(files=with_entry(selection().files, _ROLE, None))
 
 
 def compare(

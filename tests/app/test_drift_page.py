@@ -53,18 +53,13 @@ def test_an_uploaded_table_is_compared_and_stays_over_a_reload(
     widget(again, "selectbox", "Measure").select("brier").run()
     assert not again.exception
     assert "Brier" in drawn(again)["layout"]["xaxis"]["title"]["text"] + words(again)
-    button(again, "Take it away").click().run()
-    assert "No other table yet" in words(again)
 
 
-def test_a_table_with_a_missing_column_is_refused_by_name_with_a_way_out(visit, run_id):
+def test_a_table_with_a_missing_column_is_refused_by_name(visit, run_id):
     page = send(visit("Drift", run=run_id), people(700, seed=4).drop(columns="skill"))
     assert not page.exception
     assert "The tables were not compared" in words(page)
     assert "has no column 'skill'" in words(page)
-    button(page, "Choose another table").click().run()
-    assert not page.exception
-    assert "No other table yet" in words(page)
 
 
 def test_one_click_opens_the_drifted_companion_of_loans(visit, inline):

@@ -110,7 +110,12 @@ def _load(
     try:
         with st.spinner(plain(f"Reading {file}…")):
             digest = keep_fit(
-                content, file, _check_columns, sheet=sheet, form=form, watch=_watch()
+                content,
+                file,
+                _check_columns,
+                sheet=sheet,
+                table_format=form,
+                watch=_watch(),
             )
     except SeveralTablesError as several:
         chosen = st.pills(

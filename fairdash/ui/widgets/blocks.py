@@ -11,8 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash._escaping import as_csv, plain
 from fairdash._validation import explain_invalid
 from fairdash._wording import MINUS, Kpi
-from fairdash.box import Watch
-from fairdash.datasets import TableFormat
 from fairdash.plots import CONFIG, Picture
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
@@ -78,21 +76,15 @@ def figure(
     caption: str = "",
     how: str = "",
     table: pd.DataFrame | None = None,
-    on_select: Callable[[], None] | None = None,
-    control: Callable[[], None] | None = None,
 ) -> None:
     """Draw a picture under its headline, with its caption and table one click away.
 
     ``caption`` follows the picture's own, ``how`` says how to read it (Markdown).
-    ``control`` draws a control of this figure below the headline; ``on_select`` is
-    called after a click on a mark, with the selection in the session state at ``key``.
     """
     caption = " ".join(filter(None, [picture.caption, caption]))
     with st.container(gap="xsmall"):
         heading(picture.headline, how)
-        if control is not None:
-            control()
-        draw_picture(picture, key=key, on_select=on_select)
+        draw_picture(picture, key=key)
         if caption:
             st.caption(plain(caption))
         table_below(picture.table if table is None else table)
@@ -101,7 +93,11 @@ def figure(
 def draw_picture(
     picture: Picture, *, key: str, on_select: Callable[[], None] | None = None
 ) -> None:
-    """Draw a picture and nothing beside it; see `figure`."""
+    """Draw a picture and nothing beside it.
+
+    ``on_select`` is called after a click on a mark; the session state holds the
+    selection at ``key``.
+    """
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
     drawing = picture.finished().figure.with_meta(st.context.theme.type)
     selecting: dict[str, Any] = {}
@@ -256,23 +252,15 @@ def download(
 
 
 def keep_fit(
-    content: bytes,
-    name: str,
-    check: Callable[[str], None],
-    *,
-    sheet: str | None = None,
-    form: TableFormat | None = None,
-    watch: Watch = lambda seconds, waiting: None,
+    content: bytes, name: str, check: Callable[[str], None], **reading: Any
 ) -> str:
     """Keep a file that is fit for its use, and return the digest of its table.
 
     ``check``, given the digest, raises ValueError where the table is refused; nothing
-    is kept of it then, unless it was kept before. So does a file that cannot be read.
+    is kept of it then, unless it was kept before. ``reading`` is for `Store.add_table`.
     """
     before = {table.sha256 for table in store().tables()}
-    digest = store().add_table(
-        content, name, sheet=sheet, table_format=form, watch=watch
-    )
+    digest = store().add_table(content, name, **reading)
     try:
         check(digest)
     except ValueError:
@@ -282,14 +270,13 @@ def keep_fit(
     return digest
 
 
-def kept_upload(label: str, role: str, *, turn: int = 0) -> str | None:
+def kept_upload(label: str, role: str) -> str | None:
     """Draw the field for a file; return the digest of its table, None without one.
 
-    ``role`` says what the file is for, its name in `Selection.files`; another ``turn``
-    draws an empty field, after the file was taken away. Raises ValueError when the file
-    cannot be read as a table.
+    ``role`` says what the file is for, its name in `Selection.files`. Raises ValueError
+    when the file cannot be read as a table.
     """
-    key = f"upload {role} {turn}"
+    key = f"upload {role}"
 
     def sent_or_removed() -> None:
         if st.session_state[key] is None:
