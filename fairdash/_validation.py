@@ -23,19 +23,13 @@ MOST_TEXT = 500_000  # characters of a configuration
 Count = Annotated[int, Whole(1, 10**12, strict=True)]  # of rows or of values
 
 
-class _Brief(reprlib.Repr):
-    """Values as Python writes them, shortened where they are long or deep."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = 200
-
-    def repr_int(self, x: int, level: int) -> str:
-        """Return a number, which Python refuses to write beyond 4,300 digits."""
-        return repr(x) if abs(x) < 10**18 else "a number of more than 18 digits"
-
-
-brief = _Brief().repr
+def brief(value: object) -> str:
+    """Return a value as Python writes it, shortened where it is long or deep."""
+    shortener = reprlib.Repr()
+    shortener.maxstring = shortener.maxother = 200
+    if isinstance(value, int) and abs(value) >= 10**18:  # Python may refuse to write it
+        return "a number of more than 18 digits"
+    return shortener.repr(value)
 
 
 def check_lengths(*columns: Any) -> None:

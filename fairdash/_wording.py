@@ -17,7 +17,6 @@ FOUR_FIFTHS_RULE = (
     "adverse impact. For other measures it is a yardstick, not a rule."
 )
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
-_DAY = 86_400
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
 
 
@@ -109,14 +108,8 @@ def in_points(share: float) -> str:
 def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> str:
     """Say a paired change of a share, as a finding only if its interval excludes 0.
 
-    Parameters
-    ----------
-    paired : mapping
-        With ``difference``, ``low`` and ``high``.
-    less, more : str
-        Verbs for a change below and above 0.
-    what : str
-        What changes, as "accuracy" or "the gap between groups".
+    ``paired`` has ``difference``, ``low`` and ``high``; ``less`` and ``more`` are verbs
+    for a change below and above 0 of ``what``.
     """
     difference, low, high = (paired[name] for name in ("difference", "low", "high"))
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -236,19 +229,6 @@ def size(n_bytes: float) -> str:
     unit = units[0]
     digits = 1 if n_bytes < 9.95 and unit != "B" else 0
     return f"{n_bytes:.{digits}f} {unit}"
-
-
-def ago(moment: float, now: float | None = None) -> str:
-    """Return how long ago ``moment`` (seconds since 1970) was: 4 min ago, yesterday."""
-    seconds = (time.time() if now is None else now) - moment
-    if seconds < 60:
-        return "just now"
-    if seconds < 3600:
-        return f"{int(seconds // 60)} min ago"
-    if seconds < _DAY:
-        return f"{int(seconds // 3600)} h ago"
-    days = int(seconds // _DAY)
-    return "yesterday" if days == 1 else f"{days} days ago"
 
 
 def utc(seconds: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import ago, duration, plural, time_left
+from fairdash._wording import clock_time, duration, plural, time_left
 from fairdash.audits.choices import opened_on
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
@@ -153,7 +153,7 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
         "DI": metrics.get("test_demographic_parity_difference"),
         "Worst-1-DI": metrics.get("test_worst_1_di"),
         "Seeds": len(run.spec.get("seeds", [0])),
-        "Started": ago(run.started or run.created),
+        "Started": clock_time(run.started or run.created),
         "Note": " · ".join(filter(None, [_note(store, run, going), label])),
     }
 
