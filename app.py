@@ -26,14 +26,8 @@ if upload:
 records = ui.store().runs()
 st.space("xsmall")
 if records:
-    left, right = st.columns([1.15, 1], gap="large")
-    with left:
-        ui.heading("Pick up where you were")
-        runs.recent_runs(records)
-    with right:
-        runs.latest_result(records)
-else:
-    runs.first_look()
+    ui.heading("Pick up where you were")
+    runs.recent_runs(records)
 st.header("Start from a sample with a planted, known bias", anchor=False)
 data.sample_cards()
 ui.freeze_imports()

@@ -84,8 +84,8 @@ def run(
     """
     alarm = False
     with opened(home) as store:
-        known = {Watch.of_json(t).monitor.name: t for t in store.monitors()}
-        for name in names or sorted(known):
+        every = [Watch.of_json(text).monitor.name for text in store.monitors()]
+        for name in names or sorted(every):
             before = Watch.of_json(store.monitor(name))
             watch = before.run()
             store.keep_monitor(name, watch.to_json())
@@ -96,24 +96,22 @@ def run(
     raise typer.Exit(ALARM if alarm else 0)
 
 
-@monitor.command("list")
-def list_monitors(home: Home = None) -> None:
-    """List all monitors."""
-    with opened(home) as store:
-        watches = [Watch.of_json(text) for text in store.monitors()]
-    for watch in sorted(watches, key=lambda one: one.monitor.name):
-        typer.echo(f"{watch.monitor.name}: {watch.answer().verdict}")
-    if not watches:
-        typer.echo("no monitor")
-
-
 @monitor.command()
-def show(name: Name, out: Out = None, home: Home = None) -> None:
-    """Print every batch and limit: value, interval, evidence and alarm."""
+def show(
+    name: Annotated[
+        str | None, typer.Argument(help="Of a monitor; without, all are listed.")
+    ] = None,
+    out: Out = None,
+    home: Home = None,
+) -> None:
+    """List all monitors, or print every batch of one: interval, evidence and alarm."""
     with opened(home) as store:
         check_out(out)
-        watch = Watch.of_json(store.monitor(name))
-    say(watch.answer(), out)
+        if name is not None:
+            say(Watch.of_json(store.monitor(name)).answer(), out)
+            return
+        for watch in map(Watch.of_json, store.monitors()):
+            typer.echo(f"{watch.monitor.name}: {watch.answer().verdict}")
 
 
 @monitor.command()

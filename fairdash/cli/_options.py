@@ -1,11 +1,10 @@
 """What several commands have in common: their options, and how they refuse."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import pandas as pd
 import typer
 from pydantic import ValidationError
@@ -65,14 +64,6 @@ def opened(home: Path | None, file: Path | str | None = None) -> Iterator[Store]
     """Open the store of a home folder, refusing as `refusing` does, and close it."""
     with refusing(file), closing(open_store(home)) as store:
         yield store
-
-
-def check_filled(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Raise ValueError, with the row from 1, where one of some columns has no value."""
-    for name in names:
-        if (empty := np.flatnonzero(frame[name].isna())).size:
-            message = f"Column {name!r} has no value in {len(empty):,} rows, first row"
-            raise ValueError(f"{message} {empty[0] + 1}; fill or exclude these.")
 
 
 def check_out(out: Path | None) -> None:

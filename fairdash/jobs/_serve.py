@@ -7,8 +7,6 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,7 @@ from fairdash.sweep import Stack
 
 TURN_SECONDS = 0.2
 IDLE_SECONDS = 0.5  # between turns while no run is open
-CLAIM_SECONDS = 5.0  # between looks whether another machine still drives the runs
+CLAIM_SECONDS = 15.0  # between looks whether another machine still drives the runs
 TRIES = 3  # workers that may die under a stack
 GRACE_SECONDS = 5.0  # between telling a stack to stop and killing its worker
 KILLED = "The worker died {n} times during training, as it does when memory runs out."
@@ -53,33 +51,13 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
         signal.signal(number, lambda *_: stop.set())
     logging.getLogger("distributed").setLevel(logging.WARNING)
     store = open_store(home)
-    with _claiming(store, stop, linger) as claim:
+    with store.database.claim() as claim:
         if claim is not None:
             _serve(store, claim, stop, scheduler, n_workers, linger)
+        else:  # another machine drives these runs: look again later
+            _announce(home, "", 0)  # its engine has a scheduler
+            stop.wait(CLAIM_SECONDS)
     store.close()
-
-
-@contextmanager
-def _claiming(
-    store: Store, stop: threading.Event, linger: float
-) -> Iterator[Claim | None]:
-    """Wait until no other machine drives these runs; None if nobody needs it first."""
-    needed = time.monotonic()
-    while not stop.is_set():
-        with store.database.claim() as claim:
-            if claim is not None:
-                yield claim
-                return
-        alone = take(store.home / APPS)
-        if alone is None:
-            needed = time.monotonic()
-        elif time.monotonic() - needed > linger:
-            break  # keeping the lock: no app can attach to what is ending
-        else:
-            alone.close()
-        _announce(store.home, "", 0)  # the engine of another machine has a scheduler
-        stop.wait(CLAIM_SECONDS)
-    yield None
 
 
 def _serve(

@@ -6,7 +6,6 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 
 import pyarrow  # noqa: F401  # loaded before it is frozen, as the figures are
 import uvicorn
@@ -31,7 +30,6 @@ from fairdash.store import Store, open_store, trouble
 
 SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
 PING_SECONDS = 30  # between two of a websocket, as Streamlit's own runner has it
-HEALTH_SECONDS = 1.0  # for which an answer to a monitor holds
 log = logging.getLogger("fairdash")
 
 
@@ -41,7 +39,7 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     store = open_store(home)
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
-        routes=[Route(READY, Health(store).ready)],
+        routes=[Route(READY, lambda _: ready(store))],
         middleware=[Middleware(_door, rules, home)],
     )
     _configure(port)
@@ -56,33 +54,15 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     store.close()
 
 
-class Health:
-    """What a monitor is told: whether the store works.
-
-    The store is asked once a second at most, however many ask.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._looked, self._works = store, -HEALTH_SECONDS, False
-
-    def ready(self, _: object) -> PlainTextResponse:
-        """Answer 503 when the store does not work, and nothing of why."""
-        works = self._look()
-        words = "ready\n" if works else "the store does not work; the log says why\n"
-        headers = {"Cache-Control": "no-cache"}
-        return PlainTextResponse(words, 200 if works else 503, headers)
-
-    def _look(self) -> bool:
-        if monotonic() - self._looked < HEALTH_SECONDS:
-            return self._works
-        try:
-            self._store.runs()
-            self._works = True
-        except (OSError, ValueError) as error:
-            log.error("%s", trouble(error) or error)
-            self._works = False
-        self._looked = monotonic()
-        return self._works
+def ready(store: Store) -> PlainTextResponse:
+    """Return what a monitor is told: 503 when the store fails, and nothing of why."""
+    words, status = "ready\n", 200
+    try:
+        store.runs()
+    except (OSError, ValueError) as error:
+        log.error("%s", trouble(error) or error)
+        words, status = "the store does not work; the log says why\n", 503
+    return PlainTextResponse(words, status, {"Cache-Control": "no-cache"})
 
 
 def _door(app: ASGIApp, rules: Rules, home: Path) -> Door:

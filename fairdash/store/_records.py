@@ -1,8 +1,7 @@
 """What the store answers: plain frozen records."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -11,26 +10,6 @@ from fairdash.datasets import AddedScores, Roles, Subgroups
 
 Status = Literal["queued", "running", "finished", "failed", "cancelled"]
 TERMINAL: frozenset[Status] = frozenset({"finished", "failed", "cancelled"})
-
-
-class TrialLike(Protocol):
-    """A trial to be trained: one method, all its parameters, one seed."""
-
-    @property
-    def key(self) -> str:
-        """Hash of everything that decides the result."""
-
-    @property
-    def method(self) -> str:
-        """Key of the method in the catalog."""
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """All parameters of the method."""
-
-    @property
-    def seed(self) -> int:
-        """Seed of the split and of training."""
 
 
 @dataclass(frozen=True)

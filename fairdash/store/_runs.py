@@ -25,7 +25,6 @@ from fairdash.store._records import (
     RunRecord,
     Snapshot,
     Status,
-    TrialLike,
     TrialRecord,
 )
 
@@ -45,13 +44,16 @@ class RunStore:
     def add_run(
         self,
         spec: Mapping[str, Any],
-        trials: Iterable[TrialLike],
+        trials: Iterable[Any],
         name: str,
         dataset_id: str,
         run_id: str | None = None,
         failed: Mapping[str, str] | None = None,
     ) -> str:
         """Add a queued run with all its trials in one transaction; return its id.
+
+        A trial has a key, a hash of everything that decides its result, a method,
+        params and a seed, as `fairdash.sweep.Trial`.
 
         That is a new one, unless a run is moved here under the id it had. ``failed``
         says, by key, why trials of it did not come out there: none begins here.

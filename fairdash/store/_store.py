@@ -171,7 +171,7 @@ class Store(ScoreStore, RunStore):
             return self._monitor_path(name).read_text()
         except FileNotFoundError:
             raise ValueError(
-                f"There is no monitor {name!r}; see `fairdash monitor list`."
+                f"There is no monitor {name!r}; see `fairdash monitor show`."
             ) from None
 
     def monitors(self) -> list[str]:

@@ -6,28 +6,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash import plots
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, number, percent, plural, size, time_left
 from fairdash.audits import (
-    BaseRates,
-    base_rates,
     is_sweep,
-    outcome,
     run_table,
     seconds_left,
-    settings,
     side_by_side,
 )
-from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import unpack_runs, wake, why_waits
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
-    draw_picture,
-    figure,
-    heading,
     problem,
 )
 from fairdash.ui.widgets.frame import open_page, open_unpacked
@@ -38,22 +29,11 @@ from fairdash.ui.widgets.state import store
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
 _INTERVAL = "2s"
 _RECENT = 5
-_SAMPLE = "loans"
 _OLD_LINKS = {
     "shared": "Ask whoever sent it for a bundle of the run (Export), and import it on "
     "Runs.",
     "snapshot": "Open the run below and export its report as a file (Export, Report).",
 }
-_STEPS = """
-1. **Say what the columns mean**: the outcome, the sensitive column, the subgroups to
-   look at. A first guess is made for you.
-2. **Audit a plain model**: in which subgroups do its predictions differ between the
-   groups, by how much, and could it be chance?
-3. **Train the remedies** beside it on the same rows, and see what each one changes and
-   costs.
-
-Every number comes with its interval. Nothing leaves this machine.
-"""
 
 
 def run_list() -> None:
@@ -213,48 +193,6 @@ def _card(run: RunRecord, facts: Sequence[str]) -> None:
         st.caption(" · ".join(facts), width="content")
     if opened:
         open_page(_TRAIN, run=run.id, data=run.dataset_id)
-
-
-def latest_result(runs: Sequence[RunRecord]) -> None:
-    """Draw what the last finished run came to."""
-    done = [run for run in runs if run.status == "finished"]
-    if not done:
-        return
-    run = next((run for run in done if len(run.summary) > 1), done[0])
-    snapshot = store().snapshot(run.id, curves=False)
-    if not settings(snapshot.trials):
-        return
-    result = outcome(store(), snapshot)
-    heading(result.answer().verdict)
-    drawing = result.answer().figure
-    assert drawing is not None, "models have a figure"
-    draw_picture(drawing.finished(plots), key="latest")
-    st.caption(plain(f"The last result: {run.name}."))
-
-
-def first_look() -> None:
-    """Draw, before anything was done, what the sample hides: a gap that is planted."""
-    sample = SAMPLES[_SAMPLE]
-    names, rates = _sample_rates()
-    left, right = st.columns([1, 1.6], gap="large")
-    with left:
-        heading("Three steps")
-        st.markdown(_STEPS)
-    with right:
-        picture = plots.plot_base_rates(
-            rates.cells,
-            rates.groups,
-            groups=names,
-            outcome=sample.roles.outcome(),
-            source=f"The sample {sample.title}, {plural(sample.n_rows, 'row')}.",
-        )
-        figure(picture, key="first look")
-
-
-@st.cache_data(show_spinner=False)
-def _sample_rates() -> tuple[tuple[str, ...], BaseRates]:
-    dataset = load_sample(_SAMPLE)
-    return dataset.group_names, base_rates(dataset, SAMPLES[_SAMPLE].subgroups)
 
 
 def note_old_link() -> None:

@@ -1,4 +1,4 @@
-from reading import button, figures, labels, sent, words
+from reading import button, labels, sent, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
@@ -12,7 +12,6 @@ def test_first_visit_offers_the_demo_an_upload_and_three_samples(visit):
     assert not page.exception
     assert labels(page)[:2] == ["Open the demo", "Upload a table"]
     assert labels(page).count("Open") == 3
-    assert figures(page) == 1
 
 
 def test_the_demo_ends_at_an_audited_model_of_the_sample(visit):
@@ -64,7 +63,6 @@ def test_what_was_done_last_is_one_click_away(visit, dataset_id):
     start_training(dataset_id, MethodGrid(method="road", params=QUICK), 1)
     page = visit("Home")
     assert not page.exception
-    assert figures(page) == 1
     assert "Pick up where you were" in words(page)
     (run,) = ui.store().runs()
     accuracy = ui.store().snapshot(run.id).table().groupby("method").mean(True)

@@ -168,12 +168,12 @@ def test_the_shell_adds_runs_shows_and_calls_what_the_operator_allowed(
     assert loud.exit_code == 1, loud.output
     called = json.loads((tmp_path / "called.json").read_text())
     assert called["broken"][0]["batch"].startswith("week")
-    assert "Alarm since" in call("list").output
+    assert "Alarm since" in call("show").output
     out = tmp_path / "series.csv"
     assert call("show", "../x: été", "--out", out).exit_code == 0
     assert len(pd.read_csv(out)) == 12
     assert call("remove", "../x: été").exit_code == 0
-    assert call("list").output == "no monitor\n"
+    assert call("show").output == ""
     assert call("run", "nothing").exit_code == 2
 
 

@@ -4,7 +4,7 @@ import pytest
 from toys import people_csv, specification
 
 from fairdash.jobs import queue
-from fairdash.server.serve import Health
+from fairdash.server.serve import ready
 from fairdash.store import StoreError, open_store
 
 
@@ -20,13 +20,13 @@ def store(home, tmp_path):
 def test_a_monitor_learns_that_the_store_fails_and_the_log_why(
     store, monkeypatch, caplog
 ):
-    assert Health(store).ready(None).body == b"ready\n"
+    assert ready(store).body == b"ready\n"
 
     def fail():
         raise StoreError("The database /srv/secret is damaged.")
 
     monkeypatch.setattr(store, "runs", fail)
-    answer = Health(store).ready(None)
+    answer = ready(store)
     assert answer.status_code == 503
     assert b"secret" not in answer.body
     assert "/srv/secret" in caplog.text

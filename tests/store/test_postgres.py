@@ -3,14 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
-from threading import Event
 
 import pytest
 import sqlalchemy as sa
 from toys import people_csv, specification
 
 from fairdash.cli import _run
-from fairdash.jobs import _serve, attach, queue, run_open, why_waits
+from fairdash.jobs import _serve, queue, run_open, why_waits
 from fairdash.jobs._engine import take
 from fairdash.store import StoreError, open_store
 from fairdash.store.server import postgres as server
@@ -54,10 +53,9 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
         assert store.run(run).status == "queued"
         with store.database.claim() as second:
             assert second is None
-        stop = Event()
-        monkeypatch.setattr(stop, "wait", lambda seconds: stop.set())
-        with attach(store.home), _serve._claiming(store, stop, 0) as third:
-            assert third is None
+        monkeypatch.setattr(_serve, "CLAIM_SECONDS", 0)
+        monkeypatch.setattr(_serve.signal, "signal", lambda *_: None)
+        _serve.serve(store.home, scheduler=None, n_workers=1, linger=0)
         with take(store.home / "engine.lock"):  # it waits, and is not starting
             assert why_waits(store, store.snapshot(run)) == ""
         claim.hold()
