@@ -11,11 +11,8 @@ from sklearn.metrics import mean_absolute_error, precision_score, recall_score
 from toys import people
 from typer.testing import CliRunner
 
-from fairdash import show
 from fairdash.audits import audit_outcomes
-from fairdash.audits.brief import MOST_WORDS
 from fairdash.cli import app
-from fairdash.cli._options import say
 from fairdash.metrics.group.catalog import exposure
 
 
@@ -119,19 +116,6 @@ def test_a_ranking_has_the_share_at_its_top_and_exposure(patients):
         assert value(found, "selection_rate", group, "top 10%") == share[group]
         assert value(found, "exposure", group) == pytest.approx(attention[group])
     assert exposure(np.array([3.0, 1.0, 2.0])).mean() == pytest.approx(1)
-
-
-def test_an_answer_is_rendered_by_page_and_shell(patients, capsys):
-    found = audit_outcomes(
-        "y", "predicted", kind="numbers", sensitive_features="sex", frame=patients
-    )
-    assert len(found.verdict.split()) <= MOST_WORDS
-    say(found.answer())
-    printed = capsys.readouterr().out
-    assert found.verdict in printed
-    assert "Mean absolute error" in printed
-    assert "Mean absolute error" in show(found.answer()).page
-    assert str(found).startswith(found.verdict)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Runs, in Chromium: rows are chosen on a canvas that no other test can reach."""
 
-from contextlib import closing
-
 import pytest
 from conftest import wait_until
 from playwright.sync_api import expect
@@ -49,23 +47,3 @@ def test_a_run_is_deleted(page, server, home):
     expect(page.get_by_text("Old name")).to_have_count(0)
     assert run not in [record.id for record in store.runs()]
     store.close()
-
-
-@pytest.mark.usefixtures("audited")
-def test_a_file_that_is_kept_is_deleted(page, server, home):
-    with closing(open_store(home)) as store:
-        digest = store.add_table(b"score,group\n0.5,a\n0.1,b\n", "scores.csv")
-        page.goto(f"{server}/Runs")
-        page.get_by_text("Data kept here").click()
-        kept = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame")
-        kept.scroll_into_view_if_needed()
-        kept.locator("canvas").first.wait_for()
-        box = kept.bounding_box()
-        page.mouse.click(box["x"] + 18, box["y"] + 52)  # the newest comes first
-        delete(page)
-        dialog = page.get_by_role("dialog")
-        expect(dialog.get_by_text("scores.csv")).to_be_visible()
-        dialog.get_by_role("button", name="Delete").click()
-        expect(dialog).to_be_hidden()
-        assert digest not in [one.sha256 for one in store.tables()]
-        assert store.datasets() != []

@@ -86,30 +86,6 @@ def test_what_cannot_be_audited_says_the_way_out(file, arguments, words):
     assert words in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        (["--group", "group=g0,g1,G2"], "`--group group` must be one of ['g0', 'g1',"),
-        (["--group", "group"], "Column 'p' must hold finite numbers; 1 rows do not, "),
-        (["--group", "group"], "first row 10 with 'much'"),
-        (["--group", "group=g0,g1", "--weight", "v"], "first row 12 with 'much'"),
-    ],
-)
-def test_nothing_is_dropped_unsaid_and_rows_are_those_of_the_file(file, asked, words):
-    frame = pd.read_csv(file).assign(v="1")
-    frame["group"] = "g0"
-    frame.loc[1::3, "group"], frame.loc[2::3, "group"] = "g1", "g2"
-    frame.loc[[3, 6], "repaid"] = None
-    frame["p"] = frame["p"].astype(object)
-    frame.loc[9, "p"] = "much" if "--weight" not in asked else 0.5
-    frame.loc[12, "v"] = frame.loc[11, "v"] = "much"
-    frame.loc[11, "group"] = "g1"
-    frame.to_csv(file, index=False)
-    done = call(file, "--score", "p", "--outcome", "repaid=yes", *asked)
-    assert done.exit_code == 2
-    assert words in done.stderr
-
-
 def test_decisions_need_no_outcome_and_excluded_rows_have_reasons(file, tmp_path):
     frame = pd.read_csv(file)
     frame.loc[[3, 6], "repaid"] = None
@@ -214,21 +190,3 @@ def test_a_model_file_scores_the_rows(tmp_path):
         done = call(file, "--outcome", "hired=yes", "--group", "origin", *refused)
         assert done.exit_code == 2
         assert why in done.output
-
-
-def test_rows_of_one_unit_are_no_new_evidence(file, tmp_path):
-    """Every row three times: with its unit the interval is that of the rows once."""
-    frame = pd.read_csv(file).assign(person=range(900))
-    pd.concat([frame] * 3).to_csv(tmp_path / "thrice.csv", index=False)
-    asked = ["--decision", "repaid=yes", "--group", "group"]
-
-    def width(path, *more):
-        out = tmp_path / "audit.json"
-        done = call(path, *asked, *more, "--out", str(out))
-        assert done.exit_code == 0, done.output
-        gaps = gaps_of(out)
-        return (gaps["high"] - gaps["low"]).mean()
-
-    once = width(file)
-    assert width(tmp_path / "thrice.csv") < 0.7 * once
-    assert width(tmp_path / "thrice.csv", "--unit", "person") > 0.95 * once

@@ -58,16 +58,6 @@ def test_evidence_is_the_mean_of_wealths_over_bets_claims_and_starts():
     assert alarms(np.array([1, 30, 2, 1]), looks=3).tolist() == [0, 1, 1, 0]
 
 
-def test_terms_have_the_mean_of_the_difference_whatever_the_sizes():
-    rng = np.random.default_rng(1)
-    shown = [
-        difference_terms(rng.binomial(1, 0.3, 7), rng.binomial(1, 0.6, 40), 0.5).mean()
-        for _ in range(4000)
-    ]
-    assert np.mean(shown) == pytest.approx(0.3 - 0.5 * 0.6, abs=0.01)
-    assert len(difference_terms(np.ones(3), np.zeros(0))) == 0
-
-
 def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
     """At the limit itself, the hardest case; 40 years. `benchmarks/server/monitor.py`
     has more."""

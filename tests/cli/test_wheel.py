@@ -5,11 +5,9 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import free_port, is_healthy, wait_until, wait_until_no_engine
 
 ROOT = Path(__file__).parents[2]
 NOT_SOURCES = shutil.ignore_patterns(".*_cache", ".venv", ".git", "build", "*.egg-info")
@@ -81,20 +79,3 @@ def test_all_pages_and_samples_are_in_the_wheel(installed, elsewhere):
     visited = run(sys.executable, "-c", VISIT, str(installed), **elsewhere)
     pages = ["app.py", *sorted(page.name for page in ROOT.glob("pages/*.py"))]
     assert visited.splitlines() == pages
-
-
-def test_the_command_line_of_the_wheel_serves_the_app(installed, elsewhere, home):
-    port = free_port()
-    command = [str(installed / "bin" / "fairdash"), "app", "--port", str(port)]
-    app = subprocess.Popen(command, **elsewhere, stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until(lambda: is_healthy(port))
-        for page in ("", "Data", "Runs"):
-            where = f"http://localhost:{port}/{page}"
-            with urllib.request.urlopen(where, timeout=30) as answer:
-                assert answer.status == 200
-    finally:
-        app.terminate()
-        _, said = app.communicate(timeout=120)
-    assert "Traceback" not in said
-    wait_until_no_engine(home)

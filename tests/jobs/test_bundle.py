@@ -201,34 +201,8 @@ def test_models_that_failed_stay_failed(swept, stores, tmp_path):
     store.delete_run(half)
 
 
-def test_a_data_set_that_was_here_stays_as_it_is_shown(swept, stores, tmp_path):
-    _, _, file = swept
-    other, _ = stores
-    data = other.run(unpack_runs(other, file).runs[0]).dataset_id
-    record = other.dataset_record(data)
-    wanted = Subgroups(columns=("age",), min_size=30)
-    other.add_dataset(record.table_sha256, record.roles, record.name, wanted)
-    unpack_runs(other, file)
-    assert other.dataset_record(data).subgroups == wanted
-    for run in other.runs():
-        other.delete_run(run.id)
-    unpack_runs(other, file)
-    assert other.dataset_record(data).subgroups == wanted
-    for run in other.runs():
-        other.delete_run(run.id)
-    hostile = rewritten(file, tmp_path / "b.zip", older)
-    with pytest.raises(ValueError, match="results version"):
-        unpack_runs(other, hostile)
-    assert other.dataset_record(data).subgroups == wanted
-    assert other.runs() == []
-
-
 def of(known):
     return known["runs"][0]
-
-
-def older(known):
-    known["version"] = RESULTS_VERSION - 1
 
 
 def refused(store, file):

@@ -97,24 +97,6 @@ def written(store, run_id):
     return {key: store.artifact(key).folder.stat().st_mtime_ns for key in keys}
 
 
-def test_a_sweep_finishes_with_metrics_and_artifacts(store, ask):
-    run_id = ask(
-        {"method": "unconstrained", "params": QUICK}, road(tau=[0.3, 0.6]), seeds=[0, 1]
-    )
-    wait_until(lambda: over(store, run_id))
-    snapshot = store.snapshot(run_id)
-    assert snapshot.run.status == "finished"
-    assert snapshot.count("finished") == 6
-    assert snapshot.table()["test_worst_1_di"].notna().all()
-    assert [entry["finished"] for entry in snapshot.run.summary] == [2, 4]
-    for trial in snapshot.trials:
-        assert trial.progress.epoch == 3
-        artifact = store.artifact(trial.key)
-        assert artifact.row()["params"] == trial.params
-        assert len(artifact.scores()) == store.dataset(snapshot.run.dataset_id).n_rows
-        assert (artifact.ratio() is None) == (trial.method == "unconstrained")
-
-
 def test_only_its_owner_reads_what_a_training_writes(home, store, ask):
     run_id = ask({"method": "unconstrained", "params": QUICK}, seeds=[0])
     wait_until(lambda: over(store, run_id))

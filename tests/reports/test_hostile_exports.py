@@ -181,16 +181,6 @@ def test_the_configuration_and_the_script_say_what_they_are_for(store, run):
     assert SweepSpec.model_validate(content) == spec
 
 
-def test_what_the_shell_writes_of_a_run_is_text(home, run, file, tmp_path):
-    out = tmp_path / "out.csv"
-    call(home, "certify", run, "--level", "0.1", "--out", out)
-    assert_no_formula(out.read_text())
-    call(home, "model", "drift", run, file, "--out", out)
-    assert_no_formula(out.read_text())
-    call(home, "model", "export", run, "--out", out)
-    assert_no_formula(out.read_text())
-
-
 def test_what_the_shell_writes_of_a_file_is_text(file, tmp_path):
     out, rules = tmp_path / "out.csv", tmp_path / "rules.json"
     frame = hostile(seed=3).assign(score=np.linspace(0, 1, 1500))
@@ -214,8 +204,3 @@ def test_what_the_shell_writes_of_a_file_is_text(file, tmp_path):
     groups = {one["group"] for one in json.loads(numbers.read_text())["counts"]}
     assert any(EVIL in group for group in groups)
     assert_page_is_text(page.read_text())
-    counts = tmp_path / "counts.tsv"
-    shell(
-        "data", "noise", file, "--true", "team", "--recorded", "team", "--out", counts
-    )
-    assert_no_formula(counts.read_text(), "\t")

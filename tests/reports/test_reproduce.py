@@ -11,7 +11,7 @@ from toys import ROLES, people
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import TableFormat, table_digest
+from fairdash.datasets import TableFormat
 from fairdash.jobs import submit
 from fairdash.reports import portable_spec
 from fairdash.store import open_store
@@ -108,21 +108,3 @@ def test_the_script_gives_the_same_numbers_in_an_empty_home(exported, tmp_path):
     assert done.returncode == 0, done.stderr
     same_numbers(pd.read_csv(saved), wanted)
     assert not (tmp_path / "empty").exists()
-
-
-def test_a_table_given_takes_the_place_of_a_path_and_not_of_a_sample(inline, tmp_path):
-    path, _ = write_table(tmp_path, "plain")
-    data = {"path": str(tmp_path / "gone.csv"), "roles": ROLES, "name": "People"}
-    spec = SweepSpec.model_validate({"data": data, "methods": METHODS[:1]})
-    config = tmp_path / "run.yaml"
-    config.write_text(spec.to_yaml())
-    done = call("run", config, "--inline", "--table", path)
-    assert done.exit_code == 0, done.output
-    store = open_store()
-    (run,) = store.runs()
-    assert store.dataset_record(run.dataset_id).table_sha256 == table_digest(path)
-    assert portable_spec(store, run.id).data.path is None
-    store.close()
-    config.write_text("data: {sample: loans}\nmethods: [{method: logistic}]\n")
-    refused = call("run", config, "--table", path)
-    assert "which needs no `--table`" in refused.output

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from toys import ROLES, people, people_csv
 
-from fairdash.store import StoreError, User, open_store
+from fairdash.store import User, open_store
 
 ANN = User("a" * 16, "ann@example.org")
 BOB = User("b" * 16, "bob@example.org")
@@ -83,14 +83,6 @@ def test_users_of_one_postgres_have_a_schema_and_an_engine_each(postgres, opened
         assert other
         with again.database.claim() as second:
             assert second is None
-
-
-def test_a_server_that_is_away_is_a_sentence_for_users_too(tmp_path, monkeypatch):
-    address = "postgresql+psycopg://fair@127.0.0.1:1/none"
-    monkeypatch.setenv("FAIRDASH_DATABASE", address)
-    pytest.importorskip("psycopg")
-    with pytest.raises(StoreError, match="The database of this store is not reached"):
-        open_store(ANN.home(tmp_path))
 
 
 def test_files_of_users_lie_apart_in_an_object_store(tmp_path, opened, monkeypatch):
