@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.noisy_groups.noise import (
         Noise,
-        columns_of_groups,
         from_level,
         from_sample,
         most_assumed,

@@ -11,7 +11,6 @@ from fairdash.audits import (
     Question,
     RadiusCurve,
     Setting,
-    columns_of_groups,
     decisions_of,
     from_level,
     from_sample,
@@ -24,6 +23,7 @@ from fairdash.ui.widgets.blocks import kept_upload, more
 from fairdash.ui.widgets.state import BY_KEY, store
 
 MOST_MODELS = 12
+_MOST_GROUPS = 20
 _SOURCES = {
     "unknown": "Nothing",
     "assumed": "A share set by hand",
@@ -65,11 +65,8 @@ def pick_promise(dataset: Dataset) -> tuple[Question, Noise]:
         "rates not above; odds: both; demographic parity: positive predictions.",
         **bound("constraint", next(iter(_CONSTRAINTS)), named=_CONSTRAINTS),
     )
-    with (
-        st.container(width="content"),
-        more("Known, slack"),
-        st.container(width=340),
-    ):
+    place = st.container(width="content")
+    with place, more("Known, slack"), st.container(width=340):
         source: str = st.selectbox(
             "Known of wrong groups",
             help="What bounds the share recorded wrongly. **By hand**: you give the "
@@ -140,10 +137,6 @@ def curves_alike(
     ]
 
 
-def _unknown(dataset: Dataset) -> Noise:
-    return Noise(f"unknown {dataset.key}", dataset.sensitive_features)
-
-
 def _assumed(dataset: Dataset) -> Noise:
     groups = dataset.sensitive_features
     level: float = st.number_input(
@@ -169,12 +162,12 @@ def _sample(dataset: Dataset) -> Noise:
     )
     table = kept_upload("File with both groups", "sample")
     if table is None:
-        return _unknown(dataset)
+        return Noise("no table", dataset.sensitive_features)
     frame = store().table(table)
-    few = columns_of_groups(frame)
+    few = [str(name) for name in frame if 1 < frame[name].nunique() <= _MOST_GROUPS]
     if len(few) < 2:
         raise ValueError(
-            "The sample needs two columns of two to 20 values, it has "
+            f"The sample needs two columns of two to {_MOST_GROUPS} values, it has "
             f"{', '.join(few) or 'none'}."
         )
     true, noisy = (
@@ -191,7 +184,7 @@ def _sample(dataset: Dataset) -> Noise:
 
 
 _NOISE: dict[str, Callable[[Dataset], Noise]] = {
-    "unknown": _unknown,
+    "unknown": lambda dataset: Noise("unknown", dataset.sensitive_features),
     "assumed": _assumed,
     "sample": _sample,
 }

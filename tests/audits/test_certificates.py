@@ -200,23 +200,6 @@ def test_what_is_said_holds_on_every_split(status, kept):
     assert "broken by at most 0.100 on average" in curve(-0.1, 0.3).details
 
 
-def test_models_that_decide_alike_are_marked():
-    rng = np.random.default_rng(0)
-    groups = drawn(rng, 900)
-    y, positive = decided(rng, groups)
-    where = np.arange(900)
-    noise = noise_of(groups)
-
-    def status(decision):
-        rows = decisions(where, y, decision)
-        return certify_decisions("m", [rows], noise, QUESTION, 0.1).status
-
-    assert status(positive) == ""
-    assert status(np.ones(900)) == "accepts all"
-    assert status(np.zeros(900)) == "accepts none"
-    assert status(np.arange(900) % 50 == 0) == "not told from chance"
-
-
 def test_more_noise_than_the_shares_allow_is_refused_with_the_largest():
     groups = np.repeat(["a", "b", "c"], [850, 100, 50])
     with pytest.raises(ValueError, match="`level` can be at most") as refused:

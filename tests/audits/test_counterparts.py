@@ -177,7 +177,7 @@ def test_without_a_row_within_the_radius_nobody_is_counted(small):
     assert worst_counterparts(model, small, metric=metric, fair_radius=1e-6).empty
 
 
-def test_a_metric_of_other_columns_is_refused(small):
+def test_a_metric_or_rows_of_another_kind_are_refused(small):
     model = network_of(small, 0)
     d = len(small.encoder.feature_names)
     other = ignore_columns(["a"], ["a", *(f"x{i}" for i in range(1, d))])
@@ -185,14 +185,10 @@ def test_a_metric_of_other_columns_is_refused(small):
         worst_counterparts(model, small, metric=other, fair_radius=0.1)
     with pytest.raises(ValueError, match="`fair_radius` must be"):
         worst_counterparts(model, small, metric=other, fair_radius=-1)
-
-
-def test_rows_of_another_split_or_in_words_are_refused(small):
-    model = network_of(small, 0)
     metric = ignore_columns(["sex"], small.encoder.feature_names)
-    other = AuditRows.of(small.dataset, 1)
+    rows = AuditRows.of(small.dataset, 1)
     with pytest.raises(ValueError, match="must be its own"):
-        worst_counterparts(model, other, metric=metric, fair_radius=0.1)
+        worst_counterparts(model, rows, metric=metric, fair_radius=0.1)
     with pytest.raises(ValueError, match="'kind' is not"):
         worst_counterparts(
             LogisticRegression(), small.frame, metric=metric, fair_radius=0.1

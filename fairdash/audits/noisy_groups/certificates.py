@@ -341,7 +341,6 @@ def _soft(
         known.matrix,
         least=known.least,
         most=known.most,
-        true_groups=list(known.matrix.columns),
         **question._asdict(),
     )
 

@@ -22,7 +22,6 @@ from fairdash.methods.noisy_groups import (
 Labels = NDArray[Any]
 Places = NDArray[np.int64]
 CONFIDENCE = 0.95
-FEW = 20  # most values of a column of groups
 _OF_LIMITS = (1 + CONFIDENCE) / 2  # of two limits, so that both hold with 95 %
 
 
@@ -108,11 +107,6 @@ class Noise:
         between = pd.DataFrame(reach(least, most, n), names, matrix.columns)
         far = {str(name): float(between.loc[name, name]) for name in names}
         return Known(matrix, least, most, far)
-
-
-def columns_of_groups(frame: pd.DataFrame) -> list[str]:
-    """Return the columns with two to 20 values."""
-    return [str(name) for name in frame if 1 < frame[name].nunique() <= FEW]
 
 
 def most_assumed(groups: Labels) -> float:

@@ -133,7 +133,6 @@ def soft_certificate(
     *,
     least: ArrayLike | None = None,
     most: ArrayLike | None = None,
-    true_groups: Sequence[object] | None = None,
     constraints: str = "true_positive_rate_parity",
     slack: float = 0.0,
 ) -> pd.DataFrame:
@@ -144,13 +143,12 @@ def soft_certificate(
 
     Parameters
     ----------
-    group_given_noisy : array-like of shape (n_noisy, n_groups)
-        Rows in the sorted order of noisy groups; each sums to one.
+    group_given_noisy : DataFrame or array-like of shape (n_noisy, n_groups)
+        Rows in the sorted order of noisy groups; each sums to one. Columns of a frame
+        name the true groups.
     least, most : array-like of shape (n_noisy, n_groups), optional
         Limits of these shares in the rows given, where they are not known exactly: see
         `shares_on_rows`.
-    true_groups : sequence, optional
-        Names of the columns; by default numbers.
 
     Returns
     -------
@@ -165,10 +163,7 @@ def soft_certificate(
     outcome, decision, _, codes = decided_rows(y, y_pred, noisy_groups)
     joint = cell_probabilities(outcome, decision, codes)
     table = soft_group_rates(joint, group_given_noisy, least=least, most=most)
-    names = np.asarray(range(len(table)) if true_groups is None else true_groups)
-    if len(names) != len(table):
-        message = f"`true_groups` must name the {len(table)} columns"
-        raise ValueError(f"{message} of `group_given_noisy`, got {len(names)} names.")
+    names = np.asarray(getattr(group_given_noisy, "columns", range(len(table))))
     parts = []
     for side in _sides(constraints, slack):
         overall = _overall(side, outcome, decision)

@@ -114,7 +114,6 @@ class AscentInBall:
         k, (m, n) = len(radius), (len(rows.groups), len(rows.counts))
         self.n_groups = m
         inside, sizes = rows.inside, rows.sizes
-        self._side = slice(0, n)
         self._radius = radius
         self._base = np.zeros((m, n + 2), np.float32)
         self._counts = np.zeros((m, n + 2), np.float32)
@@ -132,8 +131,8 @@ class AscentInBall:
 
     def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
         """Return means and weights at the distributions reached, then climb."""
-        p = self._p[:, :, self._side]
-        weights = p * self._counts[:, self._side]
+        p = self._p[:, :, :-2]
+        weights = p * self._counts[:, :-2]
         whole = weights.sum(axis=2)
         weights /= np.maximum(whole, 1e-12)[:, :, None]
         mean = np.matmul(weights, v[:, :, None])[:, :, 0]
@@ -151,12 +150,8 @@ class AscentInBall:
         binding = np.empty(level.shape, bool)
         for j, own in enumerate(self._own):
             # the caps are so narrow that Newton's method would gain nothing
-            down, caps, counts = (
-                -up[:, j, own],
-                self._base[j, own],
-                self._counts[j, own],
-            )
-            below = capped_level(down, caps, counts, self._radius[:, j])
+            down, caps = -up[:, j, own], self._base[j, own]
+            below = capped_level(down, caps, self._counts[j, own], self._radius[:, j])
             below = below.astype(np.float32)
             binding[:, j] = level[:, j] + below >= 0
             moved[:, j, own] -= np.clip(down - below[:, None], 0, caps)

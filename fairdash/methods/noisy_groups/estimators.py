@@ -19,7 +19,6 @@ from fairdash.methods.noisy_groups.game import (
     Opponent,
     Played,
     Rows,
-    Settings,
     ViolationFunction,
     by_model,
     compress,
@@ -179,11 +178,9 @@ class GameClassifier(NoisyGroupsClassifier):
             played = play(
                 rows,
                 first._opponents(part, rows, first.groups_),
-                Settings(
-                    column(part, "learning_rate"),
-                    column(part, "multiplier_rate"),
-                    column(part, "slack") + HINGE_SLACK,
-                ),
+                learning_rate=column(part, "learning_rate"),
+                multiplier_rate=column(part, "multiplier_rate"),
+                slack=column(part, "slack") + HINGE_SLACK,
                 n_iterations=first.max_iter,
                 violation=first._violations(part, rows, codes, first.groups_),
                 stopped=Asked(self, root.subcontext("part", max_subtasks=None)),

@@ -170,18 +170,6 @@ class GivenGroups:
         return Answer(by_model(v, self.weights.T), by_model(multiplier, self.weights))
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What the models of a stack may differ in, one value each; slack is in total."""
-
-    learning_rate: Float32
-    multiplier_rate: Float32
-    slack: Float32
-
-    def __len__(self) -> int:
-        return len(self.slack)
-
-
 @dataclass(frozen=True, eq=False)
 class Played:
     """A finished game.
@@ -239,25 +227,30 @@ class Adam:
 def play(
     rows: Rows,
     opponents: Sequence[Opponent],
-    settings: Settings,
     *,
+    learning_rate: Float32,
+    multiplier_rate: Float32,
+    slack: Float32,
     n_iterations: int,
     violation: Callable[[Mask], Float32],
     stopped: Callable[[], bool],
 ) -> Played:
-    """Descend on the models, ascend on multipliers and memberships, by full batches."""
-    k, d = len(settings), rows.X.shape[1]
+    """Descend on the models, ascend on multipliers and memberships, by full batches.
+
+    Rates and slack have a value for each model.
+    """
+    k, d = len(slack), rows.X.shape[1]
     theta = np.zeros((k, d), np.float32)
     n_constraints = sum(opponent.n_groups for opponent in opponents)
     multiplier = np.zeros((k, n_constraints), np.float32)
-    descent = Adam(theta.shape, settings.learning_rate[:, None])
-    ascent = Adam(multiplier.shape, settings.multiplier_rate[:, None])
+    descent = Adam(theta.shape, learning_rate[:, None])
+    ascent = Adam(multiplier.shape, multiplier_rate[:, None])
     candidates: list[Float32] = []
     seen_at: list[int] = []
     seen: list[tuple[Float32, Float32, Float32]] = []
     for iteration in range(1, n_iterations + 1):
         slope, gap = slopes(rows, opponents, rows.scores(theta), multiplier)
-        gap -= settings.slack[:, None]
+        gap -= slack[:, None]
         theta = theta - descent.step(by_model(slope, rows.X))
         multiplier = shrink(multiplier + ascent.step(gap))
         if iteration % SNAPSHOT == 0 or iteration == n_iterations:

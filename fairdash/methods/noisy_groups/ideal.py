@@ -125,21 +125,12 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
     def _play_rounds(self, rows: Rows, b: Float32, stopped: Asked) -> None:
         """Algorithm 1 around Algorithm 3, cut short after a response if asked to."""
         radius = self.n_rounds**0.25
-        climbers = [
-            PenalisedSoft(
-                side,
-                b,
-                tolerance=self.tolerance,
-                penalty=PENALTY,
-                rate=self.n_responses**-0.5,
-            )
-            for side in rows.sides
-        ]
+        rate = self.n_responses**-0.5
+        climbers = [PenalisedSoft(side, b, self.tolerance, rate) for side in rows.sides]
         worst = [WorstSoft(side, b) for side in rows.sides]
         theta = np.zeros((1, rows.X.shape[1]), np.float32)
         multiplier = np.zeros((1, b.shape[2] * len(rows.sides)), np.float32)
-        rate = np.array([[self.learning_rate]], np.float32)
-        descent = Adam(theta.shape, rate)
+        descent = Adam(theta.shape, np.array([[self.learning_rate]], np.float32))
         features = np.ascontiguousarray(rows.X.T)
         mixture, history, steepest = [], [], 1.0
         for _ in range(self.n_rounds):
@@ -215,16 +206,10 @@ class PenalisedSoft(SoftOpponent):
     """
 
     def __init__(
-        self,
-        rows: SideRows,
-        group_given_noisy: Float32,
-        *,
-        tolerance: float,
-        penalty: float,
-        rate: float,
+        self, rows: SideRows, group_given_noisy: Float32, tolerance: float, rate: float
     ) -> None:
         super().__init__(rows, group_given_noisy)
-        self._tolerance, self._penalty, self._rate = tolerance, penalty, rate
+        self._tolerance, self._rate = tolerance, rate
         self._w = np.repeat(group_given_noisy[:, :, None], 3, axis=2)
 
     def climb(self, v: Float32, decided: Mask, multiplier: Float32) -> None:
@@ -236,7 +221,7 @@ class PenalisedSoft(SoftOpponent):
         worst = np.abs(over).argmax(axis=1, keepdims=True)
         most = np.take_along_axis(over, worst, 1)
         mu = np.zeros_like(over)
-        push = self._penalty * np.sign(most) * (np.abs(most) > self._tolerance)
+        push = PENALTY * np.sign(most) * (np.abs(most) > self._tolerance)
         np.put_along_axis(mu, worst, push.astype(np.float32), 1)
         gain -= mu[:, :, None, :] * size[..., None]
         self._w = project_simplex(w + self._rate * multiplier[:, None, None] * gain)

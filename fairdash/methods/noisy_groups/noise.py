@@ -133,7 +133,7 @@ class NoiseEstimate:
     group_given_noisy : DataFrame
         P(G = j | noisy group k); rows sum to one.
     bounds : DataFrame
-        By group: ``general`` of `tv_bounds`, ``general_low`` and ``general_high``.
+        By group: ``general`` of `tv_bounds`, and ``general_high``.
     low, high : DataFrame
         Limits of ``group_given_noisy`` that hold together.
     """
@@ -202,7 +202,7 @@ def estimate_noise(
     return NoiseEstimate(
         counts=counts.rename_axis(index="true group", columns="noisy group"),
         group_given_noisy=recorded / whole,
-        bounds=_with_intervals(counts, confidence),
+        bounds=_with_limits(counts, confidence),
         low=low,
         high=high,
     )
@@ -299,13 +299,13 @@ def error_of_ends(n_limits: int, confidence: float) -> float:
     return (1 - float(check_shares("confidence", confidence))) / (2 * n_limits)
 
 
-def _with_intervals(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
+def _with_limits(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     table = counts.to_numpy(dtype=np.float64)
-    hits, whole = np.diag(table), np.stack([table.sum(axis=1), table.sum(axis=0)])
-    right = np.stack([hits, hits])
-    low, high = _exact_limits(whole - right, right, confidence)
+    right = np.stack([np.diag(table)] * 2)
+    wrong = np.stack([table.sum(axis=1), table.sum(axis=0)]) - right
+    _, high = _exact_limits(wrong, right, confidence)
     bounds = tv_bounds(table / table.sum()).set_index(counts.index)[["general"]]
-    return bounds.assign(general_low=low.max(axis=0), general_high=high.max(axis=0))
+    return bounds.assign(general_high=high.max(axis=0))
 
 
 def _exact_limits(hits: Any, misses: Any, confidence: float) -> tuple[Float, Float]:

@@ -67,7 +67,6 @@ def test_the_true_groups_never_exceed_a_certificate_whose_premise_holds(
         decided,
         noisy,
         estimate.group_given_noisy,
-        true_groups=estimate.counts.index,
         constraints=constraints,
         slack=0.02,
     )

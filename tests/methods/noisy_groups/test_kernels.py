@@ -123,41 +123,6 @@ def test_the_soft_maximum_of_a_group_equals_the_linear_program():
         assert soft_group_max(h, joint, b, j) == pytest.approx(exact, abs=1e-8)
 
 
-def on(joint, cells):
-    chosen = np.zeros_like(joint)
-    chosen[:, cells] = joint[:, cells]
-    return chosen.ravel()
-
-
-def test_soft_rates_equal_their_charnes_cooper_programs():
-    rng = np.random.default_rng(6)
-    wanted = {  # sign, cells of the numerator, cells of the denominator
-        "min_tpr": (-1, [3], [1, 3]),
-        "max_fpr": (1, [2], [0, 2]),
-        "min_positive_rate": (-1, [2, 3], [0, 1, 2, 3]),
-    }
-    for problem in range(PROBLEMS):
-        joint, b = random_soft(rng)
-        k = len(joint)
-        rates = soft_group_rates(joint, b)
-        j = int(rng.integers(b.shape[1]))
-        name = list(wanted)[problem % 3]
-        sign, above, below = wanted[name]
-        mine = np.kron(np.eye(k), np.ones((1, 4))) * joint.ravel()
-        budget = joint.sum(axis=1) * b[:, j]
-        program = {
-            "A_eq": np.vstack(
-                [np.column_stack([mine, -budget]), np.append(on(joint, below), 0.0)]
-            ),
-            "b_eq": np.append(np.zeros(k), 1.0),
-            "A_ub": np.column_stack([np.eye(4 * k), -np.ones(4 * k)]),
-            "b_ub": np.zeros(4 * k),
-            "bounds": (0, None),
-        }
-        exact = sign * lp(sign * np.append(on(joint, above), 0.0), **program)
-        assert rates.loc[j, name] == pytest.approx(exact, abs=1e-8)
-
-
 def test_a_mean_over_any_cells_is_its_charnes_cooper_program():
     """Ties, groups of no rows and shares that are certain: what goes wrong first."""
     rng = np.random.default_rng(8)

@@ -58,7 +58,6 @@ def test_estimates_are_the_conditional_shares_with_exact_intervals():
             for k, n in pairs
         ]
         bounds = estimate.bounds.loc[name]
-        assert bounds["general_low"] == pytest.approx(max(end.low for end in exact))
         assert bounds["general_high"] == pytest.approx(max(end.high for end in exact))
         assert bounds["general"] == pytest.approx(max(k / n for k, n in pairs))
     shares = estimate.group_given_noisy
