@@ -175,37 +175,14 @@ class Record:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import (
-            InitErrorDetails,
-            PydanticCustomError,
-            ValidationError,
-            core_schema,
-        )
-
-        def read(content: Any) -> Any:
-            try:
-                return cls.model_validate(content)
-            except InvalidError as error:
-                details = [
-                    InitErrorDetails(
-                        type=PydanticCustomError(
-                            "value_error", "{message}", {"message": p.message}
-                        ),
-                        loc=p.place,
-                        input=p.value,
-                    )
-                    for p in error.problems
-                ]
-                raise ValidationError.from_exception_data(
-                    cls.__name__, details
-                ) from error
+        from pydantic_core import core_schema
 
         def write(value: Any, info: Any) -> Any:
             options = (info.mode, info.exclude_defaults, info.exclude_none)
             return _plain(value, cls, options)
 
         return core_schema.no_info_plain_validator_function(
-            read,
+            cls.model_validate,
             serialization=core_schema.plain_serializer_function_ser_schema(
                 write, info_arg=True
             ),
