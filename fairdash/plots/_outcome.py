@@ -41,8 +41,7 @@ def plot_calibration(
 ) -> Picture:
     """One line per group over the scores; calibrated by group where lines agree.
 
-    Its figure has a trace of marks with Wilson intervals per group. The headline says
-    how many scores have groups whose intervals do not overlap. ``table`` is of
+    Its figure has a trace of marks with Wilson intervals per group. ``table`` is of
     ``fairdash.metrics.calibration_curve``, ``outcome`` what the share is of, ``score``
     what the scores are.
     """
@@ -89,26 +88,14 @@ def plot_calibration(
             "showgrid": True,
         },
     }
-    apart = _apart(table)
-    headline = "At every score the groups' intervals overlap: no gap is clear"
-    if apart:
-        headline = f"Groups are apart at {len(apart)} of {len(bins)} scores"
     return Picture(
         figure=finish(data, layout, height=360, legend=True),
-        headline=headline,
-        alt=f"Share with the outcome by {score} and group. Scores at which intervals "
-        f"do not overlap: {', '.join(apart) or 'none'}.",
+        headline=f"Share with {outcome} at each {score}, by group",
+        alt=f"Share with {outcome} by {score} and group, with 95% intervals.",
         table=table,
         caption=f"Share with {outcome} at each score, by group, with 95% Wilson "
         "intervals. Where lines agree, a score means the same in all groups.",
     )
-
-
-def _apart(table: pd.DataFrame) -> list[str]:
-    """Return the scores at which the intervals of two groups do not overlap."""
-    ends = table.dropna(subset="rate").groupby("bin", sort=False)
-    apart = ends["ci_low"].max() > ends["ci_high"].min()
-    return list(map(str, apart.index[apart]))
 
 
 def plot_base_rates(

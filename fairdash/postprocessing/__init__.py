@@ -11,14 +11,14 @@ from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
     from fairdash.postprocessing.base import Report
-    from fairdash.postprocessing.baselines import HardtThreshold, RejectOption
-    from fairdash.postprocessing.comparison import (
+    from fairdash.postprocessing.baselines import (
         PARITY,
         Baselines,
+        HardtThreshold,
+        RejectOption,
         fit_baselines,
         trade_off_table,
     )
-    from fairdash.postprocessing.covariance import CovarianceRamp
     from fairdash.postprocessing.inputs import (
         ScoreType,
         as_margins,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
     from fairdash.postprocessing.outcome import expected_outcome
-    from fairdash.postprocessing.ramp import RampPreview, RampThreshold
+    from fairdash.postprocessing.ramp import CovarianceRamp, RampPreview, RampThreshold
     from fairdash.postprocessing.rows import (
         ScoredRows,
         SplitScores,

@@ -56,19 +56,19 @@ class Report(NamedTuple):
         if measure in SCORE_MEASURES:
             name = MEASURE_NAMES[measure]
             raise ValueError(f"{name} is of scores, and thresholds change decisions.")
-        rows, parts = self.rows, []
-        for when, h in (("before", rows.before), ("after", self.h)):
-            estimates = expected_measure(
+        rows = self.rows
+        before, after = (
+            expected_measure(
                 measure,
                 rows.y,
                 h,
                 sensitive_features=rows.codes,
                 sample_weight=rows.weight,
-            ).set_index("group")[["value", "ci_low", "ci_high"]]
-            estimates.columns = pd.Index([when, f"{when}_low", f"{when}_high"])
-            parts.append(estimates)
-        table = pd.concat(parts, axis="columns").reset_index()
-        return table.assign(group=[rows.names[int(code)] for code in table["group"]])
+            )
+            for h in (rows.before, self.h)
+        )
+        groups = [rows.names[int(code)] for code in before["group"]]
+        return pd.DataFrame({"group": groups}).join(_beside(before, after, "value"))
 
     def inside(
         self, subgroups: "pd.Series[Any]", *, min_size: int = 50
@@ -93,12 +93,11 @@ class Report(NamedTuple):
             min_size=min_size,
             weight=self.rows.weight,
         )
-        before = rates.table(self.rows.before)
-        table = before[["subgroup", "n"]].copy()
-        for when, gaps in (("before", before), ("after", rates.table(self.h))):
-            ends = gaps[["local_di", "ci_low", "ci_high"]].where(gaps["estimable"])
-            table[[when, f"{when}_low", f"{when}_high"]] = ends
-        return table
+        before, after = (
+            gaps.assign(local_di=gaps["local_di"].where(gaps["estimable"]))
+            for gaps in (rates.table(self.rows.before), rates.table(self.h))
+        )
+        return before[["subgroup", "n"]].join(_beside(before, after, "local_di"))
 
     def details(self) -> str:
         """Say what decisions of the ramp change, each with its paired interval."""
@@ -115,6 +114,17 @@ class Report(NamedTuple):
             f"Beside no correction the ramp {listing(moved)}. It changes {share} of "
             "the decisions."
         )
+
+
+def _beside(before: pd.DataFrame, after: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Return values with their intervals before and after, row by row."""
+    columns = {}
+    for when, table in (("before", before), ("after", after)):
+        columns[when] = table[value]
+        columns[f"{when}_low"], columns[f"{when}_high"] = (
+            table[end].where(table[value].notna()) for end in ("ci_low", "ci_high")
+        )
+    return pd.DataFrame(columns)
 
 
 class PostProcessor(BaseEstimator, ABC):

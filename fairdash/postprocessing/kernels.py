@@ -273,8 +273,7 @@ class CovarianceScores(NamedTuple):
     @property
     def share(self) -> float:
         """Share of the group."""
-        total = self.members.total + self.others.total
-        return self.members.total / total if total else 0.0
+        return self.members.total / (self.members.total + self.others.total)
 
     def threshold(self, gamma: float, tolerance: float = 0.0) -> float:
         """Return the multiplier of :func:`covariance_threshold`; both have rows."""

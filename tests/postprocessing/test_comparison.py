@@ -13,7 +13,7 @@ from fairdash.postprocessing import (
     fit_baselines,
     trade_off_table,
 )
-from fairdash.postprocessing.comparison import BEFORE
+from fairdash.postprocessing.baselines import BEFORE
 
 N = 3000
 

@@ -1,7 +1,7 @@
 """The figures of a sweep: front, map, what τ does; and the search for a model."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -12,16 +12,14 @@ from fairdash.audits import (
     OWN_NOTE,
     StoredSweep,
     both_parts,
+    certified_words,
     local_by_measure,
     own_models,
     own_points,
     trained_on,
 )
-from fairdash.sweep import (
-    PARITY,
-)
-from fairdash.ui.selection import bound
-from fairdash.ui.sweep.certify import WORST_LIMIT, certify
+from fairdash.sweep import PARITY, choose_certified
+from fairdash.ui.selection import Fields, bound
 from fairdash.ui.sweep.controls import (
     Controls,
     go_to_mark,
@@ -31,11 +29,13 @@ from fairdash.ui.widgets.blocks import (
     draw_picture,
     heading,
     more,
+    problem,
     table_below,
 )
 from fairdash.ui.widgets.results import show_answer
 
 _WORST = "worst_1_di"
+_WORST_LIMIT = 0.15  # on Worst-1-DI, where none was chosen
 _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
 joined: no other setting of the same method was both fairer and more accurate on the
@@ -48,6 +48,15 @@ _RULES = {
     "limits": "Most accurate",
     "certified": "Certified",
 }
+
+
+@dataclass(frozen=True)
+class Search(Fields):
+    """How a model is found: by a rule, within limits."""
+
+    rule: str | None = None
+    most_di: float | None = None
+    most_worst: float | None = None
 
 
 def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
@@ -97,6 +106,32 @@ def draw_inside(sweep: StoredSweep, state: Controls) -> None:
     show_answer(replace(answer, verdict="", cards=()), f"{sweep.run.id} inside")
 
 
+def _certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
+    """Draw what is guaranteed within limits; return the setting it chose."""
+    testable = {name: value for name, value in limits.items() if 0 < value < 1}
+    if not testable:
+        st.markdown("A limit between 0 and 1 can be certified.")
+        return None
+    try:
+        choice = sweep.once(
+            lambda: choose_certified(sweep, limits=testable),
+            "certified",
+            *testable.items(),
+        )
+    except ValueError as error:
+        problem("Nothing can be certified", error)
+        return None
+    st.markdown(plain(certified_words(choice, testable)))
+    st.caption(
+        "The confidence is that of one question: each further limit tried on the same "
+        "test rows weakens it."
+    )
+    if choice.model is None:
+        return None
+    st.markdown(both_parts(sweep.result, choice.model))
+    return int(choice.model)
+
+
 def find_model(sweep: StoredSweep, state: Controls) -> None:
     """Find a model on validation rows, and show what test rows say beside them."""
     result = sweep.result
@@ -107,10 +142,10 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             **bound("rule", "limits", named=_RULES),
         )
         di = _limit("DI at most", "most_di", state.limit)
-        worst = _limit("Worst-1-DI at most", "most_worst", WORST_LIMIT)
+        worst = _limit("Worst-1-DI at most", "most_worst", _WORST_LIMIT)
         limits = {PARITY: di, _WORST: worst}
         if rule == "certified":
-            place, none = certify(sweep, limits), ""
+            place, none = _certify(sweep, limits), ""
         else:
             place = sweep.once(lambda: result.best(limits), "best", di, worst)
             none = "No setting keeps both limits on validation rows."
