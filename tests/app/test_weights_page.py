@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from reading import button, figures, numbers, widget, words
-from toys import ROLES, people
 
 from fairdash import ui
 from fairdash.audits import known_models
@@ -55,28 +54,6 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     assert f"People · {len(rows)} training rows · ROAD λ 3 τ 0.3 · seed 0" in words(
         page
     )
-
-
-def test_columns_named_like_those_of_the_list_are_told_from_them(visit):
-    table = people().rename(columns={"skill": "r", "age": "y"})
-    content = table.to_csv(index=False).encode()
-    roles = ROLES.model_copy(
-        update={"features": ("r", "y", "branch"), "subgroup_columns": ()}
-    )
-    digest = ui.store().add_table(content, "people.csv")
-    data = ui.store().add_dataset(digest, roles, "People", Subgroups(min_size=20))
-    run = start_training(data, MethodGrid(method="road", params=QUICK), 1)
-    page = visit("Weights", run=run, opened="rows")
-    assert not page.exception
-    ratio, dataset, rows = stored(run)
-    top = page.dataframe[-1].value
-    largest = rows[np.argsort(-ratio, kind="stable")[: len(top)]]
-    assert np.allclose(top["r"], np.sort(ratio)[::-1][: len(top)])
-    for name in ("r", "y"):
-        assert (
-            top[f"{name} (column)"].tolist()
-            == dataset.frame[name].iloc[largest].tolist()
-        )
 
 
 def test_the_page_says_whose_weights_stand_for_a_model_without(visit, run_id):

@@ -152,23 +152,3 @@ def test_individual_fairness_of_any_model_is_of_the_rows_it_reads(model):
         other = person.assign(origin=change.after)
         for p1, row in ((one["before"], person), (one["after"], other)):
             assert p1 == pytest.approx(made.predict_proba(row)[0, 1], abs=1e-5)
-
-
-def test_a_missing_value_stays_missing_while_others_are_changed():
-    class Counts:
-        """P(1) by how many values of a row are missing, and its branch."""
-
-        def predict_proba(self, frame):
-            p = frame.isna().sum(axis=1) / 4 + 0.3 * (frame["branch"] == "works")
-            return np.column_stack([1 - p, p])
-
-    frame = people(200)
-    frame.loc[::3, "skill"] = np.nan
-    frame.loc[::5, "age"] = np.nan
-    data = make_dataset(frame, ROLES, name="Holes")
-    model = audited(Counts(), data)
-    metric = ignore_columns(["branch"], model.rows.encoder.feature_names)
-    found = worst_counterparts(model, model.rows, metric=metric, fair_radius=0.0)
-    missing = model.rows.frame.isna().sum(axis=1)[found["place"]].to_numpy() / 4
-    np.testing.assert_allclose(found[["before", "after"]].min(axis=1), missing)
-    np.testing.assert_allclose((found["after"] - found["before"]).abs(), 0.3)

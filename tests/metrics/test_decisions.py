@@ -41,12 +41,6 @@ def test_on_an_imbalanced_table_a_model_that_ranks_decides():
     assert decision_status(y, decided, scores=scores)["status"].item() == ""
 
 
-def test_one_outcome_alone_leaves_balanced_accuracy_undefined():
-    found = decision_status(np.ones(10, dtype=int), [0, 1] * 5)
-    assert np.isnan(found["balanced_accuracy"]).all()
-    assert found["status"].tolist() == [""]
-
-
 @given(st.integers(0, 10_000), st.floats(0.05, 0.95))
 def test_balanced_accuracy_is_that_of_scikit_learn(seed, rate):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ import pytest
 import fairdash
 from fairdash.metrics import LocalMeasure, for_all_pairs, measure_gaps
 
-DRAWS = 300
+DRAWS = 150
 NAMES = [f"g{k}" for k in range(5)]
 
 

@@ -19,7 +19,7 @@ def test_drawn_counts_follow_the_law_of_permuted_rows(fixture, k, request):
     rng = np.random.default_rng(0)
     shuffled = rows.group.copy()
     permuted = []
-    for _ in range(1000):
+    for _ in range(300):
         for name in rows.subgroup.cat.categories:
             inside = np.flatnonzero(rows.subgroup == name)
             shuffled[inside] = rng.permutation(shuffled[inside])
@@ -28,8 +28,8 @@ def test_drawn_counts_follow_the_law_of_permuted_rows(fixture, k, request):
         )
         permuted.append(worst_k_di(table, k))
     assert ks_2samp(drawn.samples, permuted).pvalue > 1e-3
-    assert drawn.mean == pytest.approx(np.mean(permuted), rel=0.05)
-    assert drawn.quantile == pytest.approx(np.quantile(permuted, 0.95), rel=0.1)
+    assert drawn.mean == pytest.approx(np.mean(permuted), rel=0.08)
+    assert drawn.quantile == pytest.approx(np.quantile(permuted, 0.95), rel=0.12)
 
 
 def test_a_planted_gap_exceeds_the_floor_and_does_not_move_it(rows):

@@ -9,7 +9,6 @@ from fairdash.metrics import (
     gap_table,
     over_seeds,
     summarise_seeds,
-    value_table,
 )
 
 ROWS = pd.DataFrame(
@@ -61,16 +60,6 @@ def test_gaps_are_averaged_over_the_seeds_where_a_subgroup_is_estimable(rows):
     assert (rare["estimable"], rare["reason"]) == (True, "")
     assert rare["ci_low"] == other["ci_low"].iloc[3]
     assert np.isnan(rare["gap_sd"])
-
-
-def test_the_mean_over_one_seed_is_the_table_itself(rows):
-    one = estimates_of(rows.y_pred[0], rows.where)
-    table, alone = averaged(one), gap_table(one, "selection_rate")
-    shown = alone["estimable"]
-    pd.testing.assert_frame_equal(table[shown][alone.columns], alone[shown])
-    assert table[~shown]["reason"].tolist() == alone[~shown]["reason"].tolist()
-    values = value_table(over_seeds(one), "selection_rate")
-    assert values["value"].isna().sum() == 2 * (~shown).sum()
 
 
 def test_a_subgroup_that_few_seeds_can_estimate_is_not_estimable(rows):

@@ -96,11 +96,11 @@ def test_a_trait_is_a_share_among_the_top_against_all():
 def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval():
     rng = np.random.default_rng(2)
     claimed = 0
-    for _ in range(100):
+    for _ in range(40):
         columns = {f"c{i}": rng.choice(list("abcd"), 1000) for i in range(8)}
         table = traits(pd.DataFrame(columns), rng.choice(1000, 100, replace=False))
         claimed += (table["ci_low"] > table["share_all"]).any()
-    assert claimed <= 6
+    assert claimed <= 4
 
 
 def test_missing_values_are_a_value_of_their_own():

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -25,13 +24,6 @@ def notes(figure):
     """Return what stands on the figure, without the names of the groups."""
     said = [note.text for note in figure.layout.annotations]
     return [text for text in said if "<span" not in text]
-
-
-def test_models_do_not_cover_one_another_within_a_row(shown, groups):
-    first, second = marks(plot_local_di(**shown, groups=groups).figure)
-    shift = np.subtract(second.y, first.y)
-    assert np.allclose(shift, shift[0])
-    assert 0.2 < shift[0] < 0.5
 
 
 def test_global_di_is_dashed_and_named(shown, groups):
@@ -89,17 +81,6 @@ def test_a_figure_holds_plain_json_of_a_few_kilobytes(shown, groups):
     text = plot_local_di(**shown, groups=groups, chance=0.1).figure.to_json()
     assert json.loads(text)
     assert len(text) < 20_000
-
-
-def test_a_finished_figure_is_sent_as_it_was_and_not_copied(shown, groups):
-    picture = plot_local_di(**shown, groups=groups)
-    finished = picture.finished().figure
-    assert finished.to_json() == picture.figure.to_json()
-    assert finished.to_dict() is finished.to_dict()
-    dark = finished.with_meta("dark")
-    assert dark.to_dict()["layout"] == finished.to_dict()["layout"] | {"meta": "dark"}
-    assert "meta" not in finished.to_dict()["layout"]
-    assert dark.to_dict()["data"] is finished.to_dict()["data"]
 
 
 def test_no_model_or_five_are_refused(shown, groups):

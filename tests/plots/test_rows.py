@@ -79,21 +79,6 @@ def rates(groups, subgroups):
     return table, overall.assign(rate=rng.random(len(groups)).round(3))
 
 
-def tree(groups, subgroups):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"subgroup": subgroups, "level": 0})
-    table["lower"] = [groups[i % len(groups)] for i in range(len(table))]
-    table["higher"] = [groups[(i + 1) % len(groups)] for i in range(len(table))]
-    for side in ("lower", "higher"):
-        table[f"rate_{side}"] = rng.random(len(table)).round(3)
-        table[f"low_{side}"] = table[f"rate_{side}"] - 0.1
-        table[f"high_{side}"] = table[f"rate_{side}"] + 0.1
-        table[f"n_{side}"] = rng.integers(20, 60, len(table))
-    table["gap"] = rng.random(len(table)).round(3)
-    ends = {"ci_low": table["gap"] - 0.1, "ci_high": table["gap"] + 0.1}
-    return table.assign(**ends, p_adjusted=rng.choice([0.01, 0.5, np.nan], len(table)))
-
-
 def compared(labels):
     table = pd.DataFrame({"label": labels, "colour_role": "road"})
     for i, metric in enumerate(
@@ -233,12 +218,3 @@ def test_a_ratio_without_an_upper_end_goes_beyond_the_figure():
     line = picture.figure.layout.shapes[0]
     assert (line.x0, line.x1) == (0.8, 0.8)
     json.loads(picture.figure.to_json(), parse_constant=pytest.fail)
-
-
-@pytest.mark.parametrize("twice", [1, 2])
-def test_the_ratio_of_a_table_without_subgroups_is_that_of_all_rows(twice):
-    one = {"subgroup": ["All rows"], "ratio": [0.7], "ratio_high": [0.78]}
-    headline = ratios(**{name: value * twice for name, value in one.items()}).headline
-    assert headline == "Over all rows the ratio is 0.70, surely below 0.8"
-    one |= {"ratio": [np.nan], "ratio_high": [np.nan]}
-    assert "undefined" in ratios(**one).headline

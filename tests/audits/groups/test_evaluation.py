@@ -12,8 +12,8 @@ from fairdash.audits import (
 )
 from fairdash.audits.groups.evaluation import chance_worst, paired_changes
 from fairdash.datasets import Subgroups, split
-from fairdash.metrics import compare, evaluate, noise_floor
-from fairdash.sweep import MethodGrid, model_label
+from fairdash.metrics import compare, evaluate
+from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -48,16 +48,6 @@ def rows(run, trial, subgroups=SUBGROUPS):
     return dataset.y[where], scores, groups
 
 
-def test_settings_gather_the_seeds_of_a_model_under_the_letters_of_the_paper(chosen):
-    assert [setting.label for setting in chosen] == ["ROAD λ 1 τ 0.3", "Unconstrained"]
-    assert [[t.seed for t in setting.trials] for setting in chosen] == [[0, 1]] * 2
-
-
-def test_a_model_without_letters_is_named_alone():
-    assert model_label("unconstrained", {"n_epochs": 60}) == "Unconstrained"
-    assert model_label("adversarial", {"fairness_weight": 2.0}) == "Zhang λ 2"
-
-
 def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen):
     table = metrics_by_setting(ui.store(), chosen, run.dataset_id, SUBGROUPS)
     wanted = []
@@ -88,15 +78,6 @@ def test_paired_changes_compare_models_on_the_same_rows(run, chosen):
     wanted = (tables[0].set_index("metric") + tables[1].set_index("metric")) / 2
     got = changes.set_index("metric")
     pd.testing.assert_frame_equal(got, wanted[got.columns], check_names=False)
-
-
-def test_chance_is_the_noise_floor_of_the_model_itself(run, chosen):
-    floors = []
-    for trial in chosen[0].trials:
-        _, scores, groups = rows(run, trial)
-        floors.append(noise_floor(scores > 0.5, **groups).quantile)
-    got = chance_worst(ui.store(), chosen[0], run.dataset_id, SUBGROUPS)
-    assert got == pytest.approx(np.mean(floors))
 
 
 def test_every_number_of_a_weighted_run_is_weighted(inline):

@@ -15,7 +15,6 @@ from fairdash.audits import (
     Setting,
     known_models,
     local_by_measure,
-    model_in_question,
     on_shared_seeds,
     opened_on,
     settings,
@@ -79,14 +78,6 @@ def test_runs_are_compared_on_shared_seeds(models, dataset_id):
         assert row["label"] == model.label
         assert row["accuracy"] == pytest.approx(np.mean(decided == y))
     assert f"Compared on seed 0: {last.label} has no others." in found.answer().caption
-
-
-def test_a_run_that_is_no_sweep_opens_on_its_method_and_not_the_plain_model(dataset_id):
-    run = start_training(dataset_id, MethodGrid(method="road", params=QUICK), 1)
-    found = known_models(ui.store(), dataset_id, run)
-    assert [model.method for model in found] == ["unconstrained", "road"]
-    assert found[model_in_question(ui.store(), found, run)].method == "road"
-    assert model_in_question(ui.store(), found, None) == 0
 
 
 def test_who_shares_no_seed_is_excluded_and_named():

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from toys import ROLES, people
 
-from fairdash.audits import base_rate_kpis, base_rates, not_estimable
+from fairdash.audits import base_rates, not_estimable
 from fairdash.datasets import Subgroups, make_dataset
 
 
@@ -50,17 +50,3 @@ def test_the_sizes_of_groups_are_told_for_every_subgroup(dataset):
 def test_what_is_not_estimable_is_told_with_its_reason(reasons, wanted):
     table = pd.DataFrame({"reason": reasons, "estimable": [r == "" for r in reasons]})
     assert not_estimable(table) == wanted
-
-
-def test_rows_that_are_almost_all_are_not_said_to_be_all(dataset):
-    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
-    notes = {
-        used: base_rate_kpis(rates, used, 20_000, guessed=False)[0].note
-        for used in (20_000, 19_999, 19_990, 19_989)
-    }
-    assert notes == {
-        20_000: "all of the file",
-        19_999: "all of the file but 1 row",
-        19_990: "all of the file but 10 rows",
-        19_989: "99.9% of the file",
-    }

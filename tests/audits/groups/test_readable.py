@@ -28,10 +28,6 @@ def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
     assert not [name for name in table if name.endswith("sd")]
 
 
-def test_several_seeds_show_their_spread():
-    assert readable(rows(3)).loc[0, "Accuracy, sd"] == 0
-
-
 def test_a_model_that_does_not_decide_has_a_status():
     assert readable(rows(1, constant=1.0)).loc[0, "Decides"] == "constant"
     assert "Decides" not in readable(rows(1))
