@@ -165,19 +165,14 @@ def make_dataset(
     """Apply roles to a table.
 
     The table is prepared first, see ``roles.preparation`` and ``roles.types``. Rows
-    outside ``roles.keep``, rows whose outcome or sensitive feature is missing or in no
-    group, repeated rows if a remedy asks for it and, with ``missing="exclude"``, rows
-    with a missing feature are excluded and counted in ``excluded``.
-
-    Without ``key``, the sha256 of the file, ``Dataset.key`` is computed from every
-    value.
+    that the roles cannot use are counted in ``excluded``. Without ``key``, the sha256
+    of the file, ``Dataset.key`` is computed from every value.
 
     Raises
     ------
     ValueError
         If a column is missing, no row is left, the outcome does not have two sides,
-        there are fewer than two groups, or a feature identifies rows or equals the
-        outcome. The message names all of these that apply.
+        there are fewer than two groups, or a feature identifies rows.
     """
     if frame.columns.is_unique:  # else find_errors says so
         frame = prepare(frame, roles)
@@ -243,23 +238,15 @@ def split(
 ) -> Split:
     """Split rows at random, each outcome and group in the same proportions.
 
-    The rows are shuffled within each cell (outcome x group) and dealt like cards, cell
-    after cell, in the fixed sequence whose every stretch comes closest to
-    ``fractions``. So a cell of five rows or more gives rows to all three parts, a
-    smaller one to as many as it can, and the totals are exact to one row.
-
-    With ``roles.unit`` whole units are dealt: those of a group with a positive row and
-    those without, the small before the large. Rows of one unit are in one part, and
-    the parts are as large as units allow.
-
-    ``fractions`` are the shares of training, validation and test rows, above 0 and
-    adding up to 1. The same data, seed and fractions give the same rows, whatever the
-    method.
+    The rows are shuffled within each cell (outcome x group) and dealt like cards, in
+    the fixed sequence whose every stretch comes closest to ``fractions``: the shares of
+    training, validation and test rows, which add up to 1. So a cell of five rows or
+    more gives rows to all three parts, and the totals are exact to one row. With
+    ``roles.unit`` whole units are dealt, and rows of one unit are in one part.
 
     At the default fractions there are `FOLDS` folds, each as large as the test rows.
     Those of ``fold`` are tested, those of the next one are the validation rows, the
-    others are trained on: over all folds every row is tested once, by a model that did
-    not see it. Fold 0 is the split itself.
+    others are trained on. Fold 0 is the split itself.
     """
     if not 0 <= fold < FOLDS or (fold and fractions != FRACTIONS):
         raise ValueError(
@@ -317,11 +304,9 @@ def subsample(
 ) -> NDArray[np.int64]:
     """Draw some of the rows at random, stratified by outcome and group.
 
-    A cell (outcome x group) of m rows gets ``m * n_rows / len(rows)`` of them, rounded
-    up or down. A cell that would get none gets one, which the largest cells give.
-
-    The result is sorted, and the same for the same arguments. Raises ValueError when
-    ``n_rows`` is larger than ``rows`` or smaller than the number of cells.
+    A cell (outcome x group) of m rows gets ``m * n_rows / len(rows)`` of them, rounded,
+    and at least one. The result is sorted. Raises ValueError when ``n_rows`` is larger
+    than ``rows`` or smaller than the number of cells.
     """
     cell = dataset.group[rows] * 2 + dataset.y[rows]
     n_cells = len(np.unique(cell))

@@ -187,15 +187,12 @@ def encode(
 
     Categories (text and True/False) get a column of 0 and 1 per level; levels of fewer
     than ``roles.min_level_rows`` training rows and those beyond the commonest
-    ``roles.max_levels`` share the column "(other)". That column exists exactly when
-    training rows fall in it, as a weight that no row has trained would only add noise;
-    without it a new level gives zeros. With ``roles.missing="impute"`` a missing
-    category has the level "(missing)", a missing number the training median and an
-    indicator "(missing)". Then every column, those of levels too, is scaled to mean 0
-    and standard deviation 1 or to the range 0 to 1: adversarial training at the ROAD
-    paper's small learning rate stalls when levels stay at 0 and 1. Columns constant on
-    the training rows are dropped and listed in
-    ``encoder.dropped``.
+    ``roles.max_levels`` share the column "(other)", which exists when training rows
+    fall in it. With ``roles.missing="impute"`` a missing category has the level
+    "(missing)", a missing number the training median and an indicator. Then every
+    column is scaled to mean 0 and standard deviation 1 or to the range 0 to 1:
+    adversarial training at the ROAD paper's small learning rate stalls when levels stay
+    at 0 and 1. Columns constant on the training rows are in ``encoder.dropped``.
 
     ``rows`` are the training rows. Raises ValueError if no column is a feature.
     """

@@ -140,8 +140,7 @@ def rank_proxies(
 
     A decision tree of depth 4 learns each group (against all others) from one feature
     on one half of the rows and is scored on the other half by the area under the ROC
-    curve: 1/2 for a feature that says nothing, 1 for one that says all. With several
-    groups the largest area counts.
+    curve; of several groups the largest counts.
 
     Of more than 20,000 rows a random sample is used.
 

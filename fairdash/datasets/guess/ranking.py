@@ -100,16 +100,13 @@ def rank_columns(
 ) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
     """Rank the columns of a table as outcomes and as sensitive features.
 
-    Names are read by word stems of several languages. A column that describes people
-    (`white`, `female`) is no outcome, nor are places, dates, treatments, earlier
-    measurements and sets of dummies (``y98``, ``type1`` to ``type3``, regions); row
-    numbers, constants and dates are nothing. Two values, a place at either end of the
-    table, association with the other columns and a file named after it (``churn.csv``)
-    count for an outcome, with `OUTCOME_WEIGHTS`, few and common values for a sensitive
-    feature. Both are chosen together, so that they are not codings of one fact.
+    Names are read by word stems of several languages, what else counts for an outcome
+    stands in `OUTCOME_WEIGHTS`; few and common values count for a sensitive feature.
+    Both are chosen together, so that they are not codings of one fact. The pair that is
+    proposed comes first, then the next best of each.
 
-    The pair that is proposed comes first, then the next best of each. Raises ValueError
-    if no column can be the outcome, or no other the sensitive feature.
+    Raises ValueError if no column can be the outcome, or no other the sensitive
+    feature.
     """
     columns = list(candidate_columns(frame))
     outcomes = _ranked(

@@ -72,23 +72,10 @@ def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
 def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
     """Guess outcome, sensitive feature, features and subgroup columns.
 
-    Every column is scored as outcome and as sensitive feature, see `rank_columns`; an
-    outcome of more than two values gets a positive set, see `guess_positive`. Excluded
-    from the features: identifiers, dates, free text, constants, copies of other
-    columns, book-keeping such as a train/test flag, other models' scores, other codings
-    of the outcome or of the sensitive feature, and columns that give the outcome away.
-    A column of True and False whose name says filter becomes a row filter, and an
-    identifier that repeats the unit.
-
-    Returns
-    -------
-    Roles
-        With groups as of `guess_groups`.
-
-    Raises
-    ------
-    ValueError
-        If no column can be the outcome, or no second one the sensitive feature.
+    See `rank_columns`, `guess_positive`, `guess_groups` and `guess_features`. A column
+    of True and False whose name says filter becomes a row filter, and an identifier
+    that repeats the unit. Raises ValueError if no column can be the outcome, or no
+    second one the sensitive feature.
     """
     return rank_roles(frame, file_name).roles
 

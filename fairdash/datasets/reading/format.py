@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from fairdash._validation import check_one_of
+from fairdash._wording import plural
 from fairdash.datasets.reading.source import ZIP, Source
 
 FileKind = Literal["csv", "excel", "json", "parquet"]
@@ -68,21 +69,14 @@ class TableFormat:
     Attributes
     ----------
     kind : {"csv", "excel", "parquet"}
-        Tables that earlier versions read may have "json". All below but ``sheet``
-        describe a CSV file.
-    delimiter : {",", ";", "tab", "|", " "}
-        The character between cells, a tab as ``"\t"``.
-    encoding : str
-        One of ``utf-8``, ``utf-8-sig``, ``utf-16``, ``utf-16-le``, ``utf-16-be``,
-        ``cp1252`` and ``latin-1``.
-    decimal, thousands : str
-        Marks in numbers: 1.234,5 has ``","`` and ``"."``.
+        "json" in stored tables. All below but ``sheet`` describe a CSV file.
+    delimiter, encoding, decimal, thousands : str
+        One of `CHOICES`: 1.234,5 has ``","`` and ``"."`` as the last two.
     quote : {'"', "'"}
     header : bool
         Whether the first row names the columns; else they are ``column 1`` and so on.
     skipped : int
-        Lines above the first row: comments, which begin with ``#``, ``sep=`` and a
-        title that is one cell.
+        Lines above the first row.
     comments : bool
         Whether lines that begin with ``#`` and do not make a row are excluded.
     spaces : bool
@@ -121,33 +115,18 @@ class TableFormat:
 
     def describe(self) -> str:
         """Return how the file was read, such as "Read as comma-separated, UTF-8."."""
-        return f"Read as {self.words()}."
-
-    def words(self) -> str:
-        """Return the format alone: "semicolon-separated, decimal comma, UTF-8"."""
-        parts = [
-            {
-                "excel": "an Excel sheet",
-                "json": "JSON records",
-                "parquet": "Parquet",
-            }.get(self.kind, DELIMITERS[self.delimiter])
-        ]
-        if self.sheet is not None:
-            parts[0] = f"{parts[0]} from {self.sheet!r}"
-        if self.kind == "csv":
-            if self.decimal == ",":
-                parts.append(DECIMALS[self.decimal])
-            if self.thousands:
-                parts.append(f"{THOUSANDS[self.thousands]} between thousands")
-            if self.quote == "'":
-                parts.append("single quotes")
-            parts.append(ENCODINGS[self.encoding])
-            if self.skipped:
-                lines = f"{self.skipped} line{'s' * (self.skipped > 1)}"
-                parts.append(f"{lines} above the table skipped")
-            if not self.header:
-                parts.append("no header")
-        return ", ".join(parts)
+        of = "" if self.sheet is None else f" from {self.sheet!r}"
+        if self.kind != "csv":
+            return f"Read as {self.kind.capitalize()}{of}."
+        parts = {
+            f"{DELIMITERS[self.delimiter]}{of}": True,
+            "decimal comma": self.decimal == ",",
+            f"{THOUSANDS[self.thousands]} between thousands": self.thousands != "",
+            ENCODINGS[self.encoding]: True,
+            f"{plural(self.skipped, 'line')} above the table skipped": self.skipped > 0,
+            "no header": not self.header,
+        }
+        return f"Read as {', '.join(part for part, is_so in parts.items() if is_so)}."
 
 
 def sniff(source: Source) -> TableFormat:

@@ -74,14 +74,10 @@ def read_table(
 
     Without PyArrow, of the extra "app", pandas reads CSV files only: ``007`` is 7 then.
 
-    The kind of file is told from its content. Of a CSV file the delimiter (comma,
-    semicolon, tab, bar, or spaces where every row has as many cells), the encoding
-    (UTF-8, UTF-16, else Windows-1252), the decimal and the thousands mark, comment
-    lines at its head and whether its first row is a header are found by reading its
-    beginning; `sniff_table` says what was understood. A column holds whole numbers,
-    numbers or True and False when all its cells do, else text; ``007`` is text. Empty
-    cells, ``?``, ``NA``, ``N/A``, ``NaN`` and ``null`` are missing values; ``None`` is
-    a value like any other.
+    How a CSV file is written is found from its beginning: see `TableFormat` and
+    `sniff_table`. A column holds whole numbers, numbers or True and False when all its
+    cells do, else text; ``007`` is text. Empty cells, ``?``, ``NA``, ``N/A``, ``NaN``
+    and ``null`` are missing; ``None`` is a value.
 
     Parameters
     ----------

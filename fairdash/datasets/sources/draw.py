@@ -59,10 +59,7 @@ def write_source(
     address : str
         A folder or glob of Parquet files, here or as ``s3://bucket/prefix``;
         ``postgresql://user@host/database?table=name`` or ``?query=SELECT …``; likewise
-        ``sqlite:///file`` and ``duckdb:///file``. Without a password, see
-        `parse_address`.
-    path : Path
-        The file to write.
+        ``sqlite:///file`` and ``duckdb:///file``. Without a password.
     columns : sequence of str, optional
         The columns to read; the others are not.
     most_rows : int, default=1,000,000
