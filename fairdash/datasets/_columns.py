@@ -186,28 +186,17 @@ def is_unnamed(name: str) -> bool:
 
 
 def infer_kind(column: "pd.Series[Any]") -> ColumnKind:
-    """Return what a column holds: number, category, yes_no, date, text or id.
+    """Return what a column holds: number, category, date, text or id.
 
-    ``id`` numbers or names the rows, ``text`` is written freely: both are excluded from
-    the features. Every other column fits its kind, see `as_kind`.
+    ``id`` numbers or names the rows, ``text`` is written freely.
     """
     if is_nested(column):
         return "text"
     if pd.api.types.is_datetime64_any_dtype(column):
         return "date"
-    if pd.api.types.is_bool_dtype(column):
-        return "yes_no"
-    if is_number(column) and column.head(PROBE).nunique() > 2:
-        # without a look at each of millions of values
+    if pd.api.types.is_numeric_dtype(column):
         return "id" if is_identifier(column) else "number"
-    values = pd.Series(column.unique()).dropna()
-    if len(values) == 2:
-        labels = values.map(value_label).str.strip().str.lower()
-        if labels.isin(YES).any() and labels.isin(NO).any():
-            return "yes_no"
-    if is_number(column):
-        return "id" if is_identifier(column) else "number"
-    return _infer_text(column, values.map(str).str.strip())
+    return _infer_text(column, pd.Series(column.unique()).dropna().map(str).str.strip())
 
 
 def _infer_text(column: "pd.Series[Any]", values: "pd.Series[Any]") -> ColumnKind:

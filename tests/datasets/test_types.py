@@ -14,8 +14,6 @@ COLUMNS = {
     "decimals": ([0.5, None, 2.25], "number"),
     "thousands": (["1,234", "17", "1,000,000.5"], "number"),
     "percent": (["12.5%", "3 %"], "number"),
-    "zero and one": ([0, 1, None], "yes_no"),
-    "words": (["Yes", "no", None], "yes_no"),
     "sexes": (["f", "m"], "category"),
     "iso dates": (["2024-02-29", None], "date"),
     "american dates": (["12/31/2024", "1/2/2024"], "date"),

@@ -66,13 +66,11 @@ OUTCOME_WEIGHTS = {
 class Candidate:
     """A column as an outcome or as a sensitive feature.
 
-    A higher score is likelier; comparable within one table and one role. Reasons, the
-    strongest first, are such as "its name" or "two values".
+    A higher score is likelier; comparable within one table and one role.
     """
 
     column: str
     score: float
-    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -348,35 +346,20 @@ def may_be_outcome(column: Column) -> bool:
 def _as_outcome(column: Column, evidence: dict[str, float]) -> Candidate | None:
     if not may_be_outcome(column):
         return None
-    parts = {name: OUTCOME_WEIGHTS[name] * amount for name, amount in evidence.items()}
-    against = -sum(part for part in parts.values() if part < 0)
-    return _candidate(column, [(p, n) for n, p in parts.items() if p > 0], against)
+    score = sum(OUTCOME_WEIGHTS[name] * amount for name, amount in evidence.items())
+    return Candidate(column.name, score)
 
 
 def _as_sensitive(column: Column) -> Candidate | None:
     aged = column.attribute == "age" and column.number
-    if column.output or (column.n_values > MOST_GROUPS and not aged):
+    few = column.n_values <= MOST_GROUPS
+    if column.output or not (few or aged) or (column.dummy and column.sensitive < 5):
         return None
-    if column.dummy and column.sensitive < 5:
-        return None
-    reasons: list[tuple[float, str]] = []
-    if column.attribute:
-        reasons.append((column.sensitive, f"says {column.attribute}"))
-    if column.n_values <= MOST_GROUPS:
-        reasons.append((1.0 + column.second, "few values"))
-    if not column.number:
-        reasons.append((0.3, "in words"))
-    against = 2.0 * (column.derived and column.number) + column.numbered
-    if column.n_values <= MOST_GROUPS:
-        against += 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
-    against += 2.0 * (column.missing > 0.5)
-    against += 0.5 * strength(column.name, OUTCOME_WORDS) * (column.sensitive < 5)
-    return _candidate(column, reasons, against)
-
-
-def _candidate(
-    column: Column, reasons: list[tuple[float, str]], against: float
-) -> Candidate:
-    ordered = sorted(reasons, key=lambda reason: -reason[0])
-    score = sum(weight for weight, _ in reasons) - against
-    return Candidate(column.name, score, tuple(reason for _, reason in ordered))
+    score = column.sensitive + 0.3 * (not column.number)
+    if few:
+        score += 1.0 + column.second
+        score -= 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
+    score -= 2.0 * (column.derived and column.number) + column.numbered
+    score -= 2.0 * (column.missing > 0.5)
+    score -= 0.5 * strength(column.name, OUTCOME_WORDS) * (column.sensitive < 5)
+    return Candidate(column.name, score)

@@ -50,7 +50,7 @@ class RoleGuess:
     """Guessed roles, and what else outcome and sensitive feature could be.
 
     ``roles`` are with the first of each: the column chosen; then come at most two
-    runners-up, with reasons.
+    runners-up.
     """
 
     roles: Roles

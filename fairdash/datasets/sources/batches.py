@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import dataset as arrow_dataset
@@ -17,20 +17,6 @@ from fairdash.datasets.sources.address import SCHEME, Address, database_file, sh
 BATCH_ROWS = 50_000
 NUMBERS = {int, float, Decimal}
 MOMENTS = {datetime.date, datetime.datetime}
-
-
-class Rows(Protocol):
-    """Rows that can be read again and again, in one order."""
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all columns."""
-
-    def count(self) -> int:
-        """Return the number of rows."""
-
-    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield the rows of some columns."""
 
 
 class ParquetRows:

@@ -16,7 +16,7 @@ from fairdash.datasets._dataset import draw_in_cells
 from fairdash.datasets._roles import Roles
 from fairdash.datasets.guess.roles import guess_roles
 from fairdash.datasets.sources.address import Address, is_address, parse_address
-from fairdash.datasets.sources.batches import Rows, open_parquet, spool
+from fairdash.datasets.sources.batches import ParquetRows, open_parquet, spool
 
 MOST_ROWS = 1_000_000  # of a source that become a table
 HEAD_ROWS = 20_000  # that a guess looks at
@@ -84,7 +84,6 @@ def write_source(
         raise ValueError(f"`most_rows` must be at least 2, got {most_rows}.")
     wanted = None if columns is None else list(dict.fromkeys([*columns, *(by or ())]))
     with TemporaryDirectory(dir=path.parent) as folder:
-        rows: Rows
         if known.kind == "parquet":
             rows = open_parquet(known)
         else:
@@ -136,7 +135,7 @@ def table_file(
         yield LocalTable(path, title)
 
 
-def _guessed(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
+def _guessed(rows: ParquetRows, columns: Sequence[str]) -> tuple[str, ...]:
     head = next(iter(rows.batches(columns))).slice(0, HEAD_ROWS).to_pandas()
     try:
         roles = guess_roles(head)
@@ -145,7 +144,7 @@ def _guessed(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
     return (roles.target, roles.sensitive_feature)
 
 
-def _cells(rows: Rows, by: Sequence[str], n_rows: int) -> NDArray[np.int64]:
+def _cells(rows: ParquetRows, by: Sequence[str], n_rows: int) -> NDArray[np.int64]:
     cell = np.zeros(n_rows, dtype=np.int64)
     for name in by:
         parts = [batch.column(0) for batch in rows.batches([name])]
@@ -169,7 +168,10 @@ def _codes(column: Any) -> NDArray[np.int64]:
 
 
 def _write(
-    rows: Rows, columns: Sequence[str], chosen: NDArray[np.int64] | None, path: Path
+    rows: ParquetRows,
+    columns: Sequence[str],
+    chosen: NDArray[np.int64] | None,
+    path: Path,
 ) -> None:
     writer: Any = None
     start = 0

@@ -8,7 +8,6 @@ from fairdash.datasets import (
     RoleGuess,
     Roles,
     check_table,
-    count_values,
     guess_features,
     prepare,
     rank_roles,
@@ -84,14 +83,3 @@ def _features(
     frame = prepared_table(digest, _roles)
     features, reasons = guess_features(frame, target, positive, sensitive)
     return tuple(features), reasons
-
-
-def few_valued(digest: str, roles: Roles, most: int) -> list[str]:
-    """Return the columns of a prepared table that have at most so many values."""
-    return _few(digest, _steps(roles), most, roles)
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner=False)
-def _few(digest: str, steps: str, most: int, _roles: Roles) -> list[str]:
-    frame = prepared_table(digest, _roles)
-    return [str(x) for x in frame if count_values(frame[x], most) <= most]

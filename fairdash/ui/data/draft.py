@@ -90,7 +90,7 @@ def _runners_up(
         column = candidate.column
         if column in (roles.target, roles.sensitive_feature) or not st.button(
             plain(f"{role}: {column}"),
-            help=plain(f"Also likely: {', '.join(candidate.reasons)}."),
+            help="Also likely by its name and its values.",
             key=f"guess {role} {column} {table.key}",
         ):
             continue

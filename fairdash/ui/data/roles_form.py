@@ -23,7 +23,7 @@ from fairdash.datasets import (
     guess_positive,
     guess_score,
 )
-from fairdash.ui.data.computed import few_valued, guessed_features
+from fairdash.ui.data.computed import guessed_features
 from fairdash.ui.data.groups_form import (
     FEW_VALUES,
     pick_bins,
@@ -208,9 +208,13 @@ def roles_form(
     described = _pick_described(others, sensitive, roles, subgroups, key)
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
         with st.popover("Groups", width="stretch"):
-            few = few_valued(digest, roles, FEW_VALUES)
-            offered_too = [c for c in few if c not in (target, sensitive)]
-            crossed = pick_crossing(offered_too, roles, key)
+            few = [
+                column
+                for column in others
+                if column != sensitive
+                and count_values(frame[column], FEW_VALUES) <= FEW_VALUES
+            ]
+            crossed = pick_crossing(few, roles, key)
         with st.popover("Subgroups", width="stretch"), st.container(width=400):
             chosen_subgroups = pick_bins(frame, described, subgroups, key)
         taken = (sensitive, *crossed)
