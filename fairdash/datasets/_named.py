@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -59,10 +60,7 @@ class Sample:
 
 
 def load_sample(name: str) -> Dataset:
-    """Load a sample table with its roles.
-
-    It is "loans", "hiring" or "readmission".
-    """
+    """Load a sample table with its roles: "loans", "hiring" or "readmission"."""
     check_one_of("name", name, SAMPLES)
     sample = SAMPLES[name]
     content = sample.path.read_bytes()
@@ -84,69 +82,25 @@ def _old_at_community_clinic(frame: pd.DataFrame) -> NDArray[np.bool_]:
     return (old & (frame["clinic"] == "community")).to_numpy()
 
 
-SAMPLES: dict[str, Sample] = {
-    "loans": Sample(
-        title="Loans",
-        path=FOLDER / "loans.csv.gz",
-        roles=Roles(
-            target="approved",
-            positive="1",
-            sensitive_feature="sex",
-            features=(
-                "age", "region", "sector", "employment", "part_time",
-                "months_out_of_work", "years_at_employer", "income", "debt",
-                "missed_payments", "housing", "purpose", "amount",
-            ),
-            subgroup_columns=("age", "employment"),
-        ),
-        subgroups=Subgroups(columns=("age",), widths={"age": 5}),
-        planted="Loan officers marked down women under 30, most of all after a career "
-        "break: 27% were approved where a fair rule approves 60%.",
-        n_rows=30_000,
-        planted_rows=_young,
-        later=FOLDER / "loans_later.csv.gz",
-    ),
-    "hiring": Sample(
-        title="Hiring",
-        path=FOLDER / "hiring.csv.gz",
-        roles=Roles(
-            target="hired",
-            positive="1",
-            sensitive_feature="ethnicity",
-            features=(
-                "site", "role", "district", "second_language", "degree",
-                "years_experience", "test_score", "interview_score", "referred",
-            ),
-            subgroup_columns=("site", "role"),
-        ),
-        subgroups=Subgroups(columns=("site",)),
-        planted="Interviewers at the North depot scored Asian and Black candidates 2.2 "
-        "points too low: 12% were hired where fair scores hire 41%.",
-        n_rows=24_000,
-        planted_rows=_north_depot,
-    ),
-    "readmission": Sample(
-        title="Readmission",
-        path=FOLDER / "readmission.csv.gz",
-        roles=Roles(
-            target="readmitted",
-            positive="1",
-            sensitive_feature="ethnicity_recorded",
-            groups={"White": ("White",), "Black or Asian": ("Black", "Asian")},
-            features=(
-                "age", "clinic", "diagnosis", "emergency", "days_in_hospital",
-                "earlier_admissions", "medications", "lives_alone", "interpreter",
-                "deprivation", "home_visits",
-            ),
-            subgroup_columns=("clinic", "age"),
-        ),
-        subgroups=Subgroups(columns=("clinic", "age"), widths={"age": 10}),
-        planted="Community clinics gave Black and Asian patients of 65 to 74 almost no "
-        "home visits: 67% came back where equal care brings back 35%.",
-        n_rows=24_000,
-        planted_rows=_old_at_community_clinic,
-    ),
-}  # fmt: skip
+PLANTED = {
+    "loans": _young,
+    "hiring": _north_depot,
+    "readmission": _old_at_community_clinic,
+}
+_FACTS = tomllib.loads(Path(__file__).with_name("samples.toml").read_text("utf-8"))
+SAMPLES = {
+    name: Sample(
+        title=facts["title"],
+        path=FOLDER / facts["file"],
+        roles=Roles.model_validate(facts["roles"]),
+        subgroups=Subgroups.model_validate(facts["subgroups"]),
+        planted=facts["planted"],
+        n_rows=facts["n_rows"],
+        planted_rows=PLANTED[name],
+        later=FOLDER / facts["later"] if "later" in facts else None,
+    )
+    for name, facts in _FACTS.items()
+}
 
 
 def fetch(

@@ -12,7 +12,7 @@ import pytest
 
 from fairdash.datasets import PUBLIC, fetch
 from fairdash.datasets._named import content_digest
-from fairdash.datasets._public import CREDIT
+from fairdash.datasets._public import TABLES
 
 LAW = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 10
 CLIENTS = pd.DataFrame(
@@ -67,7 +67,7 @@ def credit(shelf, monkeypatch):
     table = replace(
         credit,
         url=f"{address}/data.csv",
-        content=content_digest(CLIENTS.set_axis(list(CREDIT), axis=1)),
+        content=content_digest(CLIENTS.set_axis(TABLES["credit"]["columns"], axis=1)),
         variants={"all": replace(credit.variants["all"], n_rows=60)},
     )
     monkeypatch.setitem(PUBLIC, "credit", table)
