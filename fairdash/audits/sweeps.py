@@ -18,6 +18,7 @@ from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
+    AXES,
     PARITY,
     SweepResult,
     candidate_table,
@@ -130,15 +131,20 @@ class StoredSweep:
     def cards(self, method: str, limit: float) -> dict[int, list[Kpi]]:
         """Return the cards of every setting of a method, by its place.
 
-        Accuracy, DI and Worst-1-DI on test rows, with the mean paired change from the
-        unconstrained model; it is coloured when it is clear. And whether the limit
-        holds, on validation and on test rows.
+        Accuracy, DI and Worst-1-DI on test rows, with the change from the unconstrained
+        model on the same seeds. And whether the limit holds, on validation and on test
+        rows.
         """
-        cards: dict[int, list[Kpi]] = {}
-        for place, row in self.result.numbers(method, limit).iterrows():
-            kpis = [_card(row, *known) for known in _CARDS]
-            cards[int(str(place))] = [*kpis, _limit_card(row, limit)]
-        return cards
+        means, points = self.result.means, self.result.points(AXES, limit)
+        plain = self.result.baseline(method)
+        before = None if plain is None else means.iloc[plain]
+        return {
+            int(place): [
+                *(_card(means.iloc[place], before, *metric) for metric in _CARDS),
+                _limit_card(points.iloc[place], limit),
+            ]
+            for place in np.flatnonzero(means["method"] == method)
+        }
 
 
 @lru_cache(maxsize=16)
@@ -179,36 +185,31 @@ def _rows(store: Store, snapshot: Snapshot) -> pd.DataFrame:
     return kept.join(marks)
 
 
-def _card(row: "pd.Series[Any]", metric: str, label: str, style: Any) -> Kpi:
-    share = metric == "accuracy"
-    delta, good = "", None
-    mean = row[f"{metric}_change"]
-    if not np.isnan(mean):
-        delta = points(mean) if share else change(mean)
-        idle = row["constant"] and not share  # what it narrows is no gain
-        if row[f"{metric}_clear"] and not idle:
-            good = bool((mean > 0) == share)
-    note = spread_words(row[f"{metric}_sd"], share=share)
-    return Kpi(label, style(row[metric]), note, delta=delta, good=good)
+def _card(
+    row: "pd.Series[Any]",
+    before: "pd.Series[Any] | None",
+    metric: str,
+    label: str,
+    style: Any,
+) -> Kpi:
+    share, name = metric == "accuracy", f"test_{metric}"
+    note, delta = spread_words(row[f"{name}_sd"], share=share), ""
+    if before is not None:
+        difference = row[name] - before[name]
+        delta = points(difference) if share else change(difference)
+    return Kpi(label, style(row[name]), note, delta=delta)
 
 
-def _limit_card(row: "pd.Series[Any]", limit: float) -> Kpi:
-    kept = {
-        (True, True): "yes",
-        (True, False): "not on test",
-        (False, True): "only on test",
-        (False, False): "no",
-    }[bool(row["within"]), bool(row["within_test"])]
-    note = f"DI {number(row['validation'])} on validation"
-    if row["constant"]:
-        kept, note = "no", "decides alike for everyone"
+def _limit_card(point: "pd.Series[Any]", limit: float) -> Kpi:
+    note = "also on test rows" if point["within_test"] else "not on test rows"
+    if point["constant"]:
+        note = "decides alike for everyone"
     return Kpi(
         "Within the limit",
-        kept,
+        "yes" if point["within"] else "no",
         note,
-        help=f"Whether DI is at most {limit:g}, on validation rows, by which models "
-        "are chosen, and on the test rows shown. A model that decides alike for "
-        "everyone keeps no limit.",
+        help=f"Whether DI is at most {limit:g} on validation rows, by which models are "
+        "chosen.",
     )
 
 

@@ -115,7 +115,7 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
 
     Columns: Run, Status (a list), Progress (percent, unless all are over),
     Accuracy (percent), DI, Worst-1-DI, Seeds, Started and Note. Metrics are means over
-    seeds of one setting, on test rows: of a sweep that it opens on, named in the note.
+    seeds on test rows, of a run of one setting.
     """
     table = pd.DataFrame([_row(store, run) for run in runs])
     return table if table["Progress"].notna().any() else table.drop(columns="Progress")
@@ -128,21 +128,9 @@ def _headline(run: RunRecord) -> dict[str, Any]:
     return next(iter([*asked, *done]), {})
 
 
-@lru_cache(maxsize=2000)
-def _opened(store: Store, run_id: str) -> tuple[str, dict[str, Any]]:
-    """Return label and test metrics of the setting a sweep that is over opens on."""
-    chosen = opened_on(store, run_id)
-    if chosen is None:
-        return "", {}
-    rows = [trial.row for trial in chosen.trials if trial.row is not None]
-    means = pd.DataFrame(rows).mean(numeric_only=True)
-    return chosen.label, {str(name): value for name, value in means.items()}
-
-
 def _row(store: Store, run: RunRecord) -> dict[str, Any]:
-    label, metrics = "", _headline(run)
-    if is_sweep(store, run.id):  # a mean over its settings would be of no model
-        label, metrics = _opened(store, run.id) if run.over else ("", {})
+    # of a sweep a mean over its settings would be of no model
+    metrics = {} if is_sweep(store, run.id) else _headline(run)
     accuracy = metrics.get("test_accuracy")
     going = None if run.over else store.snapshot(run.id, curves=False)
     return {
@@ -154,7 +142,7 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
         "Worst-1-DI": metrics.get("test_worst_1_di"),
         "Seeds": len(run.spec.get("seeds", [0])),
         "Started": clock_time(run.started or run.created),
-        "Note": " · ".join(filter(None, [_note(store, run, going), label])),
+        "Note": _note(store, run, going),
     }
 
 

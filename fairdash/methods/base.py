@@ -51,7 +51,7 @@ class TrainingRows(NamedTuple):
     weight: Float | None
 
 
-class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared):
+class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     """Classifier of two classes with declared parameters and a history of its fit.
 
     With metadata routing enabled, ``fit`` asks for ``sensitive_features`` by itself.
@@ -107,21 +107,6 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared):
             )
         return TrainingRows(rows, target, codes, weight)
 
-    def _refuse(self, unknown: Mapping[str, object]) -> None:
-        """Raise TypeError for arguments that ``fit`` does not take."""
-        name = type(self).__name__
-        if "sample_weight" in unknown:
-            raise TypeError(f"{name} takes no `sample_weight`: {self._no_weights}.")
-        if unknown:
-            raise TypeError(f"{name}.fit takes no argument `{next(iter(unknown))}`.")
-
-
-class ManyClassifier(BinaryClassifier, ABC):
-    """Binary classifier of which many settings train at once, in ``_fit_models``."""
-
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-
     @with_callbacks
     def fit(
         self,
@@ -139,11 +124,67 @@ class ManyClassifier(BinaryClassifier, ABC):
             When a parameter is out of range, groups are missing, or a group has no rows
             that the constraint compares.
         TypeError
-            For ``sample_weight``, which this method cannot count.
+            For ``sample_weight``, where this method cannot count it.
         """
         self._refuse(unknown)
-        self._fit_models([self], X, y, sensitive_features, None)
+        self._fit(X, y, sensitive_features, None)
         return self
+
+    @abstractmethod
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> None: ...
+
+    def _refuse(self, unknown: Mapping[str, object]) -> None:
+        """Raise TypeError for arguments that ``fit`` does not take."""
+        name = type(self).__name__
+        if "sample_weight" in unknown:
+            raise TypeError(f"{name} takes no `sample_weight`: {self._no_weights}.")
+        if unknown:
+            raise TypeError(f"{name}.fit takes no argument `{next(iter(unknown))}`.")
+
+
+class WeightedClassifier(BinaryClassifier):
+    """Binary classifier whose ``fit`` takes ``sample_weight``."""
+
+    @with_callbacks
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **unknown: object,
+    ) -> Self:
+        """Fit the model; ``sensitive_features`` holds the group of each sample.
+
+        ``sample_weight`` says how many rows each stands for. A network draws as many
+        rows an epoch as there are, each with a probability in proportion to its weight.
+        """
+        self._refuse(unknown)
+        self._fit(X, y, sensitive_features, sample_weight)
+        return self
+
+
+class ManyClassifier(BinaryClassifier):
+    """Binary classifier of which many settings train at once, in ``_fit_models``."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> None:
+        self._fit_models([self], X, y, sensitive_features, sample_weight)
 
     @with_callbacks
     def fit_many(
@@ -238,7 +279,7 @@ class MixtureClassifier(NetworkClassifier):
         return self.predict_proba(X)[:, 1] - 0.5
 
 
-class GroupedClassifier(BinaryClassifier, ABC):
+class GroupedClassifier(BinaryClassifier):
     """Binary classifier whose ``predict`` takes groups, as its ``fit`` does.
 
     A subclass returns P(1) of rows and the index of their groups from ``_positive``.

@@ -219,13 +219,8 @@ class GroupThresholds:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the model whose ``arrays()`` these are."""
-        own = {one.name: arrays[one.name] for one in fields(cls)[1:]}
-        rest = {
-            name.removeprefix(_BASE): values
-            for name, values in arrays.items()
-            if name not in own
-        }
-        return cls(scorer_of(rest), **own)  # type: ignore[arg-type]
+        own = {field.name: arrays[field.name] for field in fields(cls)[1:]}
+        return cls(_base_of(arrays, own), **own)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,12 +390,8 @@ class Recalibrated:
         own: dict[str, Any] = {
             name: values for name, values in arrays.items() if _BASE not in name
         }
-        rest = {
-            name.removeprefix(_BASE): values
-            for name, values in arrays.items()
-            if _BASE in name
-        }
-        return cls(scorer_of(rest), own.pop("n_groups"), Forest.from_arrays(own))
+        base = _base_of(arrays, own)
+        return cls(base, own.pop("n_groups"), Forest.from_arrays(own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,6 +417,12 @@ class Neighbours(_Stored):
     def _model(self) -> KNeighborsClassifier:
         rows = np.asarray(self.rows, np.float64)
         return KNeighborsClassifier(int(self.n_neighbours[0])).fit(rows, self.outcomes)
+
+
+def _base_of(arrays: Arrays, own: Mapping[str, Any]) -> Scorer:
+    """Return the base model whose arrays stand beside those of its correction."""
+    rest = {n.removeprefix(_BASE): v for n, v in arrays.items() if n not in own}
+    return scorer_of(rest)
 
 
 def scorer_of(arrays: Arrays) -> Scorer:

@@ -12,12 +12,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from fairdash._wording import listing, plural
 from fairdash.methods import CATALOG
 from fairdash.sweep._front import (
-    PARTS,
     decides,
     pareto_front,
     select,
@@ -39,7 +37,6 @@ from fairdash.sweep._spec import (
 
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
-SURE = 0.95  # of an interval that a clear change excludes 0 from
 
 
 @dataclass(frozen=True)
@@ -174,25 +171,18 @@ class SweepResult:
     def notable(self, limit: float) -> list[int]:
         """Return the places to look at first: the start, then the fronts.
 
-        Fronts are chosen on validation rows. A method without a place on them has its
-        least DI of models that decide, if any does.
+        Fronts are chosen on validation rows.
         """
         if not self.methods:
             return []
         points = self.points(AXES, limit)
         front = points["front"] & self.means["method"].isin(self.methods)
         places = [self.start(limit), *np.flatnonzero(front).tolist()]
-        absent = set(self.methods) - set(self.means["method"].iloc[places])
-        places += [
-            place
-            for method in self.methods
-            if method in absent and (place := self.fairest(method)) is not None
-        ]
         return list(dict.fromkeys(places))
 
-    def fairest(self, *methods: str) -> int | None:
+    def fairest(self) -> int | None:
         """Return the place of the least DI on validation rows of models that decide."""
-        models = self.means[self.means["method"].isin(methods or self.methods)]
+        models = self.means[self.means["method"].isin(self.methods)]
         gaps = models[decides(models, "validation")][f"validation_{PARITY}"].dropna()
         return None if gaps.empty else int(str(gaps.idxmin()))
 
@@ -235,56 +225,15 @@ class SweepResult:
             }
         )
 
-    def numbers(self, method: str, limit: float) -> pd.DataFrame:
-        """Return the numbers of every setting of a method, by place.
+    def baseline(self, method: str) -> int | None:
+        """Return the place of the unconstrained model most like those of a method.
 
-        Returns
-        -------
-        DataFrame
-            For accuracy, DI and Worst-1-DI: the mean on test rows, its spread over
-            seeds ``_sd``, the mean paired ``_change`` from the unconstrained model over
-            the seeds both have (NaN without one) and whether that is ``_clear``:
-            Student's 95 % interval over these seeds excludes 0. ``within`` and
-            ``within_test``: whether DI keeps the limit on validation and test rows.
-            ``validation``: DI on validation rows. ``constant``: whether it does not
-            decide; then it keeps no limit.
+        None for that model itself, and where it was not trained.
         """
-        of_method = self.means[self.means["method"] == method]
-        able = decides(of_method, "validation")
-        table: dict[str, Any] = {}
-        changes = self._changes(method)
-        for metric in ("accuracy", PARITY, WORST):
-            name = f"test_{metric}"
-            table |= {metric: of_method[name], f"{metric}_sd": of_method[f"{name}_sd"]}
-            change = changes[name].reindex(of_method.index)
-            half = stdtrit(change["count"] - 1, (1 + SURE) / 2) * change["sem"]
-            table[f"{metric}_change"] = change["mean"]
-            table[f"{metric}_clear"] = change["mean"].abs() > half
-        for part, column in zip(PARTS, ("within", "within_test"), strict=True):
-            keeps = within(of_method, {f"{part}{PARITY}": limit})
-            table[column] = keeps & able & decides(of_method, part.removesuffix("_"))
-        table |= {"validation": of_method[f"validation_{PARITY}"], "constant": ~able}
-        return pd.DataFrame(table, index=of_method.index)
-
-    def _baseline_place(self, method: str) -> int | None:
-        """Return the place of the unconstrained model, None if it was not trained."""
         plain = self.means[self.means["method"] == BASELINE]
-        if plain.empty:
+        if plain.empty or method == BASELINE:
             return None
-        known = [
-            param.name for param in CATALOG[BASELINE].params if param.name in plain
-        ]
-        of_method = self.means.loc[self.means["method"] == method, known].iloc[0]
-        same = (plain[known] == of_method).sum(axis=1).to_numpy()
+        names = [p.name for p in CATALOG[BASELINE].params if p.name in plain]
+        of_method = self.means.loc[self.means["method"] == method, names].iloc[0]
+        same = (plain[names] == of_method).sum(axis=1).to_numpy()
         return int(str(plain.index[int(same.argmax())]))
-
-    def _changes(self, method: str) -> pd.DataFrame:
-        """Return mean, standard error and seeds of the change of every setting."""
-        names = [f"test_{metric}" for metric in ("accuracy", PARITY, WORST)]
-        of_method = (self.rows["method"] == method).to_numpy()
-        place = None if method == BASELINE else self._baseline_place(method)
-        chosen = self.rows[self.place_of_row == (-1 if place is None else place)]
-        before = chosen.set_index("seed")[names].reindex(self.rows["seed"][of_method])
-        apart = self.rows.loc[of_method, names] - before.to_numpy()
-        places = self.place_of_row[of_method]
-        return apart.groupby(places).agg(["mean", "sem", "count"])

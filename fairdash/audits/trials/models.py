@@ -199,31 +199,25 @@ class Comparison:
 
     Attributes
     ----------
-    lacking : tuple of Setting
-        Models, as given, that lack a seed which another one has.
+    partial : bool
+        Whether a model has a seed that another one lacks.
     excluded : tuple of Setting
         Models that share no seed with the others.
     """
 
     models: tuple[Setting, ...]
     seeds: tuple[int, ...]
-    lacking: tuple[Setting, ...]
+    partial: bool
     excluded: tuple[Setting, ...]
 
     def note(self) -> str:
-        """Say which seeds are compared and who lacks the others; nothing if all do."""
-        parts = []
-        kept = [model for model in self.lacking if model not in self.excluded]
-        if kept:
-            few = dict.fromkeys(model.label for model in kept)
-            lack = f"{listing(few)} {'has' if len(few) == 1 else 'have'} no others"
-            parts.append(f"Compared on {_seeds(self.seeds)}: {lack}.")
-        elif self.lacking:
-            parts.append(f"Compared on {_seeds(self.seeds)}.")
+        """Say which seeds are compared and who is not; nothing where all have them."""
+        noun = "seed" if len(self.seeds) == 1 else "seeds"
+        words = f"Compared on {noun} {listing(map(str, self.seeds))}."
         if self.excluded:
             names = listing(model.label for model in self.excluded)
-            parts.append(f"Excluded, no seed in common: {names}.")
-        return " ".join(parts)
+            words += f" Excluded, no seed in common: {names}."
+        return words if self.partial else ""
 
 
 def on_shared_seeds(models: Sequence[Setting]) -> Comparison:
@@ -242,7 +236,7 @@ def on_shared_seeds(models: Sequence[Setting]) -> Comparison:
     return Comparison(
         tuple(model.on(seeds) for model in reversed(kept)),
         tuple(sorted(seeds)),
-        tuple(model for model in models if model.seeds != every),
+        any(model.seeds != every for model in models),
         tuple(model for model in models if model not in kept),
     )
 
@@ -279,11 +273,6 @@ def _together(trials: Iterable[tuple[Trained, TrialRecord]]) -> list[Setting]:
         )
         for (trained, _), members in alike.items()
     ]
-
-
-def _seeds(seeds: Sequence[int]) -> str:
-    noun = "seed" if len(seeds) == 1 else "seeds"
-    return f"{noun} {listing(map(str, seeds))}"
 
 
 def _canonical(trial: TrialRecord) -> str:

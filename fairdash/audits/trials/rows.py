@@ -267,13 +267,6 @@ class Rows:
             sample_weight=dataset.weight_of(validation),
         )
 
-    def nearly_alike(self, key: str, label: str) -> str:
-        """Say that a trial decides nearly alike for all of these rows, else nothing."""
-        weight = self.sample_weight
-        accepted = float(np.average(self.predictions(key), weights=weight))
-        base_rate = float(np.average(self.y, weights=weight))
-        return nearly_alike(accepted, base_rate, label)
-
 
 class Tested(NamedTuple):
     """A trial on the test rows of its seed, or on all of `ALL_ROWS`."""
@@ -295,21 +288,18 @@ def tested(
 ) -> list[Tested]:
     """Return the trials of a setting where they are tested, by seed."""
     return [
-        Tested(
-            trial.key,
-            store,
-            dataset_id,
-            trial.seed,
-            subgroups,
-        )
+        Tested(trial.key, store, dataset_id, trial.seed, subgroups)
         for trial in setting.trials
     ]
 
 
 def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     """Say that a model decides nearly alike for all on its first seed, else nothing."""
-    first = tested(store, model, dataset_id, Subgroups())[0]
-    return first.rows.nearly_alike(first.key, model.label)
+    key, *_ = first = tested(store, model, dataset_id, Subgroups())[0]
+    rows = first.rows
+    accepted = np.average(rows.predictions(key), weights=rows.sample_weight)
+    base_rate = np.average(rows.y, weights=rows.sample_weight)
+    return nearly_alike(float(accepted), float(base_rate), model.label)
 
 
 @lru_cache(maxsize=32)

@@ -24,13 +24,7 @@ ROUNDS, ROUGH = 50, 1e-7  # of sign patterns, and the last weight of the barrier
 PENALTY, ENOUGH_GAIN = 1.0, 1e-9  # of a bound exceeded by itself; least fall of a round
 
 
-class PlainLinear(LinearBaseline):
-    """Linear classifier that knows nothing of groups."""
-
-    _ignores_groups = True
-
-
-class Logistic(PlainLinear):
+class Logistic(LinearBaseline):
     r"""Logistic regression, solved exactly by scikit-learn's L-BFGS.
 
     Minimises :math:`E[L_Y] + \frac{\alpha}{2} \lVert w \rVert^2` over linear
@@ -41,6 +35,8 @@ class Logistic(PlainLinear):
     n_iter_ : int
         Iterations taken.
     """
+
+    _ignores_groups = True
 
     alpha: float = vary(RIDGE, default=1e-4, low=1e-4, high=1.0, step=1e-4)
     max_iter: int = param(ITERATIONS, doc="Most iterations.")

@@ -1,6 +1,6 @@
 """Methods fitted one at a time: what they share, and classifiers of scikit-learn."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import with_callbacks
 from sklearn.metrics import log_loss
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -20,6 +19,7 @@ from fairdash.methods.base import (
     Float,
     NetworkClassifier,
     TrainingRows,
+    WeightedClassifier,
 )
 from fairdash.methods.classical.bases import (
     ESTIMATOR,
@@ -36,7 +36,7 @@ from fairdash.methods.scorers import Linear, Neighbours, Network
 Codes = NDArray[np.int64]
 
 
-class OneByOne(BinaryClassifier, ABC):
+class OneByOne(BinaryClassifier):
     """Classifier whose points are fitted one after the other.
 
     A subclass fits itself in ``_learn`` and returns P(1) of the training rows; what
@@ -44,19 +44,6 @@ class OneByOne(BinaryClassifier, ABC):
     """
 
     random_state: Any = NO_RANDOM_STATE
-
-    @with_callbacks
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike | None = None,
-        **unknown: object,
-    ) -> Self:
-        """Fit the model; ``sensitive_features`` holds the group of each sample."""
-        self._refuse(unknown)
-        return self._fit(X, y, sensitive_features, None)
 
     def fit_many(
         self,
@@ -74,7 +61,7 @@ class OneByOne(BinaryClassifier, ABC):
         y: ArrayLike,
         sensitive_features: ArrayLike | None,
         sample_weight: ArrayLike | None,
-    ) -> Self:
+    ) -> None:
         self._check_params()
         rows = self._training_rows(
             X, y, sensitive_features, sample_weight, **self._row_checks()
@@ -86,7 +73,6 @@ class OneByOne(BinaryClassifier, ABC):
         self.history_ = pd.DataFrame({"epoch": [1], "loss": [loss]})
         self.ratio_, self.ratio_history_ = None, None
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        return self
 
     def _row_checks(self) -> dict[str, Any]:
         return {"dtype": np.float64}
@@ -95,25 +81,8 @@ class OneByOne(BinaryClassifier, ABC):
     def _learn(self, rows: TrainingRows) -> Float: ...
 
 
-class Weighted(OneByOne):
+class Weighted(WeightedClassifier, OneByOne):
     """Classifier whose ``fit`` takes ``sample_weight``."""
-
-    @with_callbacks
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **unknown: object,
-    ) -> Self:
-        """Fit the model; ``sensitive_features`` holds the group of each sample.
-
-        ``sample_weight`` says how many rows each stands for.
-        """
-        self._refuse(unknown)
-        return self._fit(X, y, sensitive_features, sample_weight)
 
 
 class CarriesBase(OneByOne):

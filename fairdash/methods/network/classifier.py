@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.callback import CallbackContext, with_callbacks
+from sklearn.callback import CallbackContext
 from sklearn.utils import check_random_state
 
-from fairdash.methods.base import ManyClassifier, NetworkClassifier, alike
+from fairdash.methods.base import (
+    ManyClassifier,
+    NetworkClassifier,
+    WeightedClassifier,
+    alike,
+)
 from fairdash.methods.declare import Device
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.training import Batch, Groups, StackView, train
@@ -69,7 +74,7 @@ def training_device() -> Device:
     return "cuda" if find_device("auto").type == "cuda" else "cpu"
 
 
-class StackedClassifier(ManyClassifier, NetworkClassifier):
+class StackedClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):
     """Network classifier of which many settings train at once.
 
     On a CPU a model has the same bits whatever it trains beside: products, losses and
@@ -88,31 +93,6 @@ class StackedClassifier(ManyClassifier, NetworkClassifier):
     learning_rate: float = LEARNING_RATE
     device: str = DEVICE
     random_state: Any = RANDOM_STATE
-
-    @with_callbacks
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **unknown: object,
-    ) -> Self:
-        """Fit the model; ``sensitive_features`` holds the group of each sample.
-
-        With ``sample_weight`` every epoch draws as many rows as there are, each with a
-        probability in proportion to its weight, so every mean of the loss is weighted.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, groups are missing, or a group has no rows
-            that the constraint compares.
-        """
-        self._refuse(unknown)
-        self._fit_models([self], X, y, sensitive_features, sample_weight)
-        return self
 
     def _batch(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
         """Return the training set, with what else a method needs of each row."""
