@@ -16,7 +16,6 @@ from fairdash.audits import (
     known_models,
     local_by_measure,
     on_shared_seeds,
-    opened_on,
     settings,
     side_by_side,
 )
@@ -67,7 +66,6 @@ def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
 
 
 def test_runs_are_compared_on_shared_seeds(models, dataset_id):
-    (last,) = (m for run in ui.store().runs() if (m := opened_on(ui.store(), run.id)))
     found = side_by_side(ui.store(), [run.id for run in ui.store().runs()])
     assert found.table["n_seeds"].tolist() == [1] * len(found.table)
     where = split(ui.store().dataset(dataset_id), 0).test
