@@ -82,10 +82,10 @@ def check_method(method: Any, **params: Any) -> None:
     names = np.array(["a", "b"])[group]
     seeded = clone(estimator).set_params(random_state=0)
     needs = "sensitive_features" in cls.predict.__code__.co_varnames
-    told = {"sensitive_features": names} if needs else {}
+    routed = {"sensitive_features": names} if needs else {}
 
     def scores(model: Any) -> Any:
-        return model.predict_proba(X, **told)[:, 1]
+        return model.predict_proba(X, **routed)[:, 1]
 
     model = clone(seeded).fit(X, y, sensitive_features=names)
     positive = scores(model)
@@ -93,12 +93,14 @@ def check_method(method: Any, **params: Any) -> None:
     assert ((positive >= 0) & (positive <= 1)).all(), "probabilities outside [0, 1]"
     again = clone(seeded).fit(X, y, sensitive_features=names)
     assert np.array_equal(scores(again), positive), "`random_state` decides not all"
-    (one,) = seeded.fit_many([{}], X, y, sensitive_features=names)
-    assert np.array_equal(scores(one), positive), "`fit_many` differs from `fit`"
+    (single,) = seeded.fit_many([{}], X, y, sensitive_features=names)
+    assert np.array_equal(scores(single), positive), "`fit_many` differs from `fit`"
     assert "epoch" in model.history_, "`history_` has no epochs"
     if arrays := model.network_.arrays():
-        kept = scorer_of(arrays).positive(X, group)
-        np.testing.assert_allclose(kept, positive, atol=1e-5, err_msg="what is stored")
+        again_scored = scorer_of(arrays).positive(X, group)
+        np.testing.assert_allclose(
+            again_scored, positive, atol=1e-5, err_msg="what is stored"
+        )
     if isinstance(method, Method):
         _check_entry(method)
 

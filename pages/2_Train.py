@@ -18,7 +18,7 @@ if view.data is None:
 data.stop_without_features(view.data)
 form, result = ui.form_beside("train", answered=view.run is not None)
 with form, st.container(border=True):
-    start, n_seeds = train.asked(view.run)
+    start, n_seeds = train.prefilled(view.run)
     grid = train.method_form(start)
     seeds = train.seeds_input(n_seeds)
     train_rows = ui.rows_to_train(view.data)

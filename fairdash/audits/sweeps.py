@@ -169,7 +169,7 @@ def _rows(store: Store, snapshot: Snapshot) -> pd.DataFrame:
     if "validation_constant" in rows and rows["validation_constant"].notna().all():
         return rows
     dataset = store.dataset(snapshot.run.dataset_id)
-    known = []
+    tables = []
     for seed, mine in rows.groupby("seed"):
         scores = [store.artifact(key).scores() for key in mine["key"]]
         parts = split(dataset, int(str(seed)))
@@ -179,10 +179,10 @@ def _rows(store: Store, snapshot: Snapshot) -> pd.DataFrame:
                 np.stack(scores)[:, where],
                 sample_weight=dataset.weight_of(where),
             )
-            known.append(table.add_prefix(f"{part}_").set_index(mine.index))
-    marks = pd.concat(known).groupby(level=0).first()
-    kept = rows.drop(columns=marks.columns, errors="ignore")
-    return kept.join(marks)
+            tables.append(table.add_prefix(f"{part}_").set_index(mine.index))
+    marks = pd.concat(tables).groupby(level=0).first()
+    others = rows.drop(columns=marks.columns, errors="ignore")
+    return others.join(marks)
 
 
 def _card(

@@ -32,8 +32,8 @@ def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
     chosen = opened_on(store, snapshot.run.id)
     if chosen is not None:
         return list(chosen.trials)
-    asked = [trial for trial in snapshot.trials if trial.method != BASELINE]
-    first, *others = asked or snapshot.trials
+    remedies = [trial for trial in snapshot.trials if trial.method != BASELINE]
+    first, *others = remedies or snapshot.trials
     same = [t for t in others if (t.method, t.params) == (first.method, first.params)]
     return [first, *same]
 
@@ -106,8 +106,8 @@ def _curve_table(store: Store, trial: TrialRecord) -> pd.DataFrame:
         table = pd.DataFrame(trial.progress.curves)
     else:
         table = pd.DataFrame()
-    known = [name for name in ("epoch", *CURVES) if name in table]
-    return table[known].astype(float)
+    names = [name for name in ("epoch", *CURVES) if name in table]
+    return table[names].astype(float)
 
 
 def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
@@ -124,8 +124,8 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
 def _headline(run: RunRecord) -> dict[str, Any]:
     """Return the test metrics of the method the run was about, or nothing."""
     done = [entry for entry in run.summary if entry["finished"]]
-    asked = [entry for entry in done if entry["method"] != BASELINE]
-    return next(iter([*asked, *done]), {})
+    remedies = [entry for entry in done if entry["method"] != BASELINE]
+    return next(iter([*remedies, *done]), {})
 
 
 def _row(store: Store, run: RunRecord) -> dict[str, Any]:

@@ -229,12 +229,12 @@ class ManyClassifier(BinaryClassifier):
 
 def alike(models: Sequence[Any], free: Sequence[str]) -> list[list[int]]:
     """Return indices of models by all their parameters except the ``free`` ones."""
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for i, model in enumerate(models):
         params = model.get_params(deep=False)
         fixed = {k: v for k, v in params.items() if k not in free}
-        found.setdefault(repr(sorted(fixed.items())), []).append(i)
-    return list(found.values())
+        groups.setdefault(repr(sorted(fixed.items())), []).append(i)
+    return list(groups.values())
 
 
 class NetworkClassifier(BinaryClassifier):

@@ -196,7 +196,9 @@ class Declared(BaseEstimator):
             return
         cls.__init__ = _constructor(cls._params)  # type: ignore[method-assign]
         if "_stackable" not in vars(cls):
-            cls._stackable = tuple(one.name for one in cls._params if one.stackable)
+            cls._stackable = tuple(
+                param.name for param in cls._params if param.stackable
+            )
         if vars(cls).get("__doc__"):
             cls.__doc__ = _documented(str(cls.__doc__), cls._params)
 
@@ -213,14 +215,14 @@ def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
     shows on request and what it never shows, the other way round, so that what all
     methods share is last.
     """
-    found: dict[str, Param] = {}
+    declarations: dict[str, Param] = {}
     depth: dict[str, int] = {}
     for level, base in enumerate(reversed(cls.__mro__)):
         own = vars(base).get("_own_params", {})
-        for name in found.keys() & vars(base).keys():
-            del found[name]
+        for name in declarations.keys() & vars(base).keys():
+            del declarations[name]
         for name, declared in own.items():
-            found[name] = declared
+            declarations[name] = declared
             depth.setdefault(name, level)
 
     def place(declared: Param) -> tuple[int, int]:
@@ -229,20 +231,20 @@ def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
             return 2, -level
         return (1, -level) if declared.advanced else (0, level)
 
-    in_order = sorted(found.values(), key=place)
+    in_order = sorted(declarations.values(), key=place)
     return tuple(sorted(in_order, key=lambda declared: not declared.positional))
 
 
 def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:
     """Return the constructor, which only stores its arguments."""
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    signature = inspect.Signature([itself, *(one.argument() for one in params)])
+    signature = inspect.Signature([itself, *(param.argument() for param in params)])
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
-        for declared in params:
-            setattr(self, declared.name, bound.arguments[declared.name])
+        for param in params:
+            setattr(self, param.name, bound.arguments[param.name])
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     return __init__
@@ -312,7 +314,7 @@ class Method:
         return cls(
             class_name=estimator.__name__,
             module=estimator.__module__,
-            params=tuple(one for one in estimator._params if one.label),
+            params=tuple(param for param in estimator._params if param.label),
             **{**usual, **entry},
         )
 
@@ -331,21 +333,21 @@ class Method:
         """Return every parameter's value: defaults, then effort, then ``params``."""
         self.check_names(params)
         check_one_of("effort", effort, list(self.efforts))
-        defaults = {one.name: one.default for one in self.params}
+        defaults = {param.name: param.default for param in self.params}
         return {**defaults, **self.efforts[effort], **params}
 
     def check_names(self, params: Mapping[str, Scalar]) -> None:
         """Raise ValueError for a parameter that the method does not have."""
-        known = [one.name for one in self.params]
+        names = [param.name for param in self.params]
         for name in params:
-            if name not in known:
-                message = f"{self.label} has no parameter `{name}`; it has {known}."
+            if name not in names:
+                message = f"{self.label} has no parameter `{name}`; it has {names}."
                 raise ValueError(message)
 
     def trade_off(self) -> Param | None:
         """Return what a sweep varies to trade accuracy for fairness, if anything."""
-        return next((one for one in self.params if one.trade_off), None)
+        return next((param for param in self.params if param.trade_off), None)
 
     def stackable(self) -> tuple[str, ...]:
         """Return the names of the parameters that may differ within a stack."""
-        return tuple(one.name for one in self.params if one.stackable)
+        return tuple(param.name for param in self.params if param.stackable)

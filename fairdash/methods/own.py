@@ -59,7 +59,7 @@ class FairClassifier(OneByOne, OneModel):
         return self._keep(self.train(rows), rows)
 
 
-def plugged(known: Mapping[str, Method]) -> dict[str, Method]:
+def plugged(taken: Mapping[str, Method]) -> dict[str, Method]:
     """Return the methods that installed packages offer, by key.
 
     A package that cannot be loaded, or whose key is taken, is excluded with a warning:
@@ -77,7 +77,7 @@ def plugged(known: Mapping[str, Method]) -> dict[str, Method]:
             continue
         if not isinstance(method, Method):
             reason = "is no `Method`"
-        elif method.key in known or method.key in methods:
+        elif method.key in taken or method.key in methods:
             reason = f"has the key {method.key!r}, which another method has"
         else:
             methods[method.key] = method

@@ -100,7 +100,7 @@ class _Stored:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the parameters by name, ready for a safetensors file."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
@@ -213,7 +213,7 @@ class GroupThresholds:
         base = self.base.arrays()
         if not isinstance(self.base, Linear):  # whose names are older than the prefix
             base = {_BASE + name: values for name, values in base.items()}
-        own = {one.name: getattr(self, one.name) for one in fields(self)[1:]}
+        own = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
         return base | own if base else {}
 
     @classmethod

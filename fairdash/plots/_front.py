@@ -111,9 +111,9 @@ def plot_front(
 
 def _headline(models: pd.DataFrame, limit: float) -> str:
     """How many settings keep the limit, on validation and on test rows."""
-    kept, on_test = int(models["within"].sum()), int(models["within_test"].sum())
+    within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
-        f"{kept} of {len(models)} keep DI within {limit:g} on validation rows, "
+        f"{within} of {len(models)} keep DI within {limit:g} on validation rows, "
         f"{on_test} on test rows"
     )
 

@@ -29,11 +29,11 @@ def within(rows: pd.DataFrame, limits: Mapping[str, float]) -> NDArray[np.bool_]
     Raises ValueError when a column is not there.
     """
     check_columns(rows, limits)
-    kept = np.ones(len(rows), dtype=bool)
+    keeps = np.ones(len(rows), dtype=bool)
     for column, limit in limits.items():
         values = rows[column].to_numpy(float)
-        kept &= values >= limit if is_gain(column) else values <= limit
-    return kept
+        keeps &= values >= limit if is_gain(column) else values <= limit
+    return keeps
 
 
 def decides(rows: pd.DataFrame, part: str) -> NDArray[np.bool_]:

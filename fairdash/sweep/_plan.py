@@ -96,9 +96,9 @@ def trial_key(
     """
     if train_rows is not None:
         question["train_rows"] = train_rows
-    known = CATALOG[method].params if method in CATALOG else ()
+    declared = CATALOG[method].params if method in CATALOG else ()
     former = CATALOG[method].former if method in CATALOG else {}
-    added = {p.name: p.default for p in known if p.added}
+    added = {p.name: p.default for p in declared if p.added}
     question["params"] = {
         name: value
         for name, value in {**former, **params}.items()
@@ -114,12 +114,12 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
     check_one_of("method", grid.method, CATALOG)
     method = CATALOG[grid.method]
     method.check_names(dict.fromkeys(grid.params, 0))
-    known = {param.name: param for param in method.params}
+    declared = {param.name: param for param in method.params}
     if empty := [name for name, values in grid.params.items() if values == ()]:
         message = f"`{empty[0]}` of {grid.method!r} has no value"
         raise ValueError(f"{message}; give it one, or exclude it.")
     axes = [
-        [known[name].read(value) for value in as_axis(values)]
+        [declared[name].read(value) for value in as_axis(values)]
         for name, values in grid.params.items()
     ]
     if (n_points := prod(map(len, axes))) > MOST_SETTINGS:
@@ -161,8 +161,8 @@ class Stack:
     @property
     def method_params(self) -> dict[str, Scalar]:
         """The parameters that all trials share and the method knows."""
-        known = (INITIALISATION, FOLD)
-        return {k: v for k, v in self.params.items() if k not in known}
+        added = (INITIALISATION, FOLD)
+        return {k: v for k, v in self.params.items() if k not in added}
 
     @property
     def key(self) -> str:

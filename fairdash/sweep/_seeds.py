@@ -54,7 +54,7 @@ def rows_on_shared_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     setting = rows.groupby(by, sort=False, dropna=False).ngroup()
     has = pd.crosstab(setting, rows["seed"]).gt(0)
     most = has.sum().idxmax()  # the first of several
-    kept = has[has[most]]
-    seeds = kept.columns[kept.all()]
-    shared = rows["seed"].isin(seeds) & setting.isin(kept.index)
+    settings = has[has[most]]
+    seeds = settings.columns[settings.all()]
+    shared = rows["seed"].isin(seeds) & setting.isin(settings.index)
     return rows[shared].reset_index(drop=True)

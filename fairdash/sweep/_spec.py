@@ -79,24 +79,24 @@ class DataSource(_Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _complete(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        sources = [given[key] for key in ("sample", "table", "path") if given.get(key)]
+    def _complete(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        sources = [data[key] for key in ("sample", "table", "path") if data.get(key)]
         if len(sources) != 1:
             raise ValueError("give exactly one of `sample`, `table` and `path`")
         if not isinstance(sources[0], str):
             raise ValueError(f"name a sample, table or path, got {sources[0]!r}")
-        known: dict[str, Any] = {"name": Path(sources[0]).stem}
-        if given.get("path") and is_address(sources[0]):
-            known = {"name": shown(sources[0])}
-        if given.get("sample"):
-            if given["sample"] not in SAMPLES:
+        usual: dict[str, Any] = {"name": Path(sources[0]).stem}
+        if data.get("path") and is_address(sources[0]):
+            usual = {"name": shown(sources[0])}
+        if data.get("sample"):
+            if data["sample"] not in SAMPLES:
                 message = f"`sample` must be one of {sorted(SAMPLES)}"
-                raise ValueError(f"{message}, got {given['sample']!r}")
-            sample = SAMPLES[given["sample"]]
-            known = {"name": sample.title, "roles": sample.roles}
-        return known | {key: value for key, value in given.items() if value is not None}
+                raise ValueError(f"{message}, got {data['sample']!r}")
+            sample = SAMPLES[data["sample"]]
+            usual = {"name": sample.title, "roles": sample.roles}
+        return usual | {key: value for key, value in data.items() if value is not None}
 
 
 class MethodGrid(_Frozen):
@@ -119,16 +119,16 @@ class MethodGrid(_Frozen):
 
     @field_validator("params", mode="before")
     @classmethod
-    def _spell_out(cls, given: Any, known: ValidationInfo) -> Any:
-        if not isinstance(given, dict):
-            return given
-        if "method" not in known.data:
-            return given
-        check_one_of("method", known.data["method"], CATALOG)
-        method = CATALOG[known.data["method"]]
-        method.check_names(given)
+    def _spell_out(cls, params: Any, info: ValidationInfo) -> Any:
+        if not isinstance(params, dict):
+            return params
+        if "method" not in info.data:
+            return params
+        check_one_of("method", info.data["method"], CATALOG)
+        method = CATALOG[info.data["method"]]
+        method.check_names(params)
         declared = {param.name: param for param in method.params}
-        axes = {name: _spelled(declared[name], axis) for name, axis in given.items()}
+        axes = {name: _spelled(declared[name], axis) for name, axis in params.items()}
         for name, values in axes.items():
             for value in as_axis(values):
                 declared[name].read(value)
@@ -166,8 +166,8 @@ def _spelled(declared: Param, axis: Any) -> Any:
     return tuple(float(f"{value:.6g}") for value in values)
 
 
-def _described(known: dict[str, Any]) -> Subgroups:
-    source: DataSource = known["data"]
+def _described(data: dict[str, Any]) -> Subgroups:
+    source: DataSource = data["data"]
     if source.sample:
         return SAMPLES[source.sample].subgroups
     return Subgroups(columns=source.roles.subgroup_columns)
@@ -212,20 +212,20 @@ class SweepSpec(_Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _ignore_removed(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        return {key: value for key, value in given.items() if key not in IGNORED}
+    def _ignore_removed(cls, content: Any) -> Any:
+        if not isinstance(content, dict):
+            return content
+        return {key: value for key, value in content.items() if key not in IGNORED}
 
     @field_validator("seeds", mode="before")
     @classmethod
-    def _check_seeds(cls, given: Any) -> Any:
-        if len(seeds := as_axis(given)) > MOST_SEEDS:
+    def _check_seeds(cls, value: Any) -> Any:
+        if len(seeds := as_axis(value)) > MOST_SEEDS:
             message = f"`seeds` can have 1 to {MOST_SEEDS} values"
             raise ValueError(f"{message}, got {len(seeds):,}")
         for seed in seeds:
             check_whole("seeds", seed, at_least=0, at_most=MOST_SEED)
-        return given
+        return value
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> Self:
@@ -236,15 +236,15 @@ class SweepSpec(_Frozen):
         Raises ValueError with one line that says which entry is wrong and why.
         """
         text = source.read_bytes() if isinstance(source, Path) else source
-        given = parsed(text, "YAML")
-        if not isinstance(given, dict):
+        content = parsed(text, "YAML")
+        if not isinstance(content, dict):
             raise ValueError("A sweep is a YAML mapping with `data` and `methods`.")
-        if isinstance(source, Path) and isinstance(given.get("data"), dict):
-            path = given["data"].get("path")
+        if isinstance(source, Path) and isinstance(content.get("data"), dict):
+            path = content["data"].get("path")
             if isinstance(path, str) and "://" not in path:
-                given["data"]["path"] = str(source.parent / path)
+                content["data"]["path"] = str(source.parent / path)
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(content)
         except ValidationError as error:
             raise ValueError(explain_invalid(error)) from error
 
@@ -256,9 +256,9 @@ class SweepSpec(_Frozen):
         and values that they did not refuse; a ValueError when nothing is left.
         """
         gone = unsupported_methods(stored)
-        known = [grid for grid in stored["methods"] if grid["method"] not in gone]
-        grids = [grid for grid in map(_trainable, known) if grid is not None]
-        if not grids and known:
+        supported = [grid for grid in stored["methods"] if grid["method"] not in gone]
+        grids = [grid for grid in map(_trainable, supported) if grid is not None]
+        if not grids and supported:
             raise ValueError("No setting of this run is one that can be trained.")
         if not grids:
             raise ValueError(f"{', '.join(gone)}: no longer supported; sweep a grid.")
@@ -323,13 +323,13 @@ def _trainable(grid: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def model_label(method: str, params: Mapping[str, Any]) -> str:
     """Return a method with the parameters that have a letter: "ROAD λ 2.1 τ 0.3"."""
-    known = CATALOG[method]
+    entry = CATALOG[method]
     letters = [
         param.letter
         if param.kind == "text"
         else f"{param.letter} {params[param.name]:.4g}"
-        for param in known.params
+        for param in entry.params
         if param.letter and not params.get(param.unless)
         if pd.notna(params.get(param.name)) and params[param.name] != ""
     ]
-    return " ".join([known.label, *letters])
+    return " ".join([entry.label, *letters])

@@ -115,8 +115,8 @@ def train_stack(
     if monitor.was_stopped:
         return None
     seconds = (time.monotonic() - began) / len(models)
-    known = groups if method.needs_groups else None
-    scores = score_rows(models, encoded, known)
+    predicted_with = groups if method.needs_groups else None
+    scores = score_rows(models, encoded, predicted_with)
     return [
         TrialResult(
             trial=trial,
@@ -140,9 +140,9 @@ def score_rows(
     scores = np.empty((len(models), len(encoded.frame)), dtype=np.float32)
     for part in encoded.parts():
         X = encoded.rows(part)
-        known = {} if groups is None else {"sensitive_features": groups[part]}
+        routed = {} if groups is None else {"sensitive_features": groups[part]}
         for row, model in zip(scores, models, strict=True):
-            row[part] = model.predict_proba(X, **known)[:, 1]
+            row[part] = model.predict_proba(X, **routed)[:, 1]
     return scores
 
 
@@ -193,10 +193,10 @@ def score(
             min_size=subgroups.min_size,
             sample_weight=dataset.weight_of(where),
         )
-        known = decisions(
+        status = decisions(
             dataset.y[where], scores[:, where], sample_weight=dataset.weight_of(where)
         )
-        parts.append(metrics.join(known).add_prefix(f"{part}_"))
+        parts.append(metrics.join(status).add_prefix(f"{part}_"))
     return pd.concat(parts, axis=1)
 
 

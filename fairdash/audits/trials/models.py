@@ -65,8 +65,8 @@ class Setting:
     @property
     def colour_role(self) -> str:
         """What gives it its colour: that of its method, or its own."""
-        known = CATALOG.get(self.method)
-        return known.colour_role if known else self.method
+        method = CATALOG.get(self.method)
+        return method.colour_role if method else self.method
 
     @cached_property
     def seeds(self) -> frozenset[int]:
@@ -81,8 +81,8 @@ class Setting:
 
     def on(self, seeds: frozenset[int]) -> "Setting":
         """Return the setting with the trials of these seeds alone."""
-        kept = tuple(trial for trial in self.trials if trial.seed in seeds)
-        return replace(self, trials=kept)
+        trials = tuple(trial for trial in self.trials if trial.seed in seeds)
+        return replace(self, trials=trials)
 
 
 def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,14 +173,14 @@ def ids_to_come(store: Store, run_id: str) -> dict[str, str]:
     }
 
 
-def same_model(one: Setting, other: Setting) -> bool:
+def same_model(model: Setting, other: Setting) -> bool:
     """Tell whether two settings have a trial in common, whatever they are called."""
-    return not {t.key for t in one.trials}.isdisjoint(t.key for t in other.trials)
+    return not {t.key for t in model.trials}.isdisjoint(t.key for t in other.trials)
 
 
-def share_seed(one: Setting, other: Setting) -> bool:
+def share_seed(model: Setting, other: Setting) -> bool:
     """Tell whether two models were trained and tested on the same split."""
-    return not one.seeds.isdisjoint(other.seeds)
+    return not model.seeds.isdisjoint(other.seeds)
 
 
 def reference_of(model: Setting, models: Sequence[Setting]) -> Setting | None:
@@ -226,18 +226,18 @@ def on_shared_seeds(models: Sequence[Setting]) -> Comparison:
     If no seed is common to all, models that share none with the last one, and with
     those kept before them, are excluded, from the back.
     """
-    seeds, kept = models[-1].seeds, []
+    seeds, shared = models[-1].seeds, []
     common = frozenset.intersection(*(model.seeds for model in models))
     for model in reversed(models):
         if common or not seeds.isdisjoint(model.seeds):
             seeds &= model.seeds
-            kept.append(model)
+            shared.append(model)
     every = frozenset().union(*(model.seeds for model in models))
     return Comparison(
-        tuple(model.on(seeds) for model in reversed(kept)),
+        tuple(model.on(seeds) for model in reversed(shared)),
         tuple(sorted(seeds)),
         any(model.seeds != every for model in models),
-        tuple(model for model in models if model not in kept),
+        tuple(model for model in models if model not in shared),
     )
 
 

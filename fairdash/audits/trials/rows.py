@@ -60,7 +60,7 @@ def own_model(score: ScoreColumn, place: int = 1) -> Setting:
 
 def own_scores(store: Store, dataset_id: str) -> list[ScoreColumn]:
     """Return the score columns of a data set's table, then the scores added later."""
-    added = (one.score for one in store.own_scores(dataset_id))
+    added = (added_scores.score for added_scores in store.own_scores(dataset_id))
     return [*store.dataset_record(dataset_id).roles.scores, *added]
 
 
@@ -100,7 +100,9 @@ def callable_models(
 
     They are on the seeds that all ``trained`` models have, else on that of seed 0.
     """
-    common = frozenset.intersection(*(one.seeds for one in trained)) if trained else ()
+    common = (
+        frozenset.intersection(*(model.seeds for model in trained)) if trained else ()
+    )
     seeds = sorted(common) or [0]
     return [
         replace(model, trials=tuple(replace(model.trials[0], seed=s) for s in seeds))

@@ -58,7 +58,7 @@ def _plugged(entry: EntryPoint) -> Base:
 @cache
 def bases() -> Mapping[str, Base]:
     """Return base models by name: logistic regression, trees, and those of plugins."""
-    known = {
+    named = {
         # made by `base_model`, since its penalty depends on the rows
         "logistic": Base("Logistic regression", LogisticRegression, False),
         "gradient_boosting": Base(
@@ -72,8 +72,8 @@ def bases() -> Mapping[str, Base]:
         "lightgbm": _optional("lightgbm", "LGBMClassifier", "LightGBM", verbose=-1),
         "xgboost": _optional("xgboost", "XGBClassifier", "XGBoost"),
     }
-    plugged = {one.name: _plugged(one) for one in entry_points(group=GROUP)}
-    return plugged | known
+    plugged = {entry.name: _plugged(entry) for entry in entry_points(group=GROUP)}
+    return plugged | named
 
 
 def check_base(name: str, value: object) -> None:

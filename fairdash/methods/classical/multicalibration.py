@@ -115,7 +115,7 @@ class Multicalibration(CarriesBase, GroupedClassifier):
     ) -> list[tuple[Any, Float]]:
         """Return trees with the log odds of their nodes, up to the best round."""
         z = logit(p.clip(EXTREME, 1 - EXTREME))
-        least, kept, trees = log_loss(target[held], expit(z[held])), 0, []
+        least, best, trees = log_loss(target[held], expit(z[held])), 0, []
         for _ in range(self.max_iter):
             table, p = audited_rows(X, codes, len(self.groups_), z), expit(z)
             tree = DecisionTreeRegressor(
@@ -131,14 +131,14 @@ class Multicalibration(CarriesBase, GroupedClassifier):
             trees.append((tree.tree_, values))
             loss = log_loss(target[held], expit(z[held]))
             if loss < least:
-                least, kept = loss, len(trees)
-            elif len(trees) - kept >= PATIENCE:
+                least, best = loss, len(trees)
+            elif len(trees) - best >= PATIENCE:
                 break
-        return trees[:kept]
+        return trees[:best]
 
     def _positive(self, rows: Any, group: Codes) -> Float:
-        known: Recalibrated = self.network_
-        return known.positive(rows, group)
+        network: Recalibrated = self.network_
+        return network.positive(rows, group)
 
 
 METHOD = Method.of(

@@ -156,10 +156,10 @@ class OneModel(NetworkClassifier):
 
     def _keep(self, model: Any, rows: TrainingRows) -> Float:
         """Keep a fitted model; return P(1) of the training rows."""
-        kept = stored(model)
-        if isinstance(kept, Linear):
-            kept = as_network(kept.coefficients, float(kept.intercept[0]))
-        self.model_, self.network_ = model, kept
+        network = stored(model)
+        if isinstance(network, Linear):
+            network = as_network(network.coefficients, float(network.intercept[0]))
+        self.model_, self.network_ = model, network
         return self.predict_proba(rows.X)[:, 1]
 
 

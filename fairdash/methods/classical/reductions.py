@@ -288,8 +288,8 @@ class HardtLogistic(CarriesBase, GroupedClassifier):
         return self._positive(rows.X, codes)
 
     def _positive(self, rows: Any, group: Codes) -> Float:
-        known: GroupThresholds = self.network_
-        return known.positive(rows, group)
+        network: GroupThresholds = self.network_
+        return network.positive(rows, group)
 
 
 HARDT = Method.of(

@@ -144,7 +144,7 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
         for model in sorted(models, key=lambda model: -model.alpha):
             game = Saddle(design, labels, scale, bound, model.alpha)
             ask = Asked(self, root.subcontext("alpha", max_subtasks=None))
-            found, model.n_iter_ = solve(
+            best, model.n_iter_ = solve(
                 game,
                 theta,
                 multiplier,
@@ -154,13 +154,13 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
             )
             if ask.answer:
                 break
-            theta, multiplier = found.theta, found.multiplier
+            theta, multiplier = best.theta, best.multiplier
             self._share([model])
             model.coef_, model.intercept_ = theta[None, :at].copy(), theta[at : at + 1]
             offsets[1 : 1 + own] = theta[at + 1 :]
             model.group_offsets_ = offsets.copy()
             model.multiplier_ = multiplier.copy()
-            model.kkt_residual_ = found.residual
+            model.kkt_residual_ = best.residual
             model.network_ = TruncatedLogistic(
                 theta[:at].copy(),
                 float(theta[at]),
@@ -168,12 +168,12 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
                 model.group_offsets_,
             )
             model.history_ = pd.DataFrame(
-                {"epoch": [1], "loss": [found.value], "kkt_residual": [found.residual]}
+                {"epoch": [1], "loss": [best.value], "kkt_residual": [best.residual]}
             )
             model.ratio_, model.ratio_history_ = None, None
-            if found.residual > ACCEPTED:
+            if best.residual > ACCEPTED:
                 message = (
-                    f"Fair log-loss stopped at a residual of {found.residual:.1e} "
+                    f"Fair log-loss stopped at a residual of {best.residual:.1e} "
                     f"after {model.n_iter_} steps; scale the features, or raise "
                     f"`alpha` ({model.alpha:g}) or `max_iter`."
                 )

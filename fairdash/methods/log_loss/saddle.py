@@ -166,8 +166,8 @@ class Position:
         tilt = np.where(truncated, 0, p * (1 - p))
         cross = game.X.T @ (game.scale * tilt[:, None]) / len(p)
         cut = game.scale[truncated] / self.pull[truncated, None]
-        known = np.column_stack([self.slope, cross])
-        solved = cho_solve(self.curvature, known, check_finite=False)
+        right = np.column_stack([self.slope, cross])
+        solved = cho_solve(self.curvature, right, check_finite=False)
         return Eliminated(
             solved[:, 0],
             solved[:, 1:],

@@ -208,8 +208,8 @@ class TruncatedLogistic:
             return Mixture(alike.p, alike.q)
         no, yes = (play(margin, pulls[group]) for pulls in self.pulls)
         total = (1 - yes.q) + no.q
-        known = total > 0
-        q = np.divide(no.q, total, out=expit(margin), where=known)
+        defined = total > 0
+        q = np.divide(no.q, total, out=expit(margin), where=defined)
         return Mixture(yes.p * q + no.p * (1 - q), q)
 
     def positive(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> Float:

@@ -61,8 +61,8 @@ def is_steady() -> bool:
     for n_rows, n_columns in ((1, 37), (2, 37), (3, 7), (90, 37)):
         left = torch.randn(1, n_rows, 41, generator=random)
         right = torch.randn(1, 41, n_columns, generator=random)
-        found = torch.bmm(*(part.expand(4, -1, -1) for part in (left, right)))
-        if not (found == found[:1]).all():
+        products = torch.bmm(*(part.expand(4, -1, -1) for part in (left, right)))
+        if not (products == products[:1]).all():
             return False
     return True
 
@@ -77,8 +77,8 @@ def widened(
     wide = torch.nn.functional.pad(once, extra).expand(n_models, -1, -1)
     if plus is not None and plus.shape[-1] == n_columns:
         plus = torch.nn.functional.pad(plus, extra)
-    found = product(left, wide, plus=plus)[:, :, :n_columns]
-    return found.contiguous() if out is None else out.copy_(found)
+    result = product(left, wide, plus=plus)[:, :, :n_columns]
+    return result.contiguous() if out is None else out.copy_(result)
 
 
 @cache
@@ -123,8 +123,8 @@ def twice(
     """Return it as the first of two equal products."""
     left, right = (part.expand(2, *part.shape[1:]) for part in (left, right))
     plus = plus if plus is None else plus.expand(2, *plus.shape[1:])
-    found = as_it_is(left, right, plus, None)[:1]
-    return found if out is None else out.copy_(found)
+    result = as_it_is(left, right, plus, None)[:1]
+    return result if out is None else out.copy_(result)
 
 
 LOOKED_AT = 4096  # first rows, which decide; no result depends on the decision

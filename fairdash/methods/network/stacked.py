@@ -127,16 +127,16 @@ class StackedNetwork:
         ``along``, (n_models, n_rows, n_inputs), is a direction a row; the last entry is
         the derivative of the outputs in it.
         """
-        found = [along]
+        changes = [along]
         for layer, weight in enumerate(self.weights):
             if weight.shape[2] == 1:
-                change = product(weight.mT, found[-1].mT).mT
+                change = product(weight.mT, changes[-1].mT).mT
             else:
-                change = product(found[-1], weight)
+                change = product(changes[-1], weight)
             if layer < len(self.weights) - 1:
                 change *= self._activations[layer] > 0
-            found.append(change)
-        return found
+            changes.append(change)
+        return changes
 
     def add_backward_of_slopes(self, gradient: Tensor, tangents: list[Tensor]) -> None:
         """Add to the parameters' gradient that of sum(along * input_gradient).

@@ -102,13 +102,13 @@ def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
     if run.status == "finished":
         return
     n_kept = 0 if sweep is None else len(sweep.result.rows)
-    kept = f"{plural(n_kept, 'model')} finished and kept." if n_kept else _NONE_KEPT
+    finished = f"{plural(n_kept, 'model')} finished and kept." if n_kept else _NONE_KEPT
     if run.status == "failed":
-        problem(f"Part of {run.name} failed", f"{why_failed(store(), run)} {kept}")
+        problem(f"Part of {run.name} failed", f"{why_failed(store(), run)} {finished}")
     else:
         after = duration(math.ceil(runtime(run) or 0))
         others = " Going on trains only the others." if n_kept else ""
-        st.info(f"{kept}{others}", title=f"Cancelled after {after}")
+        st.info(f"{finished}{others}", title=f"Cancelled after {after}")
     if st.button("Go on", icon=":material/resume:", type="primary"):
         spec = SweepSpec.of_run(run.spec)
         new = submit(store(), spec, name=run.name)

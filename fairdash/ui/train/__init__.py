@@ -3,8 +3,8 @@
 from fairdash.ui.train.export import export_run
 from fairdash.ui.train.method_form import method_form, seeds_input
 from fairdash.ui.train.run_view import (
-    asked,
     estimate,
+    prefilled,
     show_run,
     training_facts,
     tray_with,

@@ -121,11 +121,11 @@ def seeds_input(start: int) -> int:
 
 def _fitting(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that a form can show."""
-    known = {param.name: param for param in params}
+    declared = {param.name: param for param in params}
     return {
         name: value
         for name, value in values.items()
-        if name in known and known[name].fits(value)
+        if name in declared and declared[name].fits(value)
     }
 
 

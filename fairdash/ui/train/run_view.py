@@ -44,7 +44,7 @@ def training_facts(dataset_id: str) -> tuple[str, ...]:
     return record.name, f"{rows} {names}", f"subgroups {crossed}"
 
 
-def asked(run_id: str | None) -> tuple[MethodGrid, int]:
+def prefilled(run_id: str | None) -> tuple[MethodGrid, int]:
     """Return the method and the number of seeds that a run asked for, or defaults.
 
     Of a sweep the method has the settings it opens on. After an audit of the
@@ -64,8 +64,8 @@ def tray_with(run_id: str, before: str | None) -> dict[str, Any]:
     ``before`` is the run that the page shows.
     """
     ids = ids_to_come(store(), run_id)
-    known = known_models(store().run(run_id).dataset_id, before)
-    tray = [model.id for model in pinned(known, before)] if before else []
+    models_known = known_models(store().run(run_id).dataset_id, before)
+    tray = [model.id for model in pinned(models_known, before)] if before else []
     asked_for = [name for method, name in ids.items() if method != BASELINE]
     plain = [name for method, name in ids.items() if method == BASELINE]
     models = with_pinned([*(tray or plain)], asked_for or plain)
@@ -91,14 +91,15 @@ def show_run(snapshot: Snapshot) -> None:
         return
     finish_audit(snapshot)
     done, total = snapshot.count("finished"), len(snapshot.trials)
-    kept = f"{done} of {plural(total, 'model')} finished and kept."
+    saved = f"{done} of {plural(total, 'model')} finished and kept."
     if snapshot.run.status == "failed":
         reason = why_failed(store(), snapshot.run)
-        problem(f"{snapshot.run.name} failed", f"{reason} {kept}")
+        problem(f"{snapshot.run.name} failed", f"{reason} {saved}")
     elif snapshot.run.status == "cancelled":
         after = duration(runtime(snapshot.run) or 0)
         st.info(
-            f"{kept} Press Train to go on from there.", title=f"Cancelled after {after}"
+            f"{saved} Press Train to go on from there.",
+            title=f"Cancelled after {after}",
         )
     if done:
         _show_result(snapshot)
@@ -107,9 +108,9 @@ def show_run(snapshot: Snapshot) -> None:
 def _show_result(snapshot: Snapshot) -> None:
     """Draw what changed with the models of the tray, those of earlier runs too."""
     data, page = snapshot.run.dataset_id, result_page("comparison", beside=False)
-    known = known_models(data, snapshot.run.id)
+    trained = known_models(data, snapshot.run.id)
     with page.tray:
-        models = pick_models(known, snapshot.run.id)
+        models = pick_models(trained, snapshot.run.id)
     with page.figure:
         advise_rule(models[-1], data)
     models = decided(models)
