@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MAX_ENTRIES = 24
 MAX_EXPORTS = 667
 EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record")
 
@@ -93,18 +92,6 @@ def check_imports(path):
             parts.remove(name)  # a page of one file is taken whole, as a folder is
         inside = next((part for part in parts if is_module(part)), None)
         assert inside is None, f"{path}: {inside} is inside a folder; import the folder"
-
-
-def test_no_folder_is_larger_than_one_can_take_in_at_a_glance():
-    entries = {}
-    for top in ("benchmarks", "docs", "fairdash", "pages", "sample_data", "tests"):
-        for file in (ROOT / top).rglob("*.*"):
-            inner = file.relative_to(ROOT)
-            while file.suffix != ".pyc" and inner.parent != Path():
-                entries.setdefault(inner.parent.as_posix(), set()).add(inner.name)
-                inner = inner.parent
-    large = {folder for folder, held in entries.items() if len(held) > MAX_ENTRIES}
-    assert large == set()
 
 
 def test_the_screen_does_no_mathematics():

@@ -56,16 +56,6 @@ def test_an_entry_is_set_and_the_others_stay(entries, name, value):
     assert entry(with_entry(texts, name, None), name) is None
 
 
-@given(st.dictionaries(st.sampled_from(["k", "gamma", "subgroups", "seed"]), st.text()))
-def test_a_value_of_another_type_is_dropped_and_the_rest_kept(texts):
-    address = {"run": ["1"]} | {name: [text] for name, text in texts.items()}
-    chosen, toy = Selection.read(address), ToyFields.read(address)
-    assert chosen.run == "1"
-    assert chosen.seed is None or isinstance(chosen.seed, int)
-    assert toy.k is None or isinstance(toy.k, int)
-    assert toy.gamma is None or abs(toy.gamma) < float("inf")
-
-
 def test_another_run_keeps_what_belongs_to_the_table():
     table = Subgroups(columns=("age",))
     before = stated(run="1", data="a", model="x", person=3, k=2, subgroups=table)
