@@ -12,8 +12,8 @@ from scipy.stats import ks_2samp
 from toys import ROLES, people
 
 from fairdash.audits import drift, exported, known_models, known_models_of
-from fairdash.audits.drifts.changes import gap_changes, measured_on
 from fairdash.audits.drifts.shifts import column_shifts
+from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import streamlit as st
 
@@ -45,7 +45,7 @@ export default function ({ parentElement, setStateValue }) {
 def store() -> Store:
     """Return the store of this server, or where there is a login the user's own."""
     user = who()
-    return (_opened() if user is None else _opened_for(user)).store
+    return (_opened() if user is None else _opened_for(user))[0]
 
 
 def who() -> User | None:
@@ -58,30 +58,21 @@ def who() -> User | None:
     return User.of(st.user.to_dict())
 
 
-class _Attached(NamedTuple):
-    """A store, and the lease of an app, for which the engine of its home stays."""
-
-    store: Store
-    lease: Lease
-
-    @classmethod
-    def of(cls, store: Store) -> Self:
-        return cls(store, attach(store.home))
-
-    def close(self) -> None:
-        self.lease.close()
-        self.store.close()
+def _close(opened: tuple[Store, Lease]) -> None:
+    store, lease = opened
+    lease.close()
+    store.close()
 
 
-@st.cache_resource(show_spinner=False, on_release=_Attached.close)
-def _opened() -> _Attached:
-    """Open the store of the server, for as long as the process lives."""
-    return _Attached.of(open_store())
+@st.cache_resource(show_spinner=False, on_release=_close)
+def _opened() -> tuple[Store, Lease]:
+    """Open the store of the server, with the lease for which its engine stays."""
+    return (opened := open_store()), attach(opened.home)
 
 
-@st.cache_resource(show_spinner=False, ttl="1h", on_release=_Attached.close)
-def _opened_for(user: User) -> _Attached:
-    return _Attached.of(open_store(user.home(home_folder())))
+@st.cache_resource(show_spinner=False, ttl="1h", on_release=_close)
+def _opened_for(user: User) -> tuple[Store, Lease]:
+    return (opened := open_store(user.home(home_folder()))), attach(opened.home)
 
 
 @st.cache_resource(show_spinner=False)
