@@ -149,12 +149,12 @@ def _say_outcomes(
     outcome, score, *groups = columns
     if score is None:
         raise ValueError("Name the column of predictions: --score COLUMN.")
-    given = {name: value for name, value in options.items() if value is not None}
-    named = [outcome, score, *groups, *(given.get("subgroups") or ())]
-    named += [given.get("sample_weight"), given.get("cluster")]
+    chosen = {name: value for name, value in options.items() if value is not None}
+    named = [outcome, score, *groups, *(chosen.get("subgroups") or ())]
+    named += [chosen.get("sample_weight"), chosen.get("cluster")]
     rows, excluded = complete_rows(frame, [name for name in named if name])
     audited = audit_outcomes(
-        outcome, score, kind=kind, sensitive_features=groups, frame=rows, **given
+        outcome, score, kind=kind, sensitive_features=groups, frame=rows, **chosen
     )
     excluded_words = [f"{n:,} rows excluded: {why}" for why, n in excluded.items()]
     if out is not None:

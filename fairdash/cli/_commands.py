@@ -54,8 +54,10 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         place = COMMANDS[cmd_name]
-        found = getattr(import_module(f"fairdash.cli.{place.module}"), place.name)
-        return get_command(found if isinstance(found, typer.Typer) else _app(found))
+        command = getattr(import_module(f"fairdash.cli.{place.module}"), place.name)
+        return get_command(
+            command if isinstance(command, typer.Typer) else _app(command)
+        )
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands without loading them."""

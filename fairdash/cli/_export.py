@@ -30,9 +30,7 @@ from fairdash.postprocessing import (
 from fairdash.reports import (
     SECTIONS,
     SMALLEST_GROUP,
-    Pack,
     PackName,
-    Report,
     report,
 )
 from fairdash.reports import pack as make_pack
@@ -85,7 +83,7 @@ def write_report(
     with opened(home) as store:
         check_one_of("--out", out.suffix, (".html", ".md"))
         if pack is None:
-            made: Report | Pack = report(
+            made = report(
                 store, what, sections=section or SECTIONS, model=model, least=least
             )
         else:

@@ -46,7 +46,7 @@ def serve(
         )
     names = [*(name or []), *([urlsplit(login.origin).hostname or ""] if login else [])]
     hosts = (*LOOPBACK, address, *names) if names or address in LOOPBACK else ()
-    rules = Rules(tuple(one.lower() for one in hosts), login)
+    rules = Rules(tuple(host.lower() for host in hosts), login)
     folder = home or home_folder()
     os.umask(0o077)  # whatever Streamlit or a library writes is for us only
     os.environ["FAIRDASH_HOME"] = str(folder)

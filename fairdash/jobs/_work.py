@@ -53,7 +53,6 @@ class Outcome:
 def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
     """Mark a run as running and return what is left to do; so it resumes, too.
 
-    Half a training that an earlier run gave up begins anew and counts for nothing.
     Stacks are of the size that suits the ``device`` they will train on. Raises
     ValueError when a trial cannot be planned, say because its method is gone.
     """
@@ -64,7 +63,6 @@ def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
         if trial.key in left
     ]
     stacks = plan(trials, device=device)
-    store.forget_progress(key for key in left if not store.artifact(key).exists())
     store.set_status(run.id, "running")
     return stacks
 
@@ -164,21 +162,21 @@ def measure(
     store: Store, dataset: Dataset, stack: Stack, keys: list[str], spec: SweepSpec
 ) -> list[Outcome]:
     """Return the metrics of models on disk; one that is damaged fails alone."""
-    damaged, known = [], []
+    damaged, measured = [], []
     for key in keys:
         artifact = store.artifact(key)
         try:
-            known.append((key, artifact.row()["seconds"], artifact.scores()))
+            measured.append((key, artifact.row()["seconds"], artifact.scores()))
         except (ValueError, FileNotFoundError) as error:
             damaged.append(Outcome(key, error=describe(error)))
-    if not known:
+    if not measured:
         return damaged
-    scores = np.stack([found for _, _, found in known])
+    scores = np.stack([values for _, _, values in measured])
     metrics = score(dataset, stack.seed, scores, spec.subgroups, fold=stack.fold)
     rows: list[dict[Any, Any]] = metrics.to_dict("records")
     return damaged + [
         Outcome(key, row=row, seconds=seconds)
-        for (key, seconds, _), row in zip(known, rows, strict=True)
+        for (key, seconds, _), row in zip(measured, rows, strict=True)
     ]
 
 
@@ -206,7 +204,7 @@ def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
     """
     data = spec.data
     if file is None:
-        if data.table and all(data.table != known.sha256 for known in store.tables()):
+        if data.table and all(data.table != table.sha256 for table in store.tables()):
             message = f"It names its table by the sha256 {data.table[:12]}…"
             raise ValueError(f"{message}; give that file with `--table FILE`.")
         return spec

@@ -7,11 +7,10 @@ load("jinja2")
 
 from fairdash.reports._blocks import blocks_of
 from fairdash.reports._facts import portable_spec
-from fairdash.reports._packs import Pack, PackName, pack
+from fairdash.reports._packs import PackName, pack
 from fairdash.reports._report import (
     SECTIONS,
     SMALLEST_GROUP,
-    Report,
     report,
     score_report,
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
-from fairdash import __version__, plots
+from fairdash import __version__
 from fairdash._wording import count, duration, listing, plural, utc
 from fairdash.audits import (
     GAP_HELP,
@@ -29,7 +29,6 @@ from fairdash.reports._blocks import (
     Cards,
     Code,
     Facts,
-    Figure,
     Table,
     Words,
     blocks_of,
@@ -126,16 +125,9 @@ def data(subject: DataSubject) -> Sequence[Block]:
     if few:
         return [*blocks[1:], Words(few_words(least))]
     cells, hidden = base_cells(rates, least)
-    picture = plots.plot_base_rates(
-        cells,
-        rates.groups,
-        groups=dataset.group_names,
-        outcome=roles.outcome(),
-        source=plural(dataset.n_rows, "row") + ".",
-    )
     table = cells[list(_BASE)].rename(columns=_BASE)
     words = suppressed_words(hidden, least)
-    blocks.append(Figure(picture, words, Table("Base rates", table, words)))
+    blocks.append(Table("Base rates", table, words))
     return blocks
 
 

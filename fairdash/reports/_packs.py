@@ -1,7 +1,6 @@
 """Evidence packs: what a rule asks for, filled from a table or a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -17,8 +16,7 @@ from fairdash.audits import (
     bias_audit,
 )
 from fairdash.reports._blocks import Block, Facts, Section, Table, Words
-from fairdash.reports._report import report
-from fairdash.reports._written import as_markdown, to_html
+from fairdash.reports._report import Report, report
 from fairdash.store import Store
 
 PackName = Literal["ll144", "adverse-impact", "eu-ai-act"]
@@ -98,24 +96,6 @@ _ANNEX: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Pack:
-    """A finished pack."""
-
-    title: str
-    facts: tuple[str, ...]
-    sections: tuple[Section, ...]
-    note: str = ADVICE
-
-    def to_html(self) -> str:
-        """Return one HTML page that loads nothing from elsewhere."""
-        return to_html(self.title, self.facts, self.sections, self.note)
-
-    def to_markdown(self) -> str:
-        """Return the same as Markdown."""
-        return as_markdown(self.title, self.facts, self.sections, self.note)
-
-
 def pack(
     name: PackName,
     what: str,
@@ -125,7 +105,7 @@ def pack(
     frame: pd.DataFrame | None,
     present: str | None = None,
     loss: float = 0.01,
-) -> Pack:
+) -> Report:
     """Return a pack of a file, read as ``frame``, or of the run ``what`` of a store.
 
     Raises ValueError when a pack cannot be of that.
@@ -144,7 +124,7 @@ def pack(
     return alternative_pack(store, what, present, loss)
 
 
-def ll144_pack(frame: pd.DataFrame, question: TableQuestion, source: Source) -> Pack:
+def ll144_pack(frame: pd.DataFrame, question: TableQuestion, source: Source) -> Report:
     """Return the impact ratios that New York City's Local Law 144 asks for.
 
     Raises ValueError as `fairdash.audits.bias_audit`.
@@ -161,10 +141,12 @@ def ll144_pack(frame: pd.DataFrame, question: TableQuestion, source: Source) -> 
     ratios = Section("ratios", "Impact ratios", [*blocks, Words(_LL144_HOW)])
     facts = (source.name, f"{audit.rows:,} people", audit.excluded, source.date)
     about = _source(source, audit.excluded, _LL144_RULES)
-    return Pack("Bias audit (Local Law 144)", facts, (ratios, about))
+    return Report("Bias audit (Local Law 144)", facts, (ratios, about), ADVICE)
 
 
-def adverse_pack(frame: pd.DataFrame, question: TableQuestion, source: Source) -> Pack:
+def adverse_pack(
+    frame: pd.DataFrame, question: TableQuestion, source: Source
+) -> Report:
     """Return the tests of adverse impact of a table.
 
     Raises ValueError as `fairdash.audits.adverse_impact`.
@@ -178,12 +160,12 @@ def adverse_pack(frame: pd.DataFrame, question: TableQuestion, source: Source) -
     tests = Section("tests", title, [*blocks, Words(_ADVERSE_HOW)])
     facts = (source.name, f"{len(impact.rows.frame):,} people", source.date)
     about = _source(source, impact.rows.words, _ADVERSE_RULES)
-    return Pack("Adverse impact", facts, (tests, about))
+    return Report("Adverse impact", facts, (tests, about), ADVICE)
 
 
 def alternative_pack(
     store: Store, run_id: str, present: str | None, loss: float
-) -> Pack:
+) -> Report:
     """Return the search for a less discriminatory alternative among a run's models.
 
     Raises ValueError as `fairdash.audits.alternative_in_run`.
@@ -209,10 +191,10 @@ def alternative_pack(
     blocks: list[Block] = [Words(search.words, finding=True), Facts(items), Words(how)]
     section = Section("alternative", "A less discriminatory alternative", blocks)
     facts = (store.run(run_id).name,)
-    return Pack("Adverse impact: alternatives", facts, (section,))
+    return Report("Adverse impact: alternatives", facts, (section,), ADVICE)
 
 
-def annex_pack(store: Store, run_id: str) -> Pack:
+def annex_pack(store: Store, run_id: str) -> Report:
     """Return Annex IV of the EU AI Act: what a run can fill, and what it cannot.
 
     Raises ValueError as `fairdash.reports.report`.
@@ -234,7 +216,7 @@ def annex_pack(store: Store, run_id: str) -> Pack:
     first = Section("annex", "Annex IV, point by point", blocks)
     note = f"{ADVICE} {_ANNEX_RULES} {made.note} fairdash {__version__}."
     title = f"Technical documentation: {made.title}"
-    return Pack(title, made.facts, (first, *made.sections), note)
+    return Report(title, made.facts, (first, *made.sections), note)
 
 
 def _table(

@@ -22,6 +22,9 @@ _TITLES: dict[str, tuple[str, Callable[[_sections.RunSubject], Sequence[Block]]]
     "reproduce": ("How to reproduce it", _facts.reproduce),
 }
 SECTIONS = tuple(_TITLES)
+_NOTE = (
+    "Groups of fewer than {} rows are suppressed. No row of the data is in this file."
+)
 # of a model card, for the hub that shows it
 _METADATA = """---
 library_name: fairdash
@@ -34,29 +37,22 @@ tags: [tabular-classification, fairness]
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A finished report."""
+    """A finished report, of a run as of what a rule asks for."""
 
     title: str
     facts: tuple[str, ...]  # data set, model, when the run was made
     sections: tuple[Section, ...]  # in the order asked for
-    least: int  # fewest rows of a group that are shown
-
-    @property
-    def note(self) -> str:
-        """What is not in it."""
-        return (
-            f"Groups of fewer than {self.least} rows are suppressed. No row of the "
-            "data is in this file."
-        )
+    note: str  # what is not in it
+    is_card: bool = False  # of a model, with metadata as Markdown
 
     def to_html(self) -> str:
         """Return the report as one HTML page that loads nothing from elsewhere."""
         return to_html(self.title, self.facts, self.sections, self.note)
 
     def to_markdown(self) -> str:
-        """Return the report as a model card: Markdown with metadata, no figures."""
+        """Return the report as Markdown, without figures; of a run a model card."""
         text = as_markdown(self.title, self.facts, self.sections, self.note)
-        return f"{_METADATA}{text}"
+        return f"{_METADATA}{text}" if self.is_card else text
 
 
 def report(
@@ -101,7 +97,8 @@ def report(
     )
     facts = subject.local.facts(subject.dataset.name, subject.subgroups)
     when = utc(run.finished or run.created)
-    return Report(run.name, (*facts, label, when), made, least)
+    facts = (*facts, label, when)
+    return Report(run.name, facts, made, _NOTE.format(least), is_card=True)
 
 
 def score_report(
@@ -125,4 +122,4 @@ def score_report(
         Section("data", _TITLES["data"][0], _facts.data(subject)),
     )
     facts = dataset.name, plural(dataset.n_rows, "row"), *names
-    return Report(dataset.name, facts, sections, least)
+    return Report(dataset.name, facts, sections, _NOTE.format(least))

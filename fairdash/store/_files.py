@@ -135,17 +135,17 @@ class Files:
             elif self.away is not None:
                 self.away.delete(here)
 
-    def tidy(self, kind: str, kept: Container[str]) -> None:
+    def tidy(self, kind: str, needed: Container[str]) -> None:
         """Finish or undo what processes that died left beside the folders of a kind.
 
-        A folder that was to be removed comes back if its name is still ``kept``: its
+        A folder that was to be removed comes back if its name is still ``needed``: its
         removal was never sure. Half written folders go when they are old enough, and so
         do copies of what is no longer in the object store.
         """
         root = self.home / kind
         for folder in root.glob(f"*/{REMOVING}*"):
             plain = folder.with_name(folder.name.removeprefix(REMOVING))
-            if plain.name in kept and not plain.exists():
+            if plain.name in needed and not plain.exists():
                 os.rename(folder, plain)
             else:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -153,22 +153,22 @@ class Files:
             if (stat := _stat(folder)) and stat.is_old:
                 shutil.rmtree(folder, ignore_errors=True)
         if self.away is not None:
-            self._tidy_away(self.away, kind, kept)
+            self._tidy_away(self.away, kind, needed)
 
-    def _tidy_away(self, away: Away, kind: str, kept: Container[str]) -> None:
+    def _tidy_away(self, away: Away, kind: str, needed: Container[str]) -> None:
         there = away.listed(kind, now=True)
         for name, facts in there.items():
             head, _, last = name.rpartition("/")
             plain = last.removeprefix(REMOVING)
             if last.startswith(REMOVING):
-                if plain in kept and f"{head}/{plain}" not in there:
+                if plain in needed and f"{head}/{plain}" not in there:
                     away.move(name, f"{head}/{plain}")
                 else:
                     away.delete(name)
             elif last.startswith(WRITING) and Stat(*facts).is_old:
                 away.delete(name)
         for folder in self.home.joinpath(kind).glob("*/[!.]*"):
-            if self._name(folder) not in there and folder.name not in kept:
+            if self._name(folder) not in there and folder.name not in needed:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _name(self, folder: Path) -> str:

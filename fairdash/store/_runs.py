@@ -211,12 +211,6 @@ class RunStore:
             update = ["epoch", "n_epochs", "seconds", "event"]
             self.database.upsert(connection, PROGRESS, rows, update=update)
 
-    def forget_progress(self, keys: Iterable[str]) -> None:
-        """Drop what was heard of trials that are to begin anew."""
-        with self.database.writing() as connection:
-            for key in keys:
-                connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
-
     def snapshot(self, run_id: str, *, curves: bool = True) -> Snapshot:
         """Return a run with all its trials, read at one moment.
 

@@ -157,9 +157,9 @@ class Store(ScoreStore, RunStore):
         with self.database.writing() as connection:  # nobody deletes meanwhile
             trials = set(connection.scalars(sa.select(TRIALS.c.key)))
             tables = set(connection.scalars(sa.select(TABLES.c.sha256)))
-            kept = {"tables": tables, "artifacts": trials}
+            needed = {"tables": tables, "artifacts": trials}
             for kind in KINDS:
-                self.files.tidy(kind, kept.get(kind, set()))
+                self.files.tidy(kind, needed.get(kind, set()))
 
     def keep_monitor(self, name: str, text: str) -> None:
         """Keep the text of a monitor, in place of the one before."""

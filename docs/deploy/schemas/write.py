@@ -9,10 +9,9 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from fairdash.audits.tables.policy import Policy
-from fairdash.audits.tables.schema import AuditFile
 
 FOLDER = Path(__file__).parent
-FORMS = {"audit": AuditFile, "policy": Policy}
+FORMS = {"policy": Policy}
 
 
 def schemas() -> dict[str, str]:

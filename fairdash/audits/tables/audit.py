@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,6 @@ from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_ro
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import guess_score, read_weights
 from fairdash.metrics import Finding, gap_of, ratio_of_measure
-
-if TYPE_CHECKING:
-    from fairdash.audits.tables.schema import AuditFile
 
 VERSION = 1  # of the form of `TableAudit.to_dict`
 CROSSED = " × "
@@ -76,12 +73,12 @@ class TableAudit:
     @property
     def findings(self) -> list[tuple[str, Finding]]:
         """Every finding with the column of its groups."""
-        return [(name, f) for name, one in self.audits.items() for f in one.findings]
+        return [(name, f) for name, part in self.audits.items() for f in part.findings]
 
     @property
     def verdict(self) -> str:
         """The verdict of each column of groups."""
-        return " ".join(one.verdict for one in self.audits.values())
+        return " ".join(part.verdict for part in self.audits.values())
 
     def estimates(self) -> pd.DataFrame:
         """Return everything measured as one long table.
@@ -93,17 +90,20 @@ class TableAudit:
         gap is the largest of two groups, without names.
         """
         blocks = []
-        for name, one in self.audits.items():
-            blocks += [b.assign(feature=name) for b in _blocks(one)]
+        for name, part in self.audits.items():
+            blocks += [b.assign(feature=name) for b in _blocks(part)]
         columns = ["feature", "measure", "subgroup", "group", "reference"]
         columns += ["value", "low", "high", "n", "reason"]
         table = pd.concat(blocks, ignore_index=True)[columns]
         undefined = table["value"].isna() & (table["reason"] == "")
         return table.assign(reason=table["reason"].mask(undefined, "undefined"))
 
-    def to_dict(self) -> "AuditFile":
-        """Return everything as JSON has it, NaN and infinity as None."""
-        file: dict[str, Any] = {
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON has it, NaN and infinity as None.
+
+        Its form is `docs/deploy/schemas/audit.json`.
+        """
+        return {
             "version": VERSION,
             "verdict": self.verdict,
             "rows": len(self.rows.frame),
@@ -117,7 +117,6 @@ class TableAudit:
                 {"feature": name, **plain(asdict(f))} for name, f in self.findings
             ],
         }
-        return cast("AuditFile", file)
 
 
 def audit_table(
@@ -144,8 +143,8 @@ def audit_table(
         As `count_rows` and `fairdash.audit`; when nothing or more than one thing says
         who is decided positive; or when scores need a threshold.
     """
-    given = [question.decision, question.score, model]
-    if sum(way is not None for way in given) != 1:
+    ways = [question.decision, question.score, model]
+    if sum(way is not None for way in ways) != 1:
         raise ValueError(
             "Give one of `--decision`, `--score` and the `--model` that scores the "
             "rows."
@@ -240,12 +239,12 @@ def _counts(
     return table
 
 
-def _blocks(found: Audit) -> list[pd.DataFrame]:
+def _blocks(part: Audit) -> list[pd.DataFrame]:
     """Return what an audit measured, as long tables of one form."""
     whole = {"subgroup": None, "reason": ""}
     ends = {"ci_low": "low", "ci_high": "high"}
-    rates = found.by_group.rename(columns=ends).assign(**whole, reference=None)
-    gaps = found.gaps.drop(columns="value")
+    rates = part.by_group.rename(columns=ends).assign(**whole, reference=None)
+    gaps = part.gaps.drop(columns="value")
     differences = gaps.rename(columns={**ends, "difference": "value"})
     ratios = gaps.rename(
         columns={"ratio": "value", "ratio_low": "low", "ratio_high": "high"}
@@ -255,8 +254,8 @@ def _blocks(found: Audit) -> list[pd.DataFrame]:
         differences.assign(measure=differences["measure"].map(gap_of), **whole),
         ratios.assign(measure=ratios["measure"].map(ratio_of_measure), **whole),
     ]
-    if found.local is not None:
-        local = found.local.rename(columns={**ends, "gap": "value"})
+    if part.local is not None:
+        local = part.local.rename(columns={**ends, "gap": "value"})
         blocks.append(
             local.assign(
                 measure=local["measure"].map(gap_of), group=None, reference=None

@@ -82,17 +82,17 @@ def _sides(
                     end = limit.at_least or 0.0
                     yield name, None, end - rows, max(1 - end, 0.01)
         return
-    for one, other in permutations(values, 2):
-        if limit.group is not None and limit.group not in (one, other):
+    for first, other in permutations(values, 2):
+        if limit.group is not None and limit.group not in (first, other):
             continue
-        if policy.reference is not None and policy.reference not in (one, other):
+        if policy.reference is not None and policy.reference not in (first, other):
             continue
         if limit.of == "gap" and limit.at_most is not None:
             end = limit.at_most
-            terms = difference_terms(values[one], values[other]) - end
-            yield one, other, terms, 1 + end
+            terms = difference_terms(values[first], values[other]) - end
+            yield first, other, terms, 1 + end
         elif limit.of == "ratio" and limit.at_least is not None:
-            # kept while P(one) is at least so many times P(other)
+            # kept while P(first) is at least so many times P(other)
             end = min(limit.at_least, 1.0)
-            terms = -difference_terms(values[one], values[other], end)
-            yield one, other, terms, 1.0
+            terms = -difference_terms(values[first], values[other], end)
+            yield first, other, terms, 1.0

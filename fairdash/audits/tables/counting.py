@@ -164,16 +164,16 @@ def count_rows(frame: pd.DataFrame, question: TableQuestion) -> CountedRows:
             check_one_of(option, name, names)
             counter.exclude(f"no value in {name}", name, frame[name].notna())
     features = [_group(text, frame, counter) for text in question.groups]
-    kept = counter.kept
-    if not kept.any():
+    counts = counter.counts
+    if not counts.any():
         raise ValueError(f"No row is left: {excluded_words(counter.excluded)}.")
     decided, actual = (
-        None if (flag := flags[option]) is None else flag[kept]
+        None if (flag := flags[option]) is None else flag[counts]
         for option in ("--decision", "--outcome")
     )
     return CountedRows(
-        frame[kept].reset_index(drop=True),
-        np.flatnonzero(kept),
+        frame[counts].reset_index(drop=True),
+        np.flatnonzero(counts),
         tuple(features),
         decided,
         actual,
@@ -194,14 +194,14 @@ def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:
 
 class _Counter:
     def __init__(self, n_rows: int) -> None:
-        self.kept = np.ones(n_rows, dtype=bool)
+        self.counts = np.ones(n_rows, dtype=bool)
         self.excluded: list[Excluded] = []
 
     def exclude(self, reason: str, column: str, fits: "pd.Series[bool]") -> None:
-        gone = self.kept & ~fits.to_numpy(bool)
+        gone = self.counts & ~fits.to_numpy(bool)
         if gone.any():
             self.excluded.append(Excluded(reason, column, int(gone.sum())))
-            self.kept &= ~gone
+            self.counts &= ~gone
 
 
 def _flags(option: str, text: str, frame: pd.DataFrame, counter: _Counter) -> Any:

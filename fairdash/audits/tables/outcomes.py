@@ -259,17 +259,17 @@ def complete_rows(
 
     Raises ValueError for a column that the table lacks, or when no row is left.
     """
-    kept, excluded = np.ones(len(frame), bool), {}
+    complete, excluded = np.ones(len(frame), bool), {}
     for column in columns:
         check_one_of("column", column, [str(name) for name in frame])
-        without = frame[column].isna().to_numpy() & kept
+        without = frame[column].isna().to_numpy() & complete
         if without.any():
             excluded[f"no {column}"] = int(without.sum())
-        kept &= ~without
-    if not kept.any():
+        complete &= ~without
+    if not complete.any():
         reasons = listing(f"{n:,} rows have {why}" for why, n in excluded.items())
         raise ValueError(f"No row is left to audit: {reasons or 'the table is empty'}.")
-    return frame[kept], excluded
+    return frame[complete], excluded
 
 
 def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:

@@ -33,12 +33,12 @@ BETS = np.geomspace(0.01, 0.9, 10)
 Terms = NDArray[np.float64]
 
 
-def difference_terms(one: Terms, other: Terms, weight: float = 1.0) -> Terms:
-    """Return terms with the mean of ``one`` less ``weight`` times that of ``other``.
+def difference_terms(first: Terms, other: Terms, weight: float = 1.0) -> Terms:
+    """Return terms with the mean of ``first`` less ``weight`` times that of ``other``.
 
     Parameters
     ----------
-    one, other : array of values in [0, 1], (n_one,), (n_other,)
+    first, other : array of values in [0, 1], (n_one,), (n_other,)
         Rows of two groups, in an order that does not depend on the values.
     weight : float in (0, 1], default=1
 
@@ -46,10 +46,10 @@ def difference_terms(one: Terms, other: Terms, weight: float = 1.0) -> Terms:
     -------
     array in [-weight, 1], one entry per row of the smaller group; empty if a group is.
     """
-    n = min(len(one), len(other))
+    n = min(len(first), len(other))
     if n == 0:
         return np.empty(0)
-    return _blocks(one, n) - weight * _blocks(other, n)
+    return _blocks(first, n) - weight * _blocks(other, n)
 
 
 def growth(terms: Terms, bound: float = 1.0) -> Terms:
@@ -90,11 +90,13 @@ def evidence(weeks: Sequence[Terms], looks: int = LOOKS) -> Terms:
     return np.array(shown)
 
 
-def alarms(found: Terms, looks: int = LOOKS, alpha: float = ALPHA) -> NDArray[np.bool_]:
+def alarms(
+    strength: Terms, looks: int = LOOKS, alpha: float = ALPHA
+) -> NDArray[np.bool_]:
     """Return in which weeks an alarm stands: from its first week to the year's end."""
-    reached = found >= 1 / alpha
-    stands = np.zeros(len(found), dtype=bool)
-    for first in range(0, len(found), looks):
+    reached = strength >= 1 / alpha
+    stands = np.zeros(len(strength), dtype=bool)
+    for first in range(0, len(strength), looks):
         year = slice(first, first + looks)
         stands[year] = np.maximum.accumulate(reached[year])
     return stands

@@ -8,11 +8,10 @@ files it was given: tables as Parquet, arrays as Arrow.
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile
 from zlib import error as ZlibError
 
@@ -76,29 +75,21 @@ _BROKEN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What `open_bundle` is asked for.
 
-    Attributes
-    ----------
-    tables : list of str
-        sha256 of the table of each run.
-    given : list of str
-        Those that are here: the files after the second.
-    n_new : int
-        Files after these, which take the tables of the bundle in the order in which
-        runs name them. The rest is for scratch.
+    sha256 of the table of each run, and of those that are here, the files after the
+    second; then follow files for ``n_new`` tables of the bundle, in the order in which
+    runs name them, and others for scratch.
     """
 
     tables: list[str]
-    given: list[str]
+    present: list[str]
     n_new: int
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a bundle holds: new tables by sha256, data sets by run."""
+class Answer(NamedTuple):
+    """What a bundle holds: new tables by sha256, keys of the data set of each run."""
 
     tables: dict[str, TableFile]
     data_keys: list[str]
@@ -134,13 +125,13 @@ def warm_up() -> None:
     """Check the bundle of a sample: libraries load modules when they need them."""
     with ExitStack() as stack:
         bundle = stack.enter_context(open(finished_file("hiring"), "rb"))
-        arrays, given = (stack.enter_context(TemporaryFile()) for _ in range(2))
+        arrays, table = (stack.enter_context(TemporaryFile()) for _ in range(2))
         sample = SAMPLES["hiring"].path
-        convert_table(sample, given)
+        convert_table(sample, table)
         open_facts([bundle])(b"")
         digest = table_digest(sample)
         request = Request([digest], [digest], 0)
-        open_bundle([bundle, arrays, given])(TypeAdapter(Request).dump_json(request))
+        open_bundle([bundle, arrays, table])(TypeAdapter(Request).dump_json(request))
 
 
 def specification(run: PackedRun) -> SweepSpec:
@@ -209,13 +200,13 @@ class _Check:
         self._bundle, self._facts = bundle, _facts(bundle)
         self._tables = request.tables
         _, self._arrays, *rest = files
-        n_given = len(request.given)
+        n_present = len(request.present)
         self._frames = {
             digest: load_table(file)
-            for digest, file in zip(request.given, rest, strict=False)
+            for digest, file in zip(request.present, rest, strict=False)
         }
-        self._new = iter(rest[n_given : n_given + request.n_new])
-        self._scratch = iter(rest[n_given + request.n_new :])
+        self._new = iter(rest[n_present : n_present + request.n_new])
+        self._scratch = iter(rest[n_present + request.n_new :])
 
     def answer(self) -> Answer:
         """Check all and write what is right; ValueError says what is wrong first."""
