@@ -1,6 +1,6 @@
 """Columns that tell too much: the outcome, or the group."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from fairdash.datasets._columns import (
     is_number,
     label_codes,
     some_rows,
-    words,
 )
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Remedy, Roles
@@ -29,27 +28,6 @@ LEVEL_ROWS = 10
 MOST_CODES = 20
 CODING_LIMIT = 0.99
 USUAL_LIMIT = 0.95
-SCORE_WORDS = (
-    {"decile", "score"},
-    {"score", "text"},
-    {"risk", "score"},
-    {"predicted"},
-    {"prediction"},
-    {"pred"},
-    {"proba"},
-    {"yhat"},
-    {"y", "score"},
-    {"y", "prob"},
-    {"y", "hat"},
-    {"model", "score"},
-)
-PROBABILITY_WORDS = {"prob", "probability", "probabilities"}
-# say so where another column says that it is the truth
-OUTPUT_WORDS = PROBABILITY_WORDS | {
-    "score", "scores", "decision", "output", "confidence", "logit",
-}  # fmt: skip
-BESIDE_OUTPUT = {"model", "binary"}  # say nothing alone: a car has a model too
-TRUTH_WORDS = {"label", "truth", "true", "actual", "observed"}
 SAMPLE_ROWS = 20_000
 FEWEST_ROWS = 20  # of a group on either half
 TREE = {"max_depth": 4, "min_samples_leaf": 20, "random_state": 0}
@@ -92,21 +70,6 @@ def encodes_group(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
     right = table.max(axis=1).sum() / table.sum()
     usual = table.sum(axis=0).max() / table.sum()
     return bool(right >= CODING_LIMIT and usual <= USUAL_LIMIT)
-
-
-def is_score(name: str, beside: Iterable[str] = ()) -> bool:
-    """Tell whether a column name says that it is another model's output.
-
-    "prob" alone does; a word such as "score" alone where a column ``beside`` it is
-    named as the truth, such as "label_value" or "y_true".
-    """
-    named = words(name)
-    if any(score <= named for score in SCORE_WORDS):
-        return True
-    bare = {word for word in named if not word.isdigit()} - BESIDE_OUTPUT
-    if not bare or not bare <= OUTPUT_WORDS:
-        return False
-    return bare <= PROBABILITY_WORDS or any(TRUTH_WORDS & words(n) for n in beside)
 
 
 def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:

@@ -15,22 +15,13 @@ from fairdash.datasets._columns import (
 )
 from fairdash.datasets._roles import Cut
 from fairdash.datasets._rows import outcomes
-from fairdash.datasets.checks.leakage import encodes_group, is_score, outcome_leak
-from fairdash.datasets.guess.words import concept
+from fairdash.datasets.checks.leakage import encodes_group, outcome_leak
+from fairdash.datasets.guess.words import concept, is_score, listed
 
-# columns named by these words alone
-BOOKKEEPING = {
-    "split", "fold", "sample", "train", "test", "set", "complete", "fnlwgt",
-    "start", "end", "event",
-}  # fmt: skip
 # a weight of these is how many people a row stands for, not what somebody weighs
 WEIGHTS = {"weight", "weights", "wt", "wgt"}
 WEIGHED = {"person", "household", "sample", "sampling", "survey", "final"}
-# values of a column that says to which part of the data a row belongs
-PARTS = {
-    "train", "training", "test", "testing", "validation", "valid", "val", "dev",
-    "holdout", "calibration",
-}  # fmt: skip
+BOOKKEEPING, PARTS = listed("bookkeeping"), listed("parts")
 DATE_WORDS = {"date", "dob", "timestamp"}
 TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
 # say nothing of the outcome, even in its name

@@ -19,12 +19,13 @@ from fairdash.datasets._columns import (
     label_codes,
     some_rows,
 )
-from fairdash.datasets.checks.leakage import encodes_group, is_score
+from fairdash.datasets.checks.leakage import encodes_group
 from fairdash.datasets.guess.features import bookkeeping
 from fairdash.datasets.guess.words import (
     CONTEXT_WORDS,
     DESCRIPTION_WORDS,
     OUTCOME_WORDS,
+    is_score,
     name_words,
     says,
     sensitive_strength,

@@ -21,26 +21,23 @@ from fairdash.datasets._columns import (
 )
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
-from fairdash.datasets.checks.leakage import is_score
 from fairdash.datasets.guess.features import guess_features
 from fairdash.datasets.guess.ranking import MOST_CLASSES, Candidate, rank_columns
-from fairdash.datasets.guess.words import concept, guess_meaning
+from fairdash.datasets.guess.words import (
+    LISTS,
+    concept,
+    guess_meaning,
+    is_score,
+    listed,
+)
 
-POSITIVE = (
-    "1", "yes", "y", "true", "approved", "accepted", "admitted", "hired", "granted",
-    "good", "pass", "passed", "p", ">50k", ">50k.", "positive", "ja", "oui", "si",
-    "survived", "success", "improved",
-)  # fmt: skip
-NEGATIVE = {"0", "no", "none", "never", "n", "false", "negative", "nein", "non"}
+POSITIVE, NEGATIVE = LISTS["yes"].split(), listed("no")
 MAJORITY_ETHNICITY = {"white", "caucasian", "cauc"}
 MOST_GROUPS = 5
 MANY_VALUES = 20
 _OTHERS = "All others"
 FEWEST_GROUP_ROWS = 100
-UNIT_WORDS = {
-    "id", "pid", "uid", "hhid", "ssn", "person", "patient", "household", "customer",
-    "client", "applicant", "student", "pupil", "subject", "borrower", "employee",
-}  # fmt: skip
+UNIT_WORDS = listed("unit")
 FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
 _MOST_GUESSED = 3
 

@@ -3,6 +3,7 @@
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -16,8 +17,8 @@ from fairdash.datasets._roles import Cut
 LISTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
-def _by_strength(listed: dict[str, str]) -> dict[float, str]:
-    return {float(weight): words for weight, words in listed.items()}
+def _by_strength(table: dict[str, str]) -> dict[float, str]:
+    return {float(weight): words for weight, words in table.items()}
 
 
 OUTCOME_WORDS = _by_strength(LISTS["outcome"])
@@ -75,6 +76,28 @@ def name_words(name: str) -> list[str]:
     return [*sorted(parts), whole, f"={whole}"]
 
 
+def listed(name: str) -> set[str]:
+    """Return the words of a list of ``words.toml``."""
+    return set(LISTS[name].split())
+
+
+def is_score(name: str, beside: Iterable[str] = ()) -> bool:
+    """Tell whether a column name says that it is another model's output.
+
+    "prob" alone does; a word such as "score" alone where a column ``beside`` it is
+    named as the truth, such as "label_value" or "y_true".
+    """
+    named = words(name)
+    if any(set(score.split()) <= named for score in LISTS["score"]):
+        return True
+    # "model" says nothing alone: a car has a model too
+    bare = {word for word in named if not word.isdigit()} - {"model", "binary"}
+    certain, output = listed("probability"), listed("output")
+    if not bare or not bare <= certain | output:
+        return False
+    return bare <= certain or any(listed("truth") & words(n) for n in beside)
+
+
 def strength(name: str, table: dict[float, str]) -> float:
     """Return how strongly the words of a name say what ``table`` lists; 0: not."""
     found = name_words(name)
@@ -84,14 +107,14 @@ def strength(name: str, table: dict[float, str]) -> float:
     return 0.0
 
 
-def says(name: str, listed: str) -> bool:
+def says(name: str, stems: str) -> bool:
     """Tell whether a word of a name is among those listed."""
-    return strength(name, {1.0: listed}) > 0
+    return strength(name, {1.0: stems}) > 0
 
 
 @cache
-def _pattern(listed: str) -> re.Pattern[str]:
-    parts = [re.escape(word).replace(r"\*", "[a-z0-9]*") for word in listed.split()]
+def _pattern(stems: str) -> re.Pattern[str]:
+    parts = [re.escape(word).replace(r"\*", "[a-z0-9]*") for word in stems.split()]
     return re.compile("|".join(parts))
 
 
@@ -136,7 +159,7 @@ def guess_meaning(
 
     The words are such as "recidivated", "" where neither the name nor the value says.
     """
-    known = [OUTCOMES[listed] for listed in OUTCOMES if says(target, listed)]
+    known = [OUTCOMES[word] for word in OUTCOMES if says(target, word)]
     name, meaning = known[0] if known else ("", None)
     if isinstance(positive, Cut):
         below = positive.sign in ("<", "<=")
