@@ -169,26 +169,6 @@ def test_edited_roles_survive_a_refresh_until_discarded_or_kept(visit, dataset_i
     assert ui.store().dataset_record(dataset_id).subgroups.columns == ()
 
 
-def test_many_groups_are_put_together_or_refused(visit):
-    table = people().assign(points=np.arange(600) % 60)
-    table["ward"] = [f"ward {i % 60}" for i in range(600)]
-    page = upload(visit("Data"), table.to_csv(index=False).encode())
-    choice = next(box for box in page.selectbox if box.label == "Sensitive column")
-    page = choice.set_value("ward").run()
-    assert not page.exception
-    assert not page.error
-    assert not button(page, "Audit a plain model").disabled
-    choice = next(box for box in page.selectbox if box.label == "Sensitive column")
-    page = choice.set_value("points").run()
-    (cuts,) = (field for field in page.text_input if field.label == "Cut points at")
-    assert cuts.value == "29.5"  # of 0 to 59
-    page = cuts.set_value("").run()
-    assert not page.exception
-    refusal = "'points' makes 60 groups; at most 20 can be compared"
-    assert refusal in page.error[0].value
-    assert button(page, "Audit a plain model").disabled
-
-
 def test_the_rows_of_one_person_are_said_and_kept_with_the_roles(visit):
     table = people()
     table["case_id"] = np.arange(len(table)) // 3

@@ -59,13 +59,3 @@ def test_no_page_fails_on_four_rows(four, visit, page_names):
             page = visit(name, data=data)
             assert not page.exception, name
             assert "incident" not in words(page)
-
-
-def test_a_plain_model_is_refused_with_what_is_needed(four, visit):
-    page = visit("Data", data=four[0])
-    button(page, "Audit a plain model").click().run()
-    assert not page.exception
-    assert page.error[0].proto.title == "No model was trained on Four"
-    assert "4 rows, too few to train on" in page.error[0].value
-    assert "Add rows, five or more of each group" in page.error[0].value
-    assert ui.store().runs() == []

@@ -157,13 +157,6 @@ def test_two_of_a_user_are_at_work_and_the_others_wait_and_are_told(monkeypatch)
         thread.join()
 
 
-def test_it_starts_anew_when_its_supervisor_was_killed(supervisor):
-    ask("pid")
-    supervisor._process.kill()
-    supervisor._process.wait()
-    assert ask("pid")
-
-
 def test_nothing_is_left_of_it_when_the_app_is_killed():
     app = subprocess.Popen(
         [

@@ -59,21 +59,6 @@ def test_a_table_is_written_with_its_roles(law, tmp_path, options, variant, n_ro
     assert Roles.model_validate(yaml.safe_load(roles.read_text())) == law.roles
 
 
-def test_offline_one_line_says_what_to_put_where(law, tmp_path):
-    done = call("fetch", "law", "--to", tmp_path / "new")
-    assert done.exit_code == 2
-    assert f"put it into {tmp_path / 'new'}" in done.stderr
-    assert "\n" not in done.stderr.strip()
-    assert list(tmp_path.rglob("*.parquet")) == []
-
-
-@pytest.mark.parametrize("wrong", [["iris"], ["law", "--variant", "whole"]])
-def test_an_unknown_table_or_variant_is_refused(law, tmp_path, wrong):
-    done = call("fetch", *wrong, "--to", tmp_path)
-    assert done.exit_code == 2
-    assert "must be one of" in done.stderr
-
-
 def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):
     (tmp_path / "new_people.csv").write_bytes(people_csv())
     done = call("add", tmp_path / "new_people.csv")

@@ -128,17 +128,6 @@ def test_an_awkward_file_is_refused_with_the_reason(name):
     assert words in str(caught.value)
 
 
-def test_a_sheet_and_a_file_of_an_archive_are_chosen_by_name():
-    book = workbook(One=[["a"], [1]], Two=[["b"], [2]])
-    assert read_table(book, sheet="Two")["b"].tolist() == [2]
-    archive = packed({"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n3,4\n"})
-    assert read_table(archive, sheet="two.csv")["a"].tolist() == [3]
-    with pytest.raises(ValueError, match="none of them 'Three'"):
-        read_table(book, sheet="Three")
-    with pytest.raises(ValueError, match="no sheets"):
-        read_table(b"a,b\n1,2\n", sheet="One")
-
-
 def test_what_was_understood_is_said_in_words():
     content = "größe;b\n1,5;2\n".encode("cp1252")
     said = "Read as semicolon-separated, decimal comma, Windows-1252."

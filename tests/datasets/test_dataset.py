@@ -142,14 +142,6 @@ def test_a_number_is_cut_in_two_outcomes(people, roles, sign, compare, words):
     assert dataset.roles.outcome() == words
 
 
-def test_groups_can_be_ranges_of_a_number(people, roles):
-    chosen = {"sensitive_feature": "age", "sensitive_cuts": (25.0, 45.0)}
-    chosen |= {"features": ("income",), "subgroup_columns": ()}
-    dataset = make_dataset(people, roles.model_copy(update=chosen), name="x")
-    assert dataset.group.tolist() == np.digitize(people["age"], [25, 45]).tolist()
-    assert dataset.group_names == ("age under 25", "age 25–44", "age 45 or more")
-
-
 def test_groups_of_several_columns_are_crossed(people, roles):
     chosen = {"crossed_with": ("job",), "features": ("age", "income")}
     dataset = make_dataset(people, roles.model_copy(update=chosen), name="x")

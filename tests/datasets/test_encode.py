@@ -6,8 +6,6 @@ from hypothesis.extra.pandas import column, data_frames, range_indexes
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
-from toys import ROLES as APPLICANT_ROLES
-from toys import people as applicants
 
 from fairdash.datasets import Roles, encode, make_dataset, split
 from fairdash.datasets._encode import CategoryEncoding
@@ -69,22 +67,6 @@ def test_rare_levels_share_one_column_and_new_ones_join_it(people, roles):
     np.testing.assert_array_equal(unseen[:, 2:], np.eye(5)[[4] * len(people)])
 
 
-def test_imputed_numbers_get_the_training_median_and_an_indicator(people, roles):
-    people["age"] = people["age"].astype(float)
-    people.loc[[3, 300], "age"] = np.nan
-    people.loc[[4, 301], "job"] = None
-    train = np.arange(200)
-    result = encoded(people, roles, train)
-    known = people["age"][:200].dropna()
-    filled = people["age"].fillna(known.median())
-    expected = (filled - filled[:200].mean()) / filled[:200].std(ddof=0)
-    np.testing.assert_allclose(result.X[:, 0], expected, atol=1e-5)
-    names = list(result.feature_names)
-    for feature in ("age", "job"):
-        flags = result.X[:, names.index(f"{feature}=(missing)")]
-        np.testing.assert_array_equal(flags > 0, people[feature].isna())
-
-
 cells = st.none() | st.sampled_from(["a", "b", "c", "1", "1.0", ""])
 tables = data_frames(
     [
@@ -132,17 +114,3 @@ def test_tables_that_do_not_fit_the_encoder_raise(people, roles):
     gap = people.assign(income=people["income"].where(people.index != 6))
     with pytest.raises(ValueError, match=r"'income' is missing in 1 rows, .* \[7\]"):
         encoder.transform(gap)
-
-
-def test_rows_asked_for_and_parts_are_those_of_the_whole(monkeypatch):
-    monkeypatch.setattr("fairdash.datasets._encode.PART_ROWS", 170)
-    frame = applicants()
-    frame.loc[::5, "branch"] = None
-    frame.loc[::6, "age"] = np.nan
-    dataset = make_dataset(frame, APPLICANT_ROLES, name="people")
-    encoded = encode(dataset, split(dataset).train)
-    some = np.array([599, 3, 3, 100])
-    np.testing.assert_array_equal(encoded.rows(some), encoded.X[some])
-    parts = [encoded.rows(part) for part in encoded.parts()]
-    assert [len(part) for part in parts] == [170, 170, 170, 90]
-    np.testing.assert_array_equal(np.concatenate(parts), encoded.X)

@@ -90,13 +90,6 @@ def test_a_table_is_downloaded_once(law, credit, name, n_rows, tmp_path, monkeyp
     assert one.key == two.key
 
 
-def test_another_file_at_the_address_is_refused(law, tmp_path, monkeypatch):
-    monkeypatch.setitem(PUBLIC, "law", replace(law, sha256="0" * 64))
-    with pytest.raises(ValueError, match="is not the file that was published"):
-        fetch("law", tmp_path / "home")
-    assert list((tmp_path / "home").iterdir()) == []
-
-
 @pytest.mark.parametrize("name", ["law", "credit"])
 def test_offline_it_says_what_to_put_where(law, credit, name, tmp_path, monkeypatch):
     gone = go_offline(monkeypatch, name)

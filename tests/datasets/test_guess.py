@@ -106,15 +106,6 @@ def test_an_identifier_that_repeats_is_the_unit(clinic):
     assert len(np.unique(make_dataset(visits, roles, name="x").unit)) < len(visits)
 
 
-def test_rare_groups_are_put_together(clinic):
-    rng = np.random.default_rng(1)
-    values = rng.choice(["a", "b", "c", "d"], 3000, p=[0.5, 0.46, 0.02, 0.02])
-    large = pd.concat([clinic] * 10, ignore_index=True).assign(ethnicity=values)
-    roles = guess_roles(large)
-    assert roles.sensitive_feature == "ethnicity"
-    assert roles.groups == {"a": ("a",), "b": ("b",), "All others": ()}
-
-
 @pytest.mark.parametrize(
     "columns, message",
     [
@@ -150,22 +141,6 @@ def test_a_table_of_decisions_alone_is_one_to_audit(names, outcome, scores):
     assert offered.isdisjoint(scores)
 
 
-def test_columns_without_a_name_are_known_by_their_values(clinic):
-    nameless = clinic[["age", "pressure", "outcome"]].assign(
-        sex=np.where(clinic["gender"] == "f", "Female", "Male"),
-        race=np.where(
-            np.arange(len(clinic)) % 3 > 0, "White", ["Black", "Asian"] * 150
-        ),
-    )
-    nameless = nameless[["age", "sex", "race", "pressure", "outcome"]]
-    nameless.columns = [f"column {i}" for i in range(1, 6)]
-    roles = guess_roles(nameless)
-    assert (roles.target, roles.positive) == ("column 5", "yes")
-    assert roles.sensitive_feature == "column 3"
-    assert roles.groups == {"White": ("White",), "Not White": ()}
-    assert roles.subgroup_columns == ("column 2",)
-
-
 @pytest.mark.parametrize(
     "target, positive, words",
     [
@@ -184,15 +159,6 @@ def test_the_positive_outcome_is_told_in_words(clinic, target, positive, words):
     name, meaning = guess_meaning(roles.target, positive)
     told = {"positive": positive, "positive_name": name, "positive_is": meaning}
     assert Roles(**{**roles.model_dump(), **told}).positive_words() == words
-
-
-def test_every_unused_column_has_its_reason(clinic):
-    reasons = left_out_reasons(clinic, guess_roles(clinic))
-    assert reasons["patient_id"].startswith("identifies rows")
-    assert reasons["country"] == "one value in all rows"
-    assert reasons["risk_score"] == "output of another model"
-    assert reasons["visited"].startswith("a date")
-    assert all(reasons.values())
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,24 +28,6 @@ def test_a_byte_order_mark_that_was_not_said_or_is_not_there_costs_no_row(
     content = mark + f"{quote}a{quote},b\n1,2\n3,4\n".encode()
     table = read_table(content, table_format=TableFormat(encoding=chosen))
     assert table.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
-
-
-def test_long_numbers_with_a_gap_stay_as_they_are_written():
-    ids = ["1234567890123456789", "1234567890123456788"]
-    table = read_table(f"id,x\n{ids[0]},1\n{ids[1]},2\n,3\n".encode())
-    assert table["id"].tolist()[:2] == ids
-    assert table["id"].isna().tolist() == [False, False, True]
-    shorter = read_table(b"x,y\n9007199254740992,1\n,2\n")["x"]
-    assert shorter.tolist()[0] == 1 << 53
-
-
-@pytest.mark.parametrize("values", [["a", "b", "c"], [1, 2, 3]])
-def test_categories_that_no_row_of_a_parquet_file_has_are_none(values):
-    buffer, rows = io.BytesIO(), values[:2] * 3
-    pd.DataFrame({"x": pd.Categorical(rows, values)}).to_parquet(buffer)
-    table = read_table(buffer.getvalue())
-    assert table["x"].tolist() == rows
-    assert sorted(table["x"].value_counts().index) == values[:2]
 
 
 def test_messages_name_the_file(tmp_path):

@@ -46,31 +46,6 @@ def test_the_shipped_file_is_what_the_script_writes(name, script):
     assert SAMPLES[name].path.stat().st_size < 1_500_000
 
 
-def test_the_later_loans_drifted_as_told(script):
-    before, _ = script.make("loans")
-    frame, probabilities = script.make("loans_later")
-    sample = SAMPLES["loans"]
-    pd.testing.assert_frame_equal(pd.read_csv(sample.later), frame, check_dtype=False)
-    assert sample.later.stat().st_size < 200_000
-    assert list(frame) == list(before)
-    np.testing.assert_array_equal(*probabilities.T)
-    told = " ".join((SCRIPT.parent / "README.md").read_text().split())
-    young = [t[(t["sex"] == "Female") & (t["age"] < 30)] for t in (before, frame)]
-    was, now = ((t["months_out_of_work"] > 0).mean() for t in young)
-    assert (
-        f"{now:.0%} of women under 30 took time out of work instead of {was:.0%}"
-        in (told)
-    )
-    assert f"fair rule, {young[1]['approved'].mean():.0%} of young women" in told
-    was, now = ((t["age"] < 30).mean() for t in (before, frame))
-    assert f"{now:.0%} of applicants are under 30 instead of {was:.0%}" in told
-    assert f"{(frame['sector'] == 'delivery').mean():.0%} work in `delivery`" in told
-    was, now = ((t["amount"] / t["income"]).mean() for t in (before, frame))
-    assert f"is {now:.0%} of a year's income instead of {was:.0%}" in told
-    months = frame.loc[frame["months_out_of_work"] > 0, "months_out_of_work"]
-    assert f"{months.min()} to {months.max()} months" in told
-
-
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_mechanism_works_in_the_planted_region_alone(name, script):
     frame, probabilities = script.make(name)

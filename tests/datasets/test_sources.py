@@ -11,11 +11,9 @@ import yaml
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import (
-    Roles,
     is_address,
     listed_sources,
     read_table,
-    table_file,
     write_listed,
     write_source,
 )
@@ -189,21 +187,3 @@ def test_the_list_of_the_operator_says_who_may_read_which_source(tmp_path, monke
     with pytest.raises(ValueError, match="could not be read") as caught:
         listed_sources("ann")
     assert "hunter2" not in str(caught.value)
-
-
-def test_rows_are_drawn_in_proportion_to_the_columns_that_have_the_roles(tmp_path):
-    TABLE.to_parquet(tmp_path / "a.parquet")
-    roles = Roles(
-        target="approved", positive="yes", sensitive_feature="sex", features=("age",)
-    )
-    with table_file(f"{tmp_path}/a*", "Loans", roles) as (path, title):
-        assert title == "Loans"
-        assert len(pd.read_parquet(path)) == 3_000
-    other = roles.model_copy(update={"target": "paid"})
-    with (
-        pytest.raises(ValueError, match="must be"),
-        table_file(f"{tmp_path}/a*", "Loans", other),
-    ):
-        pass
-    with pytest.raises(ValueError, match="no file"), table_file(tmp_path / "b.csv"):
-        pass

@@ -94,17 +94,6 @@ def test_a_subsample_has_every_cell_in_proportion(cells, share, seed):
         assert np.abs(counts - exact).max() < 1 + 1e-9
 
 
-def test_training_rows_are_those_of_the_split_or_some_of_them():
-    dataset = dataset_of([100, 200, 300, 400])
-    train = split(dataset, 3).train
-    np.testing.assert_array_equal(training_rows(dataset, 3), train)
-    np.testing.assert_array_equal(training_rows(dataset, 3, 600), train)
-    some = training_rows(dataset, 3, 60)
-    assert np.isin(some, train).all()
-    assert cell_counts(dataset, some).tolist() == [6, 12, 18, 24]
-    np.testing.assert_array_equal(some, training_rows(dataset, 3, 60))
-
-
 def visits(n_units=400, seed=0):
     """Return a data set of people with one to six rows each, some without a name."""
     rng = np.random.default_rng(seed)

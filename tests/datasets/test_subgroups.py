@@ -48,17 +48,6 @@ def test_a_sparse_last_bin_is_open():
     assert (found.iloc[-3:] == "45+").all()
 
 
-def test_numbers_of_few_values_go_by_value_and_name_their_column():
-    frame = pd.DataFrame({"gender": [0, 1, 1.0, np.nan], "owner": ["no", "yes"] * 2})
-    found = labels(frame, columns=("gender", "owner"))
-    assert found.tolist()[:3] == [
-        "gender 0 owner no",
-        "gender 1 owner yes",
-        "gender 1 owner no",
-    ]
-    assert pd.isna(found[3])
-
-
 names = st.sampled_from(["a", "b", "a b", "b c", "c", "1", "no"]) | st.none()
 tables = data_frames(
     [
@@ -115,25 +104,3 @@ def test_cut_points_put_rows_where_numpy_does(values, points):
     wanted = np.digitize(values, cuts)
     seen = np.unique(wanted)
     assert label.cat.codes.tolist() == np.searchsorted(seen, wanted).tolist()
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 8), st.integers(20, 300), st.integers(0, 10))
-def test_quantiles_of_different_values_hold_equally_many_rows(n_bins, n, seed):
-    values = np.random.default_rng(seed).permutation(n) * 1.5
-    frame = pd.DataFrame({"x": values})
-    label = Subgroups(columns=("x",), quantiles={"x": n_bins}).label(frame)
-    counts = label.value_counts()
-    assert len(counts) == n_bins
-    assert counts.max() - counts.min() <= 1
-
-
-def test_infinite_numbers_are_in_no_bin_and_move_none():
-    share = 5
-    values = pd.Series(np.arange(400) % 17 / 3.0, name="ratio")
-    spoiled = values.mask(values.index % share == 0, np.inf)
-    finite = values[np.isfinite(spoiled)].reset_index(drop=True)
-    found = labels(spoiled.to_frame(), columns=("ratio",))
-    assert found.isna().tolist() == np.isinf(spoiled).tolist()
-    expected = labels(finite.to_frame(), columns=("ratio",))
-    assert list(found.cat.categories) == list(expected.cat.categories)
