@@ -193,26 +193,21 @@ def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
     if place is None:
         words = f"{rule} there is no setting: none decides on these rows."
         return Answer("No setting decides on these rows.", details=words)
-    words = f"{rule} the most accurate setting is"
-    if not within:
-        words = f"{rule} there is no setting; the least DI there has"
-    short, long = _setting_words(sweep, place)
-    short = short if within else brief(f"No setting keeps a gap of {limit:g}.", short)
-    return Answer(short, details=f"{words} {sweep.result.labels[place]}. {long}")
-
-
-def _setting_words(sweep: StoredSweep, place: int) -> tuple[str, str]:
-    """Return the words on a setting, on the seeds shared with the plain model."""
     data, store = sweep.run.dataset_id, sweep.store
     *plain, model = sweep.compared(place)
     changes = None
-    if plain:
+    if plain:  # on the seeds that both have
         reference, model = on_shared_seeds([*plain, model]).models
         changes = paired_changes(store, model, reference, data, sweep.subgroups)
     metrics = metrics_by_setting(store, [model], data, sweep.subgroups)
     gap = widest_gap(store, model, data)
     facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
-    return model_brief(*facts), verdict_words(*facts)
+    short, words = model_brief(*facts), f"{rule} the most accurate setting is"
+    if not within:
+        short = brief(f"No setting keeps a gap of {limit:g}.", short)
+        words = f"{rule} there is no setting; the least DI there has"
+    long = f"{words} {sweep.result.labels[place]}. {verdict_words(*facts)}"
+    return Answer(short, details=long)
 
 
 def verdict_words(
@@ -224,16 +219,8 @@ def verdict_words(
     """Say what a model changes beside the plain one, and who is worse off by it.
 
     A gap narrows or widens, accuracy rises or falls, and a group is worse off, only
-    where a 95% interval excludes 0; else the interval is told.
-
-    Parameters
-    ----------
-    row : mapping
-        Of `metrics_by_setting`.
-    changes : DataFrame or None
-        Of `paired_changes`.
-    gap : Finding
-        Of `widest_gap`, of the selection rate.
+    where a 95% interval excludes 0; else the interval is told. ``row`` is of
+    `metrics_by_setting`, ``changes`` of `paired_changes`, ``gap`` of `widest_gap`.
     """
     label, rows = row["label"], plural(round(row["n"]), "test row")
     if row.get("constant", 0) > MOST_SEEDS:

@@ -10,12 +10,14 @@ import numpy as np
 from fairdash.datasets import Encoder, NumberEncoding
 from fairdash.methods import (
     CATALOG,
-    LinearMixture,
     Network,
     Scorer,
 )
 
-_NO_NETWORK = ("neighbours", "forest", "gradient_boosting")
+_NO_NETWORK = (
+    "neighbours", "forest", "gradient_boosting", "reductions", "grid_reductions",
+    "noisy_ideal",
+)  # fmt: skip
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -36,7 +38,7 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
     Parameters
     ----------
     encoder, scorer
-        Of a stored network or linear mixture.
+        Of a stored network, such as a logistic regression.
     facts : object, optional
         Plain data that goes along as metadata.
 
@@ -49,17 +51,13 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
         raise ValueError(
             "ONNX files need onnx; install it: pip install 'fairdash[onnx]'."
         )
-    graph = _Graph()
-    X = _encoded(graph, encoder)
-    if isinstance(scorer, Network):
-        p = _network(graph, scorer, X)
-    elif isinstance(scorer, LinearMixture):
-        p = _linear(graph, scorer, X)
-    else:
+    if not isinstance(scorer, Network):
         raise ValueError(
             "This model cannot be written as ONNX: it looks at the group or at rows it "
-            "was trained on, or is made of trees. Take it away for fairdash.load."
+            "was trained on, or is made of several. Take it away for fairdash.load."
         )
+    graph = _Graph()
+    p = _network(graph, scorer, _encoded(graph, encoder))
     other = graph.add("Sub", [graph.array(np.ones((1, 1))), p])
     graph.add("Concat", [other, p], ["probabilities"], axis=1)
     return graph.file(encoder, facts)
@@ -181,13 +179,3 @@ def _network(graph: _Graph, model: Network, X: str) -> str:
         X = graph.add("Add", [product, graph.array(b.astype(np.float64))])
         X = graph.add("Sigmoid" if last else "Relu", [X])
     return X
-
-
-def _linear(graph: _Graph, model: LinearMixture, X: str) -> str:
-    weights = graph.array(model.coefficients.T.astype(np.float64))
-    margin = graph.add("MatMul", [X, weights])
-    margin = graph.add("Add", [margin, graph.array(model.intercepts.astype(float))])
-    above = graph.add("Greater", [margin, graph.array(np.array(0.0))])
-    shares = graph.array(np.asarray(model.shares, np.float64)[:, None])
-    total = graph.add("MatMul", [graph.cast(above, DOUBLE), shares])
-    return graph.add("Clip", [total, *(graph.array(np.array(e)) for e in (0.0, 1.0))])

@@ -1,6 +1,5 @@
 """Print what is certain of true groups that are known only through noisy ones."""
 
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
 from fairdash.audits import (
-    Certificate,
     Decisions,
     Noise,
     Question,
@@ -29,7 +27,6 @@ from fairdash.store import open_store
 
 Labels = NDArray[Any]
 Models = dict[str, list[Decisions]]
-SHOWN = {"noisy": "found", "ball": "ball", "soft": "soft"}
 
 
 def certify(
@@ -60,7 +57,7 @@ def certify(
 ) -> None:
     """Certify a run's models for true groups near noisy ones.
 
-    Prints the largest violation found on the noisy groups, and the exact worst case
+    Prints the largest violation on the noisy groups (noisy), and the exact worst case
     within the radius (ball) or under the noise (soft); 0 or less keeps the constraint.
     Under noise the shares of true groups in the rows certified are known up to limits
     that hold with 95 % confidence, and no ball is wider than they allow. Models of a
@@ -86,7 +83,10 @@ def certify(
         ]
     rows = [each.groups.assign(model=each.label) for each in certificates]
     write(pd.concat(rows, ignore_index=True), out)
-    shown = _largest(certificates)
+    shown = certificate_table(certificates)[
+        ["label", "noisy", "ball", "soft", "status"]
+    ]
+    shown.insert(1, "seeds", [len(each.largest) for each in certificates])
     typer.echo(shown.to_string(index=False, float_format="%+.3f", na_rep=""))
 
 
@@ -118,14 +118,3 @@ def _noise(
             f"{list(frame)[:20]}."
         )
     return from_sample(groups, frame, true, recorded)
-
-
-def _largest(certificates: Sequence[Certificate]) -> pd.DataFrame:
-    """Return the largest violations by model, averaged over seeds."""
-    table = certificate_table(certificates).rename(columns=SHOWN)
-    table.insert(1, "seeds", [len(each.largest) for each in certificates])
-    shown = table.rename(columns={"label": "model", "status": "decides"})
-    shown["decides"] = shown["decides"].replace("", np.nan)
-    return shown[["model", "seeds", *SHOWN.values(), "decides"]].dropna(
-        axis=1, how="all"
-    )

@@ -69,7 +69,7 @@ def plot_calibration(
                     thickness=2,
                 ),
                 hover=[
-                    _hover(cell, group_label(feature, cell["group"]), cell["bin"])
+                    _hover(cell | {"group": group_label(feature, cell["group"])})
                     for cell in records(cells)
                 ],
             )
@@ -132,9 +132,7 @@ def plot_base_rates(
         )
         estimable = own.assign(rate=own["rate"].where(own["estimable"]))
         ends = "ci_low", "ci_high"
-        marks.append(
-            marks_of(estimable, "rate", ends, _row_hover, series=i, aside=aside)
-        )
+        marks.append(marks_of(estimable, "rate", ends, _hover, series=i, aside=aside))
     axis = value_axis(
         f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
     )
@@ -188,11 +186,8 @@ def _widest(table: pd.DataFrame) -> str:
     )
 
 
-def _hover(cell: Spec, place: str, group: str) -> str:
+def _hover(cell: Spec) -> str:
     rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
     interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
-    return f"{place}, {group}: {rate} ({interval})"
-
-
-def _row_hover(row: Spec) -> str:
-    return _hover(row, row["subgroup"], row["group"])
+    place = cell.get("subgroup", cell.get("bin"))
+    return f"{place}, {cell['group']}: {rate} ({interval})"

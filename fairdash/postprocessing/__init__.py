@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         cross,
         fill_missing,
         guess_score_type,
-        read_margins,
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
     from fairdash.postprocessing.outcome import expected_outcome

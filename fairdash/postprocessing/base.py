@@ -279,10 +279,3 @@ class PostProcessor(BaseEstimator, ABC):
             dict(zip(self.rules_, self.expected_rates_.values(), strict=True)),
             self.score_range_,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that fitting needs no outcome and takes one vector of scores."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        return tags

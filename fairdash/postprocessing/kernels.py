@@ -4,7 +4,7 @@ Scores are sorted once and summed up, so that every question about a ramp is che
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -253,45 +253,29 @@ def covariance_threshold(
     inside = binary_labels(in_group, margins) == 1
     weight = as_weights(sample_weight, margins)
     weight = np.ones(len(margins)) if weight is None else weight
-    pair = CovarianceScores(
-        *(SortedScores(margins[rows], weight[rows]) for rows in (inside, ~inside))
+    members, others = (
+        SortedScores(margins[rows], weight[rows]) for rows in (inside, ~inside)
     )
-    if not 0 < pair.share < 1:
+    share = members.total / (members.total + others.total)
+    if not 0 < share < 1:
         raise ValueError(
             "`in_group` must be true for some rows and false for others; a covariance "
             "with a constant is 0 whatever the decisions."
         )
-    return pair.threshold(gamma, tolerance)
+    spread = share * (1 - share)
 
+    def covariance(t: float) -> float:
+        first = members.mean_h(t * (1 - share), gamma)
+        return spread * float(first - others.mean_h(-t * share, gamma))
 
-class CovarianceScores(NamedTuple):
-    """Scores of one subgroup, those of the group and of all others each sorted."""
+    def breaks(low: float, high: float) -> bool:
+        return members.has_breaks(
+            low * (1 - share), high * (1 - share), gamma
+        ) or others.has_breaks(-high * share, -low * share, gamma)
 
-    members: SortedScores
-    others: SortedScores
-
-    @property
-    def share(self) -> float:
-        """Share of the group."""
-        return self.members.total / (self.members.total + self.others.total)
-
-    def threshold(self, gamma: float, tolerance: float = 0.0) -> float:
-        """Return the multiplier of :func:`covariance_threshold`; both have rows."""
-        share, (members, others) = self.share, self
-        spread = share * (1 - share)
-
-        def covariance(t: float) -> float:
-            first = members.mean_h(t * (1 - share), gamma)
-            return spread * float(first - others.mean_h(-t * share, gamma))
-
-        def breaks(low: float, high: float) -> bool:
-            return members.has_breaks(
-                low * (1 - share), high * (1 - share), gamma
-            ) or others.has_breaks(-high * share, -low * share, gamma)
-
-        at_zero = covariance(0.0)
-        if abs(at_zero) <= tolerance + _NOISE:
-            return 0.0
-        bound = (2 + gamma) / min(share, 1 - share)
-        target = float(np.sign(at_zero)) * tolerance
-        return reach(covariance, target, bound=bound, breaks=breaks)
+    at_zero = covariance(0.0)
+    if abs(at_zero) <= tolerance + _NOISE:
+        return 0.0
+    bound = (2 + gamma) / min(share, 1 - share)
+    target = float(np.sign(at_zero)) * tolerance
+    return reach(covariance, target, bound=bound, breaks=breaks)

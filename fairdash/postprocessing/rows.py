@@ -93,16 +93,6 @@ class ScoredRows:
         low, high = replace(self, margins=ends).scores.tolist()
         return low, high
 
-    def part(self, chosen: NDArray[np.bool_]) -> Self:
-        """Return some of the rows."""
-        return replace(
-            self,
-            margins=self.margins[chosen],
-            codes=self.codes[chosen],
-            y=None if self.y is None else self.y[chosen],
-            weight=None if self.weight is None else self.weight[chosen],
-        )
-
     @property
     def before(self) -> NDArray[np.int8]:
         """Decisions without a correction: 1 above a margin of 0."""

@@ -115,24 +115,6 @@ def test_probabilities_are_refused_where_margins_are_meant(
     assert done.exit_code == 0, done.output
 
 
-def test_margins_are_refused_where_probabilities_are_meant(
-    table, as_probabilities, fitted, rules, tmp_path
-):
-    groups = cross(table["sex"], table["level"])
-    other = RampThreshold(0.4, 0.3, score_type="probability")
-    other.fit(as_probabilities["score"], sensitive_features=groups)
-    rules.write_text(other.thresholds().to_json())
-    done, _ = decided_file(tmp_path, table, rules)
-    assert done.exit_code == 2
-    assert "--score-type" in done.stderr
-    done, out = decided_file(tmp_path, table, rules, "--score-type", "margin")
-    assert done.exit_code == 0, done.output
-    h = fitted.predict_proba(table["score"], sensitive_features=groups)
-    assert np.allclose(pd.read_csv(out)["h"], h, atol=1e-12)
-    done, _ = decided_file(tmp_path, as_probabilities, rules)
-    assert np.allclose(pd.read_csv(out)["h"], h, atol=1e-12)
-
-
 def test_expected_and_obtained_rates_are_printed(table, rules, tmp_path):
     half = table.iloc[: N // 2]
     done, out = decided_file(tmp_path, half, rules)
@@ -152,17 +134,3 @@ def test_the_result_must_be_csv_or_parquet(table, rules, tmp_path):
     done = call(rules, tmp_path / "new.csv", *options)
     assert done.exit_code == 2
     assert "`--out` must be one of ['.csv', '.parquet']" in done.stderr
-
-
-def test_cells_that_only_look_like_numbers_stay_as_they_are(table, rules, tmp_path):
-    table = table.assign(sex=table["sex"].map({"m": "01", "f": "10"}))
-    table["person"] = [f"{i:04}" for i in range(N)]
-    table["card"] = [str(10**20 + i) for i in range(N)]
-    groups = cross(table["sex"], table["level"])
-    learned = RampThreshold(0.4, 0.3).fit(table["score"], sensitive_features=groups)
-    rules.write_text(learned.thresholds().to_json())
-    done, out = decided_file(tmp_path, table, rules)
-    assert done.exit_code == 0, done.output
-    written = pd.read_csv(out, dtype=str)
-    for name in ("person", "card", "sex"):
-        assert written[name].tolist() == table[name].tolist()

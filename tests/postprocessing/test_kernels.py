@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
 from fairdash.postprocessing import covariance_threshold, ramp_threshold
@@ -159,25 +157,6 @@ def test_the_optimality_conditions_hold_to_rounding(seed):
         assert mean == pytest.approx(high, abs=1e-10)
     if t < 0:
         assert mean == pytest.approx(low, abs=1e-10)
-
-
-@given(
-    scores=st.lists(st.sampled_from(np.linspace(-1, 1, 21).tolist()), min_size=1),
-    gamma=st.floats(1e-3, 2),
-    rate=st.floats(0, 1),
-    tolerance=st.floats(0, 0.5),
-)
-@settings(max_examples=60, deadline=None)
-def test_tolerance_is_used_only_as_far_as_needed(scores, gamma, rate, tolerance):
-    t = ramp_threshold(scores, gamma, rate, tolerance)
-    mean = ramp(scores, t, gamma).mean()
-    assert abs(mean - rate) <= tolerance / 2 + 1e-10
-    if t != 0:  # a correction stops at the edge
-        edges = np.clip([rate - tolerance / 2, rate + tolerance / 2], 0, 1)
-        assert np.abs(edges - mean).min() < 1e-10
-        assert (ramp(scores, 0, gamma).mean() > mean) == (t > 0) or abs(
-            ramp(scores, 0, gamma).mean() - mean
-        ) < 1e-10
 
 
 def test_whole_weights_are_repeated_rows():

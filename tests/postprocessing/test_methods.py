@@ -47,15 +47,6 @@ def test_a_tolerance_is_the_largest_gap(center):
     assert np.ptp(rates(ramp, margins, groups)) == pytest.approx(0.05, abs=1e-10)
 
 
-def test_centring_changes_nothing_for_a_given_rate_without_tolerance():
-    margins, _, groups = people()
-    one, other = (
-        RampThreshold(0.3, 0.4, center=center).fit(margins, sensitive_features=groups)
-        for center in (False, True)
-    )
-    assert one.thresholds_ == pytest.approx(other.thresholds_)
-
-
 def test_the_balanced_rate_cancels_the_corrections():
     margins, _, groups = people()
     ramp = RampThreshold(0.2, "balanced").fit(margins, sensitive_features=groups)
@@ -241,9 +232,3 @@ def test_expected_outcome_of_plain_decisions_is_their_accuracy_and_gap():
     gap = decisions[groups == "g1"].mean() - decisions[groups == "g0"].mean()
     assert table.loc["demographic_parity_difference", "value"] == pytest.approx(gap)
     assert (table[["change", "change_low", "change_high"]].abs() < 1e-12).all(axis=None)
-
-
-def test_without_an_outcome_accuracy_is_undefined():
-    margins, _, groups = people(100)
-    table = expected_outcome(margins > 0, sensitive_features=groups)
-    assert np.isnan(table.loc[0, "value"])

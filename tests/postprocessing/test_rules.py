@@ -81,25 +81,6 @@ def test_what_was_learned_comes_back_from_json():
     )
 
 
-@pytest.mark.parametrize(
-    "score_range, lowest, refused",
-    [
-        (None, 0.0, True),
-        ((-0.5, 0.9), 0.01, True),
-        ((-0.5, 0.9), -0.01, False),
-        ((0.1, 0.9), 0.2, False),  # learned on none below 0 either
-    ],
-)
-def test_margins_that_may_be_probabilities_are_refused(score_range, lowest, refused):
-    rules = {"a": Rule.ramp(0, 0.1)}
-    thresholds = Thresholds(rules, "by hand", score_range=score_range)
-    if not refused:
-        thresholds.check_score_type(lowest)
-        return
-    with pytest.raises(ValueError, match="--score-type"):
-        thresholds.check_score_type(lowest)
-
-
 def test_groups_of_the_same_name_are_refused():
     scores, groups = [0.1, 0.2, 0.3, -0.4], np.array([1, 1, "1", "1"], dtype=object)
     with pytest.raises(ValueError, match="same name"):

@@ -109,13 +109,8 @@ def what_margins_are(source: Source, dataset_id: str) -> str:
 
 def cannot_be_asked(dataset_id: str | None, about: str) -> str:
     """Say that own scores give no answer about other rows, and the way out."""
-    if dataset_id is None:
-        return ""
-    names = [
-        score.column
-        for score in own_scores(store(), dataset_id)
-        if not (isinstance(score, AddedScores) and score.has_model)
-    ]
+    own = own_scores(store(), dataset_id) if dataset_id else ()
+    names = [each.column for each in own if not getattr(each, "has_model", False)]
     if not names:
         return ""
     return (
