@@ -50,15 +50,10 @@ class Network:
         out = np.empty((len(X), self.weights[-1].shape[1]))
         for start in range(0, len(X), CHUNK):
             part = np.asarray(X[start : start + CHUNK], dtype=np.float64)
-            out[start : start + CHUNK] = self._layers(part)[-1]
+            for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+                part = np.maximum(part @ weight + bias, 0)
+            out[start : start + CHUNK] = part @ self.weights[-1] + self.biases[-1]
         return out
-
-    def _layers(self, X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Return the rows, the activations of every hidden layer, and the outputs."""
-        layers = [X]
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            layers.append(np.maximum(layers[-1] @ weight + bias, 0))
-        return [*layers, layers[-1] @ self.weights[-1] + self.biases[-1]]
 
     def arrays(self) -> dict[str, Float32]:
         """Return the parameters by name, ready for a safetensors file."""

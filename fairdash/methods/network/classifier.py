@@ -31,7 +31,7 @@ from fairdash.methods.params import (
 )
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 CACHED_ROWS = 8_192  # models x batch rows whose activations stay in a core's cache
 MOST_ON_GPU = 256  # models of a stack
@@ -94,10 +94,6 @@ class StackedClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):
     device: str = DEVICE
     random_state: Any = RANDOM_STATE
 
-    def _batch(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
-        """Return the training set, with what else a method needs of each row."""
-        return Batch(X, y, groups)
-
     def _fit_models(
         self,
         models: Sequence[Self],
@@ -118,7 +114,7 @@ class StackedClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):
         root.call_on_fit_task_begin(estimator=self, **data)
         for points in stacks:
             device = find_device(models[points[0]].device)
-            rows = self._batch(
+            rows = Batch(
                 torch.as_tensor(X, device=device),
                 torch.as_tensor(target, dtype=torch.float32, device=device),
                 Groups(torch.as_tensor(codes, device=device), len(self.groups_)),

@@ -126,7 +126,6 @@ class AscentInBall:
         # decrease takes place where the group has mass: its rows and those beyond
         self._own = [np.append(np.arange(n)[part], n) for part in rows.groups]
         self._p = np.repeat(self._base[None], k, axis=0)
-        self._level = np.zeros((k, m), np.float32)  # of the increase, as last found
         self._adam = Adam((k, m, n), rate[:, None, None])
 
     def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
@@ -145,7 +144,7 @@ class AscentInBall:
     def _project(self) -> None:
         """Replace every distribution by the closest one in its ball."""
         up = self._p - self._base
-        level = _level(up, self._counts, self._radius, self._level)
+        level = _level(up, self._counts, self._radius)
         moved = self._base + np.maximum(up - level[:, :, None], 0)
         binding = np.empty(level.shape, bool)
         for j, own in enumerate(self._own):
@@ -159,22 +158,20 @@ class AscentInBall:
         if within.any():
             inner, groups = self._p[within], np.nonzero(within)[1]
             whole = np.ones(len(inner), np.float32)
-            height = _level(inner, self._counts[groups], whole, level[within])
+            height = _level(inner, self._counts[groups], whole)
             moved[within] = np.maximum(inner - height[:, None], 0)
-        self._p, self._level = moved, level
+        self._p = moved
 
 
-def _level(values: Float32, counts: Float32, mass: Float32, start: Float32) -> Float32:
+def _level(values: Float32, counts: Float32, mass: Float32) -> Float32:
     """Return the level above which ``values`` hold ``mass``.
 
     Newton's method, exact: the next level is the one at which the values above the last
-    would hold the mass. Wherever it starts, the first step leads to or below the level
-    sought, from where it only rises, and it has arrived when it passes no more values.
-    It begins below the largest value that any row has, since above there is none.
+    would hold the mass. From below all values it only rises, and it has arrived when it
+    passes no more of them.
     """
-    top = np.where(counts > 0, values, -np.inf).max(axis=-1)
-    level = np.where(start < top, start, np.float32(-np.inf))
-    lowest, size = np.full_like(level, -np.inf), np.zeros_like(level)
+    level = np.full(values.shape[:-1], -np.inf, np.float32)
+    size = np.zeros_like(level)
     for _ in range(NEWTON_STEPS):
         held = np.where(values > level[..., None], counts, np.float32(0))
         before, size = size, held.sum(axis=-1)
@@ -182,7 +179,7 @@ def _level(values: Float32, counts: Float32, mass: Float32, start: Float32) -> F
             break
         held *= values
         reached = (held.sum(axis=-1) - mass) / np.maximum(size, 1)
-        lowest = level = np.where(size > 0, np.maximum(reached, lowest), level)
+        level = np.where(size > 0, np.maximum(reached, level), level)
     return level
 
 
