@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from fairdash.audits.groups.measured import (
         calibration_of,
         every_measure,
-        every_model,
         local_by_measure,
         readable_measures,
         speech_of,

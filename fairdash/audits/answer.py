@@ -38,16 +38,13 @@ class Drawing:
     numbers: pd.DataFrame | None = None
 
     def picture(self, plots: Any) -> Any:
-        """Return the `fairdash.plots.Picture`.
+        """Return the `fairdash.plots.Picture`, drawn once.
 
         ``plots`` is that room, which this one may not import.
         """
-        return getattr(plots, self.plot)(self.table, **self.arguments)
-
-    def finished(self, plots: Any) -> Any:
-        """Return the same, drawn once, to be sent to browsers again and again."""
         if not self._drawn:
-            self._drawn.append(self.picture(plots).finished())
+            draw = getattr(plots, self.plot)
+            self._drawn.append(draw(self.table, **self.arguments))
         return self._drawn[0]
 
     @cached_property

@@ -7,13 +7,12 @@ margins, fonts and axis titles, so ``finish`` sets these on the figure itself.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
-from plotly.basedatatypes import BaseFigure
 from plotly.offline import get_plotlyjs
 
 from fairdash._escaping import as_label
@@ -280,29 +279,3 @@ class Picture:
     alt: str
     table: pd.DataFrame
     caption: str = ""
-
-    def finished(self) -> Self:
-        """Return the picture with a figure that is drawn often and changes no more."""
-        if isinstance(self.figure, FinishedFigure):
-            return self
-        return replace(self, figure=FinishedFigure(self.figure.to_dict()))
-
-
-class FinishedFigure(BaseFigure):  # type: ignore[misc]
-    """A figure as the browser reads it, made once.
-
-    Plotly copies a figure each time it is sent, which takes some milliseconds.
-    ``document`` has ``data`` and ``layout``, which nobody writes to.
-    """
-
-    def __init__(self, document: dict[str, Any]) -> None:
-        self._document = document
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document itself."""
-        return self._document
-
-    def with_meta(self, meta: object) -> Self:
-        """Return the figure with another ``meta`` in its layout."""
-        layout = {**self._document["layout"], "meta": meta}
-        return type(self)({**self._document, "layout": layout})

@@ -179,19 +179,6 @@ def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_co
     store.close()
 
 
-def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
-    page = visit("Train", run=run_id, opened="measures")
-    widget(page, "selectbox", "Measure").set_value("false_negative_rate").run()
-    assert not page.exception
-    assert page.query_params["measure"] == "false_negative_rate"
-    (table,) = (d.value for d in page.dataframe if "Ratio" in d.value)
-    assert len(table) == 1 + (table["Model"] != "Unconstrained").sum()
-    for model in table["Model"]:
-        assert f"**{model}**: Among rows with “hired = yes”, " in words(page)
-    assert table["Gap of"].str.startswith("origin: ").all()
-    assert set(table["Four fifths"]) == {""}  # of the selection rate only
-
-
 def test_a_base_model_of_which_scores_alone_are_kept_opens_on_every_page(
     visit, dataset_id, monkeypatch, page_names
 ):

@@ -277,26 +277,6 @@ def _ratio_of(
     return dict(zip(_RATIO, map(float, mean), strict=True))
 
 
-def every_model(
-    store: Store, models: Sequence[Setting], dataset_id: str, measure: str
-) -> pd.DataFrame:
-    """Return a measure of some models by group on their test rows, one row per model.
-
-    Columns are model, then those of `every_measure`; a gap is from the group that is
-    best off by that model.
-    """
-    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
-    return pd.DataFrame(
-        [
-            {
-                "model": model.label,
-                **_by_groups(store, model, dataset_id, measure, favourable),
-            }
-            for model in models
-        ]
-    )
-
-
 @memoised(2000)
 def _values(
     store: Store, model: Setting, dataset_id: str, measure: str
@@ -354,7 +334,7 @@ def speech_of(store: Store, dataset_id: str) -> Speech:
 def readable_measures(
     table: pd.DataFrame, groups: Sequence[str], feature: str
 ) -> pd.DataFrame:
-    """Return the table of `every_measure` or `every_model` with readable names.
+    """Return the table of `every_measure` with readable names.
 
     Intervals are of gaps; each row says which groups its gap and ratio are of.
     """

@@ -76,7 +76,7 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
             chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
             own=own_points(sweep, state.axes),
         )
-        return models[~models["constant"]], picture.finished()
+        return models[~models["constant"]], picture
 
     own = own_models(sweep.store, data)
     contents = (model.contents for model in own)

@@ -27,7 +27,6 @@ from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import show_progress
 from fairdash.ui.widgets.state import store
@@ -87,12 +86,8 @@ def _explore(sweep: StoredSweep) -> None:
     def inside() -> None:
         draw_inside(sweep, state)
 
-    def measure() -> None:
-        compare_measure(sweep.compared(state.place), sweep.run.dataset_id)
-
     page.evidence(
         Evidence("inside", "Inside subgroups", inside),
-        Evidence("measure", "By any measure", measure),
         Evidence("how", "How this is computed", how),
     )
 

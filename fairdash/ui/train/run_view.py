@@ -18,7 +18,6 @@ from fairdash.audits import (
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
 from fairdash.ui.widgets.blocks import problem
-from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
@@ -123,7 +122,6 @@ def _show_result(snapshot: Snapshot) -> None:
         pick_rule()
     page.show(answer, shown=drawn.answer())
     page.evidence(
-        Evidence("measures", "Every measure", lambda: compare_measure(models, data)),
         Evidence("training", "Training", lambda: show_curves(snapshot)),
     )
 

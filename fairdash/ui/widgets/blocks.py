@@ -99,7 +99,7 @@ def draw_picture(
     selection at ``key``.
     """
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    drawing = picture.finished().figure.with_meta(st.context.theme.type)
+    drawing = picture.figure.update_layout(meta=st.context.theme.type)
     selecting: dict[str, Any] = {}
     if on_select is not None:
         selecting = {"on_select": on_select, "selection_mode": "points"}

@@ -1,17 +1,9 @@
 """How a reader picks a measure, and differences or ratios; models by that measure."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
-from fairdash import audits
-from fairdash._escaping import plain
-from fairdash._wording import FOUR_FIFTHS_RULE
-from fairdash.audits import Setting
-from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES
+from fairdash.metrics import COST, MEASURE_NAMES
 from fairdash.ui.selection import bound
-from fairdash.ui.widgets.blocks import heading, show_table
-from fairdash.ui.widgets.state import store
 
 _WIDTH = 200  # pixels
 
@@ -52,22 +44,3 @@ def pick_gap() -> str:
         **bound("gap", "difference", among=("difference", "ratio")),
     )
     return gap
-
-
-def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
-    """Draw the pickers, and who is worse off by that measure under each of the models.
-
-    Of a sweep these are the plain model and the one looked at.
-    """
-    heading("By any measure", FOUR_FIFTHS_RULE)
-    measure = pick_measure()
-    data = store().dataset(dataset_id)
-    table = audits.every_model(store(), models, dataset_id, measure)
-    numbers, feature = table.drop(columns="sentence"), data.roles.sensitive_feature
-    show_table(audits.readable_measures(numbers, data.group_names, feature))
-    for model, sentence in zip(table["model"], table["sentence"], strict=True):
-        st.caption(f"**{plain(model)}**: {plain(sentence)}")
-    kind = f"{INTERVAL_KINDS[measure]}, over seeds the means."
-    if len(data.group_names) > 2:
-        kind += " The gap's interval holds for all pairs of groups at once."
-    st.caption(f"Test rows of all groups; {kind}")

@@ -108,7 +108,7 @@ class ResultPage:
                 card(item)
         drawing = (shown or answer).figure
         if drawing is not None:
-            picture = drawing.finished(plots)
+            picture = drawing.picture(plots)
             with self.figure:
                 draw_picture(picture, key=self.name, on_select=on_select)
             self._note(picture, answer)
@@ -199,7 +199,7 @@ def result_page(name: str, *, beside: bool = True) -> ResultPage:
 def say(answer: Answer) -> None:
     """Write the verdict and, behind "how sure?", its intervals, rows and seeds."""
     st.header(plain(answer.verdict), anchor=False, width="stretch")
-    drawn: Any = answer.figure and answer.figure.finished(plots)
+    drawn: Any = answer.figure and answer.figure.picture(plots)
     headline = [f"{drawn.headline}.", drawn.caption] if drawn else []
     parts = [answer.details, *headline, answer.caption]
     with st.popover("how sure?", type="tertiary"), st.container(width=380):
@@ -220,7 +220,7 @@ def show_answer(answer: Answer, key: str) -> None:
         kpi_row(answer.cards)
     if answer.figure is not None:
         figure(
-            answer.figure.finished(plots),
+            answer.figure.picture(plots),
             key=key,
             caption=answer.caption,
             how=answer.how,

@@ -12,7 +12,6 @@ from fairdash.audits import (
     base_rates,
     calibration_of,
     every_measure,
-    every_model,
     known_models,
     local_by_measure,
     own_models,
@@ -128,12 +127,6 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     assert shown["Gap of"].iloc[0] == "origin: there − origin: here"
     assert shown["Gap"].tolist() == table["gap"].tolist()
     assert "origin: there is predicted “hired = yes”" in gap["sentence"]
-    found = every_model(ui.store(), [own_model], dataset_id, "auc")
-    (beside,) = found.to_dict("records")
-    assert beside.pop("model") == own_model.label
-    assert (
-        beside == table.drop(columns=["symbol", "here", "there"]).loc["AUC"].to_dict()
-    )
     # isotonic scores are calibrated over all rows
     n = pd.Series(groups).value_counts()
     whole = sum(n[name] * table.loc["Calibration", name] for name in n.index)
@@ -256,5 +249,3 @@ def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(inline, measur
             *counts.loc[most], *counts.loc[least], confidence=every
         )
         assert (low, high) == pytest.approx(expected)
-    every = every_model(ui.store(), [own], data, measure).iloc[0]
-    assert every["ci_low"] == pytest.approx(result.whole.low)
