@@ -34,7 +34,7 @@ COMMANDS = {
     ),
     "report": Command("_export", "write_report", "Write what a run found as a page."),
     "model": Command(
-        "_model", "model", "Export, apply and compare the models of a run."
+        "_export", "model", "Export, apply and compare the models of a run."
     ),
     "monitor": Command("_monitor", "monitor", "Watch a deployed model."),
     "store": Command("_data", "store", "Look after everything that is kept."),

@@ -8,6 +8,7 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import TableQuestion, exported, load, predictions
+from fairdash.cli._drift import drift_of_run
 from fairdash.cli._options import (
     File,
     Home,
@@ -199,3 +200,14 @@ def apply_to_file(
     typer.echo(f"{out}: {len(frame)} rows decided")
     shown = rates.rename_axis("group").reset_index()
     typer.echo(shown.to_string(index=False, float_format="{:.3f}".format))
+
+
+model = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Export, apply and compare the models of a run.",
+)
+model.command()(export)
+model.command()(predict)
+model.command("apply")(apply_to_file)
+model.command("drift")(drift_of_run)

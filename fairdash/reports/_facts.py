@@ -47,10 +47,7 @@ PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
 _TERMS = {
     "Test rows": "Rows that no model was trained or chosen on. Every number reported "
     "is of them, unless validation rows are named.",
-    "Validation rows": "Rows on which settings are compared and one is chosen.",
-    "Accuracy": "The share of rows whose predicted outcome is the recorded one.",
     "DI": GAP_HELP,
-    "Local DI": "The same difference inside one subgroup.",
     "Worst-1-DI": "The largest local DI of the subgroups that are estimable.",
     "Chance alone": "What the largest gap of a model that is fair in every subgroup "
     "stays below in 95% of cases: groups shuffled within subgroups. The largest of "
@@ -64,7 +61,6 @@ _TERMS = {
     "means fair.",
     "Constant": "A model that decides alike for everyone, or as chance might on "
     "the rows: its gaps say nothing.",
-    "Seed": "Splits the rows anew and trains anew.",
 }
 _BASE = {
     "subgroup": "Subgroup",

@@ -180,27 +180,6 @@ def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):
         assert len(refused.stderr.strip().splitlines()) == 1
 
 
-def test_models_that_failed_stay_failed(swept, stores, tmp_path):
-    store, run, _ = swept
-    other, _ = stores
-    snapshot = store.snapshot(run)
-    trials = snapshot.trials
-    half = store.add_run(snapshot.run.spec, trials, "Half", snapshot.run.dataset_id)
-    for trial in trials[1:]:
-        store.put_trial(half, trial.key, row=trial.row, seconds=1.0)
-    with pytest.raises(ValueError, match="export it when it is over"):
-        pack_runs(store, [half], tmp_path / "half.zip")
-    store.fail_trial(half, trials[0].key, error="ValueError: no")
-    store.set_status(half, "failed")
-    pack_runs(store, [run, half], tmp_path / "half.zip")
-    assert unpack_runs(other, tmp_path / "half.zip").runs == [run, half]
-    moved = other.snapshot(half)
-    assert moved.run.status == "failed"
-    assert [one.status for one in moved.trials].count("failed") == 1
-    assert moved.trials[0].error == "ValueError: no"
-    store.delete_run(half)
-
-
 def of(known):
     return known["runs"][0]
 

@@ -1,6 +1,5 @@
 """One real host with two workers serves all tests of this file."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -17,7 +16,6 @@ from toys import people_csv, specification
 from fairdash.jobs import attach, cancel, ensure_engine, submit, why_waits
 from fairdash.jobs._engine import engine_lives
 from fairdash.jobs._workers import POLITE
-from fairdash.jobs.host import PRELOADED
 from fairdash.store import open_store
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -203,12 +201,6 @@ def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
 def written_so_far(store, run_id):
     done = [t.key for t in store.snapshot(run_id).trials if t.status == "finished"]
     return {key: store.artifact(key).folder.stat().st_mtime_ns for key in done}
-
-
-def test_what_workers_are_forked_from_is_there():
-    """A forkserver passes over what it cannot load, and every worker then does."""
-    for name in PRELOADED:
-        assert importlib.util.find_spec(name) is not None, name
 
 
 def test_the_engine_answers_nobody_without_its_certificate(home):

@@ -5,7 +5,7 @@ from toys import people_csv, specification
 from fairdash.jobs import queue, run_open, submit
 from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
-from fairdash.sweep import SweepSpec, run_sweep
+from fairdash.sweep import run_sweep
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 
@@ -37,21 +37,6 @@ def test_a_run_is_over_when_submit_returns_and_gives_the_figures_of_run_sweep(
     difference = (table[numbers] - expected[numbers]).abs().max().max()
     assert difference < 1e-5
     assert not engine_lives(store.home)
-
-
-def test_the_file_is_kept_so_the_run_no_longer_needs_it(store, path):
-    run_id = submit(store, specification(path))
-    path.unlink()
-    record = store.run(run_id)
-    assert store.dataset(record.dataset_id).n_rows == 600
-    spec = SweepSpec.model_validate(record.spec)
-    assert spec == specification(path)
-    uploaded = spec.data.model_copy(
-        update={"path": None, "table": store.tables()[0].sha256}
-    )
-    again = submit(store, spec.model_copy(update={"data": uploaded}))
-    keys = [trial.key for trial in store.snapshot(again).trials]
-    assert keys == [trial.key for trial in store.snapshot(run_id).trials]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,6 @@ from fairdash.audits import opened_on
 from fairdash.cli import app
 from fairdash.reports import report
 
-HOSTILE = "</script><script>alert(1)</script> | ![x](http://a.b/c)"
-
 
 def parsed(card):
     """Return the metadata and the tokens of the Markdown."""

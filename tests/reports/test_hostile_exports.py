@@ -3,7 +3,6 @@
 import ast
 import csv
 import io
-import json
 import re
 from contextlib import closing
 
@@ -12,11 +11,9 @@ import pytest
 from markdown_it import MarkdownIt
 from reading import ReportPage
 from toys import people, train_sweep
-from typer.testing import CliRunner
 
 from fairdash._escaping import as_csv
 from fairdash.audits import predictions
-from fairdash.cli import app
 from fairdash.datasets import Roles
 from fairdash.reports import portable_spec, report
 from fairdash.store import open_store
@@ -77,17 +74,6 @@ def run(home):
 def store(home, run):
     with closing(open_store(home)) as opened:
         yield opened
-
-
-@pytest.fixture
-def file(tmp_path):
-    hostile(seed=3).to_csv(tmp_path / "later.csv", index=False)
-    return tmp_path / "later.csv"
-
-
-def call(home, *arguments):
-    done = CliRunner().invoke(app, [*map(str, arguments), "--home", str(home)])
-    assert done.exit_code == 0, done.output
 
 
 def assert_page_is_text(page):
@@ -179,28 +165,3 @@ def test_the_configuration_and_the_script_say_what_they_are_for(store, run):
     }
     content = ast.literal_eval(assigned["spec"].args[0])
     assert SweepSpec.model_validate(content) == spec
-
-
-def test_what_the_shell_writes_of_a_file_is_text(file, tmp_path):
-    out, rules = tmp_path / "out.csv", tmp_path / "rules.json"
-    frame = hostile(seed=3).assign(score=np.linspace(0, 1, 1500))
-    named = {COLUMNS["origin"]: "team", COLUMNS["hired"]: "paid"}  # not by "="
-    frame.rename(columns=named).to_csv(file, index=False)
-
-    def shell(*arguments):
-        done = CliRunner().invoke(app, list(map(str, arguments)))
-        assert done.exit_code == 0, done.output
-
-    asked = ["--score", "score", "--group", "team"]
-    shell("thresholds", file, *asked, "--outcome", "paid=yes", "--out", rules)
-    assert set(json.loads(rules.read_text()))
-    assert EVIL in rules.read_text()
-    shell("model", "apply", rules, file, *asked, "--out", out)
-    assert len(assert_no_formula(out.read_text())) == 1501
-    page = tmp_path / "page.html"
-    numbers = tmp_path / "audit.json"
-    kinds = ["--out", numbers, "--report", page, "--subgroup", COLUMNS["branch"]]
-    shell("audit", file, *asked, "--outcome", "paid=yes", *kinds)
-    groups = {one["group"] for one in json.loads(numbers.read_text())["counts"]}
-    assert any(EVIL in group for group in groups)
-    assert_page_is_text(page.read_text())

@@ -150,18 +150,3 @@ def test_packs_of_a_run_search_its_models_and_list_annex_iv(swept, tmp_path):
     text = out.read_text()
     assert "Models searched" in text
     assert "not legal advice" in text
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        (["--pack", "eu-ai-act"], "is of a run"),
-        (["--pack", "ll144", "--group", "sex"], "--decision"),
-        (["--pack", "ll144", "--group", "age", "--decision", "hired=yes"], "age"),
-        (["--pack", "magic"], "magic"),
-    ],
-)
-def test_what_makes_no_pack_says_the_way_out(file, asked, words):
-    done = CliRunner().invoke(app, ["report", str(file), *asked])
-    assert done.exit_code == 2
-    assert words in done.output

@@ -1,8 +1,5 @@
 """A report says what the store holds, hides small groups, and names in it stay text."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,9 +16,6 @@ from fairdash.datasets import Roles, ScoreColumn, split
 from fairdash.reports import report, score_report
 from fairdash.reports._small_groups import hidden_names
 from fairdash.store import open_store
-
-DOCS = Path(__file__).parents[2] / "docs"
-DATA = os.environ.get("FAIRDASH_DATA")
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +148,6 @@ def test_sections_are_chosen_and_ordered(swept):
     ):
         with pytest.raises(ValueError, match=message):
             report(store, run, **wrong)
-
-
-HOSTILE = "</script><script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")

@@ -313,21 +313,6 @@ def test_every_answer_has_its_headers_and_by_tls_more(browser):
         assert len(set_cookies(answers[-1])) == 6  # which keeps its own back
 
 
-def test_a_proxy_on_this_machine_says_who_asks_and_by_what(browser, behind):
-    asked = browser()
-    forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
-    answer = asked.get("/", headers=forwarded)
-    assert "Strict-Transport-Security" in answer.headers
-    assert set_cookies(answer)[0].endswith("; Secure")
-    assert behind.client == "203.0.113.9"
-    assert asked.get("/").status_code == 200
-    assert behind.client == "127.0.0.1"
-    answer = asked.get("/fails")
-    assert answer.status_code == 500
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert "secret" not in answer.text
-
-
 def test_windows_are_limited_for_a_user_and_for_an_address(browser, monkeypatch):
     monkeypatch.setattr(limits, "WINDOWS", 1)
     ann, anybody = browser(login=LOGIN), browser()

@@ -60,18 +60,6 @@ def test_a_run_whose_deletion_was_killed_keeps_its_models(home, store, artifact,
     assert artifact.scores()[-1] == 1
 
 
-def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
-    flip_last_bit(artifact.folder / "row.json")
-    data = store.run(run).dataset_id
-    store.log_scores(data, np.linspace(0, 1, 100), name="own")
-    flip_last_bit(next(home.glob("scores/*/*/scores.json")))
-    store.delete_run(run)
-    assert not artifact.exists()
-    store.remove(data)
-    assert store.kept() == []
-    assert not [*home.glob("scores/*/*"), *home.glob("reports/*/*")]
-
-
 @pytest.mark.parametrize(
     ("name", "read"),
     [

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from toys import ROLES, Question, people_csv
 
-from fairdash.store import StoreError, open_store
+from fairdash.store import open_store
 
 
 @pytest.fixture
@@ -78,13 +78,3 @@ def test_a_deletion_that_fails_or_dies_is_undone_or_finished(machines, monkeypat
         two.tidy()  # as if the first had died: the run is still there
         assert two.artifact("abc").scores()[0] == 0
     assert two.artifact("abc").exists()
-
-
-def test_a_store_of_files_that_is_not_reached_is_a_sentence(home, bucket, monkeypatch):
-    fsspec.get_filesystem_class("s3").clear_instance_cache()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    with closing(open_store(home, files=bucket)) as store:
-        with pytest.raises(StoreError, match=r"not reached \(.*FAIRDASH_FILES"):
-            store.add_table(people_csv(100), "people.csv")
-        assert store.tables() == []

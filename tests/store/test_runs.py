@@ -1,5 +1,3 @@
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -140,17 +138,3 @@ def test_an_artifact_comes_back_and_its_first_writer_wins(store):
     assert artifact.ratio().tolist() == [1, 1, 1]
     assert artifact.ratio_history()["ratio"].shape == (2, 3)
     assert [path.name for path in artifact.folder.parent.iterdir()] == ["abc"]
-
-
-def test_what_a_killed_writer_left_is_removed_after_an_hour(store):
-    artifact = store.artifact("abc")
-    write(artifact)
-    fresh, old = (artifact.folder.parent / f".writing-{i}" for i in (1, 2))
-    for folder in (fresh, old):
-        folder.mkdir()
-        (folder / "scores.npy").write_bytes(b"half")
-    os.utime(old, (0, 0))
-    store.tidy()
-    assert artifact.exists()
-    assert fresh.exists()
-    assert not old.exists()

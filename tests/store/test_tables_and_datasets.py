@@ -17,13 +17,6 @@ def test_a_table_comes_back_as_it_was_read(store):
     assert (record.n_rows, record.n_columns) == (600, 5)
 
 
-def test_changing_a_returned_table_leaves_the_store_alone(store):
-    digest = store.add_table(people_csv(), "people.csv")
-    table = store.table(digest)
-    table["age"] = 0
-    assert store.table(digest)["age"].min() >= 20
-
-
 def test_a_dataset_survives_reopening(store):
     digest = store.add_table(people_csv(), "people.csv")
     subgroups = Subgroups(columns=("branch",), min_size=20)
