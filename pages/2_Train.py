@@ -29,7 +29,6 @@ with form, st.container(border=True):
         width="stretch",
     )
     st.caption(train.estimate(view.data, grid, seeds, train_rows))
-    ui.context(*train.training_facts(view.data))
 if pressed:
     try:
         run = ui.start_training(view.data, grid, seeds, train_rows=train_rows)

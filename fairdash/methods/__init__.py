@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fairdash.methods.adversarial.zhang import AdversarialDebiasing, Unconstrained
     from fairdash.methods.catalog import (
         CATALOG,
-        family_of,
     )
     from fairdash.methods.classical.plain import Weighted
     from fairdash.methods.declare import Device, Effort, Method, Param, param

@@ -11,7 +11,6 @@ from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
@@ -318,18 +317,6 @@ class GroupedClassifier(BinaryClassifier):
         """Return the more probable class of each sample."""
         positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
         return self.classes_[(positive > 0.5).astype(int)]
-
-    def predict_randomised(
-        self, X: ArrayLike, *, sensitive_features: ArrayLike, random_state: Any = None
-    ) -> NDArray[Any]:
-        """Draw each sample's class with its probability.
-
-        The average over draws meets the constraint as ``predict_proba`` does; rounding,
-        as in ``predict``, does not.
-        """
-        positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
-        draws = check_random_state(random_state).uniform(size=len(positive))
-        return self.classes_[(draws < positive).astype(int)]
 
     def _check_rows(
         self, X: ArrayLike, sensitive_features: ArrayLike

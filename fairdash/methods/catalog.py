@@ -11,52 +11,33 @@ from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
 from fairdash.methods.own import plugged
 
-#: By when a method acts; of a method that is not named here see `family_of`.
-FAMILIES = {
-    "No correction": (
-        zhang.UNCONSTRAINED,
-        linear.LOGISTIC,
-        plain.GRADIENT_BOOSTING,
-        plain.FOREST,
-        plain.NEIGHBOURS,
-        zhang.WIDE_NETWORK,
-        estimators.UNCONSTRAINED,
-    ),
-    "In training": (
-        road.METHOD,
-        zhang.METHOD,
-        fad.FAD_METHOD,
-        fad.CUMA_METHOD,
-        road.BOLTZMANN,
-        fair_log_loss.METHOD,
-        reductions.EXPONENTIATED,
-        reductions.GRID,
-        linear.REWEIGHING,
-        linear.COVARIANCE,
-    ),
-    "After training": (reductions.HARDT, multicalibration.METHOD),
-    "Certified for wrong groups": (
-        estimators.NAIVE,
-        dro.METHOD,
-        soft_method.METHOD,
-        ideal.METHOD,
-    ),
-    "For people who are alike": (
-        sensei.SENSEI,
-        sensei.SENSR,
-        sensei.CLP_METHOD,
-    ),
-}
-_FIRST = "In training"
-CATALOG = {method.key: method for methods in FAMILIES.values() for method in methods}
+METHODS = (
+    zhang.UNCONSTRAINED,
+    linear.LOGISTIC,
+    plain.GRADIENT_BOOSTING,
+    plain.FOREST,
+    plain.NEIGHBOURS,
+    zhang.WIDE_NETWORK,
+    estimators.UNCONSTRAINED,
+    road.METHOD,
+    zhang.METHOD,
+    fad.FAD_METHOD,
+    fad.CUMA_METHOD,
+    road.BOLTZMANN,
+    fair_log_loss.METHOD,
+    reductions.EXPONENTIATED,
+    reductions.GRID,
+    linear.REWEIGHING,
+    linear.COVARIANCE,
+    reductions.HARDT,
+    multicalibration.METHOD,
+    estimators.NAIVE,
+    dro.METHOD,
+    soft_method.METHOD,
+    ideal.METHOD,
+    sensei.SENSEI,
+    sensei.SENSR,
+    sensei.CLP_METHOD,
+)
+CATALOG = {method.key: method for method in METHODS}
 CATALOG |= plugged(CATALOG)
-
-
-def family_of(key: str) -> str:
-    """Return the family of a method, "In training" of one that was added since."""
-    named = (
-        family
-        for family, methods in FAMILIES.items()
-        if any(method.key == key for method in methods)
-    )
-    return next(named, _FIRST)

@@ -26,7 +26,6 @@ from fairdash.sweep import (
     SweepSpec,
     choose_certified,
 )
-from fairdash.sweep._seeds import rows_on_shared_seeds
 from fairdash.ui.sweep.controls import read_point, words
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -220,28 +219,3 @@ def test_settings_are_compared_on_the_seeds_that_all_of_them_have(store, run_id)
         "not shown."
     )
     assert before.result.seed_note() == ""
-
-
-rows_by_seed = st.lists(
-    st.tuples(st.integers(0, 4), st.integers(0, 3)),
-    min_size=1,
-    max_size=16,
-    unique=True,
-)
-
-
-@given(rows_by_seed)
-def test_shared_seeds_are_those_of_all_settings_kept(pairs):
-    rows = pd.DataFrame(pairs, columns=["fairness_weight", "seed"])
-    rows = rows.assign(method="road", key="", test_accuracy=0.5)
-    kept = rows_on_shared_seeds(rows)
-    has = rows.groupby("fairness_weight")["seed"].agg(set)
-    common = set.intersection(*has)
-    by = kept.groupby("fairness_weight")["seed"].agg(set)
-    assert len(set(by.map(len))) == 1
-    assert kept["seed"].nunique() == len(kept) / len(by)
-    if common:
-        assert set(kept["seed"]) == common
-        assert len(by) == len(has)
-    else:
-        assert len(by) == rows["seed"].value_counts().max()

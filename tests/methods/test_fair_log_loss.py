@@ -239,21 +239,6 @@ def test_the_group_as_a_feature_is_a_column_that_says_it(constraints):
     np.testing.assert_array_equal(again.positive(X, s), before)
 
 
-def test_random_decisions_are_reproducible_and_have_the_probabilities():
-    X, y, s, _ = problem(0)
-    model = FairLogLoss().fit(X, y, sensitive_features=s)
-    p = model.predict_proba(X, sensitive_features=s)[:, 1]
-    draws = [
-        model.predict_randomised(X, sensitive_features=s, random_state=i)
-        for i in range(400)
-    ]
-    np.testing.assert_array_equal(
-        draws[0], model.predict_randomised(X, sensitive_features=s, random_state=0)
-    )
-    assert np.abs(np.mean(draws, axis=0) - p).max() < 0.12
-    assert (model.predict(X, sensitive_features=s) == (p > 0.5)).all()
-
-
 def test_an_unseen_group_is_named_and_one_group_alone_is_predicted():
     X, y, s, _ = problem(0)
     names = np.array(["f", "m"])[s]

@@ -103,15 +103,6 @@ def test_events_tell_the_curves_and_the_weights(path):
         assert ("adversary_loss" in curves) == adversarial
 
 
-def test_a_long_fit_has_curves_of_at_most_100_points(path):
-    events = []
-    long = {"method": "unconstrained", "params": {"n_epochs": 230, "batch_size": 512}}
-    _, (result,) = train(specification(path, methods=[long]), report=events.append)
-    assert len(events[-1]["curves"]["epoch"]) <= 100
-    assert len(result.history) == 230
-    assert len(events) < 30
-
-
 def test_a_stack_stops_within_an_epoch(path):
     spec = specification(path)
     dataset = load_dataset(spec.data)

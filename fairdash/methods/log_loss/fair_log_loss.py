@@ -36,10 +36,9 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
     regression, truncated where the constraint asks for it; the parameters are the
     saddle point of a convex-concave function, found by Newton's method to
     ``kkt_residual_``. The constraint then holds for the mean **probabilities** of the
-    training rows; a gap remains after rounding, and ``predict_randomised`` draws
-    decisions without it on average. Equalized odds and true positive rate parity hold
-    given the outcome, which prediction does not know, so there they hold only
-    approximately.
+    training rows; a gap remains after rounding. Equalized odds and true positive rate
+    parity hold given the outcome, which prediction does not know, so there they hold
+    only approximately.
 
     Attributes
     ----------

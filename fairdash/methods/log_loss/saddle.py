@@ -13,7 +13,6 @@ from fairdash.methods.log_loss.truncation import Float, Played, play
 
 JITTER = 1e-13  # of the trace, against rounding in near-singular Hessians
 CHUNK = 2048  # rows that stay in the cache between their weighting and product
-NEGLIGIBLE = 1e-3  # of the penalty: what single precision may do to a Hessian
 DAMPING = 1e-12  # of multipliers that nothing depends on
 SHORTEST_STEP = 1 / 16  # of Newton on both players, before one waits for the other
 SUFFICIENT = 1e-4  # share of the promised gain that a step must bring
@@ -60,17 +59,6 @@ class Saddle:
     scale: Float
     bound: Float
     alpha: float
-
-    @cached_property
-    def rows(self) -> NDArray[np.floating]:
-        """X for Hessians, in single precision where that costs no Newton step.
-
-        Slopes, and with them the solution, are always in double precision.
-        """
-        trace = np.mean(np.einsum("ij,ij->i", self.X, self.X)) / 4  # at weights of 1/4
-        if np.finfo(np.float32).eps / 2 * trace < NEGLIGIBLE * self.alpha:
-            return self.X.astype(np.float32)
-        return self.X
 
     def at(self, theta: Float, multiplier: Float) -> "Position":
         """Return the game at given parameters."""
@@ -139,11 +127,11 @@ class Position:
         game, (p, _, truncated) = self.game, self.played
         weight = (1 + self.pull - 2 * self.pull * p) * p * (1 - p)
         weight[truncated] = 0  # where Q is 0 or 1 whatever theta is
-        root = np.sqrt(np.maximum(weight, 0) / len(p)).astype(game.rows.dtype)
+        root = np.sqrt(np.maximum(weight, 0) / len(p))
         hessian = np.zeros((game.X.shape[1], game.X.shape[1]))
         for start in range(0, len(p), CHUNK):
             part = slice(start, start + CHUNK)
-            rows = root[part, None] * game.rows[part]
+            rows = root[part, None] * game.X[part]
             hessian += rows.T @ rows
         ridge = game.alpha + JITTER * np.trace(hessian) / len(hessian)
         hessian[np.diag_indices_from(hessian)] += ridge

@@ -6,6 +6,5 @@ from fairdash.ui.train.run_view import (
     estimate,
     prefilled,
     show_run,
-    training_facts,
     tray_with,
 )

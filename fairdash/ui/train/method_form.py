@@ -12,7 +12,6 @@ from fairdash.methods import (
     CATALOG,
     Effort,
     Param,
-    family_of,
 )
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import OF_RUN, Fields, bound
@@ -57,7 +56,7 @@ def method_form(start: MethodGrid) -> MethodGrid:
     st.selectbox(
         "Method",
         list(CATALOG),
-        format_func=lambda key: f"{CATALOG[key].label} · {family_of(key).lower()}",
+        format_func=lambda key: CATALOG[key].label,
         **tie(method.key, another, "method"),
     )
     st.caption(f"{method.summary}", help=method.source)

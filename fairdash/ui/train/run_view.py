@@ -4,14 +4,13 @@ from typing import Any
 
 import streamlit as st
 
-from fairdash._wording import count, duration, plural
+from fairdash._wording import duration, plural
 from fairdash.audits import (
     Setting,
     expected_cost,
     ids_to_come,
     opened_on,
     outcome,
-    part_sizes,
     runtime,
     why_failed,
 )
@@ -32,15 +31,6 @@ from fairdash.ui.widgets.tray import pick_models, pinned, with_pinned
 
 _DEFAULT = "road"
 _SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
-
-
-def training_facts(dataset_id: str) -> tuple[str, ...]:
-    """Return the context line of Train: rows of each part, subgroups."""
-    record = store().dataset_record(dataset_id)
-    rows = " / ".join(map(count, part_sizes(store(), dataset_id)))
-    crossed = " × ".join(record.subgroups.columns) or "none"
-    names = "training / validation / test rows"
-    return record.name, f"{rows} {names}", f"subgroups {crossed}"
 
 
 def prefilled(run_id: str | None) -> tuple[MethodGrid, int]:
