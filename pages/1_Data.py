@@ -74,16 +74,16 @@ elif dataset is None:
 else:
     if audit or keep or audit_scores:
         try:
-            kept = data.keep_dataset(table, roles, subgroups)
+            dataset_id = data.keep_dataset(table, roles, subgroups)
             if audit:
-                ui.start_audit(kept)
+                ui.start_audit(dataset_id)
             if audit_scores:
-                data.open_scores(kept, scored.column)
+                data.open_scores(dataset_id, scored.column)
         except ValueError as error:
             with right:
                 ui.problem(f"No model was trained on {table.name}", error)
         else:
-            ui.open_page("pages/1_Data.py", data=kept)
+            ui.open_page("pages/1_Data.py", data=dataset_id)
     with question:  # before the form, on a phone as well
         guessed = data.guess_notice(table, roles)
     read, used = len(table.frame), dataset.n_rows
@@ -91,8 +91,8 @@ else:
     page.show(audits.base_rates_answer(rates, dataset, cards, guessed=guessed))
 
 with view.export():
-    found = readable_checks(checks)
-    ui.table_download("Checks (CSV)", found, "fairdash-checks.csv")
+    listed = readable_checks(checks)
+    ui.table_download("Checks (CSV)", listed, "fairdash-checks.csv")
     if dataset is not None:
         ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")
 

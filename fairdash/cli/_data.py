@@ -78,11 +78,13 @@ def add(
         table_file(table, roles=read_roles(roles) if roles else None) as (file, name),
     ):
         digest = store.add_table(file, name, sheet=sheet)
-        known = read_roles(roles) if roles else guess_roles(store.table(digest), name)
+        table_roles = (
+            read_roles(roles) if roles else guess_roles(store.table(digest), name)
+        )
         title = name if is_address(table) else name.split(".")[0].replace("_", " ")
-        key = store.add_dataset(digest, known, title)
+        key = store.add_dataset(digest, table_roles, title)
         record = store.dataset_record(key)
-    typer.echo(f"{title}: {record.n_rows} rows, outcome {known.outcome()}")
+    typer.echo(f"{title}: {record.n_rows} rows, outcome {table_roles.outcome()}")
     typer.echo(f"open /Data?data={key} in the app")
 
 
@@ -91,15 +93,15 @@ def list_kept(home: Home = None) -> None:
     """List everything that is kept: data sets with models, and files."""
     with opened(home) as store:
         listed = store.kept()
-    for kept in listed:
+    for item in listed:
         counts = [
             plural(n, what)
-            for n, what in ((kept.n_rows, "row"), (kept.n_runs, "run"))
+            for n, what in ((item.n_rows, "row"), (item.n_runs, "run"))
             if n
         ]
         typer.echo(
-            f"{kept.id}  {kept.kind:8}  {clock_time(kept.created)}  "
-            f"{size(kept.n_bytes):>8}  {kept.name} ({', '.join(counts)})"
+            f"{item.id}  {item.kind:8}  {clock_time(item.created)}  "
+            f"{size(item.n_bytes):>8}  {item.name} ({', '.join(counts)})"
         )
     if not listed:
         typer.echo("nothing is kept")
@@ -140,10 +142,10 @@ def fetch_public(
         variant = variant or next(iter(public.variants))
         table = to / f"{name}-{variant}.parquet"
         roles = table.with_suffix(".yaml")
-        known = public.roles.model_dump(mode="json", exclude_defaults=True)
+        table_roles = public.roles.model_dump(mode="json", exclude_defaults=True)
         try:
             frame.to_parquet(table, index=False)
-            roles.write_text(yaml.safe_dump(known, sort_keys=False))
+            roles.write_text(yaml.safe_dump(table_roles, sort_keys=False))
         except OSError as error:
             why = trouble(error) or "See that its folder can be written."
             raise ValueError(f"{table} could not be written. {why}") from error
@@ -169,8 +171,8 @@ def export_runs(
     With --no-rows no row of the data is in it: `store import` then asks for the table.
     The exit status is 2 when there is no such run, or it is not over.
     """
-    with opened(home) as kept:
-        pack_runs(kept, run_ids, out, rows=rows)
+    with opened(home) as files:
+        pack_runs(files, run_ids, out, rows=rows)
     typer.echo(f"{out}: {plural(len(run_ids), 'run')}, {size(out.stat().st_size)}")
 
 
@@ -188,8 +190,8 @@ def import_runs(
     What is there already is not put there again. The exit status is 2 when the file
     cannot be used; nothing of its runs is kept then.
     """
-    with opened(home) as kept:
-        found = unpack_runs(kept, file, table)
-        for run_id in found.runs:
-            run = kept.run(run_id)
+    with opened(home) as files:
+        imported = unpack_runs(files, file, table)
+        for run_id in imported.runs:
+            run = files.run(run_id)
             typer.echo(f"{run.name}: open /Train?run={run_id} in the app")

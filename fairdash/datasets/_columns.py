@@ -292,15 +292,15 @@ def _fitted(
 def _numbers(values: "pd.Series[Any]") -> "pd.Series[Any]":
     plain = values.str.strip().str.removesuffix("%").str.strip()
     plain = plain.str.replace(
-        THOUSANDS, lambda found: re.sub(SEPARATOR, "", found[0]), regex=True
+        THOUSANDS, lambda match: re.sub(SEPARATOR, "", match[0]), regex=True
     )
     return pd.to_numeric(plain, errors="coerce")
 
 
 def _answers(values: "pd.Series[Any]") -> "pd.Series[Any]":
     words = values.map(value_label).str.strip().str.lower()
-    known = dict.fromkeys(YES, True) | dict.fromkeys(NO, False)
-    return words.map(known)
+    by_word = dict.fromkeys(YES, True) | dict.fromkeys(NO, False)
+    return words.map(by_word)
 
 
 def _best_dates(values: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -112,16 +112,16 @@ class Encoder:
         X = np.empty((len(frame), len(self.feature_names)), dtype=np.float32)
         read = written = 0
         for column in self.columns:
-            kept = np.array([name not in dropped for name in column.names()])
-            here = slice(read, read + len(kept))
-            scaled = column.values(frame[column.column])[:, kept]
-            scaled -= np.array(self.shift[here])[kept]
+            used = np.array([name not in dropped for name in column.names()])
+            here = slice(read, read + len(used))
+            scaled = column.values(frame[column.column])[:, used]
+            scaled -= np.array(self.shift[here])[used]
             # a row may lie any number of training deviations away
             with np.errstate(over="ignore"):
-                scaled /= np.array(self.scale[here])[kept]
+                scaled /= np.array(self.scale[here])[used]
             np.clip(scaled, -LARGEST, LARGEST, out=scaled)
-            X[:, written : written + kept.sum()] = scaled
-            read, written = here.stop, written + kept.sum()
+            X[:, written : written + used.sum()] = scaled
+            read, written = here.stop, written + used.sum()
         return X
 
     def _check(self, frame: pd.DataFrame) -> None:

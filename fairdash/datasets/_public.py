@@ -109,9 +109,9 @@ def read_credit(path: Path) -> pd.DataFrame:
 def propublica(table: pd.DataFrame) -> pd.DataFrame:
     """Return the COMPAS rows of ProPublica's analysis."""
     screened = table["days_b_screening_arrest"].between(-30, 30)
-    known = (table["is_recid"] != -1) & (table["score_text"] != "N/A")
-    kept = screened & known & (table["c_charge_degree"] != "O")
-    return table[kept & table["score_text"].notna()]
+    scored = (table["is_recid"] != -1) & (table["score_text"] != "N/A")
+    used = screened & scored & (table["c_charge_degree"] != "O")
+    return table[used & table["score_text"].notna()]
 
 
 def propublica_with_charge(table: pd.DataFrame) -> pd.DataFrame:

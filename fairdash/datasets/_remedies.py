@@ -49,8 +49,8 @@ def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
     if remedy.kind == "recode":
         return frame.assign(**{remedy.column: _recoded(column, remedy.changes)})
     if remedy.kind == "convert":
-        known = _masked(column, remedy.values)
-        return frame.assign(**{remedy.column: as_kind(known, str(remedy.to))})
+        masked = _masked(column, remedy.values)
+        return frame.assign(**{remedy.column: as_kind(masked, str(remedy.to))})
     if remedy.kind == "date_parts":
         parts = date_parts(column)
         taken = [name for name in parts if name in frame]

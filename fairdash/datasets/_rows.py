@@ -129,8 +129,10 @@ def row_reasons(
     """Yield why rows are excluded: the reason, its column and a flag per row."""
     for column, values in roles.keep.items():
         codes, labels = label_codes(frame[column])
-        kept = np.isin(codes, [i for i, label in enumerate(labels) if label in values])
-        yield "outside the row filter", column, ~kept
+        inside = np.isin(
+            codes, [i for i, label in enumerate(labels) if label in values]
+        )
+        yield "outside the row filter", column, ~inside
     yield "outcome missing", roles.target, _missing(frame[roles.target])
     if roles.sensitive_missing == "exclude":
         for column in roles.sensitive_columns():

@@ -141,8 +141,8 @@ def quantile_cuts(column: "pd.Series[Any]", n_bins: int) -> tuple[float, ...]:
     points, counts = np.unique(values[np.isfinite(values)], return_counts=True)
     below = np.cumsum(counts) - counts
     wanted = np.arange(1, n_bins) / n_bins * counts.sum()
-    found = np.unique(np.searchsorted(below, wanted))
-    return tuple(float(points[i]) for i in found if 0 < i < len(points))
+    places = np.unique(np.searchsorted(below, wanted))
+    return tuple(float(points[i]) for i in places if 0 < i < len(points))
 
 
 def _open_ends(counts: NDArray[np.int64]) -> tuple[int, int]:

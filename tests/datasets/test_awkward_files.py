@@ -47,7 +47,6 @@ READ = {
     "None is a value": (b"a,b\nNone,2\nx,4\n", {"a": ["None", "x"]}),
     "quoted quotes": (b'a,b\n"x ""y""",1\nz,2\n', {"a": ['x "y"', "z"]}),
     "comments below": (b"# above\na,b\n1,2\n# between\n3,4\n# the end\n", AB),
-    "a header that begins with #": (b"#id,b\n1,2\n3,4\n", {"#id": [1, 3]}),
     "sep line": (b"sep=;\na;b\n1;2\n3;4\n", AB),
     "no header": (
         b"31,x,1\n45,y,2\n31,x,1\n45,y,2\n",

@@ -13,7 +13,6 @@ from fairdash.datasets._rows import UsedRows, has_row_rule, repeated_rows, used_
 from fairdash.datasets.checks.features import value_findings
 from fairdash.datasets.checks.leakage import leak_findings, proxy_findings
 
-MANY_REPEATS = 0.01
 SEVERITIES = ("error", "warning", "note")
 FEW_ROWS = 50
 FEW_IN_CELL = 10
@@ -97,7 +96,7 @@ def _repeated_rows(
         return
     n = len(frame)
     yield Problem(
-        "warning" if flags.sum() > MANY_REPEATS * n and _room_for(frame) else "note",
+        "note",
         "repeated rows",
         "",
         int(flags.sum()),
@@ -106,12 +105,6 @@ def _repeated_rows(
         "people with the same values.",
         Remedy(kind="drop_duplicates"),
     )
-
-
-def _room_for(frame: pd.DataFrame) -> bool:
-    """Tell whether n² combinations are possible, so that repeats are no chance."""
-    room = np.log(frame.nunique().clip(lower=1)).sum()
-    return bool(room > 2 * np.log(len(frame)))
 
 
 def _small_groups(used: UsedRows, roles: Roles) -> Iterator[Problem]:

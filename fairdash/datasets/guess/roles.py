@@ -225,8 +225,8 @@ def _guess_subgroup_columns(
         if (about := concept(frame[name])) is not None:
             people.setdefault(about, name)
     others = [name for name in few if not is_number(frame[name])]
-    found = (*ages[:1], *people.values())
-    return found or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
+    described = (*ages[:1], *people.values())
+    return described or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
 
 
 def guess_unit(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
@@ -266,12 +266,12 @@ def guess_scores(
     frame: pd.DataFrame, taken: Collection[str] = ()
 ) -> tuple[ScoreColumn, ...]:
     """Return the columns whose names say that they are scores of a model."""
-    found: list[ScoreColumn] = []
+    scores: list[ScoreColumn] = []
     for name in frame.columns:
         if str(name) in taken or not is_score(str(name), taken):
             continue
         score = guess_score(frame[name])
-        copies = (frame[one.column].equals(frame[name]) for one in found)
+        copies = (frame[earlier.column].equals(frame[name]) for earlier in scores)
         if score is not None and not any(copies):
-            found.append(score)
-    return tuple(found[:_MOST_GUESSED])
+            scores.append(score)
+    return tuple(scores[:_MOST_GUESSED])

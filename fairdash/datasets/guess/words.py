@@ -100,9 +100,9 @@ def is_score(name: str, beside: Iterable[str] = ()) -> bool:
 
 def strength(name: str, table: dict[float, str]) -> float:
     """Return how strongly the words of a name say what ``table`` lists; 0: not."""
-    found = name_words(name)
+    spoken = name_words(name)
     for weight in sorted(table, reverse=True):
-        if any(map(_pattern(table[weight]).fullmatch, found)):
+        if any(map(_pattern(table[weight]).fullmatch, spoken)):
             return weight
     return 0.0
 
@@ -120,26 +120,27 @@ def _pattern(stems: str) -> re.Pattern[str]:
 
 def concept(column: "pd.Series[Any]") -> str | None:
     """Return "ethnicity" or "sex" if the name or else the values of a column say so."""
-    known, strongly = sensitive_strength(column)
-    return known if known in ("ethnicity", "sex") and strongly >= CLEAR else None
+    attribute, strongly = sensitive_strength(column)
+    clear = attribute in ("ethnicity", "sex") and strongly >= CLEAR
+    return attribute if clear else None
 
 
 def sensitive_strength(column: "pd.Series[Any]") -> tuple[str | None, float]:
     """Return which sensitive attribute a column holds, and how strongly it says so."""
     name = str(column.name)
-    known, most = None, 0.0
+    strongest, most = None, 0.0
     for attribute, table in SENSITIVE_WORDS.items():
         weight = strength(name, table)
         if weight > most:
-            known, most = attribute, weight
+            strongest, most = attribute, weight
     by_value = None if is_number(column) else _values_say(column)
     if by_value is not None and most < BY_VALUE[by_value]:
-        known, most = by_value, BY_VALUE[by_value]
-    elif by_value == known == "ethnicity":
+        strongest, most = by_value, BY_VALUE[by_value]
+    elif by_value == strongest == "ethnicity":
         most += 1  # words are read more easily than codes
     if most and says(name, LISTS["not_of_the_person"]):
         most -= 3
-    return known, most
+    return strongest, most
 
 
 def _values_say(column: "pd.Series[Any]") -> str | None:
@@ -159,8 +160,8 @@ def guess_meaning(
 
     The words are such as "recidivated", "" where neither the name nor the value says.
     """
-    known = [OUTCOMES[word] for word in OUTCOMES if says(target, word)]
-    name, meaning = known[0] if known else ("", None)
+    meanings = [OUTCOMES[word] for word in OUTCOMES if says(target, word)]
+    name, meaning = meanings[0] if meanings else ("", None)
     if isinstance(positive, Cut):
         below = positive.sign in ("<", "<=")
         return "", _OPPOSITE[meaning] if below else meaning

@@ -90,8 +90,8 @@ def _parse(cells: Any, kind: CellKind) -> Any:
 def _plain(cells: Any, marks: TableFormat) -> Any:
     cells = _without_blanks(compute.utf8_trim_whitespace(cells))
     if mark := marks.thousands:
-        one = f"[{mark}]"
-        grouped = f"^[+-]?([0-9]+|[0-9]{{1,3}}({one}[0-9]{{3}})+)"
+        group_mark = f"[{mark}]"
+        grouped = f"^[+-]?([0-9]+|[0-9]{{1,3}}({group_mark}[0-9]{{3}})+)"
         grouped += f"([{marks.decimal}][0-9]*)?$"
         if not _all(compute.match_substring_regex(cells.drop_null(), grouped)):
             return None

@@ -221,12 +221,6 @@ def _leading_comments(lines: list[str]) -> int:
     count = 0
     while count < len(lines) and lines[count].startswith("#"):
         count += 1
-    if 0 < count < len(lines):
-        last, following = lines[count - 1], lines[count]
-        for delimiter in (",", ";", "\t", "|"):
-            n = last.count(delimiter)
-            if n and n == following.count(delimiter):
-                return count - 1
     return count if count < len(lines) else 0
 
 

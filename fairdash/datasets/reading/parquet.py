@@ -36,8 +36,8 @@ class ParquetRows:
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
         try:
-            kept = (schema.pandas_metadata or {}).get("index_columns", [])
-            index = {name for name in kept if isinstance(name, str)}
+            index_names = (schema.pandas_metadata or {}).get("index_columns", [])
+            index = {name for name in index_names if isinstance(name, str)}
         except (AttributeError, RecursionError, TypeError, ValueError) as error:
             raise self._damaged(error) from error
         self._positions = [i for i, n in enumerate(schema.names) if n not in index]

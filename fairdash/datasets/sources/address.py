@@ -72,10 +72,10 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
     ValueError
         If it names no source, a database without a table, or holds a password.
     """
-    found = SCHEME.match(text)
-    if found is None:
+    scheme_match = SCHEME.match(text)
+    if scheme_match is None:
         return Address("parquet", text)
-    scheme = found[1].lower().partition("+")[0]
+    scheme = scheme_match[1].lower().partition("+")[0]
     url = urlsplit(text)
     pairs = parse_qsl(url.query, keep_blank_values=True)
     if not secrets and (url.password or any(SECRETS.search(k) for k, _ in pairs)):
@@ -90,14 +90,14 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
         raise ValueError(
             f"{shown(text)} is no source that can be read: try {EXAMPLES}."
         )
-    asked = dict(pairs)
-    table, query = asked.pop("table", None), asked.pop("query", None)
+    options = dict(pairs)
+    table, query = options.pop("table", None), options.pop("query", None)
     if bool(table) == bool(query):
         raise ValueError(
             f"{shown(text)} names no table; add `?table=NAME` or `?query=SELECT …`, "
             "one of them."
         )
-    place = urlunsplit((url.scheme, url.netloc, url.path, urlencode(asked), ""))
+    place = urlunsplit((url.scheme, url.netloc, url.path, urlencode(options), ""))
     if not url.netloc:  # urlunsplit drops an empty host
         place = place.replace(":/", ":///", 1) if ":///" not in place else place
     return Address(scheme, place, table, query)  # type: ignore[arg-type]

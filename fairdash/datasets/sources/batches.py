@@ -61,23 +61,23 @@ def open_parquet(address: Address) -> ParquetRows:
     with reached(name):
         if SCHEME.match(address.place):
             system, place = load("fsspec").url_to_fs(address.place)
-            found = system.glob(place) if "*" in place else system.find(place)
+            paths = system.glob(place) if "*" in place else system.find(place)
         else:
             system, place = None, Path(address.place)
             parts = place.anchor or ".", str(place.relative_to(place.anchor or "."))
             some = Path(parts[0]).glob(parts[1]) if "*" in parts[1] else [place]
-            found = [
+            paths = [
                 str(file)
                 for path in some
                 for file in (path.rglob("*") if path.is_dir() else [path])
             ]
-        files = sorted(path for path in found if path.endswith((".parquet", ".pq")))
+        files = sorted(path for path in paths if path.endswith((".parquet", ".pq")))
         if not files:
             raise ValueError(f"{name} holds no Parquet file; name their folder.")
-        known = arrow_dataset.dataset(
+        arrow_files = arrow_dataset.dataset(
             files, filesystem=system, format="parquet", partitioning="hive"
         )
-    return ParquetRows(known, name)
+    return ParquetRows(arrow_files, name)
 
 
 def spool(address: Address, columns: Sequence[str] | None, path: Path) -> ParquetRows:

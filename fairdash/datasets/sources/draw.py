@@ -79,32 +79,32 @@ def write_source(
     The same rows in the same order, arguments and versions of libraries give the same
     file: its sha256 identifies the table.
     """
-    known = parse_address(address) if isinstance(address, str) else address
+    source = parse_address(address) if isinstance(address, str) else address
     if most_rows < 2:
         raise ValueError(f"`most_rows` must be at least 2, got {most_rows}.")
     wanted = None if columns is None else list(dict.fromkeys([*columns, *(by or ())]))
     with TemporaryDirectory(dir=path.parent) as folder:
-        if known.kind == "parquet":
-            rows = open_parquet(known)
+        if source.kind == "parquet":
+            rows = open_parquet(source)
         else:
-            rows = spool(known, wanted, Path(folder) / "rows.parquet")
+            rows = spool(source, wanted, Path(folder) / "rows.parquet")
         for column in [*(columns or ()), *(by or ())]:
             check_one_of("column", column, rows.names)
-        kept = list(columns) if columns is not None else rows.names
+        wanted_names = list(columns) if columns is not None else rows.names
         n_total = rows.count()
         if not n_total:
-            raise ValueError(f"{known.name} has no rows.")
+            raise ValueError(f"{source.name} has no rows.")
         chosen: NDArray[np.int64] | None = None
         words = f"all {n_total:,} rows"
         if n_total > most_rows:
-            by = _guessed(rows, kept) if by is None else by
+            by = _guessed(rows, wanted_names) if by is None else by
             chosen = draw_in_cells(_cells(rows, by, n_total), most_rows, random_state)
             words = f"{most_rows:,} of {n_total:,} rows"
             if by:
                 words += f", in proportion to {' and '.join(by)}"
-        _write(rows, kept, chosen, path)
+        _write(rows, wanted_names, chosen, path)
     n_rows = n_total if chosen is None else len(chosen)
-    title = known.name if chosen is None else f"{known.name} ({words})"
+    title = source.name if chosen is None else f"{source.name} ({words})"
     return Drawn(title, words, n_rows, n_total)
 
 

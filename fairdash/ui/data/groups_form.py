@@ -29,7 +29,9 @@ def pick_groups(
 ) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
     """Draw the groups of a column and return them: values by name, or cut points."""
     same = str(column.name) == roles.sensitive_feature
-    known, cuts = (roles.groups, roles.sensitive_cuts) if same else guess_groups(column)
+    present, cuts = (
+        (roles.groups, roles.sensitive_cuts) if same else guess_groups(column)
+    )
     few = count_values(column, FEW_VALUES) <= FEW_VALUES
     if pd.api.types.is_numeric_dtype(column) and not few:
         return None, pick_numbers(
@@ -39,7 +41,7 @@ def pick_groups(
             placeholder="25, 45",
             help="Each number begins a range: under 25, 25–44, 45 or more.",
         )
-    return _pick_values(common_labels(column)[:_MOST_GROUPS], known, key), ()
+    return _pick_values(common_labels(column)[:_MOST_GROUPS], present, key), ()
 
 
 def pick_crossing(few: list[str], roles: Roles, key: str) -> tuple[str, ...]:
@@ -83,11 +85,11 @@ def several(label: str, values: list[str], start: list[str], **how: Any) -> list
 
 
 def _pick_values(
-    labels: list[str], known: Mapping[str, tuple[str, ...]] | None, key: str
+    labels: list[str], present: Mapping[str, tuple[str, ...]] | None, key: str
 ) -> dict[str, tuple[str, ...]] | None:
     if len(labels) <= 2:
-        return dict(known) if known else None
-    shown = chosen_of(known)
+        return dict(present) if present else None
+    shown = chosen_of(present)
     named = [value for value in shown or () if value in labels]
     chosen = several(
         "Compared with the rest",
@@ -99,15 +101,15 @@ def _pick_values(
     )
     if set(chosen) == set(named):
         if shown is None:
-            st.caption(plain(f"The groups are {listing(known or ())}."))
-        return dict(known) if known else None
+            st.caption(plain(f"The groups are {listing(present or ())}."))
+        return dict(present) if present else None
     return groups_of(sorted(chosen, key=[*named, *labels].index), labels)
 
 
 def pick_bins(
-    frame: pd.DataFrame, columns: list[str], known: Subgroups, key: str
+    frame: pd.DataFrame, columns: list[str], present: Subgroups, key: str
 ) -> Subgroups:
-    """Draw the bins of numbers and the smallest size; return ``known`` with these.
+    """Draw the bins of numbers and the smallest size; return ``present`` with these.
 
     One number is the width of the bins, several are cut points.
     """
@@ -116,8 +118,8 @@ def pick_bins(
     for column in columns:
         if not pd.api.types.is_numeric_dtype(frame[column]):
             continue
-        width = known.widths.get(column)
-        current = known.cuts.get(column, () if width is None else (width,))
+        width = present.widths.get(column)
+        current = present.cuts.get(column, () if width is None else (width,))
         numbers = pick_numbers(
             f"Bins of {column}",
             current,
@@ -125,20 +127,20 @@ def pick_bins(
             placeholder="automatic",
             help="One number is a width: 10. Several are cut points: 25, 45.",
         )
-        if column in known.quantiles and not numbers:
-            quantiles[column] = known.quantiles[column]
-        elif (numbers == current and column in known.cuts) or len(numbers) > 1:
+        if column in present.quantiles and not numbers:
+            quantiles[column] = present.quantiles[column]
+        elif (numbers == current and column in present.cuts) or len(numbers) > 1:
             cuts[column] = numbers
         elif numbers:
             widths[column] = numbers[0]
     smallest = st.number_input(
         "Smallest subgroup (rows)",
         min_value=1,
-        value=known.min_size,
+        value=present.min_size,
         step=10,
         help="Gaps of smaller subgroups are not estimated.",
         key=f"{key} smallest",
     )
     bins = {"widths": widths, "quantiles": quantiles, "cuts": cuts}
     chosen = {"columns": tuple(columns), "min_size": int(smallest)}
-    return Subgroups.model_validate({**known.model_dump(), **bins, **chosen})
+    return Subgroups.model_validate({**present.model_dump(), **bins, **chosen})

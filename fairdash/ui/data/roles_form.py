@@ -94,23 +94,23 @@ def _pick_threshold(
 
 
 def _pick_positive(
-    column: "pd.Series[Any]", known: str | tuple[str, ...] | Cut, key: str
+    column: "pd.Series[Any]", present: str | tuple[str, ...] | Cut, key: str
 ) -> str | tuple[str, ...] | Cut:
     number = pd.api.types.is_numeric_dtype(column)
-    if isinstance(known, Cut) or (number and count_values(column, _FEW) > _FEW):
-        return _pick_cut(column, known, key)
+    if isinstance(present, Cut) or (number and count_values(column, _FEW) > _FEW):
+        return _pick_cut(column, present, key)
     labels = sorted(common_labels(column))
     if len(labels) <= 2:
         chosen: str | None = st.segmented_control(
             "Positive value",
             labels,
-            default=known if known in labels else labels[-1] if labels else None,
+            default=present if present in labels else labels[-1] if labels else None,
             format_func=plain,
             required=True,
             key=f"{key} positive",
         )
         return chosen or "1"  # an empty column has no label
-    named = [known] if isinstance(known, str) else list(known)
+    named = [present] if isinstance(present, str) else list(present)
     values = several(
         "Positive values",
         labels,
@@ -159,8 +159,8 @@ def _pick_meaning(
     return name.strip(), _MEANINGS[chosen]
 
 
-def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
-    start = known if isinstance(known, Cut) else None
+def _pick_cut(column: "pd.Series[Any]", present: object, key: str) -> str | Cut:
+    start = present if isinstance(present, Cut) else None
     left, right = st.columns([1, 2], gap="xsmall")
     sign = left.selectbox(
         "Positive if",
@@ -177,7 +177,7 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
         key=f"{key} cut",
     )
     if value is None:
-        return known if isinstance(known, str) else value_label(column.max())
+        return present if isinstance(present, str) else value_label(column.max())
     return Cut(sign=sign, value=value)
 
 
@@ -197,8 +197,8 @@ def roles_form(
     columns = [str(column) for column in frame.columns]
     target = _pick_column("Outcome (y)", columns, roles.target, f"{key} y")
     same = target == roles.target
-    known = roles.positive if same else guess_positive(frame[target])
-    positive = _pick_positive(frame[target], known, f"{key} {target}")
+    present = roles.positive if same else guess_positive(frame[target])
+    positive = _pick_positive(frame[target], present, f"{key} {target}")
     name, meaning = _pick_meaning(roles, target, positive, f"{key} {target} {positive}")
     others = [column for column in columns if column != target]
     sensitive = _pick_column(
@@ -363,7 +363,7 @@ def _pick_optional(
 
 
 def _pick_described(
-    others: Sequence[str], sensitive: str, roles: Roles, known: Subgroups, key: str
+    others: Sequence[str], sensitive: str, roles: Roles, present: Subgroups, key: str
 ) -> list[str]:
     """Draw the choice of subgroup columns, without those that make the groups.
 
@@ -372,7 +372,7 @@ def _pick_described(
     field, note = f"{key} subgroups", f"{key} freed"
     crossed = st.session_state.get(f"{key} crossed", roles.crossed_with)
     taken = {sensitive, *crossed}
-    now = st.session_state.get(field, [c for c in known.columns if c in others])
+    now = st.session_state.get(field, [c for c in present.columns if c in others])
     if freed := [column for column in now if column in taken]:
         st.session_state[note] = freed
     st.session_state[field] = [column for column in now if column not in taken]

@@ -74,11 +74,11 @@ def open_table(dataset_id: str | None) -> OpenTable | None:
         file = (record.table_sha256, record.table_name, record.name)
         return _with_draft(file, roles, record.subgroups, dataset_id)
     digest = TableFields.here().table or ""
-    known = {table.sha256: table.name for table in store().tables()}
-    if digest not in known:
+    files = {table.sha256: table.name for table in store().tables()}
+    if digest not in files:
         return None
-    roles = first_roles(digest, known[digest])
-    file = (digest, known[digest], title_of(known[digest]))
+    roles = first_roles(digest, files[digest])
+    file = (digest, files[digest], title_of(files[digest]))
     return _with_draft(file, roles, Subgroups(columns=roles.subgroup_columns), digest)
 
 
