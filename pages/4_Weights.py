@@ -30,11 +30,10 @@ def show_weights():
         model = ui.pick_model(weighted, view.run)
     with page.controls:
         subgroups = ui.subgroup_form(dataset, start)
-        with ui.more("Epoch, rows"), st.container(width=340):
+        with ui.more("Epoch"), st.container(width=340):
             chosen = weights.pick_weighted(model, models, view.data)
             epoch = weights.pick_epoch(chosen)
-            share = weights.pick_share()
-    top = audits.find_top_rows(chosen, chosen.ratio(epoch), share)
+    top = audits.find_top_rows(chosen, chosen.ratio(epoch))
     try:
         answer = chosen.answer(dataset, epoch, subgroups, top)
     except ValueError as error:

@@ -27,6 +27,7 @@ from fairdash.metrics import (
 from fairdash.store import Store, TrialRecord
 
 _LISTED = 10
+_TOP = 0.01  # of the rows
 _NEARLY_EQUAL = 0.99  # effective rows over rows: a design effect of 1.01
 _HOW = """
 Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
@@ -114,7 +115,6 @@ class TopRows:
     traits: pd.DataFrame
     listed: pd.DataFrame
     n_rows: int
-    share: float
 
     @property
     def clear(self) -> pd.DataFrame:
@@ -220,16 +220,14 @@ def weights_details(correlation: Correlation, top: TopRows) -> str:
         )
     return (
         f"{related if ends else 'Correlation not estimable.'} "
-        f"The top {percent(top.share)} are {plural(top.n_rows, 'row')}: {words}"
+        f"The top {percent(_TOP)} are {plural(top.n_rows, 'row')}: {words}"
     )
 
 
-def find_top_rows(
-    weighted: Weighted, ratio: NDArray[np.float64], share: float
-) -> TopRows:
-    """Return the rows with the largest ``share`` of weights and what they share."""
+def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
+    """Return the rows with the largest weights and what they share."""
     dataset, rows = weighted.store.dataset(weighted.dataset_id), weighted.rows
-    top = top_rows(ratio, share)
+    top = top_rows(ratio, _TOP)
     roles = dataset.roles
     columns = dict.fromkeys(
         [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
@@ -241,7 +239,7 @@ def find_top_rows(
     facts["P(ŷ = 1)"] = rows.scores(weighted.trial.key)[at]
     front = pd.DataFrame(facts, index=listed.index)
     listed = front.join(listed.rename(columns={n: f"{n} (column)" for n in facts}))
-    return TopRows(traits(frame, top), listed, len(top), share)
+    return TopRows(traits(frame, top), listed, len(top))
 
 
 def _short(value: float) -> str:

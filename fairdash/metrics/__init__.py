@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         best_off,
         better_when,
         error_costs,
+        measure_of,
+        rate_of,
     )
     from fairdash.metrics.group.cell_values import TOO_FEW
     from fairdash.metrics.group.chance import compare

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fairdash.metrics import RATES, Measured, decision_status, divide
+from fairdash.metrics import Measured, decision_status, divide, rate_of
 from fairdash.sweep._certified import COLUMNS, OVERALL, limit_of, measures_of
 from fairdash.sweep._front import pareto_front
 
@@ -52,7 +52,7 @@ class Part:
         are those it is about.
         """
         cells, rows = [], []
-        everyone = RATES[measure].about(self.y, np.ones(len(self.y)))
+        everyone = rate_of(measure)[0](self.y, np.ones(len(self.y)))
         for name, within in {OVERALL: everyone, **self.inside}.items():
             for group in np.unique(self.groups):
                 mine = np.flatnonzero(everyone & within & (self.groups == group))

@@ -52,41 +52,32 @@ def find_section(
     st.markdown(f"**{plain(found.verdict(audits.speech_of(store(), data)))}**")
     show_table(found.ranked())
     st.caption(plain(found.caption()))
-    _use(found, subgroups, model, weighted=bool(audits.weighted_models(models)))
+    _use(found, subgroups, model)
 
 
-def _use(
-    found: FoundSubgroups, subgroups: Subgroups, model: Setting, *, weighted: bool
-) -> None:
-    """Offer to go on with the found subgroups: one click each."""
+def _use(found: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
+    """Offer to go on with the subgroups beyond chance: one click each."""
+    listed = found.beyond.head(_OFFERED)
+    if listed.empty:
+        return
     st.caption("Make one the subgroups of every page, or go on with it:")
-    listed = found.table.head(_OFFERED)
-    for i, (name, conditions) in enumerate(
-        zip(listed["subgroup"], listed["conditions"], strict=True)
-    ):
-        found_in = as_subgroups(conditions, subgroups)
-        here = address(subgroups=found_in)
-        road = MethodGrid(method="road")
+    for name, conditions in zip(listed["subgroup"], listed["conditions"], strict=True):
+        chosen = as_subgroups(conditions, subgroups)
+        road = address(subgroups=chosen, form=MethodGrid(method="road"))
+        fix = address(subgroups=chosen, scores=model.id)
+        links = {
+            "Train ROAD beside it": ("2_Train", road),
+            "Fix in Post-process": ("6_Post-process", fix),
+        }
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(plain(name), key=f"use {i}", on_click=_look_at, args=(found_in,))
-            links = {
-                "Train ROAD beside it": (
-                    "2_Train",
-                    address(subgroups=found_in, form=road),
-                ),
-                "Fix in Post-process": (
-                    "6_Post-process",
-                    address(subgroups=found_in, scores=model.id),
-                ),
-            }
-            if weighted:
-                links["Where weights went"] = ("4_Weights", here)
+            st.button(
+                plain(name),
+                key=f"use {name}",
+                on_click=choose,
+                kwargs={"subgroups": chosen},
+            )
             for label, (path, there) in links.items():
                 st.page_link(f"pages/{path}.py", label=label, query_params=there)
-
-
-def _look_at(subgroups: Subgroups) -> None:
-    choose(subgroups=subgroups)
 
 
 def planted(data: str, subgroups: Subgroups, measure: str) -> dict[str, float]:
@@ -95,11 +86,10 @@ def planted(data: str, subgroups: Subgroups, measure: str) -> dict[str, float]:
         return {}
     record = store().dataset_record(data)
     for sample in SAMPLES.values():
-        kept = (record.table_name, record.n_rows, subgroups)
-        if kept == (sample.path.name, sample.n_rows, sample.subgroups):
-            table = sample.truth().subgroups
-            table = table[table["planted"]]
-            return dict(zip(table["subgroup"], table["decided"], strict=True))
+        table = (record.table_name, record.n_rows, subgroups)
+        if table == (sample.path.name, sample.n_rows, sample.subgroups):
+            truth = sample.truth().subgroups.query("planted")
+            return dict(zip(truth["subgroup"], truth["decided"], strict=True))
     return {}
 
 

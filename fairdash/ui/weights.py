@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from fairdash._wording import percent
 from fairdash.audits import (
     Setting,
     TopRows,
@@ -18,8 +17,6 @@ from fairdash.ui.widgets.blocks import decimals, heading, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.state import store
 
-_SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
-_SHARE = 0.01
 _TRAITS = """
 For each column the value that the rows with the largest weights have more often than
 all training rows, with 95% Wilson intervals that hold for all values at once. Numbers
@@ -31,9 +28,8 @@ are cut at their quartiles.
 class WeightsFields(Fields):
     """What the address says beside what every page knows."""
 
-    # After which epoch, how many rows are the top.
+    # After which epoch.
     epoch: int | None = field(default=None, metadata=OF_RUN)
-    share: float | None = None
 
 
 def pick_weighted(
@@ -62,17 +58,6 @@ def pick_epoch(weighted: Weighted) -> int:
         "Epoch", epochs, **bound("epoch", epochs[-1], among=epochs)
     )
     return epoch
-
-
-def pick_share() -> float:
-    """Draw the choice of how many rows are the top."""
-    share: float = st.select_slider(
-        "Rows with the largest r",
-        _SHARES,
-        format_func=percent,
-        **bound("share", _SHARE, among=_SHARES),
-    )
-    return share
 
 
 def show_rows(top: TopRows) -> None:

@@ -57,7 +57,6 @@ def test_without_a_model_every_page_opens_on_the_one_of_the_sweep(visit, run_id)
 CHOICES = {
     "Weights": [
         ("select_slider", "Epoch", 1),
-        ("select_slider", "Rows with the largest r", 0.1),
     ],
     "Local fairness": [("button_group", "Gap as", "ratio")],
     "Sweep": [

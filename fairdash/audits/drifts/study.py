@@ -20,7 +20,6 @@ from fairdash.metrics import (
     COST,
     MEASURE_NAMES,
     MEASURES,
-    RATES,
     SCORE_MEASURES,
     Interval,
     LocalMeasure,
@@ -29,6 +28,7 @@ from fairdash.metrics import (
     error_costs,
     evaluate,
     for_all_pairs,
+    measure_of,
 )
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec
@@ -84,8 +84,7 @@ def drift(
     first = _scored(store, dataset, main, seed)
     scored, excluded = {main.label: first}, []
     tables = drift_tables(dataset, seed, first, subgroups, other)
-    rate = RATES.get(measure)
-    if (rate is None or rate.needs_outcome) and tables[1].y is None:
+    if measure_of(measure).needs_outcome and tables[1].y is None:
         raise ValueError(
             f"{MEASURE_NAMES[measure]} needs the outcome, column "
             f"{dataset.roles.target!r}, in every table; add it, or choose the "

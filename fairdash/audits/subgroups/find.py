@@ -28,7 +28,14 @@ from fairdash.audits.subgroups.search import (
     widest_pair,
     without_redundant,
 )
-from fairdash.metrics import RATES, binary_vector, divide, linearised, unit_codes
+from fairdash.metrics import (
+    RATES,
+    binary_vector,
+    divide,
+    linearised,
+    rate_of,
+    unit_codes,
+)
 
 SEARCHED_MEASURES = RATES
 _LOOKED_AT = 500  # best subgroups that the list is made of
@@ -303,8 +310,8 @@ def _values(
     outcome = decided if y_true is None else binary_vector("y_true", y_true)
     check_lengths(decided, outcome)
     y, d = outcome.astype(np.float64), decided.astype(np.float64)
-    rate = RATES[measure]
-    return rate.about(y, d), rate.counted(y, d).astype(np.int64)
+    about, counted = (part(y, d) for part in rate_of(measure))
+    return about, counted.astype(np.int64)
 
 
 def _columns(

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,14 @@ def measure_of(key: str) -> Measure:
     return _CATALOG[COST if error_costs(key) else key]
 
 
+def rate_of(key: str) -> tuple[Rows, Rows]:
+    """Return which rows a rate is about, and which of these it counts."""
+    measure = _CATALOG[key]
+    assert measure.about is not None, "a rate is about some rows"
+    assert measure.counted is not None, "and counts some of these"
+    return measure.about, measure.counted
+
+
 def error_costs(measure: str) -> tuple[float, float] | None:
     """Return what a false positive and a false negative cost; None for other measures.
 
@@ -145,33 +153,7 @@ class Keys(Sequence[str]):
         return len(self._keys())
 
 
-class Rate(NamedTuple):
-    """The share of rows with some property among the rows a rate is about."""
-
-    about: Rows
-    counted: Rows
-    needs_outcome: bool
-
-
-class Rates(Mapping[str, Rate]):
-    """The measures that are rates of decisions."""
-
-    def __getitem__(self, key: str) -> Rate:
-        measure = _CATALOG[key]
-        if measure.about is None or measure.counted is None:
-            raise KeyError(key)
-        return Rate(measure.about, measure.counted, measure.needs_outcome)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(
-            [key for key, measure in _CATALOG.items() if measure.about is not None]
-        )
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-RATES = Rates()
+RATES = Keys(lambda measure: measure.about is not None)
 MEASURES = Keys(lambda measure: measure.outcome == "classes" and measure.key != COST)
 NUMBER_MEASURES = Keys(lambda measure: measure.outcome == "number")
 RANKING_MEASURES = Keys(lambda measure: measure.outcome == "ranking")

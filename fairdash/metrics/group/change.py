@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_one_of
-from fairdash.metrics.group.catalog import RATES, Array
+from fairdash.metrics.group.catalog import Array, measure_of, rate_of
 from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
@@ -99,12 +99,12 @@ def gap_change(
     weight = np.ones(len(rows))
     if sample_weight is not None:
         weight = row_weights("sample_weight", sample_weight, len(rows))
-    if RATES[measure].needs_outcome:
+    if measure_of(measure).needs_outcome:
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
         y = binary_vector("y_true", y_true).astype(np.float64)
         check_lengths(y, rows)
-        weight = np.where(RATES[measure].about(y, y), weight, 0.0)
+        weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
     unit = np.arange(len(rows))
     if cluster is not None:
         unit = np.unique(np.asarray(cluster), return_inverse=True)[1]

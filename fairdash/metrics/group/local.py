@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from fairdash.metrics.group.counting import (
     Counts,
-    binary_models,
     binary_vector,
 )
 from fairdash.metrics.group.local_measures import (
@@ -45,7 +44,7 @@ def local_di(
 
     Parameters
     ----------
-    y_pred : array-like of 0/1, (n_rows,) or (n_models, n_rows)
+    y_pred : array-like of 0/1, (n_rows,)
         Or any 0/1 column: with the outcome itself this is the gap in base rates.
     subgroups : array-like of shape (n_rows,)
         Label of every row; missing means none. Categories keep their order.
@@ -57,17 +56,16 @@ def local_di(
     DataFrame, one row per subgroup: subgroup, n, ``n_<group>`` and ``rate_<group>`` of
     every group, local_di, ci_low, ci_high, estimable, reason ("", "11 rows", "one group
     only"). Where not estimable local_di and its interval are NaN. A group without rows
-    in a subgroup is in none of its pairs. Several models come one below the other,
-    numbered in a leading column ``model``.
+    in a subgroup is in none of its pairs.
 
     References
     ----------
     V. Grari et al. (2024), On the fairness ROAD: robust optimization for adversarial
     debiasing. ICLR.
     """
-    tables = [
+    return (
         _selection(
-            predictions,
+            binary_vector("y_pred", y_pred),
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
@@ -76,11 +74,7 @@ def local_di(
         )
         .table(confidence=confidence, value="rate", gap="local_di")
         .drop(columns=_RATIOS)
-        for predictions in binary_models("y_pred", y_pred)
-    ]
-    if np.ndim(y_pred) == 1:
-        return tables[0]
-    return pd.concat(tables, keys=range(len(tables)), names=["model"]).reset_index(0)
+    )
 
 
 def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
@@ -88,8 +82,6 @@ def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
 
     A maximum of noisy gaps is biased upwards; :func:`noise_floor` says by how much.
     """
-    if "model" in table:
-        raise ValueError("`table` holds several models; pass the rows of one of them.")
     return float(mean_of_largest(table["local_di"].to_numpy(np.float64), k))
 
 

@@ -189,67 +189,6 @@ class LocalValues:
             }
         )
 
-    def estimates(
-        self, *, model: str = "", seed: int | None = None, confidence: float = 0.95
-    ) -> pd.DataFrame:
-        """Return values, gaps and ratios inside subgroups.
-
-        A table of `fairdash.metrics.estimates`; with it the largest gap.
-        """
-        blocks = self._blocks(
-            self.values, self.reported(), self.cells.subgroups, self.reasons, confidence
-        )
-        blocks.append(
-            block(
-                worst_of(self.measure),
-                Interval(*(np.reshape(part, (1, 1)) for part in self.worst())),
-                int(self.cells.rows.sum()),
-                subgroups=[None],
-                method=METHODS[self.values.kind][1],
-            )
-        )
-        return estimates([*self._of_all(confidence), *blocks], model=model, seed=seed)
-
-    def _of_all(self, confidence: float) -> list[Any]:
-        """Return blocks of estimates over all rows, where these are known."""
-        return []
-
-    def _blocks(
-        self,
-        values: CellValues,
-        shown: CellValues,
-        subgroups: Any,
-        reasons: Any,
-        confidence: float,
-    ) -> list[Any]:
-        kind, n = METHODS[values.kind], values.n
-        gap = Interval(self._apart(shown.value), *shown.largest_gap(confidence))
-        ratio = shown.smallest_ratio(confidence)
-        about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
-        together = {**about, "n": n.sum(axis=1, keepdims=True)}
-        return [
-            block(
-                self.measure,
-                values.interval(confidence),
-                n,
-                groups=self.cells.groups,
-                method=kind[0],
-                **about,
-            ),
-            *(
-                block(
-                    name,
-                    Interval(*(part[:, None] for part in interval)),
-                    method=method,
-                    **together,
-                )
-                for name, interval, method in (
-                    (gap_of(self.measure), gap, kind[1]),
-                    (ratio_of_measure(self.measure), ratio, "Donner and Zou"),
-                )
-            ),
-        ]
-
     def _apart(self, value: Array) -> Array:
         """Return the largest difference along the last axis of values there are."""
         apart = _largest(value) + _largest(-value)
@@ -298,10 +237,65 @@ class LocalMeasure(LocalValues):
         )
         return values
 
-    def _of_all(self, confidence: float) -> list[Any]:
-        whole = self.whole
-        row = whole.reshape(1, -1)
-        return self._blocks(row, row, [None], [""], confidence)
+    def estimates(
+        self, *, model: str = "", seed: int | None = None, confidence: float = 0.95
+    ) -> pd.DataFrame:
+        """Return values, gaps and ratios over all rows and inside subgroups.
+
+        A table of `fairdash.metrics.estimates`; with it the largest gap.
+        """
+        whole, places = self.whole.reshape(1, -1), self.cells.subgroups
+        largest = block(
+            worst_of(self.measure),
+            Interval(*(np.reshape(part, (1, 1)) for part in self.worst())),
+            int(self.cells.rows.sum()),
+            subgroups=[None],
+            method=METHODS[self.values.kind][1],
+        )
+        blocks = [
+            *self._blocks(whole, whole, [None], [""], confidence),
+            *self._blocks(
+                self.values, self.reported(), places, self.reasons, confidence
+            ),
+            largest,
+        ]
+        return estimates(blocks, model=model, seed=seed)
+
+    def _blocks(
+        self,
+        values: CellValues,
+        shown: CellValues,
+        subgroups: Any,
+        reasons: Any,
+        confidence: float,
+    ) -> list[Any]:
+        kind, n = METHODS[values.kind], values.n
+        gap = Interval(self._apart(shown.value), *shown.largest_gap(confidence))
+        ratio = shown.smallest_ratio(confidence)
+        about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
+        together = {**about, "n": n.sum(axis=1, keepdims=True)}
+        return [
+            block(
+                self.measure,
+                values.interval(confidence),
+                n,
+                groups=self.cells.groups,
+                method=kind[0],
+                **about,
+            ),
+            *(
+                block(
+                    name,
+                    Interval(*(part[:, None] for part in interval)),
+                    method=method,
+                    **together,
+                )
+                for name, interval, method in (
+                    (gap_of(self.measure), gap, kind[1]),
+                    (ratio_of_measure(self.measure), ratio, "Donner and Zou"),
+                )
+            ),
+        ]
 
     def overall(self, *, confidence: float = 0.95) -> Interval:
         """Return the largest difference over all rows, with its interval."""

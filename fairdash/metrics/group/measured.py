@@ -19,6 +19,7 @@ from fairdash.metrics.group.catalog import (
     Array,
     error_costs,
     measure_of,
+    rate_of,
 )
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import (
@@ -100,7 +101,7 @@ class Measured(NamedTuple):
         else:
             predicted = labels("y_pred", y_pred, pos_label).astype(np.float64)
         if y_true is None:
-            if scored or costs or RATES[measure].needs_outcome:
+            if scored or costs or measure_of(measure).needs_outcome:
                 raise ValueError(f"`y_true` is needed for {measure!r}.")
             y = np.zeros(len(predicted))
         else:
@@ -184,9 +185,10 @@ class Measured(NamedTuple):
         """Return shares of rows; equal costs are the share of wrong decisions."""
         about, counted = np.ones((2, 2), dtype=bool), _OUTCOMES != _DECISIONS
         if self.measure in RATES:
-            rate = RATES[self.measure]
-            about = rate.about(_OUTCOMES, _DECISIONS)
-            counted = about & rate.counted(_OUTCOMES, _DECISIONS)
+            about, counted = (
+                part(_OUTCOMES, _DECISIONS) for part in rate_of(self.measure)
+            )
+            counted = about & counted
         kind = (2 * self.y + self.predicted).astype(np.int64)
         if self.plain:  # counts say it all, and cost least
             sums = np.bincount(cell * 4 + kind, self.chance, 4 * n_cells)
