@@ -128,7 +128,7 @@ def test_a_search_waits_until_it_is_opened_and_a_found_subgroup_is_looked_at(
     model = next(m for m in ui.known_models(dataset_id, run_id) if m.method == "road")
     found = search_model(ui.store(), model, dataset_id, "selection_rate", min_size=20)
     assert found.caption() in words(page).replace("\\", "")
-    first = found.table.iloc[0]
+    first = found.beyond.iloc[0]
     assert plain(first["subgroup"]) in labels(page)
     speech = speech_of(ui.store(), dataset_id)
     assert found.verdict(speech) in words(page).replace("\\", "")
