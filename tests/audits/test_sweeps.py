@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import ROLES, people_csv
+from toys import ROLES, people, people_csv, train_sweep
 
 from fairdash.audits import (
     StoredSweep,
@@ -182,6 +182,15 @@ def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run
         assert gaps.max() == pytest.approx(row["test_worst_1_di"])
     choice = choose_certified(sweep, limits={PARITY: 0.9, "worst_1_di": 0.9})
     assert choice.model in set(table["model"])
+
+
+def test_units_of_a_table_go_into_the_table_to_certify(store):
+    twice = people().assign(person=np.arange(600) // 2)
+    roles = ROLES.model_copy(update={"unit": "person"})
+    sweep = finished_sweep(store, train_sweep(store, twice, "Units", roles))
+    table = sweep.certification_table({PARITY: 0.9})
+    assert len(table)
+    assert (table["units"] < table["n"]).all()
 
 
 def test_a_run_of_an_older_home_folder_opens_with_its_rows_marked(home):

@@ -328,7 +328,7 @@ def decided_part(rows: Rows) -> Part:
     names = local.loc[local["estimable"], "subgroup"]
     within = {str(name): labels == name for name in names}
     group = rows.dataset.group[rows.where].astype(np.int64)
-    return Part(rows.y, group, within, rows.sample_weight)
+    return Part(rows.y, group, within, rows.sample_weight, rows.sampling["cluster"])
 
 
 def rows_trained_on(
