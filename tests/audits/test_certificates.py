@@ -84,12 +84,12 @@ def test_certificates_are_those_of_the_kernels_on_each_seed_s_rows(table):
     terms = QUESTION._asdict()
     for seed, rows in enumerate(seeds):
         at = rows.where
-        known = noise.on(at)
+        limits = noise.on(at)
         columns = (y[at].astype(int), positive[at].astype(int), groups[at])
-        radii = {name: min(0.07, far) for name, far in known.reach.items()}
+        radii = {name: min(0.07, far) for name, far in limits.reach.items()}
         ball = tv_certificate(*columns, radii, **terms)
-        limits = {"least": known.least, "most": known.most}
-        soft = soft_certificate(*columns, known.matrix, **limits, **terms)
+        ends = {"least": limits.least, "most": limits.most}
+        soft = soft_certificate(*columns, limits.matrix, **ends, **terms)
         row = certificate.largest.iloc[seed]
         assert row["ball"] == pytest.approx(ball["worst_violation"].max())
         assert row["soft"] == pytest.approx(soft["worst_violation"].max())
@@ -105,7 +105,7 @@ def test_certificates_are_those_of_the_kernels_on_each_seed_s_rows(table):
 def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(
     source, visits
 ):
-    rng, kept, room = np.random.default_rng(1), [], []
+    rng, inside_all, room = np.random.default_rng(1), [], []
     for _ in range(80):
         people = drawn(rng, 3000 // visits)
         recorded = simulate_noise(people, 0.08, random_state=rng.integers(2**31))
@@ -116,14 +116,14 @@ def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(
             noise = from_level(noisy, 0.08, unit)
         else:
             noise = from_sample(noisy, sample_of(0.08, rng, 1500), "true", "noisy")
-        known = noise.on(where)
+        limits = noise.on(where)
         exact = estimate_noise(groups[where], noisy[where]).group_given_noisy
-        inside = (exact >= known.least - 1e-12) & (exact <= known.most + 1e-12)
+        inside = (exact >= limits.least - 1e-12) & (exact <= limits.most + 1e-12)
         far = distances(groups[where], noisy[where])
-        near = all(far[name] <= known.reach[name] + 1e-12 for name in far)
-        kept.append(bool(inside.to_numpy().all()) and near)
-        room.append(known.reach["a"] - far["a"])
-    assert np.mean(kept) >= 0.95
+        near = all(far[name] <= limits.reach[name] + 1e-12 for name in far)
+        inside_all.append(bool(inside.to_numpy().all()) and near)
+        room.append(limits.reach["a"] - far["a"])
+    assert np.mean(inside_all) >= 0.95
     assert np.mean(room) < 0.1 * visits  # and say something
 
 
@@ -182,9 +182,9 @@ def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
 
 
 @pytest.mark.parametrize("status", ["", "accepts all"])
-@pytest.mark.parametrize("kept", range(5))
-def test_what_is_said_holds_on_every_split(status, kept):
-    radii, held = [0.0, 0.001, 0.002, 0.003], [i < kept for i in range(4)]
+@pytest.mark.parametrize("n_held", range(5))
+def test_what_is_said_holds_on_every_split(status, n_held):
+    radii, held = [0.0, 0.001, 0.002, 0.003], [i < n_held for i in range(4)]
 
     def curve(*soft):
         return RadiusCurve("m", radii, [0.0] * 4, held, 0.003, [*soft], 3, status)
@@ -195,7 +195,7 @@ def test_what_is_said_holds_on_every_split(status, kept):
         assert verdict.startswith("There is no promise to keep")
     else:
         share = {0: "broken already", 1: "only if nearly every", 4: "holds with 0.3%"}
-        assert share.get(kept, f"at most 0.{kept - 1}% of any group") in verdict
+        assert share.get(n_held, f"at most 0.{n_held - 1}% of any group") in verdict
     assert "the constraint is kept" in curve(-0.1, 0.0).details
     assert "broken by at most 0.100 on average" in curve(-0.1, 0.3).details
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, in_points, number, percent
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.noisy_groups.noise import CONFIDENCE, Known, Noise, Places
+from fairdash.audits.noisy_groups.noise import CONFIDENCE, Limits, Noise, Places
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import tested
 from fairdash.datasets import Subgroups
@@ -112,15 +112,15 @@ def certify_decisions(
     terms = question._asdict()
     parts, largest = [], []
     for seed, rows in enumerate(seeds):
-        known = noise.on(rows.where)
+        limits = noise.on(rows.where)
         columns = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
         tables = {"noisy": violations(*columns, **terms)}
         worst = {"noisy": tables["noisy"]["violation"].max()}
-        if (balls := known.within(radius)) is not None:
+        if (balls := limits.within(radius)) is not None:
             tables["ball"] = tv_curve(*columns, [balls], **terms).drop(columns="step")
             worst["ball"] = tables["ball"]["worst_violation"].max()
-        if known.matrix is not None:
-            tables["soft"] = _soft(columns, known, question)
+        if limits.matrix is not None:
+            tables["soft"] = _soft(columns, limits, question)
             worst["soft"] = tables["soft"]["worst_violation"].max()
         parts += [table.assign(kind=kind, seed=seed) for kind, table in tables.items()]
         largest.append(worst)
@@ -149,16 +149,16 @@ class RadiusCurve:
     ----------
     radii : list of float
         In steps of .001 from 0 to how far any true group can be from its noisy one on
-        these rows, to 0.6 where that is not known.
-    largest, kept : list
+        these rows, to 0.6 where that is not limits.
+    largest, held : list
         Largest violation of any group at each radius, and whether it is at most 0 for
         every seed.
     reach : float
         How far any true group can be exactly, with 95 % confidence, which the last step
-        rounds up; NaN where that is not known.
+        rounds up; NaN where that is not limits.
     soft : list of float
         By seed the largest violation over all memberships that agree with the noise,
-        with 95 % confidence; empty where nothing is known.
+        with 95 % confidence; empty where nothing is limits.
     status : str
         Of `Decisions`, the first that any seed has.
     """
@@ -166,7 +166,7 @@ class RadiusCurve:
     label: str
     radii: list[float]
     largest: list[float]
-    kept: list[bool]
+    held: list[bool]
     reach: float
     soft: list[float]
     n_seeds: int
@@ -175,7 +175,7 @@ class RadiusCurve:
     @property
     def tolerated(self) -> float:
         """Largest radius at which the constraint is kept for every seed, else NaN."""
-        return self.radii[sum(self.kept) - 1] if any(self.kept) else float("nan")
+        return self.radii[sum(self.held) - 1] if any(self.held) else float("nan")
 
     @property
     def shown(self) -> float:
@@ -189,7 +189,7 @@ class RadiusCurve:
 
     @property
     def details(self) -> str:
-        """Say what knowing P(G | Ĝ) adds; nothing where it is not known."""
+        """Say what knowing P(G | Ĝ) adds; nothing where it is not limits."""
         if not self.soft:
             return ""
         sure = f"{CONFIDENCE:.0%} confidence"
@@ -203,18 +203,18 @@ def radius_curve(
     label: str, seeds: Sequence[Decisions], noise: Noise, question: Question
 ) -> RadiusCurve:
     """Return the worst case within every radius; see `certify_decisions`."""
-    known_rows = [noise.on(rows.where) for rows in seeds]
-    far = [distance for known in known_rows for distance in known.reach.values()]
+    by_seed = [noise.on(rows.where) for rows in seeds]
+    far = [distance for limits in by_seed for distance in limits.reach.values()]
     most = np.ceil(max(far, default=FARTHEST) / STEP) * STEP
     radii = np.round(np.arange(0, most + STEP / 2, STEP), 6)
     largest, soft = [], []
-    for rows, known in zip(seeds, known_rows, strict=True):
+    for rows, limits in zip(seeds, by_seed, strict=True):
         columns = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
-        within = [known.within(radius) for radius in radii.tolist()]
+        within = [limits.within(radius) for radius in radii.tolist()]
         table = tv_curve(*columns, within, **question._asdict())
         largest.append(table.groupby("step")["worst_violation"].max().to_numpy())
-        if known.matrix is not None:
-            table = _soft(columns, known, question)
+        if limits.matrix is not None:
+            table = _soft(columns, limits, question)
             soft.append(float(table["worst_violation"].max()))
     return RadiusCurve(
         label,
@@ -252,7 +252,7 @@ def promise_verdict(curve: RadiusCurve) -> str:
         return f"There is no promise to keep: the model {why}."
     if math.isnan(share):
         return "The promise is broken already, with every group recorded right."
-    if all(curve.kept):
+    if all(curve.held):
         far = percent(float(np.fmin(curve.reach, curve.radii[-1])))
         return f"The promise holds with {far} of any group recorded wrongly."
     if share < _NONE_WRONG:
@@ -332,15 +332,15 @@ def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
 
 
 def _soft(
-    columns: tuple[Any, Any, Any], known: Known, question: Question
+    columns: tuple[Any, Any, Any], limits: Limits, question: Question
 ) -> pd.DataFrame:
     """Return the soft certificate of outcomes, decisions and noisy groups."""
-    assert known.matrix is not None, "asked for where something is known"
+    assert limits.matrix is not None, "asked for where something is known"
     return soft_certificate(
         *columns,
-        known.matrix,
-        least=known.least,
-        most=known.most,
+        limits.matrix,
+        least=limits.least,
+        most=limits.most,
         **question._asdict(),
     )
 

@@ -26,7 +26,7 @@ _OF_LIMITS = (1 + CONFIDENCE) / 2  # of two limits, so that both hold with 95 %
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class Limits:
     """What is known of the true groups of some rows, with 95 % confidence.
 
     Attributes
@@ -86,7 +86,7 @@ class Noise:
         columns = {"Recorded as": recorded, "Is": true, "Share": share}
         return pd.DataFrame({name: cells.ravel() for name, cells in columns.items()})
 
-    def on(self, where: Places) -> Known:
+    def on(self, where: Places) -> Limits:
         """Return what is known of the true groups of some rows.
 
         The shares of the rows lie about those that they were drawn from: within limits
@@ -94,7 +94,7 @@ class Noise:
         so they vary like as many rows as units of equal size.
         """
         if self.matrix is None or self.low is None or self.high is None:
-            return Known(None, None, None, {})
+            return Limits(None, None, None, {})
         names, n = np.unique(self.noisy[where].astype(str), return_counts=True)
         unit = None if self.unit is None else self.unit[where]
         independent = _independent(self.noisy[where].astype(str), unit)
@@ -106,7 +106,7 @@ class Noise:
         )
         between = pd.DataFrame(reach(least, most, n), names, matrix.columns)
         far = {str(name): float(between.loc[name, name]) for name in names}
-        return Known(matrix, least, most, far)
+        return Limits(matrix, least, most, far)
 
 
 def most_assumed(groups: Labels) -> float:
