@@ -30,28 +30,6 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 DOCS = ROOT / "docs"
 MAKEFILE = (ROOT / "Makefile").read_text()
-TEXTS = sorted(
-    {
-        *ROOT.glob("*.md"),
-        *(path for path in DOCS.rglob("*.md") if path.name != "glossary.md"),
-        *(ROOT / "sample_data").glob("*.md"),
-        ROOT / "app.py",
-        *(ROOT / "pages").glob("*.py"),
-        *(ROOT / "fairdash").rglob("*.py"),
-        *(ROOT / "fairdash").rglob("*.js"),
-    }
-)
-# words of docs/glossary.md that are not used, as patterns, and what to write
-AVOIDED = {
-    r"(?i)\bmend(s|ed|ing)?\b": "fix",
-    r"(?i)\bleft out\b|\bleav(e|es|ing) (\w+ )?out\b": "excluded",
-    r"(?i)\bby lot\b": "at random",
-    r"(?i)\bdecid(e|es|ed) (a|the|your|this) (new )?file\b": "apply thresholds",
-    r"(?i)\bdecided file\b|\bfile decided\b": "apply thresholds",
-    r"(?<![Dd]emographic )(?<! rate )\b[Pp]arity\b": "demographic parity",
-    r"(?i)\bwhat does not count\b": "sensitive directions",
-    r"(?i)\bat their word\b": "treats as true",
-}
 EXAMPLES = [p for p in (ROOT / "fairdash").rglob("*.py") if ">>> " in p.read_text()]
 LINK = re.compile(r"!?\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)")
 
@@ -109,14 +87,6 @@ def test_the_code_that_the_glossary_names_is_there():
     for name in rows:
         defined = re.search(rf"\b{re.split(r'[. ]', name)[-1]}\b", code)
         assert defined or (ROOT / "fairdash" / name).exists(), name
-
-
-def test_texts_keep_to_the_glossary():
-    for path in TEXTS:
-        text = " ".join(path.read_text().split())
-        for words, instead in AVOIDED.items():
-            match = re.search(words, text)
-            assert match is None, f"{path}: write {instead} for {match[0]}"
 
 
 def blocks(path, *kinds):

@@ -92,13 +92,3 @@ def test_a_table_without_roles_stays_open_on_the_way_through_other_pages(visit):
     }
     assert links["Runs"] == links["Data"] == f"table={table}"
     same_opened_anew(page, "Data", visit)
-
-
-def test_the_form_of_another_method_is_filled_in_anew(visit, run_id):
-    page = visit("Train", run=run_id)
-    start = chosen(page)
-    widget(page, "selectbox", "Method").set_value("reductions").run()
-    widget(page, "selectbox", "Constraint").set_value("equalized_odds").run()
-    same_opened_anew(page, "Train", visit)
-    widget(page, "selectbox", "Method").set_value("road").run()
-    assert chosen(page) == start

@@ -56,20 +56,3 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     expect(page.get_by_text("Paired change of Worst-1-DI")).to_be_visible()
     query = parse_qs(urlparse(page.url).query)
     assert query.keys() == {"run", "data", "models", "model"}
-
-
-def test_a_found_subgroup_goes_along_to_train_and_to_post_process(
-    page, server, audited
-):
-    page.goto(f"{server}/Local_fairness?{audited}")
-    page.get_by_role("button", name="Subgroups nobody named").click()
-    page.get_by_role("link", name="Train ROAD beside it").first.wait_for()
-    page.get_by_role("link", name="Train ROAD beside it").first.click()
-    page.get_by_text("Locality (τ)").wait_for()
-    chosen = parse_qs(urlparse(page.url).query)["subgroups"]
-    page.go_back()
-    page.get_by_role("link", name="Fix in Post-process").first.click()
-    page.get_by_text("Expected accuracy", exact=True).first.wait_for()
-    query = parse_qs(urlparse(page.url).query)
-    assert query["subgroups"] == chosen
-    assert "scores" in query

@@ -63,8 +63,7 @@ _SHIFTS = {
     "shift": "Shift",
     "p_adjusted": "Adjusted p",
     "unseen": "Unseen (%)",
-    "missing_before": "Missing before (%)",
-    "missing_after": "Missing now (%)",
+    "missing": "More missing (%)",
     "change": "What changed most",
 }
 
@@ -154,7 +153,7 @@ class DriftResult:
     def shift_answer(self) -> Answer:
         """Return how far every column shifted, largest first."""
         table = self.shifts[list(_SHIFTS)].copy()
-        for name in ("unseen", "missing_before", "missing_after"):
+        for name in ("unseen", "missing"):
             table[name] = (100 * table[name]).round(2)
         table["p_adjusted"] = table["p_adjusted"].map(p_value)
         n = int((self.shifts["p_adjusted"] < 0.05).sum())

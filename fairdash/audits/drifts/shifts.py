@@ -40,8 +40,8 @@ def column_shifts(
     -------
     DataFrame, one row per column: column, statistic ("KS", "TV"), shift, p_value,
     p_adjusted (Holm over the columns), unseen (share of ``after`` with a value that no
-    training row has; of a number one outside their range), missing_before,
-    missing_after, change (in words). NaN where a table has no value.
+    training row has; of a number one outside their range), missing (by how much its
+    share grew), change (in words). NaN where a table has no value.
 
     References
     ----------
@@ -64,8 +64,7 @@ def _shift(
     compared = _numbers if is_number(training) else _categories
     return compared(before, after) | {
         "unseen": float(_unseen(after, training).mean()),
-        "missing_before": float(before.isna().mean()),
-        "missing_after": float(after.isna().mean()),
+        "missing": float(after.isna().mean() - before.isna().mean()),
     }
 
 
