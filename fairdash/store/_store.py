@@ -38,7 +38,7 @@ class Kept:
         A file holds scores or groups that a question needed.
     id : str
         What `Store.remove` takes.
-    n_rows, n_columns : int
+    n_rows : int
         Of the table.
     n_bytes : int
         On the disk. A table of two data sets counts for each.
@@ -50,7 +50,6 @@ class Kept:
     id: str
     name: str
     n_rows: int
-    n_columns: int
     n_runs: int
     n_bytes: int
     created: float
@@ -128,15 +127,15 @@ class Store(ScoreStore, RunStore):
         for data in datasets:
             table = tables[data.table_sha256]
             size = n_bytes.get(table.sha256, 0) + n_bytes.get(data.id, 0)
-            shape = table.n_rows, table.n_columns, n_runs.get(data.id, 0)
+            counts = table.n_rows, n_runs.get(data.id, 0)
             entries.append(
-                Kept("data set", data.id, data.name, *shape, size, data.created)
+                Kept("data set", data.id, data.name, *counts, size, data.created)
             )
         for digest in tables.keys() - {data.table_sha256 for data in datasets}:
             table, size = tables[digest], n_bytes.get(digest, 0)
-            shape = table.n_rows, table.n_columns, 0
+            counts = table.n_rows, 0
             entries.append(
-                Kept("file", digest, table.name, *shape, size, table.created)
+                Kept("file", digest, table.name, *counts, size, table.created)
             )
         return sorted(entries, key=lambda entry: entry.created, reverse=True)
 

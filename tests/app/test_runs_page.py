@@ -51,14 +51,3 @@ def test_a_bundle_is_imported_and_opened(visit, runs, tmp_path):
     assert ui.store().snapshot(run.id).trials[0].row == wanted
     assert page.query_params["run"] == run.id
     assert page.query_params["k"] == "2"
-
-
-def test_a_failed_run_gives_its_reason_in_the_note(visit, runs, dataset_id):
-    store = ui.store()
-    trials = store.snapshot(runs[0].id).trials
-    failed = store.add_run(runs[0].spec, trials, "Bad", dataset_id)
-    store.set_status(failed, "failed", error="Traceback\nValueError: τ must be > 0")
-    page = visit("Runs")
-    assert "Progress" not in page.dataframe[0].value
-    assert not page.exception
-    assert page.dataframe[0].value["Note"].iloc[0] == "ValueError: τ must be > 0"

@@ -4,9 +4,8 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import pandas as pd
 import pytest
@@ -84,32 +83,6 @@ def test_a_failed_trial_is_named_and_fails_the_command(home, folder):
     assert "Traceback" not in done.output
 
 
-def test_ctrl_c_cancels_the_run(home, folder):
-    long = {"method": "road", "params": {"n_epochs": 100_000}}
-    (folder / "long.yaml").write_text(
-        specification("people.csv", methods=[long]).to_yaml()
-    )
-    terminal = subprocess.Popen(
-        [*COMMAND, "run", str(folder / "long.yaml"), "--inline"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        wait_until((home / "store.db").exists)
-        with closing(open_store()) as store:
-            wait_until(lambda: [run.status for run in store.runs()] == ["running"])
-            time.sleep(0.5)
-            terminal.send_signal(signal.SIGINT)
-            stdout, stderr = terminal.communicate(timeout=120)
-            assert terminal.returncode == 1
-            assert "cancelled" in stdout
-            assert "Traceback" not in stderr
-            assert store.runs()[0].status == "cancelled"
-    finally:
-        terminal.kill()
-
-
 def connects(port, host):
     """Tell whether a page of a host name, as a browser says, may talk to the server."""
     link = http.client.HTTPConnection("localhost", port, timeout=30)
@@ -171,16 +144,6 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
     finally:
         end_runs(home)
         wait_until_no_engine(home)
-
-
-def test_a_login_that_cannot_work_is_refused_before_anything_starts(home, folder):
-    (folder / ".streamlit").mkdir()
-    (folder / ".streamlit" / "secrets.toml").write_text("[auth]\nclient_id = 'a'\n")
-    done = subprocess.run([*COMMAND, "app"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert one_line(done.stderr)
-    assert "redirect_uri" in done.stderr
-    assert not home.exists()
 
 
 def test_the_app_is_served_to_others_only_with_a_login_or_knowingly(home):

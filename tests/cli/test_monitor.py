@@ -172,17 +172,7 @@ def test_the_shell_adds_runs_shows_and_calls_what_the_operator_allowed(
     [
         ({"every": "year"}, "--every"),
         ({"outcomes": "x.csv"}, "--key"),
-        ({"name": " "}, "name"),
         ({"policy": {**LIMITS, "weight": "w"}}, "weight"),
-        (
-            {
-                "policy": {
-                    **LIMITS,
-                    "limits": [{"measure": "brier", "at_most": 0.1}],
-                }
-            },
-            "measure",
-        ),
     ],
 )
 def test_what_cannot_be_watched_is_refused(change, words):

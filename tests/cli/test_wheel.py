@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -57,22 +56,6 @@ def elsewhere(installed, home, tmp_path):
     """How to run a process that finds nothing of the checkout."""
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     return {"cwd": tmp_path, "env": environment}
-
-
-def test_the_sdist_holds_sources_tests_documents_and_the_licence(installed):
-    (sdist,) = installed.parent.glob("*.tar.gz")
-    with tarfile.open(sdist) as packed:
-        held = {name.partition("/")[2] for name in packed.getnames()}
-    for folder in ("fairdash", "pages", "sample_data", "tests", "docs", "benchmarks"):
-        kinds = ("*.py", "*.js", "*.css", "*.html", "*.md", "*.svg", "*.zip", "*.yaml")
-        found = [path for kind in kinds for path in (ROOT / folder).rglob(kind)]
-        there = {str(path.relative_to(ROOT)) for path in found}
-        assert there, folder
-        assert there <= held, there - held
-    tops = ("LICENSE", "README.md", "constraints.txt", "Makefile", "app.py", "setup.py")
-    assert {*tops, ".streamlit/config.toml", "pyproject.toml"} <= held
-    (licence,) = installed.glob("fairdash-*.dist-info/licenses/LICENSE")
-    assert licence.read_text() == (ROOT / "LICENSE").read_text()
 
 
 def test_all_pages_and_samples_are_in_the_wheel(installed, elsewhere):

@@ -145,19 +145,6 @@ def test_two_sweeps_that_share_trials_train_them_once(store, ask):
     assert written(store, one).items() <= written(store, two).items()
 
 
-def test_a_cancelled_run_ends_within_an_epoch_and_no_other_with_it(store, ask):
-    doomed = ask(road(LONG, tau=0.51))
-    other = ask(road(LONG, tau=0.52))
-    wait_until(lambda: trains(store, doomed) and trains(store, other))
-    cancel(store, doomed)
-    wait_until(lambda: over(store, doomed))
-    assert store.run(doomed).status == "cancelled"
-    assert store.snapshot(doomed).trials[0].status == "queued"
-    epoch = store.snapshot(other).trials[0].progress.epoch
-    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch)
-    assert store.run(other).status == "running"
-
-
 def test_a_run_that_does_not_listen_is_killed_alone(store, ask):
     doomed, other = ask(road(STUBBORN, tau=0.53)), ask(road(LONG, tau=0.54))
     wait_until(lambda: store.snapshot(doomed).count("running") == 1)

@@ -1,5 +1,4 @@
 import pytest
-import sqlalchemy as sa
 from toys import people_csv, specification
 
 from fairdash.jobs import queue, run_open, submit
@@ -86,25 +85,3 @@ def test_an_interrupted_run_goes_on_where_it_stopped(store, path):
     run_open(store)
     assert store.run(run_id).status == "finished"
     assert store.artifact(first).folder.stat().st_mtime_ns == before
-
-
-def test_a_damaged_model_fails_and_the_others_of_its_stack_do_not(store, path):
-    grid = {"method": "road", "params": {**QUICK, "fairness_weight": [0.5, 1.0]}}
-    spec = specification(path, methods=[grid])
-    keys = [trial.key for trial in store.snapshot(submit(store, spec)).trials]
-    scores = store.artifact(keys[0]).folder / "scores.npy"
-    scores.write_bytes(scores.read_bytes()[:-1])
-    again = store.snapshot(submit(store, spec))
-    assert [trial.status for trial in again.trials] == ["failed", "finished"]
-    assert "scores.npy of" in again.trials[0].reason
-
-
-def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):
-    spec = specification(path)
-    run_id = queue(store, spec)
-    with store.database.writing() as connection:
-        connection.execute(sa.text("UPDATE trials SET method = 'magic'"))
-    run_open(store)
-    record = store.run(run_id)
-    assert record.status == "failed"
-    assert "`method` must be one of" in record.error

@@ -4,10 +4,8 @@ import pandas as pd
 import pytest
 import yaml
 from markdown_it import MarkdownIt
-from typer.testing import CliRunner
 
 from fairdash.audits import opened_on
-from fairdash.cli import app
 from fairdash.reports import report
 
 
@@ -56,12 +54,3 @@ def test_the_card_has_the_sections_and_the_numbers_of_the_page(swept):
     shown = tables(tokens)["All settings"].set_index("Setting")
     accuracy = float(shown.loc[chosen.label, "Accuracy, test"])
     assert accuracy == pytest.approx(mine["test_accuracy"].mean(), abs=5e-4)
-
-
-def test_the_shell_writes_a_card(swept, tmp_path):
-    store, run = swept
-    out = tmp_path / "card.md"
-    arguments = ["report", run, "--out", str(out), "--home", str(store.home)]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    assert out.read_text() == report(store, run).to_markdown()

@@ -122,20 +122,6 @@ def test_a_pack_of_local_law_144_holds_ratios_bounds_and_unknown_people(file, tm
     assert "not legal advice" in text
 
 
-def test_a_pack_of_adverse_impact_holds_the_tests(file, tmp_path):
-    out = tmp_path / "pack.md"
-    asked = ["--pack", "adverse-impact", "--score", "score", "--threshold", "0.3"]
-    call(file, *asked, "--group", "sex", "--out", out)
-    text = out.read_text()
-    frame = pd.read_csv(file).dropna(subset="sex")
-    (row,) = impact_tests(
-        frame["score"] >= 0.3, frame["sex"], scores=frame["score"]
-    ).to_dict("records")
-    for name in ("ratio", "deviations", "smd"):
-        assert f"{abs(row[name]):.3f}" in text
-    assert "no value in sex" in text
-
-
 def test_packs_of_a_run_search_its_models_and_list_annex_iv(swept, tmp_path):
     store, run_id = swept
     out = tmp_path / "annex.html"

@@ -183,12 +183,6 @@ def test_small_groups_are_suppressed_in_tables_and_figures(scarce):
     assert not table.eq("suppressed").any(axis=None)
 
 
-def test_a_table_without_scores_has_no_report_of_them(swept):
-    store, run = swept
-    with pytest.raises(ValueError, match="has no scores to report on"):
-        score_report(store, store.snapshot(run).run.dataset_id)
-
-
 @given(
     st.lists(st.lists(st.integers(0, 30), min_size=2, max_size=2), min_size=1),
     st.integers(1, 20),

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -67,9 +66,8 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
             assert second is not None
 
 
-@pytest.mark.parametrize("returns", [True, False])
-def test_a_run_waits_for_a_server_that_restarts_and_ends_if_it_stays_away(
-    returns, store, postgres_control, tmp_path, monkeypatch, capsys
+def test_a_run_waits_for_a_server_that_restarts(
+    store, postgres_control, tmp_path, monkeypatch, capsys
 ):
     """It stops in the midst of a training, which is no failure of the model."""
     (tmp_path / "people.csv").write_bytes(people_csv(200))
@@ -82,32 +80,8 @@ def test_a_run_waits_for_a_server_that_restarts_and_ends_if_it_stays_away(
         try:
             write(events)
         finally:
-            if returns:
-                control("start")
+            control("start")
 
     monkeypatch.setattr(store, "put_progress", put_progress)
-    if returns:
-        assert _run.follow(store, run, inline=True).run.status == "finished"
-    else:
-        monkeypatch.setattr(_run, "AWAY_SECONDS", 0.3)
-        with pytest.raises(StoreError, match=f"not reached for 1 s.* Run {run} is"):
-            _run.follow(store, run, inline=True)
-        control("start")
-        assert store.run(run).status == "running"
+    assert _run.follow(store, run, inline=True).run.status == "finished"
     assert "Waits for Postgres" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("address", "sentence"),
-    [
-        (partial(sa.URL.set, database="none"), "is not reached.*FAIRDASH_DATABASE"),
-        (partial(sa.URL.set, drivername="mysql"), "'mysql' is not supported"),
-    ],
-)
-def test_an_address_that_leads_nowhere_is_a_sentence(
-    home, postgres_server, address, sentence
-):
-    url = address(sa.make_url(postgres_server)).render_as_string()
-    with pytest.raises((StoreError, ValueError), match=sentence) as refused:
-        open_store(url=url)
-    assert "/none" not in str(refused.value)

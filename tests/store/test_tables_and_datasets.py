@@ -1,20 +1,9 @@
 from dataclasses import replace
 
-import pandas as pd
 from toys import ROLES, people, people_csv
 
 from fairdash.datasets import Subgroups, TableFormat
 from fairdash.store import open_store
-
-
-def test_a_table_comes_back_as_it_was_read(store):
-    digest = store.add_table(people_csv(), "people.csv")
-    pd.testing.assert_frame_equal(
-        store.table(digest), people(), check_dtype=False, check_exact=False
-    )
-    (record,) = store.tables()
-    assert (record.sha256, record.name) == (digest, "people.csv")
-    assert (record.n_rows, record.n_columns) == (600, 5)
 
 
 def test_a_dataset_survives_reopening(store):

@@ -1,6 +1,5 @@
 """Users of one server: homes apart, in folders, schemas and object stores."""
 
-from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
@@ -83,14 +82,3 @@ def test_users_of_one_postgres_have_a_schema_and_an_engine_each(postgres, opened
         assert other
         with again.database.claim() as second:
             assert second is None
-
-
-def test_files_of_users_lie_apart_in_an_object_store(tmp_path, opened, monkeypatch):
-    monkeypatch.setenv("FAIRDASH_FILES", f"file://{tmp_path}/away")
-    ann, bob = (opened(tmp_path / "server", user) for user in (ANN, BOB))
-    digest = ann.add_table(people_csv(100), "people.csv")
-    assert list((tmp_path / "away" / "users" / ANN.id).rglob(f"*{digest}*"))
-    assert bob.add_table(people_csv(100), "people.csv") == digest
-    ann.delete_table(digest)
-    with closing(open_store(bob.home)) as worker:
-        assert len(worker.table(digest)) == 100
