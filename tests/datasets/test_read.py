@@ -30,13 +30,6 @@ def test_a_byte_order_mark_that_was_not_said_or_is_not_there_costs_no_row(
     assert table.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
 
 
-def test_messages_name_the_file(tmp_path):
-    path = tmp_path / "applicants.csv"
-    path.write_bytes(b"")
-    with pytest.raises(ValueError, match=r"^applicants\.csv is empty"):
-        read_table(path)
-
-
 def test_names_are_told_apart_one_by_one():
     names = unique_names(["a", "a", "a.1", "", "a", "Unnamed: 3", "a.1"])
     expected = ["a", "a.2", "a.1", "Unnamed: 3", "a.3", "Unnamed: 3.1", "a.1.1"]

@@ -33,10 +33,6 @@ from fairdash.ui.data.groups_form import (
 )
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
-_MISSING: dict[Literal["impute", "exclude"], str] = {
-    "impute": "Keep",
-    "exclude": "Exclude",
-}
 _FEW = 4
 _SIGNS: dict[Literal[">", ">=", "<", "<="], str] = {
     ">": ">",
@@ -225,7 +221,7 @@ def roles_form(
             scores = _pick_scores(frame, roles, numbers, key)
         scored = tuple(score.column for score in scores)
         with st.popover("Rows", width="stretch"):
-            weight, unit, keep, missing = _pick_rows(free, numbers, roles, key)
+            weight, unit, keep = _pick_rows(free, numbers, roles, key)
         free = [c for c in free if c not in (*scored, weight, unit)]
         with st.popover("Features", width="stretch"):
             proposed, reasons = guessed_features(
@@ -259,7 +255,6 @@ def roles_form(
             "sample_weight": weight,
             "unit": unit,
             "keep": keep,
-            "missing": missing,
             "types": types,
             "guessed": False,
         }
@@ -284,9 +279,7 @@ def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
 
 def _pick_rows(
     free: list[str], numbers: list[str], roles: Roles, key: str
-) -> tuple[
-    str | None, str | None, dict[str, tuple[str, ...]], Literal["impute", "exclude"]
-]:
+) -> tuple[str | None, str | None, dict[str, tuple[str, ...]]]:
     weight = _pick_optional(
         "Sampling weight",
         numbers,
@@ -311,17 +304,7 @@ def _pick_rows(
         key=f"{key} keep",
     ):
         keep = {}
-    missing = st.segmented_control(
-        "Rows with a missing feature",
-        list(_MISSING),
-        default=roles.missing,
-        required=True,
-        format_func=_MISSING.__getitem__,
-        help="Keep: a category gets a level of its own, a number the training median "
-        "and a column that says so.",
-        key=f"{key} missing",
-    )
-    return weight, unit, keep, missing
+    return weight, unit, keep
 
 
 def _pick_codes(
