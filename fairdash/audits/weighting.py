@@ -208,20 +208,11 @@ def weights_brief(
 
 
 def weights_details(correlation: Correlation, top: TopRows) -> str:
-    """Say how surely weights went where gaps are, and who the rows at the top are."""
+    """Say how surely weights went where gaps are, and how many rows are at the top."""
     ends = interval(correlation.low, correlation.high, _short)
     related = f"Correlation {number(correlation.value, 2)} ({ends})."
-    words = "No value is clearly more frequent among them than among all."
-    for row in top.clear.to_dict("records"):
-        shares = interval(row["ci_low"], row["ci_high"], percent)
-        words = (
-            f"{percent(row['share_top'])} of them ({shares}) have {row['trait']}, of "
-            f"all rows {percent(row['share_all'])}."
-        )
-    return (
-        f"{related if ends else 'Correlation not estimable.'} "
-        f"The top {percent(_TOP)} are {plural(top.n_rows, 'row')}: {words}"
-    )
+    rows = f"The top {percent(_TOP)} are {plural(top.n_rows, 'row')}."
+    return f"{related if ends else 'Correlation not estimable.'} {rows}"
 
 
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:

@@ -12,7 +12,6 @@ from fairdash._wording import (
     between,
     count,
     fitting,
-    four_fifths,
     group_label,
     number,
 )
@@ -205,18 +204,12 @@ def plot_ratios(
 
 
 def _ratio_headline(table: pd.DataFrame, rule: bool) -> str:
-    """Say in how many subgroups the ratio is below four fifths, by the rule."""
-    if not rule:
-        return f"Over all rows the ratio is {number(float(table['ratio'].iloc[0]), 2)}"
-    if set(table["subgroup"].astype(str)) == {NO_SUBGROUPS}:
-        whole = float(table["ratio"].iloc[0])
-        if np.isnan(whole):
-            return "Over all rows the ratio is undefined"
-        fifths = four_fifths(whole, float(table["ratio_high"].iloc[0]))
-        return f"Over all rows the ratio is {number(whole, 2)}, {fifths} 0.8"
+    """Say the ratio over all rows and, by the rule, where it is below four fifths."""
+    whole = table.iloc[0]
+    said = f"Over all rows the ratio is {number(float(whole['ratio']), 2)}"
     inside = table[table["estimable"] & (table["subgroup"] != NO_SUBGROUPS)]
-    if inside.empty:
-        return "No subgroup is estimable: choose wider ones or a smaller size"
+    if not rule or inside.empty:
+        return said
     below = int((inside["ratio"] < FOUR_FIFTHS).sum())
     sure = int((inside["ratio_high"] < FOUR_FIFTHS).sum())
     return f"Below four fifths in {below} of {len(inside)} subgroups, surely in {sure}"

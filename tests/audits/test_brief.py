@@ -8,8 +8,6 @@ from fairdash.audits.brief import (
     MOST_WORDS,
     NO_GAP,
     UNDEFINED_GAP,
-    accuracy_brief,
-    brief,
     gap_brief,
     remedy_brief,
 )
@@ -78,8 +76,3 @@ def test_a_remedy_is_said_to_move_only_what_its_interval_moves(
     changes = {"demographic_parity_difference": gap, "accuracy": accuracy}
     assert remedy_brief("ROAD", changes, left, SPEECH) == said
     assert len(said.split()) <= MOST_WORDS
-
-
-def test_a_second_sentence_that_does_not_fit_is_left_out():
-    assert brief("one " * 18 + "end.", "a b c", "two.") == "one " * 18 + "end. two."
-    assert accuracy_brief(paired(math.nan, math.nan, math.nan)) == ""

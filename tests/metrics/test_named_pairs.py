@@ -10,13 +10,6 @@ DRAWS = 150
 NAMES = [f"g{k}" for k in range(5)]
 
 
-def test_of_two_groups_in_one_place_nothing_changes():
-    assert for_all_pairs(0.95, 2) == pytest.approx(0.95)
-    assert for_all_pairs(0.95, 5) == pytest.approx(0.995)
-    assert for_all_pairs(0.95, 5, held=True) == pytest.approx(1 - 0.05 / 4)
-    assert for_all_pairs(0.95, 3, times=4) == pytest.approx(1 - 0.05 / 12)
-
-
 def test_the_widest_gap_of_an_audit_is_covered():
     """Five groups alike; the widest gap is named, and its truth is 0."""
     rng, group = np.random.default_rng(0), np.repeat(NAMES, 60)

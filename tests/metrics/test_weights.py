@@ -101,10 +101,3 @@ def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval():
         table = traits(pd.DataFrame(columns), rng.choice(1000, 100, replace=False))
         claimed += (table["ci_low"] > table["share_all"]).any()
     assert claimed <= 4
-
-
-def test_missing_values_are_a_value_of_their_own():
-    table = traits(FRAME[["region"]], [1, 5])
-    assert table.loc[0, ["value", "share_all", "share_top"]].tolist() == [
-        "missing", 0.25, 1,
-    ]  # fmt: skip

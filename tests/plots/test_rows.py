@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from fairdash import plots
-from fairdash.plots._rows import positions
 
 HOSTILE = (
     "other", "gap", "value", "n", "self", "index", "Rows", "row", "series", "aside",
@@ -174,12 +173,6 @@ def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
     assert note.text == "not estimable: 11 rows in new"
     assert "young: +20.0 pt (+10.0 pt to +30.0 pt)" in picture.alt
     assert figure.layout.xaxis.title.text == "gap, men − women"
-
-
-def test_a_gap_stands_between_men_and_women_and_open_bins_stay_with_their_kin():
-    names = ["Female under 25", "Female 25–34", "Male under 25", "Male 25–34"]
-    assert np.allclose(np.diff(positions(names)), [1, 1.6, 1])
-    assert np.allclose(np.diff(positions(["under 25", "25–34", "35+"])), 1)
 
 
 def test_long_names_of_subgroups_do_not_cover_one_another(shown, groups):

@@ -1,6 +1,5 @@
 """The sentence above a page says no more than its intervals do."""
 
-import math
 import re
 
 import pandas as pd
@@ -72,13 +71,6 @@ def test_a_model_alone_tells_its_gap_and_a_constant_one_none():
     said = verdict_words(ROW | {"constant": 1.0}, None, clear, APPROVED)
     assert "decides alike for everyone" in said
     assert "points" not in said
-
-
-def test_a_gap_that_is_not_estimable_is_said_to_be_so():
-    nothing = [math.nan] * 3
-    said = verdict_words(ROW, paired(nothing, nothing), gap(*nothing), APPROVED)
-    assert "no estimate of the gap" in said
-    assert "the gap between groups is undefined" in said
 
 
 @pytest.mark.parametrize("constant", [0.0, 1.0])
