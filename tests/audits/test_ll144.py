@@ -60,6 +60,27 @@ def test_the_example_of_the_rules():
     assert scoring["ratio"].round(2).tolist() == [0.9, 1.0]
 
 
+@pytest.mark.parametrize(
+    ("published", "rates", "ratios"),
+    [
+        ({"Male": (682, 245), "Female": (565, 142)}, [35.9, 25.1], [1, 0.7]),
+        (
+            {"White": (412, 156), "Asian": (298, 105), "Black": (312, 86)},
+            [37.9, 35.2, 27.6],
+            [1, 0.93, 0.73],
+        ),
+    ],
+)
+def test_an_auditors_published_sample(published, rates, ratios):
+    """Counts, rates and ratios as printed at https://onhirely.com/tools/sample-report.
+
+    Its fourth category, Hispanic (225, 62), is 27.6 % and .73 as well.
+    """
+    table = impact_table(counts(**published))
+    assert (100 * table["rate"]).round(1).tolist() == rates
+    assert table["ratio"].round(2).tolist() == ratios
+
+
 def test_small_categories_keep_their_counts_and_have_no_ratio():
     table = impact_table(counts(a=(500, 100), b=(490, 200), c=(9, 9)))
     assert table["included"].tolist() == [True, True, False]
