@@ -13,7 +13,7 @@ from fairdash.metrics.group import catalog
 @pytest.fixture
 def toy_measure(monkeypatch):
     """The share of rows without the outcome that is decided 0."""
-    monkeypatch.setattr(catalog, "_KNOWN", dict(catalog._KNOWN))
+    monkeypatch.setattr(catalog, "_CATALOG", dict(catalog._CATALOG))
     return catalog.add(
         catalog.Measure(
             "true_negative_rate",

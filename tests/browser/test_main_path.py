@@ -31,7 +31,7 @@ def choose_road(page):
     expect(page.get_by_role("heading", name="What does training")).to_be_visible()
     if not page.get_by_text("Locality (τ)").is_visible():
         page.get_by_label("Method", exact=False).first.click()
-        page.get_by_role("option", name="ROAD", exact=True).click()
+        page.get_by_role("option", name=re.compile("^ROAD ")).click()
     page.get_by_text("Locality (τ)").wait_for()
 
 
