@@ -30,11 +30,8 @@ def visible(text: str) -> str:
 def plain(text: object) -> str:
     """Return ``text`` so that Markdown shows its characters; plain code stays code.
 
-    A dollar sign would start a formula, a bracket a link or an image that the browser
-    asks a stranger for, and a backtick code that ends elsewhere. Addresses, mail and
-    names such as ":ok:" are parted by a character without width, for nothing else
-    keeps them from becoming links and pictures. A line that starts as an item of a
-    list, a rule or code does is none.
+    It starts no formula, link, image, list or rule. Addresses, mail and names such as
+    ":ok:" are parted by a character without width, for nothing else keeps them text.
     """
     lines = visible(re.sub(r"\r\n?", "\n", str(text)))
     parts = re.split(_CODE, re.sub(r"(?m)^[ \t]+(?=\S)", "", lines))

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MAX_EXPORTS = 667
+MAX_EXPORTS = 519
 EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record")
 
 

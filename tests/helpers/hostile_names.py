@@ -1,18 +1,8 @@
 """Names that a user may give and that code is easily misled by.
 
-A user's word is a value: a group, a subgroup, a column or a file may have any of these
-names, and every table, page and export shows it as it was written. Tests take a name
-of `NAMES` by ``parametrize`` where each costs little, and `hostile_names` or
-`several_names` by hypothesis where they are combined:
-
-    @pytest.mark.parametrize("name", NAMES)
-    def test_a_group_keeps_its_name(name): ...
-
-    @given(several_names(3))
-    def test_groups_keep_their_names(names): ...
-
-An empty cell of a file is a missing value, so `several_names` has no empty name unless
-it is asked for one.
+A user's word is a value: every table, page and export shows it as it was written. An
+empty cell of a file is a missing value, so `several_names` has no empty name unless it
+is asked for one.
 """
 
 from hypothesis import strategies as st

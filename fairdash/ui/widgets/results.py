@@ -2,13 +2,11 @@
 
 From top to bottom: verdict with "how sure?", tray of models, one row of at most four
 controls, one figure with at most four cards beside it, and a row of openers for the
-evidence. What is open stands in the address. On a phone the order is the same.
+evidence. What is open stands in the address.
 
     page = ui.result_page("weights")
     with page.tray:
         model = ui.pick_model(models, view.run)
-    with page.controls:
-        ...  # at most four, such as ``measure = ui.pick_measure()``
     page.show(answer)
     page.evidence(ui.Evidence("epochs", "By epoch", draw_epochs))
 """
