@@ -124,26 +124,15 @@ def by_measure(
     groups, feature = dataset.group_names, roles.sensitive_feature
     shown = audits.readable_measures(table, groups, feature)
     shown = shown.drop(columns=["In words", "Definition"])
-    drawn = measure == "calibration" or audits.is_own(model)
-    beside = drawn and len(groups) == 2  # a wider table would be cut
-    left, below = st.container(), st.container()
-    right = below
-    if beside:
-        left, right = left.columns([1.35, 1], gap="medium")
-    elif drawn:
-        below, right = below.columns([1.15, 1], gap="medium")
-    with left:
-        show_table(shown)
-    said = [
+    show_table(shown)
+    sentences = [
         f"**{name}**, {plain(symbol)}: {plain(words)}"
         for name, symbol, words in zip(
             table["measure"], table["symbol"], table["sentence"], strict=True
         )
     ]
-    below.caption("  \n".join(said))
-    if not drawn:
-        return
-    with right:
+    st.caption("  \n".join(sentences))
+    if measure == "calibration" or audits.is_own(model):
         figure(
             plots.plot_calibration(
                 curve,
