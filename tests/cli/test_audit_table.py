@@ -71,21 +71,6 @@ def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
     assert f"{len(frame)} rows" in done.output
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--score", "decile", "--outcome", "repaid=yes"], "--threshold"),
-        (["--score", "p", "--outcome", "repaid=maybe"], "such as"),
-        (["--score", "q", "--outcome", "repaid=yes"], "`--score` must be one of"),
-        (["--score", "group", "--outcome", "repaid=yes"], "finite numbers"),
-    ],
-)
-def test_what_cannot_be_audited_says_the_way_out(file, arguments, words):
-    done = call(file, *arguments, "--group", "group")
-    assert done.exit_code == 2
-    assert words in done.stderr
-
-
 def test_decisions_need_no_outcome_and_excluded_rows_have_reasons(file, tmp_path):
     frame = pd.read_csv(file)
     frame.loc[[3, 6], "repaid"] = None

@@ -13,7 +13,6 @@ from conftest import end_runs, free_port, is_healthy, wait_until, wait_until_no_
 from toys import people_csv, specification
 from typer.testing import CliRunner
 
-from fairdash import __version__
 from fairdash.cli import app
 from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
@@ -41,10 +40,6 @@ def one_line(text):
     return "\n" not in text.strip() and "Traceback" not in text
 
 
-def test_version():
-    assert call("--version").stdout.strip() == f"fairdash {__version__}"
-
-
 def test_run_trains_prints_and_writes_all_rows(home, config, folder):
     done = call("run", config, "--inline", "--out", folder / "rows.csv")
     assert done.exit_code == 0, done.output
@@ -70,17 +65,6 @@ def test_run_goes_through_the_engine(home, config):
     store = open_store()
     assert [run.name for run in store.runs()] == ["Nightly"]
     store.close()
-
-
-def test_a_failed_trial_is_named_and_fails_the_command(home, folder):
-    wrong = {"method": "road", "params": {"fairness_weight": 1e39, "n_epochs": 1}}
-    (folder / "wrong.yaml").write_text(
-        specification("people.csv", methods=[wrong]).to_yaml()
-    )
-    done = call("run", folder / "wrong.yaml", "--inline")
-    assert done.exit_code == 1
-    assert "lower `learning_rate`" in done.stderr
-    assert "Traceback" not in done.output
 
 
 def connects(port, host):
@@ -152,10 +136,3 @@ def test_the_app_is_served_to_others_only_with_a_login_or_knowingly(home):
     assert one_line(refused.output)
     assert "--insecure" in refused.output
     assert not home.exists()
-
-
-def test_a_sweep_needs_a_file_or_a_run_that_exists(home, config):
-    for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"]):
-        done = call("run", *arguments)
-        assert done.exit_code == 2
-        assert one_line(done.stderr)

@@ -38,20 +38,6 @@ def test_a_run_is_over_when_submit_returns_and_gives_the_figures_of_run_sweep(
     assert not engine_lives(store.home)
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"methods": [{"method": "magic"}]}, "`method` must be one of"),
-        ({"methods": [{"method": "road", "params": {"lambda": 1}}]}, "no parameter"),
-        ({"subgroups": {"columns": ["shoe_size"]}}, "no columns \\['shoe_size'\\]"),
-    ],
-)
-def test_what_cannot_run_is_refused_before_it_is_queued(store, path, change, message):
-    with pytest.raises(ValueError, match=message):
-        submit(store, specification(path, **change))
-    assert store.runs() == []
-
-
 def test_a_failing_setting_says_why_and_stops_no_other(store, path):
     params = {**QUICK, "fairness_weight": [1e39, 1.0]}
     grid = {"method": "road", "params": params}

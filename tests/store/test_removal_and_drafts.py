@@ -17,15 +17,6 @@ def finished_run(store, dataset_id):
     return run
 
 
-def test_a_data_set_in_training_is_not_deleted(store, table):
-    dataset_id = store.add_dataset(table, ROLES, "People")
-    finished_run(store, dataset_id)
-    add_run(store, dataset_id, "Second")
-    with pytest.raises(ValueError, match="1 runs on 'People' are still open: Second"):
-        store.delete_dataset(dataset_id)
-    assert len(store.runs()) == 2
-
-
 def test_a_draft_survives_reopening_and_can_be_dropped(store):
     change = {"target": "skill", "positive": Cut(value=0.5), "features": ("age",)}
     roles = ROLES.model_copy(update=change)

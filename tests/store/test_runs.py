@@ -89,24 +89,6 @@ def test_finished_is_never_overwritten(store, dataset_id):
     assert (record.status, record.cancel_asked) == ("finished", None)
 
 
-def test_the_end_of_a_run_writes_its_summary(store, dataset_id):
-    run_id = add_run(store, dataset_id, "a", "b", "c")
-    store.set_status(run_id, "running")
-    store.put_trial(
-        run_id, "a", row={"test_accuracy": 0.7, "validation_n": 9}, seconds=1
-    )
-    store.put_trial(
-        run_id, "b", row={"test_accuracy": 0.9, "validation_n": 9}, seconds=1
-    )
-    store.fail_trial(run_id, "c", error="no")
-    store.set_status(run_id, "failed")
-    record = store.run(run_id)
-    counts = {"trials": 3, "finished": 2, "failed": 1}
-    expected = {"method": "road", **counts, "test_accuracy": pytest.approx(0.8)}
-    assert record.summary == [expected]
-    assert record.created <= record.started <= record.finished
-
-
 def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
     one = add_run(store, dataset_id, "a", "b")
     two = add_run(store, dataset_id, "b")

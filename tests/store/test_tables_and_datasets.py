@@ -1,8 +1,6 @@
-from dataclasses import replace
-
 from toys import ROLES, people, people_csv
 
-from fairdash.datasets import Subgroups, TableFormat
+from fairdash.datasets import Subgroups
 from fairdash.store import open_store
 
 
@@ -30,15 +28,3 @@ def test_other_subgroups_are_the_same_dataset_and_other_features_are_not(store):
     fewer = ROLES.model_copy(update={"features": ("skill",)})
     assert store.add_dataset(digest, fewer, "People") != dataset_id
     assert len(store.datasets()) == 2
-
-
-def test_how_a_file_was_read_is_kept_and_another_way_is_another_table(store):
-    digest = store.add_table(people_csv(), "people.csv")
-    form = store.table_format(digest)
-    assert form == TableFormat(delimiter=",")
-    other = store.add_table(
-        people_csv(), "people.csv", table_format=replace(form, header=False)
-    )
-    assert other != digest
-    assert len(store.table(other)) == len(store.table(digest)) + 1
-    assert store.table_format("unknown") is None
