@@ -131,7 +131,7 @@ def certified_words(
     choice: CertifiedChoice, limits: Mapping[str, float], confidence: float = 0.95
 ) -> str:
     """Return the sentence on what was certified, or what it would take."""
-    names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
+    names = {PARITY: "Gap", "worst_1_di": "Largest local gap"}
     parts = [f"{names[name]} ≤ {value:g}" for name, value in limits.items()]
     promise = " and ".join(parts)
     if choice.model is not None:
@@ -185,7 +185,7 @@ def sweep_answer(sweep: StoredSweep, limit: float) -> Answer:
 
 
 def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
-    rule = f"With DI of at most {limit:g} on validation rows"
+    rule = f"With a gap of at most {limit:g} on validation rows"
     place = sweep.result.best({PARITY: limit})
     within = place is not None
     if place is None:
@@ -205,7 +205,7 @@ def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
     short, words = model_brief(*facts), f"{rule} the most accurate setting is"
     if not within:
         short = brief(f"No setting keeps a gap of {limit:g}.", short)
-        words = f"{rule} there is no setting; the least DI there has"
+        words = f"{rule} there is no setting; the least gap there has"
     long = f"{words} {sweep.result.labels[place]}. {verdict_words(*facts)}"
     return Answer(short, details=long)
 

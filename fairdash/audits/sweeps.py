@@ -29,8 +29,8 @@ from fairdash.sweep import (
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (
     ("accuracy", "Accuracy", percent),
-    (PARITY, "DI", number),
-    ("worst_1_di", "Worst-1-DI", number),
+    (PARITY, "Gap", number),
+    ("worst_1_di", "Largest local gap", number),
 )
 
 
@@ -208,8 +208,8 @@ def _limit_card(point: "pd.Series[Any]", limit: float) -> Kpi:
         "Within the limit",
         "yes" if point["within"] else "no",
         note,
-        help=f"Whether DI is at most {limit:g} on validation rows, by which models are "
-        "chosen.",
+        help=f"Whether the gap is at most {limit:g} on validation rows, by which "
+        "models are chosen.",
     )
 
 

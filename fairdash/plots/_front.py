@@ -26,10 +26,10 @@ _LIMITED = "demographic_parity_difference"
 
 METRICS = {
     "accuracy": ("accuracy", True),
-    "worst_1_di": ("Worst-1-DI (← fairer)", False),
-    _LIMITED: ("gap (DI) (← fairer)", False),
-    "worst_2_di": ("Worst-2-DI (← fairer)", False),
-    "worst_3_di": ("Worst-3-DI (← fairer)", False),
+    "worst_1_di": ("largest local gap (← fairer)", False),
+    _LIMITED: ("gap (← fairer)", False),
+    "worst_2_di": ("mean of the 2 largest local gaps (← fairer)", False),
+    "worst_3_di": ("mean of the 3 largest local gaps (← fairer)", False),
     "equalized_odds_difference": ("odds gap (← fairer)", False),
     "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
     "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
@@ -113,7 +113,7 @@ def _headline(models: pd.DataFrame, limit: float) -> str:
     """How many settings keep the limit, on validation and on test rows."""
     within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
-        f"{within} of {len(models)} keep DI within {limit:g} on validation rows, "
+        f"{within} of {len(models)} keep the gap within {limit:g} on validation rows, "
         f"{on_test} on test rows"
     )
 
@@ -225,7 +225,7 @@ def _axis(metric: str) -> Spec:
 
 
 def _hover(row: Spec, axes: tuple[str, str]) -> str:
-    note = "" if row["within"] else "<br>over the DI limit"
+    note = "" if row["within"] else "<br>over the limit"
     return f"{_values(row, axes)}{note}"
 
 

@@ -19,8 +19,8 @@ from fairdash.plots._theme import (
 
 PANELS = {
     "accuracy": "Accuracy",
-    "demographic_parity_difference": "DI",
-    "worst_1_di": "Worst-1-DI",
+    "demographic_parity_difference": "Gap",
+    "worst_1_di": "Largest local gap",
 }
 
 
@@ -80,8 +80,8 @@ def _describe(table: pd.DataFrame) -> str:
     """Alt text: the three numbers of every model."""
     models = "; ".join(
         f"{row['label']}: accuracy {percent(row['accuracy'], 1)}, "
-        f"DI {number(row['demographic_parity_difference'])}, "
-        f"Worst-1-DI {number(row['worst_1_di'])} "
+        f"gap {number(row['demographic_parity_difference'])}, "
+        f"largest local gap {number(row['worst_1_di'])} "
         f"({between(row['worst_1_di_low'], row['worst_1_di_high'])})"
         for row in records(table)
     )

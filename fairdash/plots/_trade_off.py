@@ -44,12 +44,12 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
         mark = _points(own, *_MARKS[place % len(_MARKS)], 11, intervals=True)
         data.append({**mark, "name": label, "text": [label]})
     layout: Spec = {
-        "xaxis": value_axis("DI (← fairer)", "~g", showgrid=True, rangemode="tozero"),
+        "xaxis": value_axis("gap (← fairer)", "~g", showgrid=True, rangemode="tozero"),
         "yaxis": {"title": "expected accuracy", "tickformat": ".1%", "nticks": 6},
     }
     return Picture(
         finish(data, layout, height=430, legend=True),
-        f"Accuracy against the gap (DI), {rows} rows",
+        f"Accuracy against the gap, {rows} rows",
         _trade_off_alt(table, rows),
         table.drop(columns="kind").dropna(axis="columns", how="all"),
         f"{rows.capitalize()} rows, 95% Wilson and Newcombe intervals. Line: the ramp "
@@ -60,7 +60,7 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
 def _trade_off_alt(table: pd.DataFrame, rows: str) -> str:
     listed = "; ".join(
         f"{row['label']}: accuracy {percent(row['accuracy'], 1)}, "
-        f"DI {number(row['demographic_parity_difference'])} ("
+        f"gap {number(row['demographic_parity_difference'])} ("
         + between(
             row["demographic_parity_difference_low"],
             row["demographic_parity_difference_high"],
@@ -68,7 +68,7 @@ def _trade_off_alt(table: pd.DataFrame, rows: str) -> str:
         + ")"
         for row in records(table[table["kind"] != "curve"])
     )
-    return f"Accuracy against DI on {rows} rows with 95% intervals. {listed}."
+    return f"Accuracy against the gap on {rows} rows with 95% intervals. {listed}."
 
 
 def _points(
@@ -85,7 +85,7 @@ def _points(
             "size": size,
             "line": {"width": 2},
         },
-        hovertemplate="%{text}: %{y:.1%} accurate, DI %{x:.3f}<extra></extra>",
+        hovertemplate="%{text}: %{y:.1%} accurate, gap %{x:.3f}<extra></extra>",
     )
     if intervals:
         for axis, name in zip("yx", _ORDER, strict=True):

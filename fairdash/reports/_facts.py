@@ -47,8 +47,8 @@ PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
 _TERMS = {
     "Test rows": "Rows that no model was trained or chosen on. Every number reported "
     "is of them, unless validation rows are named.",
-    "DI": GAP_HELP,
-    "Worst-1-DI": "The largest local DI of the subgroups that are estimable.",
+    "Gap": GAP_HELP,
+    "Largest local gap": "The largest gap inside a subgroup that is estimable.",
     "Chance alone": "What the largest gap of a model that is fair in every subgroup "
     "stays below in 95% of cases: groups shuffled within subgroups. The largest of "
     "many noisy gaps is never 0.",

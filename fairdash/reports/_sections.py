@@ -41,7 +41,7 @@ from fairdash.store import Snapshot, Store
 from fairdash.sweep import PARITY, SweepSpec
 
 _WORST = "worst_1_di"
-MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
+MEASURED = {"accuracy": "Accuracy", PARITY: "Gap", _WORST: "Largest local gap"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
     if pd.notna(result.chance):
         caption += (
-            f" By chance alone the Worst-1-DI of {result.label} stays below "
+            f" By chance alone the largest local gap of {result.label} stays below "
             f"{number(result.chance)} in 95% of cases."
         )
     table = readable(metrics).set_index("Model").T.rename_axis("Measure").reset_index()
@@ -194,12 +194,13 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
         how = f"No setting was chosen among others; the report is about {label}."
     elif sweep.result.best({PARITY: limit}) is not None:
         how = (
-            f"{label} is the most accurate on validation rows that keep DI ≤ {limit:g}."
+            f"{label} is the most accurate on validation rows that keep the gap ≤ "
+            f"{limit:g}."
         )
     else:
         how = (
-            f"No setting keeps DI ≤ {limit:g} on validation rows; {label} has the "
-            "least DI there."
+            f"No setting keeps the gap ≤ {limit:g} on validation rows; {label} has the "
+            "least gap there."
         )
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     return f"{start} {how} {rows}"
@@ -232,7 +233,7 @@ def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
         for metric, title in MEASURED.items():
             columns[f"{title}, {part}"] = result.means[f"{part}_{metric}"].to_numpy()
     columns |= {
-        "Within DI limit": points["within"].map({True: "yes", False: "no"}),
+        "Within the limit": points["within"].map({True: "yes", False: "no"}),
         "On front": points["front"].map({True: "yes", False: "no"}),
         "Decides": points["constant"].map({True: "constant", False: "yes"}),
     }

@@ -67,8 +67,8 @@ def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
             format="%.0f%%", min_value=0, max_value=100, width="small"
         ),
         "Accuracy": config.NumberColumn(format="%.1f%%", width=70),
-        "DI": config.NumberColumn(format="%.3f", width=60),
-        "Worst-1-DI": config.NumberColumn(format="%.3f", width=80),
+        "Gap": config.NumberColumn(format="%.3f", width=60),
+        "Largest local gap": config.NumberColumn(format="%.3f", width=120),
         "Seeds": config.NumberColumn(width=50),
         "Started": config.TextColumn(width=85),
     }
@@ -158,7 +158,9 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
         facts = [str(run.status)]
         if pd.notna(row["Accuracy"]):
             facts = [f"Accuracy {percent(row['Accuracy'] / 100)}"]
-            facts += [f"{gap} {number(row[gap])}" for gap in ("Worst-1-DI", "DI")]
+            facts += [
+                f"{gap} {number(row[gap])}" for gap in ("Largest local gap", "Gap")
+            ]
         _card(run, [*facts, str(row["Started"])])
 
 

@@ -60,7 +60,7 @@ CHOICES = {
     ],
     "Local fairness": [("button_group", "Gap as", "ratio")],
     "Sweep": [
-        ("number_input", "DI at most", 0.4),
+        ("number_input", "Gap at most", 0.4),
     ],
     "Train": [
         ("number_input", "Seeds", 5),

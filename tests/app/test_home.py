@@ -31,7 +31,7 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert page.title[0].value == "What does fairness cost?"
     assert (run.status, run.dataset_name) == ("finished", "Loans")
     limit = run.spec["di_limit"]
-    assert f"With DI of at most {limit:g} on validation rows" in words(page)
+    assert f"With a gap of at most {limit:g} on validation rows" in words(page)
     assert "6,000 test rows" in words(page)
     assert len(sent(page, "live_setting")["settings"]) == 12
 
@@ -67,6 +67,6 @@ def test_what_was_done_last_is_one_click_away(visit, dataset_id):
     (run,) = ui.store().runs()
     accuracy = ui.store().snapshot(run.id).table().groupby("method").mean(True)
     shown = 100 * accuracy.loc["road", "test_accuracy"]
-    assert f"Accuracy {shown:.1f}% · Worst-1-DI" in words(page)
+    assert f"Accuracy {shown:.1f}% · Largest local gap" in words(page)
     button(page, "People · ROAD λ 1 τ 0.3").click().run()
     assert page.query_params["run"] in (run.id, [run.id])

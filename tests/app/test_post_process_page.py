@@ -30,7 +30,7 @@ def stored(run_id):
     return 2.0 * store.artifact(trial.key).scores() - 1, dataset
 
 
-GAP = "Gap (DI), test rows"
+GAP = "Gap, test rows"
 
 
 def expected(run_id, **parameters):

@@ -113,7 +113,7 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
     assert page.query_params["method"] == method
     assert float(setting_of(page)["fairness_weight"]) == weight
     named = f"{CATALOG[method].label} λ {weight:g}"
-    assert f"there is no setting; the least DI there has {named}" in words(page)
+    assert f"there is no setting; the least gap there has {named}" in words(page)
 
 
 def test_gaps_inside_subgroups_are_those_of_local_fairness(visit, run_id):
@@ -153,7 +153,7 @@ def test_the_form_asks_for_a_criterion_and_a_grid_of_ones_own(visit, dataset_id)
 def test_a_model_is_found_on_validation_rows_and_shown_on_both(visit, run_id):
     page = visit("Sweep", run=run_id)
     for widget in page.number_input:
-        if widget.label in ("DI at most", "Worst-1-DI at most"):
+        if widget.label in ("Gap at most", "Largest local gap at most"):
             widget.set_value(1.0)
     page.run()
     table = ui.store().snapshot(run_id).table()
@@ -213,7 +213,7 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
     assert "5 of 20 models finished" in words(page)
-    assert "keep DI within 0.5 on validation rows" in words(page)
+    assert "keep the gap within 0.5 on validation rows" in words(page)
     assert figures(page) == 1
     button(page, "Cancel").click().run()
     assert store.run(going).cancel_asked is not None

@@ -73,7 +73,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     weights = sorted(road["fairness_weight"].unique())
     tau = float(shown.get_attribute("aria-valuetext"))
     mine = road[(road["fairness_weight"] == weights[1]) & (road["tau"] == tau)]
-    worst = page.locator(".card").filter(has_text="Worst-1-DI")
+    worst = page.locator(".card").filter(has_text="Largest local gap")
     expect(worst).to_have_count(1)  # that of the other method is gone
     expect(worst).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
     page.wait_for_url(
@@ -83,7 +83,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     # a refresh, or the address sent to somebody else, shows the same setting
     other = page.context.browser.new_page()
     other.goto(page.url)
-    sent = other.locator(".card").filter(has_text="Worst-1-DI")
+    sent = other.locator(".card").filter(has_text="Largest local gap")
     expect(sent).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
     other.close()
 

@@ -61,7 +61,7 @@ def exported(dataset_id, model, seeds, part="test"):
 
 
 def figures_of(rows):
-    """Return accuracy, DI and Worst-1-DI of exported rows, as means over seeds."""
+    """Return accuracy, gap and largest local gap of rows, as means over seeds."""
     figures = []
     for _, part in rows.groupby("seed"):
         rates = part.pivot_table("decided", "branch", "group")

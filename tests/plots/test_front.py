@@ -44,7 +44,7 @@ def test_a_model_over_the_limit_is_open_and_one_on_the_front_is_larger(models):
     assert not any(symbol.endswith("-open") for symbol in road.marker.symbol)
     first, second, third = road.marker.size
     assert first == second > third
-    assert "over the DI limit" in plain.text[0]
+    assert "over the limit" in plain.text[0]
 
 
 def test_the_line_joins_the_front_as_steps_from_fair_to_accurate(models):
@@ -80,8 +80,8 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
     said = plot_front(table, limit=limit).headline
     assert len(said) <= 70
     kept, n, within, on_test = re.fullmatch(
-        r"(\d+) of (\d+) keep DI within ([\d.]+) on validation rows, (\d+) on test "
-        r"rows",
+        r"(\d+) of (\d+) keep the gap within ([\d.]+) on validation rows, (\d+) on "
+        r"test rows",
         said,
     ).groups()
     assert (int(n), float(within)) == (len(table), limit)
@@ -92,7 +92,7 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
 def test_words_name_the_ends_of_every_front(models):
     picture = plot_front(models)
     assert picture.headline == (
-        "3 of 4 keep DI within 0.05 on validation rows, 2 on test rows"
+        "3 of 4 keep the gap within 0.05 on validation rows, 2 on test rows"
     )
     assert "ROAD: 0.100 at 60.0% to 0.200 at 68.0%" in picture.alt
     assert "Unconstrained: no model within the limit" in picture.alt

@@ -33,8 +33,8 @@ def test_every_method_is_a_mark_and_the_ramp_a_line():
     assert len(data[0].x) == 3
     assert (data[1].x[0], data[1].y[0], data[2].y[0]) == (0.05, 0.69, 0.7)
     assert data[2].error_x.array[0] == pytest.approx(0.01)
-    assert picture.headline == "Accuracy against the gap (DI), validation rows"
-    assert "No correction: accuracy 70.0%, DI 0.200" in picture.alt
+    assert picture.headline == "Accuracy against the gap, validation rows"
+    assert "No correction: accuracy 70.0%, gap 0.200" in picture.alt
     assert "Validation rows" in picture.caption
     assert "kind" not in picture.table
 

@@ -32,8 +32,8 @@ def test_the_settings_are_those_of_the_store(page, swept):
     assert len(table) == 5
     columns = {
         "Accuracy": "accuracy",
-        "DI": "demographic_parity_difference",
-        "Worst-1-DI": "worst_1_di",
+        "Gap": "demographic_parity_difference",
+        "Largest local gap": "worst_1_di",
     }
     for label, model in labels.items():
         mine = rows[rows["key"].isin([trial.key for trial in model.trials])]
@@ -75,7 +75,7 @@ def test_models_and_subgroups_are_those_of_the_stored_scores(page, swept):
             ]
         )
         assert value(table.loc["Accuracy", label]) == pytest.approx(right, abs=5e-4)
-        assert value(table.loc["DI", label]) == pytest.approx(gap, abs=5e-4)
+        assert value(table.loc["Gap", label]) == pytest.approx(gap, abs=5e-4)
     local = page.table(f"Subgroups of {chosen} by gap")
     rates = [
         rows.pivot_table("positive", "branch", "origin")

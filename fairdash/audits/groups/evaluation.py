@@ -40,13 +40,13 @@ _NAMES = {
     "balanced_accuracy": "Balanced accuracy",
     "auc": "AUC",
     "log_loss": "Log loss",
-    "demographic_parity_difference": "DI",
-    "demographic_parity_ratio": "DI as ratio",
+    "demographic_parity_difference": "Gap",
+    "demographic_parity_ratio": "Ratio",
     "equalized_odds_difference": "Equalized odds",
     "equal_opportunity_difference": "Equal opportunity",
-    "worst_1_di": "Worst-1-DI",
-    "worst_2_di": "Worst-2-DI",
-    "worst_3_di": "Worst-3-DI",
+    "worst_1_di": "Largest local gap",
+    "worst_2_di": "Mean of the 2 largest local gaps",
+    "worst_3_di": "Mean of the 3 largest local gaps",
 }
 
 

@@ -35,15 +35,15 @@ from fairdash.sweep import BASELINE
 
 _MOST = 10  # models in a figure
 _HOW = """
-Test rows only: no model was trained or chosen on them. **DI** is the largest minus the
-smallest rate of positive predictions of the groups, **Worst-1-DI** the largest such gap
-within a subgroup. A change is **paired**: both models on the same rows, resampled
-together, which is sharper than comparing two intervals.
+Test rows only: no model was trained or chosen on them. The **gap** is the largest minus
+the smallest rate of positive predictions of the groups. The **largest local gap**
+(Worst-1-DI) is the largest such gap within a subgroup. A change is
+**paired**: both models on the same rows, resampled together, which is sharper than comparing two intervals.
 """
 _METRICS = (
     ("accuracy", "Accuracy", percent, points, 1),
-    ("demographic_parity_difference", "DI", number, change, -1),
-    ("worst_1_di", "Worst-1-DI", number, change, -1),
+    ("demographic_parity_difference", "Gap", number, change, -1),
+    ("worst_1_di", "Largest local gap", number, change, -1),
 )
 
 
@@ -109,7 +109,7 @@ class Outcome:
                 if clear and not (idle and better < 0):
                     good = moved["difference"] * better > 0
             note, value = ends or "not estimable", style(self.row[name])
-            about = GAP_HELP if label == "DI" else None
+            about = GAP_HELP if label == "Gap" else None
             cards.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*cards, chance_kpi(self.chance)]
 

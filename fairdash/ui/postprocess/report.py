@@ -31,8 +31,8 @@ from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.state import store
 
 _HOW_TRADE = """
-Left is fairer, up is more accurate. **DI** is the demographic parity difference: the
-gap between the groups' rates of positive decisions. The line is the ramp over its
+Left is fairer, up is more accurate. The **gap** is the largest minus the
+smallest rate of positive decisions of the groups. The line is the ramp over its
 tolerances, the ring your setting. All methods learned on the same rows.
 """
 _HOW_LOCAL = """
@@ -117,7 +117,7 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
             "probabilities of the ramp. Change: against no correction, paired.",
         ),
         Kpi(
-            "Gap (DI), test rows",
+            "Gap, test rows",
             number(gap["value"]),
             interval(gap["low"], gap["high"]),
             delta=change(gap["change"]),

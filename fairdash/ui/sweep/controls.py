@@ -168,11 +168,11 @@ def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)
     limit = st.slider(
-        "Limit on DI",
+        "Limit on the gap",
         0.0,
         most,
         step=0.01,
-        help="Fronts are drawn among models whose global DI is at most this.",
+        help="Fronts are drawn among models whose gap over all rows is at most this.",
         **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
     )
     metrics = [name for name in plots.METRICS if name != "accuracy"]

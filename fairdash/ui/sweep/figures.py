@@ -35,11 +35,11 @@ from fairdash.ui.widgets.blocks import (
 from fairdash.ui.widgets.results import show_answer
 
 _WORST = "worst_1_di"
-_WORST_LIMIT = 0.15  # on Worst-1-DI, where none was chosen
+_WORST_LIMIT = 0.15  # on the largest local gap, where none was chosen
 _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
 joined: no other setting of the same method was both fairer and more accurate on the
-**validation** rows, among those that keep the DI limit there. Open: over the limit.
+**validation** rows, among those that keep the limit there. Open: over the limit.
 
 A **constant model** accepts all or none, or its balanced accuracy is within noise of
 0.5 on these rows: its gaps say nothing, so it is not drawn and keeps no limit.
@@ -141,8 +141,8 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             required=True,
             **bound("rule", "limits", named=_RULES),
         )
-        di = _limit("DI at most", "most_di", state.limit)
-        worst = _limit("Worst-1-DI at most", "most_worst", _WORST_LIMIT)
+        di = _limit("Gap at most", "most_di", state.limit)
+        worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
         limits = {PARITY: di, _WORST: worst}
         if rule == "certified":
             place, none = _certify(sweep, limits), ""
