@@ -116,7 +116,7 @@ async def read(url, page, run, options, start, waits):
         while time.perf_counter() < end:
             change = int(rng.integers(3))
             if page == "Sweep":
-                change = [int(rng.integers(20)), int(rng.integers(10))]
+                change = str(1 + int(rng.integers(200)))  # after the plain model
             waits[page].append(await session.ask(change=change))
             await asyncio.sleep(max(0.0, options.every - waits[page][-1]))
 

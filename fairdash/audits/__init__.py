@@ -108,7 +108,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.sweeps import (
         StoredSweep,
-        both_parts,
         finished_sweep,
         is_sweep,
     )

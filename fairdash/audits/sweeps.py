@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from fairdash._wording import Kpi, change, number, percent, points
 from fairdash.audits.groups.evaluation import chance_worst
 from fairdash.audits.trials.memo import Memo
-from fairdash.audits.trials.models import Setting, reference_of, settings
+from fairdash.audits.trials.models import (
+    Setting,
+    reference_of,
+    settings,
+    trained_as,
+)
 from fairdash.audits.trials.rows import Rows, decided_part, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
@@ -61,12 +66,12 @@ class StoredSweep:
         """Return the trials of a setting, one a seed."""
         return tuple(self.trials[key] for key in self.result.keys(place).values())
 
-    def model(self, place: int) -> str | None:
-        """Return the id by which other pages know the model of a setting."""
-        trials = self.trials_at(place)
-        return self.once(
-            lambda: next((model.id for model in settings(trials)), None), "model", place
-        )
+    @cached_property
+    def ids(self) -> list[str]:
+        """By place, the id by which other pages know the model of a setting."""
+        how = trained_as(self.store, self.run.id)
+        places = range(len(self.result.means))
+        return [settings(self.trials_at(place), how)[0].id for place in places]
 
     @cached_property
     def once(self) -> Memo:
@@ -193,7 +198,10 @@ def _card(
     style: Any,
 ) -> Kpi:
     share, name = metric == "accuracy", f"test_{metric}"
-    note, delta = spread_words(row[f"{name}_sd"], share=share), ""
+    spread, note, delta = row[f"{name}_sd"], "one seed", ""
+    if not np.isnan(spread):
+        words = f"{100 * spread:.1f}" if share else number(spread)
+        note = f"± {words} over seeds"
     if before is not None:
         difference = row[name] - before[name]
         delta = points(difference) if share else change(difference)
@@ -211,28 +219,3 @@ def _limit_card(point: "pd.Series[Any]", limit: float) -> Kpi:
         help=f"Whether the gap is at most {limit:g} on validation rows, by which "
         "models are chosen.",
     )
-
-
-def spread_words(spread: float, *, share: bool) -> str:
-    """Return the spread over seeds as cards write it."""
-    if np.isnan(spread):
-        return "one seed"
-    words = f"{100 * spread:.1f}" if share else number(spread)
-    return f"± {words} over seeds"
-
-
-def both_parts(sweep: SweepResult, place: int) -> str:
-    """Return what validation and test rows say of a setting, as a Markdown table."""
-    row = sweep.means.iloc[place]
-    lines = [f"**{sweep.labels[place]}**", "", "| | validation | test |"]
-    lines += ["|---|---|---|"]
-    for metric, label, style in _CARDS:
-        parts = []
-        for name in (f"validation_{metric}", f"test_{metric}"):
-            spread = spread_words(row[f"{name}_sd"], share=metric == "accuracy")
-            if np.isnan(row[f"{name}_sd"]):
-                low, high = row[f"{name}_low"], row[f"{name}_high"]
-                spread = f"({style(low)}–{style(high)})"
-            parts.append(f"{style(row[name])} {spread}")
-        lines.append(f"| {label} | {' | '.join(parts)} |")
-    return "\n".join(lines)

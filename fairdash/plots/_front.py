@@ -10,7 +10,6 @@ from fairdash.plots._rows import (
     records,
     scatter,
     upright_line,
-    whiskers,
 )
 from fairdash.plots._theme import (
     INK,
@@ -61,10 +60,10 @@ def plot_front(
     Parameters
     ----------
     models : DataFrame
-        One row per setting: label, method (as on screen), colour_role, x, y, x_sd and
-        y_sd (NaN for one seed), within and within_test (keeps the limit on validation
-        and on test rows), constant (does not decide, so it is not drawn), front (lies
-        on its method's front), line (a corner of the line drawn).
+        One row per setting: label, method (as on screen), colour_role, x, y, within and
+        within_test (keeps the limit on validation and on test rows), constant (does not
+        decide, so it is not drawn), front (lies on its method's front), line (a corner
+        of the line drawn).
     axes : pair of str
         Metrics along x and y, see `METRICS`.
     limit : float
@@ -138,9 +137,7 @@ def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame)
 
 
 def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
-    drawn = "One seed"
-    if n_seeds > 1:
-        drawn = f"Means of {n_seeds} seeds, bars: ± 1 sd over seeds"
+    drawn = f"Means of {n_seeds} seeds" if n_seeds > 1 else "One seed"
     words = (
         f"{drawn}, on test rows. Filled: fronts chosen on validation rows. Open: over "
         "the limit."
@@ -175,16 +172,7 @@ def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
         },
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
-        error_x=_spread(of_method, "x", colour),
-        error_y=_spread(of_method, "y", colour),
     )
-
-
-def _spread(of_method: pd.DataFrame, axis: str, colour: str) -> Spec:
-    """Return whiskers of one standard deviation, on the front alone."""
-    spread = of_method[f"{axis}_sd"].where(of_method["front"]).fillna(0.0)
-    bars = whiskers(spread, colour=fade(colour, 0.45), thickness=1.2)
-    return bars | {"visible": bool((spread > 0).any())}
 
 
 def _line(front: pd.DataFrame) -> Spec:

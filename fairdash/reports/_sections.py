@@ -220,7 +220,7 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
     run = subject.snapshot.run
     trained = trained_on(subject.store, run.dataset_id, run.spec.get("train_rows"))
     own = OWN_NOTE * bool(own_models(subject.store, run.dataset_id))
-    caption = " ".join(filter(None, [result.seed_note(), trained, own]))
+    caption = " ".join(filter(None, [trained, own]))
     return Figure(picture, caption)
 
 

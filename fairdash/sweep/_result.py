@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import listing, plural
 from fairdash.methods import CATALOG
 from fairdash.sweep._front import (
     decides,
@@ -51,20 +50,17 @@ class SweepResult:
         One row per model, as of `run_sweep`: `rows_on_shared_seeds`.
     means : DataFrame
         One row per setting, averaged over seeds: `mean_over_seeds`.
-    n_others : int
-        Finished models that are on other seeds, and so not compared.
     """
 
     rows: pd.DataFrame
     means: pd.DataFrame
-    n_others: int = 0
 
     @classmethod
     def of(cls, rows: pd.DataFrame) -> Self:
         """Return the result of a sweep that left these rows."""
         rows = first_trainings(rows)
         shared = rows_on_shared_seeds(rows)
-        return cls(shared, mean_over_seeds(shared), len(rows) - len(shared))
+        return cls(shared, mean_over_seeds(shared))
 
     @cached_property
     def labels(self) -> list[str]:
@@ -84,15 +80,6 @@ class SweepResult:
     def n_seeds(self) -> int:
         """Number of seeds, of every setting."""
         return int(self.rows["seed"].nunique())
-
-    def seed_note(self) -> str:
-        """Say which seeds are compared; nothing where that is all of them."""
-        if not self.n_others:
-            return ""
-        seeds = sorted(self.rows["seed"].unique().tolist())
-        words = f"seed{'s' if len(seeds) > 1 else ''} {listing(map(str, seeds))}"
-        others = plural(self.n_others, "finished model")
-        return f"Compared on {words}; not all settings have others: {others} not shown."
 
     @cached_property
     def methods(self) -> list[str]:
@@ -135,38 +122,27 @@ class SweepResult:
     def _axes(self) -> dict[str, dict[str, list[Scalar]]]:
         return {}
 
-    def nearest(self, method: str, point: Mapping[str, Scalar]) -> int:
-        """Return the place of the finished setting nearest to ``point``.
-
-        Distances are counted in steps between neighbouring values of the method's axes.
-        Words must agree where a setting has them.
-        """
-        of_method = self.means[self.means["method"] == method]
-        far = np.zeros(len(of_method))
-        for name, axis in self.axes(method).items():
-            if name not in point:
-                continue
-            if isinstance(axis[0], str):
-                far += np.where(of_method[name] == point[name], 0.0, 1e6)
-                continue
-            steps = np.arange(len(axis), dtype=float)
-            values = np.append(of_method[name].to_numpy(float), float(point[name]))
-            at = np.interp(values, np.array(axis, float), steps)
-            far += np.square(at[:-1] - at[-1])
-        return int(str(of_method.index[int(far.argmin())]))
-
-    def best(self, limits: Mapping[str, float]) -> int | None:
+    def best(
+        self, limits: Mapping[str, float], method: str | None = None
+    ) -> int | None:
         """Return the place of the most accurate setting on validation rows."""
-        swept = self.means[self.means["method"].isin(self.methods)]
+        swept = self._swept(method)
         chosen = select(swept, limits=limits)
         return None if chosen is None else int(str(chosen.name))
 
-    def start(self, limit: float) -> int:
-        """Return the place to open on: the best within the limit on DI, or nearest."""
-        for place in (self.best({PARITY: limit}), self.fairest()):
+    def start(self, limit: float, method: str | None = None) -> int:
+        """Return the place to open on: the best within the limit on DI, or nearest.
+
+        Of one method, if it is given.
+        """
+        for place in (self.best({PARITY: limit}, method), self.fairest(method)):
             if place is not None:
                 return place
-        return int(self.means["method"].eq(self.methods[0]).argmax())  # all undefined
+        return int(str(self._swept(method).index[0]))  # all undefined
+
+    def _swept(self, method: str | None) -> pd.DataFrame:
+        methods = self.methods if method is None else [method]
+        return self.means[self.means["method"].isin(methods)]
 
     def notable(self, limit: float) -> list[int]:
         """Return the places to look at first: the start, then the fronts.
@@ -180,9 +156,9 @@ class SweepResult:
         places = [self.start(limit), *np.flatnonzero(front).tolist()]
         return list(dict.fromkeys(places))
 
-    def fairest(self) -> int | None:
+    def fairest(self, method: str | None = None) -> int | None:
         """Return the place of the least DI on validation rows of models that decide."""
-        models = self.means[self.means["method"].isin(self.methods)]
+        models = self._swept(method)
         gaps = models[decides(models, "validation")][f"validation_{PARITY}"].dropna()
         return None if gaps.empty else int(str(gaps.idxmin()))
 
@@ -215,8 +191,6 @@ class SweepResult:
                 "colour_role": [method.colour_role for method in methods],
                 "x": table[x],
                 "y": table[y],
-                "x_sd": table[f"{x}_sd"],
-                "y_sd": table[f"{y}_sd"],
                 "within": keeps,
                 "within_test": keeps_test & able,
                 "constant": ~able,

@@ -71,32 +71,42 @@ def group(page, label):
     return next(one for one in page.get("button_group") if one.label == label)
 
 
-def test_the_address_names_the_model_of_the_setting_or_of_the_nearest(visit, run_id):
+WEIGHT, TAU = "Fairness weight (λ)", "Locality (τ)"
+
+
+def accuracies(run_id):
+    """Return validation accuracy by method, λ and τ, within the limit."""
+    rows = ui.store().snapshot(run_id).table().fillna({"tau": -1})
+    rows = rows[rows["method"] != "unconstrained"]
+    means = rows.groupby(["method", "fairness_weight", "tau"]).mean(numeric_only=True)
+    kept = means["validation_demographic_parity_difference"] <= 0.5
+    return means.loc[kept, "validation_accuracy"]
+
+
+def test_the_model_of_the_address_is_shown_and_another_method_opens_on_its_best(
+    visit, run_id
+):
     known = known_models(ui.store(), ui.store().run(run_id).dataset_id)
     ids = {model.label: model.id for model in known}
-    for weight, tau, label in (("4", "0.1", "4 τ 0.1"), ("1.25", "0.6", "0.5 τ 0.6")):
-        at = {"method": "road", "point": [f"fairness_weight={weight}", f"tau={tau}"]}
-        page = visit("Sweep", run=run_id, **at, model=ids["Unconstrained"])
-        assert page.query_params["model"] == ids[f"ROAD λ {label}"]
-        method = next(w for w in page.selectbox if w.label == "Method")
-        method.set_value("adversarial").run()
-        near = setting_of(page)["fairness_weight"]
-        assert page.query_params["model"] == ids[f"Zhang λ {near}"]
+    page = visit("Sweep", run=run_id, model=ids["ROAD λ 4 τ 0.1"])
+    assert setting_of(page) == {WEIGHT: "4", TAU: "0.1"}
+    method = next(w for w in page.selectbox if w.label == "Method")
+    method.set_value("adversarial").run()
+    weight = setting_of(page)[WEIGHT]
+    within = accuracies(run_id)["adversarial"]
+    assert within[float(weight), -1] == within.max()
+    assert page.query_params["model"] == ids[f"Zhang λ {weight}"]
 
 
 def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
     visit, run_id
 ):
-    page = visit("Sweep", run=run_id, method="road", point=["tau=0.1"])
-    rows = ui.store().snapshot(run_id).table()
-    rows = rows[rows["method"] != "unconstrained"].fillna({"tau": -1})
-    means = rows.groupby(["method", "fairness_weight", "tau"]).mean(numeric_only=True)
-    kept = means[means["validation_demographic_parity_difference"] <= 0.5]
-    told = setting_of(page)
-    weight, tau = float(told["fairness_weight"]), float(told.get("tau", -1))
-    at = page.query_params["method"], weight, tau
-    best = kept["validation_accuracy"].max()
-    assert kept.loc[at, "validation_accuracy"] == pytest.approx(best)
+    known = known_models(ui.store(), ui.store().run(run_id).dataset_id)
+    page = visit("Sweep", run=run_id, model=known[0].id)
+    shown, within = setting_of(page), accuracies(run_id)
+    method = "road" if TAU in shown else "adversarial"
+    at = method, float(shown[WEIGHT]), float(shown.get(TAU, -1))
+    assert within.loc[at] == pytest.approx(within.max())
 
 
 def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
@@ -110,18 +120,16 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
     rows = rows[rows["validation_constant"] <= 0.5]
     gaps = rows["validation_demographic_parity_difference"]
     method, weight, *_ = rows.loc[gaps.idxmin(), ["method", "fairness_weight"]]
-    assert page.query_params["method"] == method
-    assert float(setting_of(page)["fairness_weight"]) == weight
+    assert float(setting_of(page)[WEIGHT]) == weight
     named = f"{CATALOG[method].label} λ {weight:g}"
     assert f"there is no setting; the least gap there has {named}" in words(page)
 
 
 def test_gaps_inside_subgroups_are_those_of_local_fairness(visit, run_id):
-    at = {"method": "road", "point": ["fairness_weight=2", "tau=0.6"]}
-    page = visit("Sweep", run=run_id, opened="inside", **at)
-    assert not page.exception
     sweep = finished_sweep(ui.store(), run_id)
-    place = sweep.result.nearest("road", {"fairness_weight": 2.0, "tau": 0.6})
+    place = sweep.result.labels.index("ROAD λ 2 τ 0.6")
+    page = visit("Sweep", run=run_id, opened="inside", model=sweep.ids[place])
+    assert not page.exception
     data = sweep.run.dataset_id
     result = local_by_measure(ui.store(), sweep.compared(place), data, sweep.subgroups)
     dataset = ui.store().dataset(data)
@@ -148,22 +156,6 @@ def test_the_form_asks_for_a_criterion_and_a_grid_of_ones_own(visit, dataset_id)
     assert params["road"]["constraints"] == "equalized_odds"
     assert params["road"]["tau"] == [0.3]
     assert run.status == "finished"
-
-
-def test_a_model_is_found_on_validation_rows_and_shown_on_both(visit, run_id):
-    page = visit("Sweep", run=run_id)
-    for widget in page.number_input:
-        if widget.label in ("Gap at most", "Largest local gap at most"):
-            widget.set_value(1.0)
-    page.run()
-    table = ui.store().snapshot(run_id).table()
-    table = table[table["method"] != "unconstrained"].fillna({"tau": -1})
-    means = table.groupby(["method", "fairness_weight", "tau"])["validation_accuracy"]
-    best = means.mean().idxmax()
-    assert f"| Accuracy | {means.mean().max():.1%} ± " in words(page)
-    button(page, "Show it").click().run()
-    assert not page.exception
-    assert setting_of(page)["fairness_weight"] == f"{best[1]:g}"
 
 
 def test_a_sweep_with_failing_settings_shows_the_others_and_offers_to_go_on(
@@ -220,12 +212,15 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
 
 
 def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
-    asked = {"most_di": 0.9, "most_worst": 0.9, "rule": "certified"}
-    page = visit("Sweep", run=run_id, cut="by_group", **asked)  # of an older link
+    asked = {"most_di": 0.9, "most_worst": 0.9, "point": "tau=0.1"}  # of an older link
+    page = visit("Sweep", run=run_id, **asked)
     assert not page.exception
     limits = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
     choice = choose_certified(finished_sweep(ui.store(), run_id), limits=limits)
     assert certified_words(choice, limits) in words(page)
+    button(page, "Show it").click().run()
+    shown = finished_sweep(ui.store(), run_id).ids[int(choice.model)]
+    assert page.query_params["model"] == shown
 
 
 def _numbers_of(values):

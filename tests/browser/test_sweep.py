@@ -7,6 +7,7 @@ from driving import still
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
+from fairdash.audits import known_models
 from fairdash.jobs import cancel, submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
@@ -58,7 +59,6 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     assert page.url.startswith(address)  # and says which setting is shown
 
     rows = store.snapshot(store.runs()[0].id).table()
-    store.close()
     assert len(rows) == 31
 
     # the right arrow moves a slider one value on, and the numbers with it
@@ -76,9 +76,10 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     worst = page.locator(".card").filter(has_text="Largest local gap")
     expect(worst).to_have_count(1)  # that of the other method is gone
     expect(worst).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
-    page.wait_for_url(
-        re.compile(rf"fairness_weight%3D{weights[1]:g}&point=tau%3D{tau:g}")
-    )
+    models = known_models(store, store.runs()[0].dataset_id)
+    ids = {model.label: model.id for model in models}
+    store.close()
+    page.wait_for_url(re.compile(ids[f"ROAD λ {weights[1]:g} τ {tau:g}"]))
 
     # a refresh, or the address sent to somebody else, shows the same setting
     other = page.context.browser.new_page()
@@ -109,15 +110,15 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     assert middles == pytest.approx(tuple(drawn), abs=1.5)
     assert page.url == before
     page.mouse.up()
-    page.wait_for_url(re.compile(rf"fairness_weight%3D{low['fairness_weight']:g}&"))
+    label = f"ROAD λ {low['fairness_weight']:g} τ {tau:g}"
+    page.wait_for_url(re.compile(ids[label]))
 
     # the chosen model stands open on the pages that look at one
-    label = f"ROAD λ {low['fairness_weight']:g} τ {tau:g}"
     page.get_by_test_id("stSidebar").get_by_text("Weights", exact=True).click()
     page.get_by_role("heading", name="Which rows carry weight?").wait_for()
     expect(page.get_by_text(label).first).to_be_visible()
     page.get_by_test_id("stSidebar").get_by_text("Sweep", exact=True).click()
-    page.wait_for_url(re.compile(rf"fairness_weight%3D{low['fairness_weight']:g}&"))
+    page.wait_for_url(re.compile(ids[label]))
     page.get_by_test_id("stSidebar").get_by_text("Local fairness").click()
     page.get_by_role("heading", name="Where is the model unfair?").wait_for()
     expect(page.get_by_text(re.compile(re.escape(label))).first).to_be_visible()

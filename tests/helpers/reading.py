@@ -52,10 +52,10 @@ def sent(page, component):
 
 
 def setting_of(page):
-    """Return the setting that the address of a sweep names, by parameter."""
-    entries = page.query_params.get("point", [])
-    entries = [entries] if isinstance(entries, str) else entries
-    return dict(text.split("=") for text in entries)
+    """Return the setting where the sliders of a sweep start, by their titles."""
+    live = sent(page, "live_setting")
+    pairs = zip(live["sliders"], live["start"], strict=True)
+    return {slider["title"]: slider["values"][at] for slider, at in pairs}
 
 
 def drawn(page, place=0):

@@ -1,6 +1,5 @@
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -20,8 +19,6 @@ def models():
             "colour_role": ["unconstrained", "road", "road", "road"],
             "x": [0.3, 0.2, 0.1, 0.25],
             "y": [0.7, 0.68, 0.6, 0.6],
-            "x_sd": [0.02, 0.01, np.nan, 0.01],
-            "y_sd": [0.01, 0.01, np.nan, 0.01],
             "within": [False, True, True, True],
             "within_test": [False, True, True, False],
             "constant": [False, False, False, False],
@@ -53,11 +50,6 @@ def test_the_line_joins_the_front_as_steps_from_fair_to_accurate(models):
     assert line.y == (0.6, 0.68)
 
 
-def test_whiskers_stand_on_the_front_alone(models):
-    road = plot_front(models).figure.data[1]
-    assert road.error_x.array == (0.01, 0.0, 0.0)
-
-
 def test_chance_has_a_band(models):
     figure = plot_front(models, chance=0.08).figure
     assert figure.layout.shapes[0].x1 == 0.08
@@ -74,8 +66,8 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
     table["within"] &= ~table["constant"]
     table["within_test"] = table["within_test"] & ~table["constant"]
     table = table.assign(
-        label="m", method="ROAD", colour_role="road", x=0.1, y=0.6, x_sd=0.0,
-        y_sd=0.0, front=False, line=False,
+        label="m", method="ROAD", colour_role="road", x=0.1, y=0.6,
+        front=False, line=False,
     )  # fmt: skip
     said = plot_front(table, limit=limit).headline
     assert len(said) <= 70

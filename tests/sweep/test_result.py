@@ -52,19 +52,7 @@ def test_the_best_setting_keeps_both_limits_on_validation_rows(sweep):
     ]
     assert chosen["validation_accuracy"] == kept["validation_accuracy"].max()
     assert sweep.best({"worst_1_di": 0.0}) is None
-
-
-def test_the_nearest_setting_counts_axes_by_their_steps(sweep):
-    place = sweep.nearest("road", {"fairness_weight": 2.4, "tau": 0.2})
-    row = sweep.means.iloc[place]
-    assert (row["fairness_weight"], row["tau"]) == (2.0, 0.1)
-    for place in range(1, len(sweep.means)):
-        row = sweep.means.iloc[place]
-        point = {name: row[name] for name in sweep.axes(row["method"])}
-        assert sweep.nearest(row["method"], point) == place
-    also = sweep.rows.assign(pace="slow", key=sweep.rows["key"] + "s")
-    rows = pd.concat([sweep.rows.assign(pace="fast"), also], ignore_index=True)
-    assert list(SweepResult.of(rows).axes("road")) == ["fairness_weight", "tau"]
+    assert sweep.means["method"][sweep.start(0.1, "adversarial")] == "adversarial"
 
 
 def test_of_several_starts_of_an_earlier_version_the_first_counts(sweep):

@@ -1,12 +1,12 @@
 """Where the reader stands in a sweep, and the controls that move through it.
 
-The setting is part of the page's address, like every choice: see `selection`. A page
-opened without one starts at the most accurate setting within the limit, and where there
-is none at the one nearest to it.
+The setting is that of the model in the page's address: see `selection`. A page opened
+without one starts at the most accurate setting within the limit, and where there is
+none at the one nearest to it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -16,15 +16,7 @@ from fairdash import plots
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.sweep import PARITY, Scalar
-from fairdash.ui.selection import (
-    OF_RUN,
-    Fields,
-    bound,
-    choose,
-    entry,
-    selection,
-    with_entry,
-)
+from fairdash.ui.selection import Fields, bound, choose, selection
 from fairdash.ui.widgets.blocks import more
 
 _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
@@ -34,9 +26,6 @@ _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 class SweepFields(Fields):
     """What the address says beside what every page knows."""
 
-    # The method that sliders go through, and its setting: "parameter=value".
-    method: str | None = field(default=None, metadata=OF_RUN)
-    point: tuple[str, ...] = field(default=(), metadata=OF_RUN)
     # The largest demographic parity difference (DI) that is accepted.
     limit: float | None = None
     # The metric across in a front; accuracy is up.
@@ -53,15 +42,13 @@ class Controls:
     axes: tuple[str, str]
 
 
-def words(value: Scalar) -> str:
-    """Return a value of a parameter as the address writes it: exactly."""
-    return value if isinstance(value, str) else f"{value:.10g}"
-
-
 def labels(values: Sequence[Scalar]) -> list[str]:
     """Return values as the screen writes them: four digits, more to tell them apart."""
-    short = [v if isinstance(v, str) else f"{v:.4g}" for v in values]
-    return short if len(set(short)) == len(short) else [words(v) for v in values]
+    for digits in (4, 10):
+        texts = [v if isinstance(v, str) else f"{v:.{digits}g}" for v in values]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
 
 
 def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
@@ -87,7 +74,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
             result.methods,
             format_func=lambda key: CATALOG[key].label,
             key=widget,
-            on_change=lambda: move(sweep, place, {}, st.session_state[widget]),
+            on_change=lambda: go(sweep, result.start(limit, st.session_state[widget])),
         )
     return Controls(place, method, limit, axes), corner
 
@@ -97,71 +84,24 @@ def current(sweep: StoredSweep, limit: float) -> int:
 
     The model it stands for is written into the address, if that names another.
     """
-    result, chosen = sweep.result, SweepFields.here()
-    method, point = chosen.method or "", None
-    if method in result.methods:
-        point = read_point(result.axes(method), chosen.point)
-    if point is None:
-        place = sweep.once(lambda: result.start(limit), "start", limit)
-    else:
-        place = result.nearest(method, point)
+    model, place = selection().model, None
+    if model in sweep.ids:
+        place = sweep.ids.index(model)
+    if place is None or not _has_sliders(sweep, place):
+        place = sweep.once(lambda: sweep.result.start(limit), "start", limit)
     go(sweep, place)
     return place
 
 
 def go(sweep: StoredSweep, place: int) -> None:
-    """Make a setting the one of the address, with the model that stands for it.
-
-    All at once: whatever page is opened next looks at that model.
-    """
-    row = sweep.result.means.iloc[place]
-    at: tuple[str, ...] = ()
-    for name in sorted(sweep.result.axes(row["method"])):
-        at = with_entry(at, name, words(row[name]))
-    model = sweep.model(place)
-    if model == selection().model:
-        choose(method=row["method"], point=at)
-    else:
-        choose(method=row["method"], point=at, model=model, models=(), scores=None)
+    """Make the model of a setting that of the address: all pages look at it."""
+    model = sweep.ids[place]
+    if model != selection().model and _has_sliders(sweep, place):
+        choose(model=model, models=(), scores=None)
 
 
-def go_to_place(sweep: StoredSweep, place: int) -> None:
-    """Go to a setting, before sliders are drawn or in a callback."""
-    if sweep.result.means["method"].iloc[place] in sweep.result.methods:
-        go(sweep, place)
-
-
-def move(
-    sweep: StoredSweep,
-    place: int,
-    change: Mapping[str, Scalar],
-    method: str | None = None,
-) -> None:
-    """Go to the setting nearest to one with some values changed, in a callback."""
-    row = sweep.result.means.iloc[place]
-    method = method or str(row["method"])
-    names = sweep.result.axes(method)
-    point = {name: row[name] for name in names if pd.notna(row[name])}
-    go(sweep, sweep.result.nearest(method, point | dict(change)))
-
-
-def read_point(
-    axes: Mapping[str, Sequence[Scalar]], entries: Sequence[str]
-) -> dict[str, Scalar] | None:
-    """Return the values that the address states; None unless each fits its axis.
-
-    A number may lie between two values of an axis.
-    """
-    point: dict[str, Scalar] = {}
-    for name, values in axes.items():
-        text = entry(entries, name) or ""
-        try:
-            point[name] = text if isinstance(values[0], str) else float(text)
-        except ValueError:
-            return None
-        if text not in values and isinstance(values[0], str):
-            return None
-    return point
+def _has_sliders(sweep: StoredSweep, place: int) -> bool:
+    return sweep.result.means["method"].iloc[place] in sweep.result.methods
 
 
 def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
@@ -191,4 +131,4 @@ def go_to_mark(sweep: StoredSweep, drawn: pd.DataFrame) -> None:
     methods = list(dict.fromkeys(drawn["method"]))
     if marks and marks[0]["curve_number"] < len(methods):
         shown = drawn[drawn["method"] == methods[marks[0]["curve_number"]]]
-        go_to_place(sweep, int(shown["place"].iloc[marks[0]["point_index"]]))
+        go(sweep, int(shown["place"].iloc[marks[0]["point_index"]]))

@@ -1,6 +1,6 @@
-"""The figures of a sweep: front, map, what τ does; and the search for a model."""
+"""The figures of a sweep, and the search for a model that keeps limits for certain."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -11,7 +11,6 @@ from fairdash._escaping import plain
 from fairdash.audits import (
     OWN_NOTE,
     StoredSweep,
-    both_parts,
     certified_words,
     local_by_measure,
     own_models,
@@ -22,8 +21,8 @@ from fairdash.sweep import PARITY, choose_certified
 from fairdash.ui.selection import Fields, bound
 from fairdash.ui.sweep.controls import (
     Controls,
+    go,
     go_to_mark,
-    go_to_place,
 )
 from fairdash.ui.widgets.blocks import (
     draw_picture,
@@ -44,17 +43,12 @@ joined: no other setting of the same method was both fairer and more accurate on
 A **constant model** accepts all or none, or its balanced accuracy is within noise of
 0.5 on these rows: its gaps say nothing, so it is not drawn and keeps no limit.
 """
-_RULES = {
-    "limits": "Most accurate",
-    "certified": "Certified",
-}
 
 
 @dataclass(frozen=True)
 class Search(Fields):
-    """How a model is found: by a rule, within limits."""
+    """The limits that a model is to keep for certain."""
 
-    rule: str | None = None
     most_di: float | None = None
     most_worst: float | None = None
 
@@ -86,7 +80,7 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
     draw_picture(picture, key=key, on_select=lambda: go_to_mark(sweep, drawn))
 
     def how() -> None:
-        notes = [picture.caption, result.seed_note(), trained, OWN_NOTE * bool(own)]
+        notes = [picture.caption, trained, OWN_NOTE * bool(own)]
         heading(picture.headline)
         st.markdown(_FRONT_HOW)
         st.caption(plain(" ".join(filter(None, notes))))
@@ -106,55 +100,32 @@ def draw_inside(sweep: StoredSweep, state: Controls) -> None:
     show_answer(replace(answer, verdict="", cards=()), f"{sweep.run.id} inside")
 
 
-def _certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
-    """Draw what is guaranteed within limits; return the setting it chose."""
-    testable = {name: value for name, value in limits.items() if 0 < value < 1}
-    if not testable:
-        st.markdown("A limit between 0 and 1 can be certified.")
-        return None
-    try:
-        choice = sweep.once(
-            lambda: choose_certified(sweep, limits=testable),
-            "certified",
-            *testable.items(),
-        )
-    except ValueError as error:
-        problem("Nothing can be certified", error)
-        return None
-    st.markdown(plain(certified_words(choice, testable)))
-    st.caption(
-        "The confidence is that of one question: each further limit tried on the same "
-        "test rows weakens it."
-    )
-    if choice.model is None:
-        return None
-    st.markdown(both_parts(sweep.result, choice.model))
-    return int(choice.model)
-
-
-def find_model(sweep: StoredSweep, state: Controls) -> None:
-    """Find a model on validation rows, and show what test rows say beside them."""
-    result = sweep.result
-    with more("Find a model", icon=":material/search:"):
-        rule = st.segmented_control(
-            "Chosen on validation rows",
-            required=True,
-            **bound("rule", "limits", named=_RULES),
-        )
+def certify(sweep: StoredSweep, state: Controls) -> None:
+    """Draw the model that keeps two limits for certain, and lead to it."""
+    with more("Certify", icon=":material/verified:"):
         di = _limit("Gap at most", "most_di", state.limit)
         worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
         limits = {PARITY: di, _WORST: worst}
-        if rule == "certified":
-            place, none = _certify(sweep, limits), ""
-        else:
-            place = sweep.once(lambda: result.best(limits), "best", di, worst)
-            none = "No setting keeps both limits on validation rows."
-        if place is None:
-            st.markdown(none)
+        testable = {name: value for name, value in limits.items() if 0 < value < 1}
+        if not testable:
+            st.markdown("A limit between 0 and 1 can be certified.")
             return
-        if rule != "certified":
-            st.markdown(both_parts(result, place))
-        st.button("Show it", on_click=go_to_place, args=(sweep, place))
+        try:
+            choice = sweep.once(
+                lambda: choose_certified(sweep, limits=testable),
+                "certified",
+                *testable.items(),
+            )
+        except ValueError as error:
+            problem("Nothing can be certified", error)
+            return
+        st.markdown(plain(certified_words(choice, testable)))
+        st.caption(
+            "The confidence is that of one question: each further limit tried on the "
+            "same test rows weakens it."
+        )
+        if choice.model is not None:
+            st.button("Show it", on_click=go, args=(sweep, int(choice.model)))
 
 
 def _limit(label: str, field: str, default: float) -> float:

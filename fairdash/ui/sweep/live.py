@@ -19,7 +19,7 @@ import streamlit as st
 from fairdash._wording import Kpi
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
-from fairdash.ui.sweep.controls import Controls, labels, move
+from fairdash.ui.sweep.controls import Controls, go, labels
 from fairdash.ui.widgets.state import live_component
 
 _HERE = Path(__file__).parent
@@ -33,11 +33,9 @@ def draw_sliders(sweep: StoredSweep, state: Controls) -> None:
     key = f"{sweep.run.id} {state.method} setting"
 
     def moved() -> None:
-        at = st.session_state[key].get("place")
-        if at:
-            pairs = zip(axes, at, strict=True)
-            change = {name: axes[name][round(tick)] for name, tick in pairs}
-            move(sweep, state.place, change)
+        place = st.session_state[key].get("place")
+        if place:
+            go(sweep, int(place))
 
     drawn = sweep.once(
         lambda: json.dumps(_settings(sweep, state)),

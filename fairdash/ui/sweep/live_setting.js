@@ -119,11 +119,10 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
     input.oninput = soon
     input.onchange = () => {
       state.held = false
-      const at = state.inputs.map((input) => +input.value)
-      state.told = at.join()
-      state.until = Date.now() + ANSWER_MS
       redraw(state)
-      setStateValue("place", at)
+      state.told = state.chosen.at.join()
+      state.until = Date.now() + ANSWER_MS
+      setStateValue("place", state.chosen.id)
     }
     input.onpointerup = () => { state.held = false }
   }

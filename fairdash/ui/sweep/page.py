@@ -19,9 +19,9 @@ from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec, model_label
 from fairdash.ui.sweep.controls import sweep_controls
 from fairdash.ui.sweep.figures import (
+    certify,
     draw_front,
     draw_inside,
-    find_model,
 )
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
@@ -77,7 +77,7 @@ def _explore(sweep: StoredSweep) -> None:
     facts = _facts(sweep.run)
     page.show(replace(answer, facts=facts))
     with corner:
-        find_model(sweep, state)
+        certify(sweep, state)
     with page.beside:
         draw_sliders(sweep, state)
     with page.figure:
