@@ -54,8 +54,7 @@ def post_process():
         postprocess.live_ramp(ramp, choice, view.data)
 
     def trade_off():
-        trade = postprocess.trade_off(ramp, choice, view.data)
-        ui.show_answer(trade, "trade off")
+        postprocess.trade_off(ramp, choice, view.data)
 
     def inside():
         postprocess.inside_subgroups(ramp, view.data, subgroups)

@@ -2,9 +2,9 @@
 
 A table of a million rows with a column of probabilities: 800,000 calibration rows,
 200,000 test rows. The width of the ramp is released at values not seen before; a
-mutation observer in the page notes when the cards (accuracy, DI, changed decisions),
-the trade-off figure and the local figure last changed. Beside it, what a step of the
-drag costs in the browser alone, and the first visit.
+mutation observer in the page notes when the cards (accuracy, DI, changed decisions)
+last changed. Beside it, what a step of the drag costs in the browser alone, and the
+first visit.
 
     OMP_NUM_THREADS=1 python benchmarks/server/bench_release.py [--releases 20]
 """
@@ -36,11 +36,6 @@ WATCH = """
     for (const { target, addedNodes } of changes) {
       const node = target.nodeType === 3 ? target : (addedNodes[0] ?? target)
       if (within(node, "stMetric")) note("cards")
-      if (within(node, "stPlotlyChart")) {
-        const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
-        const at = charts.indexOf(within(node, "stPlotlyChart"))
-        note(at === 0 ? "trade-off" : "local")
-      }
     }
   }).observe(document.body, { childList: true, subtree: true, characterData: true })
 }
@@ -131,7 +126,7 @@ def drive(page, url, releases, pid):
     slider = page.get_by_role("slider", name=SLIDER)
     slider.wait_for(timeout=120_000)
     first = time.perf_counter() - began
-    page.get_by_test_id("stPlotlyChart").nth(1).wait_for(timeout=120_000)
+    page.get_by_test_id("stMetric").nth(2).wait_for(timeout=120_000)
     whole = time.perf_counter() - began
     page.wait_for_timeout(2000)
     page.evaluate(WATCH)
@@ -166,8 +161,7 @@ def main():
                 executable_path=options.chromium, args=["--no-sandbox"]
             )
             page = browser.new_page(viewport={"width": 1440, "height": 900})
-            opened = "opened=trade&opened=inside"
-            url = f"http://127.0.0.1:{port}/Post-process?data={dataset}&{opened}"
+            url = f"http://127.0.0.1:{port}/Post-process?data={dataset}"
             first, whole, table, steps, spent = drive(
                 page, url, options.releases, app.pid
             )
@@ -180,12 +174,11 @@ def main():
     )
     print(f"{len(table)} releases of γ, milliseconds to the last change\n")
     print("| part | median | 90 % |\n|---|---|---|")
-    for name in ("cards", "trade-off", "local"):
-        ms = table[name]
-        print(f"| {name} | {ms.median():.0f} | {ms.quantile(0.9):.0f} |")
+    ms = table["cards"]
+    print(f"| cards | {ms.median():.0f} | {ms.quantile(0.9):.0f} |")
     median, most = np.quantile(steps, [0.5, 0.9])
     print(f"| a step of the drag | {median:.1f} | {most:.1f} |")
-    print(f"\nServer's processor time a release, all figures: {1000 * spent:.0f} ms;")
+    print(f"\nServer's processor time a release: {1000 * spent:.0f} ms;")
     print(
         f"load average of the machine, {os.cpu_count()} cores: {os.getloadavg()[0]:.1f}"
     )

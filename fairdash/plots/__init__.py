@@ -40,9 +40,6 @@ from fairdash.plots._theme import (
     plotly_script,
     resolve,
 )
-from fairdash.plots._trade_off import (
-    plot_trade_off,
-)
 from fairdash.plots._training import (
     plot_training,
 )

@@ -13,7 +13,6 @@ from scipy.optimize import isotonic_regression
 from fairdash._validation import CONSTRAINTS, check_one_of, check_positive
 from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.inputs import Array, ScoreType
-from fairdash.postprocessing.ramp import RampThreshold
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
 from fairdash.postprocessing.target_rate import ByOutcome
@@ -267,36 +266,27 @@ def fit_baselines(rows: ScoredRows) -> Baselines:
     return fitted
 
 
-def trade_off_table(
-    ramp: RampThreshold, report: Report, baselines: Baselines
-) -> pd.DataFrame:
-    """Return accuracy and DI of a ramp, at several tolerances, and of other methods.
+def trade_off_table(report: Report, baselines: Baselines) -> pd.DataFrame:
+    """Return accuracy and DI of a ramp, of no correction, and of other methods.
 
     All are of the rows of ``report``, which is that of the ramp.
 
     Returns
     -------
-    DataFrame with columns kind ("setting", "curve" or "method"), label, tolerance, and
-    accuracy and demographic_parity_difference, each also with ``_low`` and ``_high``,
-    ``_change``, ``_change_low`` and ``_change_high`` against no correction
+    DataFrame with columns method, and accuracy and demographic_parity_difference, each
+    also with ``_low`` and ``_high``
     """
     rows = report.rows
     before = rows.sums(rows.before.astype(np.float64)).outcome()
-    setting = {"kind": "setting", "tolerance": ramp.tolerance}
-    lines = [_line("Ramp, this setting", report.outcome, setting)]
-    for tolerance in ramp.tolerances():
-        outcome = ramp.at_tolerance(tolerance).report(rows).outcome
-        lines.append(_line("Ramp", outcome, {"kind": "curve", "tolerance": tolerance}))
-    lines.append(_line(BEFORE, before, {"kind": "method"}))
+    outcomes = {"Ramp, this setting": report.outcome, BEFORE: before}
     for label, method in baselines.items():
-        lines.append(_line(label, method.report(rows).outcome, {"kind": "method"}))
+        outcomes[label] = method.report(rows).outcome
+    lines = []
+    for label, outcome in outcomes.items():
+        line: dict[str, Any] = {"method": label}
+        for cell in outcome.to_dict("records"):
+            name = cell["metric"]
+            line[name] = cell["value"]
+            line |= {f"{name}_{end}": cell[end] for end in ("low", "high")}
+        lines.append(line)
     return pd.DataFrame(lines)
-
-
-def _line(label: str, outcome: pd.DataFrame, more: Mapping[str, Any]) -> dict[str, Any]:
-    line: dict[str, Any] = {"label": label, **more}
-    for cell in outcome.to_dict("records"):
-        name = str(cell.pop("metric"))
-        line[name] = cell.pop("value")
-        line |= {f"{name}_{part}": value for part, value in cell.items()}
-    return line

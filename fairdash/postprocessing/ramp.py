@@ -36,7 +36,6 @@ from fairdash.postprocessing.rules import Rule, draw
 
 NO_SUBGROUP = "(no subgroup)"
 TARGETS = ("accuracy", "balanced")
-_TOLERANCES = 6
 _GAMMAS = np.geomspace(0.01, 2, 24).round(4)  # of the preview
 _RATES = np.linspace(0, 1, 65)
 _KNOTS, _BINS = 257, 40
@@ -74,8 +73,6 @@ class RampThreshold(PostProcessor):
         these are numbers.
     expected_rates_ : dict of group to float
         Rate of positive decisions on the fitting sample by group.
-    sample_ : ScoredRows
-        The fitting sample.
 
     References
     ----------
@@ -107,7 +104,7 @@ class RampThreshold(PostProcessor):
         else:
             check_rate("target_rate", self.target_rate)
             rate = float(self.target_rate)
-        self.sample_, self.target_rate_ = rows, rate
+        self.target_rate_ = rate
         self.starts_ = np.array(
             [
                 group.threshold(self.gamma, rate, self.tolerance, self._shift)
@@ -125,20 +122,6 @@ class RampThreshold(PostProcessor):
     def chance(self, rows: ScoredRows) -> Array:
         """Return h, the probability of a positive decision, of rows of known groups."""
         return ramp_probability(rows.margins, self.starts_[rows.codes], self.gamma)
-
-    def tolerances(self) -> list[float]:
-        """Return tolerances from 0 to where no group is corrected any more."""
-        groups = self.sample_.by_group
-        rates = [float(group.mean_h(-self._shift, self.gamma)) for group in groups]
-        most = 2 * max(abs(rate - self.target_rate_) for rate in rates)
-        return np.linspace(0, max(most, 0.02), _TOLERANCES).tolist()
-
-    def at_tolerance(self, tolerance: float) -> "RampThreshold":
-        """Return the ramp of the same sample and rate at another tolerance."""
-        other = RampThreshold(
-            self.gamma, self.target_rate_, tolerance, self.center, self.score_type
-        )
-        return other.fit_rows(self.sample_)
 
 
 @dataclass(eq=False, repr=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairdash.methods import CATALOG
-from fairdash.plots import palette, plot_comparison, resolve
+from fairdash.plots import group_colours_of, palette, plot_comparison, resolve
 from fairdash.plots._theme import (
     CATEGORICAL,
     METHODS,
@@ -40,3 +40,8 @@ def test_resolving_leaves_no_token_and_the_figure_as_it_was(models, theme, ink):
     assert "#0000" not in resolved.to_json().lower()
     assert ink in resolved.to_json()
     assert figure.to_json() == before
+
+
+def test_colours_of_a_component_are_those_of_the_theme():
+    assert group_colours_of(["a", "b"], "light") == ["#0072B2", "#C15500"]
+    assert group_colours_of(["a"], "dark") == ["#56B4E9"]

@@ -15,7 +15,7 @@ from fairdash._wording import (
     percent,
     points,
 )
-from fairdash.audits import Answer, Drawing, correction_verdict
+from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Subgroups
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.postprocessing import trade_off_table
@@ -31,9 +31,8 @@ from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.state import store
 
 _HOW_TRADE = """
-Left is fairer, up is more accurate. The **gap** is the largest minus the
-smallest rate of positive decisions of the groups. The line is the ramp over its
-tolerances, the ring your setting. All methods learned on the same rows.
+The **gap** is the largest minus the smallest rate of positive decisions of the groups.
+All methods learned on the same rows.
 """
 _HOW_LOCAL = """
 Gap between the groups' rates of positive decisions inside subgroups, of test rows. The
@@ -47,6 +46,15 @@ _BEFORE_AFTER = {
     "after": "After",
     "after_low": "Low after",
     "after_high": "High after",
+}
+_TRADE = {
+    "method": "Method",
+    "accuracy": "Accuracy",
+    "accuracy_low": "Low accuracy",
+    "accuracy_high": "High accuracy",
+    "demographic_parity_difference": "Gap",
+    "demographic_parity_difference_low": "Low gap",
+    "demographic_parity_difference_high": "High gap",
 }
 _CHANGED = {
     "group": "Group",
@@ -136,12 +144,13 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
     ]
 
 
-def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> Answer:
-    """Return accuracy against DI of the ramp and of other methods."""
+def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
+    """Draw accuracy and DI of the ramp and of other methods."""
+    heading("Other methods", _HOW_TRADE)
     others = baselines(dataset_id, choice.source)
-    table = trade_off_table(ramp.fitted, ramp.report, others)
-    figure = Drawing("plot_trade_off", table, {"rows": "test"})
-    return Answer("", figure=figure, how=_HOW_TRADE)
+    table = trade_off_table(ramp.report, others).rename(columns=_TRADE)
+    show_table(table.dropna(axis="columns", how="all"))
+    st.caption("Test rows, 95% Wilson and Newcombe intervals.")
 
 
 def inside_subgroups(ramp: Ramp, dataset_id: str, subgroups: Subgroups) -> None:
