@@ -69,12 +69,10 @@ if TYPE_CHECKING:
         trained_columns,
     )
     from fairdash.audits.noisy_groups.certificates import (
-        Certificate,
+        FARTHEST,
         Decisions,
         Question,
         RadiusCurve,
-        certificate_table,
-        certify_decisions,
         decisions_of,
         points_table,
         promise_answer,

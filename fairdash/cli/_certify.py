@@ -5,21 +5,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 import typer
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
 from fairdash.audits import (
+    FARTHEST,
     Decisions,
     Noise,
     Question,
-    certificate_table,
-    certify_decisions,
     decisions_of,
     from_level,
     from_sample,
     known_models_of,
+    points_table,
+    radius_curve,
 )
 from fairdash.cli._options import Constraint, Home, Run, refusing, write
 from fairdash.datasets import read_table
@@ -51,25 +51,26 @@ def certify(
     constraint: Constraint = "true_positive_rate_parity",
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="CSV file to write the rows of all groups to.")
+        Path | None, typer.Option(help="CSV file to write the table to.")
     ] = None,
     home: Home = None,
 ) -> None:
     """Certify a run's models for true groups near noisy ones.
 
-    Prints the largest violation on the noisy groups (noisy), and the exact worst case
-    within the radius (ball) or under the noise (soft); 0 or less keeps the constraint.
-    Under noise the shares of true groups in the rows certified are known up to limits
-    that hold with 95 % confidence, and no ball is wider than they allow. Models of a
-    run are certified on the test rows of each seed, and the means over seeds are
-    printed; a model that decides alike for everyone is marked. The exit status is 2
-    when something cannot be used.
+    Prints how many points worse than all rows a group can be: with no wrong record,
+    within the radius (rounded up to .001), and under the noise, P(G | Ĝ). Under noise
+    the shares of true groups are known up to limits that hold with 95 % confidence, and
+    no radius is wider than they allow. These are means over the test rows of each seed;
+    a model that decides alike for everyone is marked. The exit status is 2 when
+    something cannot be used.
     """
     with refusing():
         if radius is None and level is None and sample is None:
             raise ValueError(
                 "Give --radius, or what is known of the noise: --level or --sample."
             )
+        if radius is not None and not 0 <= radius <= FARTHEST:
+            raise ValueError(f"--radius must be in [0, {FARTHEST}], got {radius:g}.")
         if level is not None and sample is not None:
             raise ValueError("Give one of --level and --sample.")
         if out is not None:
@@ -77,17 +78,14 @@ def certify(
         models, groups = _of_store(home, run)
         noise = _noise(groups, level, sample, true, recorded)
         question = Question(constraint, slack)
-        certificates = [
-            certify_decisions(label, seeds, noise, question, radius)
+        curves = [
+            radius_curve(label, seeds, noise, question)
             for label, seeds in models.items()
         ]
-    rows = [each.groups.assign(model=each.label) for each in certificates]
-    write(pd.concat(rows, ignore_index=True), out)
-    shown = certificate_table(certificates)[
-        ["label", "noisy", "ball", "soft", "status"]
-    ]
-    shown.insert(1, "seeds", [len(each.largest) for each in certificates])
-    typer.echo(shown.to_string(index=False, float_format="%+.3f", na_rep=""))
+    far = max(curve.reach for curve in curves)
+    table = points_table(curves, question, far if radius is None else radius)
+    write(table, out)
+    typer.echo(table.to_string(index=False))
 
 
 def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:

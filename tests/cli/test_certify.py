@@ -6,7 +6,7 @@ import pytest
 from toys import ROLES, people_csv
 from typer.testing import CliRunner
 
-from fairdash.audits import Decisions, Question, certify_decisions, from_sample
+from fairdash.audits import Decisions, Question, from_sample, radius_curve
 from fairdash.cli import app
 from fairdash.datasets import split
 from fairdash.jobs import submit
@@ -54,8 +54,9 @@ def test_models_are_certified_on_the_test_rows_of_each_seed(run, tmp_path):
         tv_certificate(y, decided, groups[test], 0.1)["worst_violation"].max()
         for test, y, decided in seeds
     ]
-    assert f"{np.mean(worst):+.3f}" in done.stdout
-    assert "ball" in set(pd.read_csv(tmp_path / "all.csv")["kind"])
+    assert f"{100 * np.mean(worst):.1f}" in done.stdout
+    (row,) = pd.read_csv(tmp_path / "all.csv").to_dict("records")
+    assert row["10.0% wrong"] == pytest.approx(100 * np.mean(worst), abs=0.051)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_models_are_certified_on_the_test_rows_of_each_seed(run, tmp_path):
         ([], "known of the noise: --level or --sample."),
         (["--level", "0.4", "--sample", __file__], "Give one of --level and"),
         (["--level", "0.96"], "`level` must be below"),
-        (["--radius", "2"], "`radius` must be in [0, 1], got 2"),
+        (["--radius", "2"], "--radius must be in [0, 0.6], got 2"),
         (["--radius", "0.1", "--constraint", "odds"], "`constraints` must be one of"),
     ],
 )
@@ -90,7 +91,7 @@ def test_a_sample_with_both_groups_certifies(run, tmp_path):
     assert done.exit_code == 0, done.output
     noise = from_sample(groups, sample, "own", "guess")
     parts = [Decisions(*rows) for rows in seeds]
-    certificate = certify_decisions("m", parts, noise, Question(CONSTRAINT, 0.0))
-    for kind in ("ball", "soft"):
-        assert f"{certificate.largest[kind].mean():+.3f}" in done.stdout
+    curve = radius_curve("m", parts, noise, Question(CONSTRAINT, 0.0))
+    for worst in (curve.worst(curve.reach), np.mean(curve.soft)):
+        assert f"{100 * worst:.1f}" in done.stdout
     assert "has no columns ['who']" in call(*asked[:-1], "who").stderr

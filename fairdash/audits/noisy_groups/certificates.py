@@ -15,11 +15,10 @@ from fairdash.audits.noisy_groups.noise import CONFIDENCE, Limits, Noise, Places
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import tested
 from fairdash.datasets import Subgroups
-from fairdash.methods.noisy_groups import soft_certificate, tv_curve, violations
+from fairdash.methods.noisy_groups import soft_certificate, tv_curve
 from fairdash.metrics import decision_status
 from fairdash.store import Store
 
-KINDS = ["noisy", "soft", "ball"]
 RATES = {
     "true_positive_rate_parity": "true positive rate",
     "false_positive_rate_parity": "false positive rate",
@@ -75,73 +74,6 @@ def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decision
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
-    """What is certain of one model at one radius.
-
-    Attributes
-    ----------
-    groups : DataFrame
-        One row for each seed, kind ("ball", "soft", "noisy"), rate and group, as of
-        `tv_curve`, `soft_certificate` and `violations`.
-    largest : DataFrame
-        By seed the largest violation on the ``noisy`` groups, over all ``soft``
-        memberships that agree with the noise and over the ``ball``; NaN where unknown.
-    status : str
-        Of `Decisions`, the first that any seed has.
-    """
-
-    label: str
-    groups: pd.DataFrame
-    largest: pd.DataFrame
-    status: str
-
-
-def certify_decisions(
-    label: str,
-    seeds: Sequence[Decisions],
-    noise: Noise,
-    question: Question,
-    radius: float | None = None,
-) -> Certificate:
-    """Certify a model on the rows that it decided, one entry of ``seeds`` a seed.
-
-    ``radius`` is of total variation; no group is taken to be further than it can be on
-    the rows certified, which None stands for. Raises ValueError when a noisy group has
-    no rows with an outcome of the constraint, or nothing is known of it.
-    """
-    terms = question._asdict()
-    parts, largest = [], []
-    for seed, rows in enumerate(seeds):
-        limits = noise.on(rows.where)
-        columns = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
-        tables = {"noisy": violations(*columns, **terms)}
-        worst = {"noisy": tables["noisy"]["violation"].max()}
-        if (balls := limits.within(radius)) is not None:
-            tables["ball"] = tv_curve(*columns, [balls], **terms).drop(columns="step")
-            worst["ball"] = tables["ball"]["worst_violation"].max()
-        if limits.matrix is not None:
-            tables["soft"] = _soft(columns, limits, question)
-            worst["soft"] = tables["soft"]["worst_violation"].max()
-        parts += [table.assign(kind=kind, seed=seed) for kind, table in tables.items()]
-        largest.append(worst)
-    return Certificate(
-        label=label,
-        groups=pd.concat(parts, ignore_index=True),
-        largest=pd.DataFrame(largest, columns=KINDS, dtype=float),
-        status=_status(seeds),
-    )
-
-
-def certificate_table(certificates: Sequence[Certificate]) -> pd.DataFrame:
-    """Return one row for each model: label, mean largest violations, status."""
-    rows = [
-        {"label": each.label, **each.largest.mean(), "status": each.status}
-        for each in certificates
-    ]
-    return pd.DataFrame(rows, columns=["label", *KINDS, "status"])
-
-
-@dataclass(frozen=True, eq=False)
 class RadiusCurve:
     """The exact worst case of one model at every radius, averaged over seeds.
 
@@ -184,8 +116,9 @@ class RadiusCurve:
         return min(self.radii[-1], math.ceil(20 * wide) / 20)
 
     def worst(self, share: float) -> float:
-        """Return the largest violation at a share, in steps of .001."""
-        return self.largest[min(round(share / STEP), len(self.largest) - 1)]
+        """Return the largest violation at a share, which the next step rounds up."""
+        step = math.ceil(round(share / STEP, 6))
+        return self.largest[min(step, len(self.largest) - 1)]
 
     @property
     def details(self) -> str:
@@ -202,7 +135,11 @@ class RadiusCurve:
 def radius_curve(
     label: str, seeds: Sequence[Decisions], noise: Noise, question: Question
 ) -> RadiusCurve:
-    """Return the worst case within every radius; see `certify_decisions`."""
+    """Return the worst case within every radius, one entry of ``seeds`` a seed.
+
+    No group is taken to be further than it can be on the rows certified. Raises
+    ValueError when a noisy group has no rows with an outcome of the constraint.
+    """
     by_seed = [noise.on(rows.where) for rows in seeds]
     far = [distance for limits in by_seed for distance in limits.reach.values()]
     most = np.ceil(max(far, default=FARTHEST) / STEP) * STEP
@@ -224,7 +161,7 @@ def radius_curve(
         max(far, default=float("nan")),
         soft,
         len(seeds),
-        _status(seeds),
+        next(filter(None, (rows.status for rows in seeds)), ""),
     )
 
 
@@ -343,7 +280,3 @@ def _soft(
         most=limits.most,
         **question._asdict(),
     )
-
-
-def _status(seeds: Sequence[Decisions]) -> str:
-    return next(filter(None, (rows.status for rows in seeds)), "")

@@ -1,6 +1,5 @@
 """Noisy groups of rows, and what is known of the true ones behind them."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,15 +43,11 @@ class Limits:
     most: pd.DataFrame | None
     reach: Mapping[str, float]
 
-    def within(self, radius: float | None) -> float | dict[str, float] | None:
-        """Return a radius for every group, or its reach where that is less.
-
-        None asks for the reach itself; the answer is None if that is not known.
-        """
+    def within(self, radius: float) -> float | dict[str, float]:
+        """Return a radius for every group, or its reach where that is less."""
         if not self.reach:
             return radius
-        wide = math.inf if radius is None else radius
-        return {name: min(most, wide) for name, most in self.reach.items()}
+        return {name: min(most, radius) for name, most in self.reach.items()}
 
 
 @dataclass(frozen=True, eq=False)
