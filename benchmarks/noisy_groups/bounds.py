@@ -5,12 +5,13 @@ python benchmarks/noisy_groups/bounds.py
 
 import numpy as np
 import pandas as pd
+from noisy_groups_data import simulate_noise
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from fairdash._validation import value_label
-from fairdash.methods.noisy_groups import estimate_noise, simulate_noise
+from fairdash.methods.noisy_groups import estimate_noise
 
 Float = NDArray[np.float64]
 

@@ -7,8 +7,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
-from fairdash.methods.noisy_groups import simulate_noise
+
+def simulate_noise(
+    groups: NDArray[Any], level: float, *, random_state: object = None
+) -> NDArray[Any]:
+    """Return groups of which a share is wrong, as in the paper.
+
+    Of all rows, ``level`` are drawn without replacement and get a group uniformly among
+    the others. The priors change, so the noisy groups do not have the true shares.
+    """
+    names, codes = np.unique(groups, return_inverse=True)
+    random = check_random_state(random_state)
+    rows = random.permutation(len(codes))[: round(level * len(codes))]
+    steps = random.randint(1, len(names), size=len(rows))
+    codes[rows] = (codes[rows] + steps) % len(names)
+    return names[codes]
 
 
 class Case(NamedTuple):

@@ -19,7 +19,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from noisy_groups_data import Case, adult, credit, noisy_groups, split_rows
+from noisy_groups_data import (
+    Case,
+    adult,
+    credit,
+    noisy_groups,
+    simulate_noise,
+    split_rows,
+)
 from numpy.typing import NDArray
 
 from fairdash.audits import from_level
@@ -27,10 +34,8 @@ from fairdash.methods import NoisyGroupsDRO, NoisyGroupsNaive, NoisyGroupsSoft
 from fairdash.methods.noisy_groups import (
     best_candidate,
     estimate_noise,
-    simulate_noise,
     soft_certificate,
     tv_certificate,
-    violations,
 )
 from fairdash.methods.noisy_groups.estimators import NoisyGroupsUnconstrained
 
@@ -115,10 +120,10 @@ def one(
     model = by_noisy_groups(case, models, X, noisy, validation)
     decided = model.predict(X[test])
     asked: dict[str, Any] = {"constraints": case.constraints, "slack": case.slack}
-    true = violations(case.y[test], decided, case.groups[test], **asked)
+    true = tv_certificate(case.y[test], decided, case.groups[test], 0, **asked)
     peeked = by_true_groups(case, models, X, validation)
-    beyond = violations(
-        case.y[test], peeked.predict(X[test]), case.groups[test], **asked
+    beyond = tv_certificate(
+        case.y[test], peeked.predict(X[test]), case.groups[test], 0, **asked
     )
     row = {
         "data": case.name,
@@ -158,7 +163,8 @@ def by_noisy_groups(
         elif isinstance(model, NoisyGroupsUnconstrained):
             found = 0.0
         else:
-            found = float(violations(y, decided, groups, **asked)["violation"].max())
+            table = tv_certificate(y, decided, groups, 0, **asked)
+            found = float(table["violation"].max())
         worst.append(found)
     return models[best_candidate(errors, worst)]
 
@@ -206,8 +212,8 @@ def by_true_groups(
     for model in models:
         decided = model.predict(X[rows])
         errors.append(float(np.mean(decided != y)))
-        table = violations(
-            y, decided, groups, constraints=case.constraints, slack=case.slack
+        table = tv_certificate(
+            y, decided, groups, 0, constraints=case.constraints, slack=case.slack
         )
         worst.append(float(table["violation"].max()))
     return models[best_candidate(errors, worst)]

@@ -11,24 +11,17 @@ from fairdash.plots._rows import (
     Panel,
     Series,
     draw_rows,
-    interval_bars,
     marks_of,
     offsets,
     reasons_of,
     records,
-    scatter,
 )
 from fairdash.plots._theme import (
-    PAPER,
     Picture,
     Spec,
-    fade,
-    finish,
     group_colours,
     value_axis,
 )
-
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 
 
 def plot_calibration(
@@ -39,62 +32,37 @@ def plot_calibration(
     outcome: str = "y = 1",
     score: str = "score",
 ) -> Picture:
-    """One line per group over the scores; calibrated by group where lines agree.
+    """One row per span of scores; calibrated by group where its marks agree.
 
     Its figure has a trace of marks with Wilson intervals per group. ``table`` is of
     ``fairdash.metrics.calibration_curve``, ``outcome`` what the share is of, ``score``
     what the scores are.
     """
-    bins = list(dict.fromkeys(table["bin"]))
-    data: list[Spec] = []
-    for i, (name, colour) in enumerate(group_colours(groups).items()):
-        cells = table[table["group"] == name]
-        shift = 0.12 * (i - (len(groups) - 1) / 2)
-        data.append(
-            scatter(
-                [bins.index(label) + shift for label in cells["bin"]],
-                cells["rate"],
-                mode="lines+markers",
-                name=group_label(feature, name),
-                line={"color": fade(colour, 0.55), "width": 1.5},
-                marker={
-                    "color": colour,
-                    "symbol": _SYMBOLS[i % len(_SYMBOLS)],
-                    "size": 8,
-                    "line": {"color": PAPER, "width": 1},
-                },
-                error_y=interval_bars(
-                    *(cells[name] for name in ("rate", "ci_low", "ci_high")),
-                    colour=fade(colour, 0.55),
-                    thickness=2,
-                ),
-                hover=[
-                    _hover(cell | {"group": group_label(feature, cell["group"])})
-                    for cell in records(cells)
-                ],
-            )
-        )
-    layout: Spec = {
-        "xaxis": {
-            "title": score,
-            "tickvals": list(range(len(bins))),
-            "ticktext": bins,
-            "showgrid": False,
-        },
-        "yaxis": {
-            "title": f"share with {outcome}",
-            "tickformat": ".0%",
-            "range": [0, 1.02],
-            "showgrid": True,
-        },
-    }
+    series, marks = [], []
+    for i, ((name, colour), aside) in enumerate(
+        zip(group_colours(groups).items(), offsets(len(groups)), strict=True)
+    ):
+        series.append(Series(group_label(feature, name), colour))
+        own = table[table["group"] == name]
+        ends = "ci_low", "ci_high"
+        marks.append(marks_of(own, "rate", ends, _hover, series=i, aside=aside))
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        list(dict.fromkeys(table["bin"].astype(str))),
+        series,
+        [Panel(value_axis(f"share with {outcome}", ".0%", showgrid=True))],
+        least=20 + 4 * len(groups),
+        around=110,
+        lowest=240,
+        legend=True,
+    )
     return Picture(
-        figure=finish(data, layout, height=360, legend=True),
+        figure=figure,
         headline=f"Share with {outcome} at each {score}, by group",
         alt=f"Share with {outcome} by {score} and group, with 95% intervals.",
         table=table,
         caption=f"Share with {outcome} at each score, by group, with 95% Wilson "
-        "intervals. Where lines agree, a score means the same in all groups.",
+        "intervals. Where marks agree, a score means the same in all groups.",
     )
 
 

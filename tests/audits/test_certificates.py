@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from toys import simulate_noise
 
 from fairdash.audits import (
     Decisions,
@@ -19,7 +20,6 @@ from fairdash.audits import (
 from fairdash.audits.noisy_groups.certificates import promise_verdict
 from fairdash.methods.noisy_groups import (
     estimate_noise,
-    simulate_noise,
     soft_certificate,
     tv_certificate,
 )

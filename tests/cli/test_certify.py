@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from toys import ROLES, people_csv
+from toys import ROLES, people_csv, simulate_noise
 from typer.testing import CliRunner
 
 from fairdash.audits import Decisions, Question, from_sample, radius_curve
 from fairdash.cli import app
 from fairdash.datasets import split
 from fairdash.jobs import submit
-from fairdash.methods.noisy_groups import simulate_noise, tv_certificate
+from fairdash.methods.noisy_groups import tv_certificate
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec
 

@@ -155,3 +155,12 @@ def pipeline_as_onnx(kind="logistic"):
         for name in [*NUMBERS, *WORDS]
     ]
     return to_onnx(pipeline(kind), initial_types=types).SerializeToString()
+
+
+def simulate_noise(groups, level, random_state=None):
+    """Groups of which a share is another group, uniformly: the noise of the paper."""
+    rng = np.random.default_rng(random_state)
+    names, codes = np.unique(groups, return_inverse=True)
+    rows = rng.permutation(len(codes))[: round(level * len(codes))]
+    codes[rows] = (codes[rows] + rng.integers(1, len(names), len(rows))) % len(names)
+    return names[codes]

@@ -45,7 +45,7 @@ exchanged to make the recorded group the true one.
 
 
 class Question(NamedTuple):
-    """What is asked of every model: see `fairdash.methods.noisy_groups.violations`."""
+    """The constraint and the slack, as `tv_certificate` takes them."""
 
     constraints: str
     slack: float

@@ -9,7 +9,6 @@ from fairdash.methods.noisy_groups.certificate import (
     soft_certificate,
     tv_certificate,
     tv_curve,
-    violations,
 )
 from fairdash.methods.noisy_groups.game import best_candidate
 from fairdash.methods.noisy_groups.noise import (
@@ -18,7 +17,6 @@ from fairdash.methods.noisy_groups.noise import (
     largest_noise,
     reach,
     shares_on_rows,
-    simulate_noise,
     symmetric_limits,
     symmetric_noise,
     tv_bounds,

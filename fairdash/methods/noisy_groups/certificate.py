@@ -16,49 +16,11 @@ from fairdash.methods.noisy_groups.inputs import (
 )
 from fairdash.methods.noisy_groups.worst_case import (
     cell_probabilities,
-    group_rates,
     soft_group_rates,
     worst_rates,
 )
 
 Float = NDArray[np.float64]
-
-
-def violations(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    groups: ArrayLike,
-    *,
-    constraints: str = "true_positive_rate_parity",
-    slack: float = 0.0,
-) -> pd.DataFrame:
-    r"""Return by how much each group's rate is worse than the rate of all rows.
-
-    :math:`TPR - TPR_j - \alpha`, :math:`FPR_j - FPR - \alpha` and, for demographic
-    parity, :math:`P(\hat Y = 1) - P(\hat Y = 1 | j) - \alpha`: not above 0 where the
-    constraint holds.
-
-    Parameters
-    ----------
-    constraints : str
-        "true_positive_rate_parity", "false_positive_rate_parity", "equalized_odds"
-        (both) or "demographic_parity".
-    slack : float, default=0
-        :math:`\alpha`.
-
-    Returns
-    -------
-    DataFrame
-        ``rate``, ``group``, ``overall``, ``value`` and ``violation``, one row per rate
-        and group; NaN for a group without rows that the rate is over.
-    """
-    outcome, decision, names, codes = decided_rows(y, y_pred, groups)
-    parts = []
-    for side in _sides(constraints, slack):
-        value, _ = group_rates(side, outcome, decision, codes, len(names))
-        overall = _overall(side, outcome, decision)
-        parts.append(_part(side, names, overall, slack, value=value))
-    return pd.concat(parts, ignore_index=True)
 
 
 def tv_certificate(
@@ -74,18 +36,25 @@ def tv_certificate(
 
     If :math:`TV(p_j, \hat p_j) \le \gamma_j`, the true group's rate on these rows is
     not worse than ``worst``, and no smaller claim is possible: some distribution within
-    the radius attains it.
+    the radius attains it. A violation is by how much a rate is worse than that of all
+    rows: :math:`TPR - TPR_j - \alpha`, :math:`FPR_j - FPR - \alpha` and, for
+    demographic parity, :math:`P(\hat Y = 1) - P(\hat Y = 1 | j) - \alpha`.
 
     Parameters
     ----------
     radius : float, mapping or sequence
         :math:`\gamma`, for all groups, by name, or in sorted order of groups.
+    constraints : str
+        "true_positive_rate_parity", "false_positive_rate_parity", "equalized_odds"
+        (both) or "demographic_parity".
+    slack : float, default=0
+        :math:`\alpha`.
 
     Returns
     -------
     DataFrame
-        The columns of `violations` for the noisy groups, then ``worst`` and
-        ``worst_violation``.
+        One row per rate and group: ``rate``, ``group``, ``overall``, ``value`` and
+        ``violation`` of the noisy group, ``worst`` and ``worst_violation``.
 
     Raises
     ------

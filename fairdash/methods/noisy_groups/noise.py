@@ -8,35 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, binom
-from sklearn.utils import check_random_state, column_or_1d
 
 from fairdash._validation import encode_groups, value_label
 from fairdash.methods.noisy_groups.inputs import check_distribution, check_shares
 
 Float = NDArray[np.float64]
 ROUNDING = 1e-9  # of a share, by which it may come out below 0
-
-
-def simulate_noise(
-    groups: ArrayLike, level: float, *, random_state: object = None
-) -> NDArray[np.generic]:
-    """Return groups of which a share is wrong, as in the paper.
-
-    Of all rows, ``level`` are drawn without replacement and get a group uniformly among
-    the others. The priors change, so the noisy groups do not have the true shares.
-
-    Raises
-    ------
-    ValueError
-        When ``level`` is outside [0, 1] or there is one group only.
-    """
-    share = float(check_shares("level", level))
-    names, codes = encode_groups(groups, column_or_1d(groups))
-    random = check_random_state(random_state)
-    rows = random.permutation(len(codes))[: round(share * len(codes))]
-    steps = random.randint(1, len(names), size=len(rows))
-    codes[rows] = (codes[rows] + steps) % len(names)
-    return names[codes]
 
 
 def symmetric_noise(

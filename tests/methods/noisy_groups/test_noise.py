@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from toys import simulate_noise
 
 from fairdash.methods.noisy_groups import (
     estimate_noise,
     largest_noise,
-    simulate_noise,
     symmetric_limits,
     symmetric_noise,
     tv_bounds,
@@ -64,14 +64,6 @@ def test_estimates_are_the_conditional_shares_with_exact_intervals():
     assert ((estimate.low < shares) & (shares < estimate.high)).all(axis=None)
 
 
-def test_simulated_noise_changes_the_share_asked_for_and_never_to_the_same_group():
-    groups = np.repeat(["a", "b", "c"], 1000)
-    noisy = simulate_noise(groups, 0.3, random_state=0)
-    assert (noisy != groups).sum() == 900
-    assert (simulate_noise(groups, 0.3, random_state=0) == noisy).all()
-    assert (simulate_noise(groups, 0) == groups).all()
-
-
 def test_assumed_noise_is_bayes_rule():
     prior, level = np.array([0.6, 0.3, 0.1]), 0.2
     channel = np.full((3, 3), level / 2)
@@ -116,7 +108,6 @@ def test_limits_of_assumed_noise_hold_for_every_share_within_its_limits():
         ),
         (lambda: estimate_noise(["a", "b"], ["x", "y"]), "must have the same names"),
         (lambda: estimate_noise(["a", None], ["a", "b"]), "missing values in 1 rows"),
-        (lambda: simulate_noise(["a", "b"], 1.2), r"`level` must be in \[0, 1\]"),
         (lambda: symmetric_noise([0.5, 0.5], 0.5), r"must be below 1 - 1/2, got 0.5"),
         (lambda: tv_bounds([[0.5, 0.4], [0, 0]]), "`joint` must sum to 1"),
     ],
