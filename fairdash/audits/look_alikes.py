@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score
 
-from fairdash._wording import Kpi, fitting, interval, listing, number, percent, plural
+from fairdash._wording import Kpi, interval, listing, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
 from fairdash.audits.brief import brief
@@ -26,7 +26,6 @@ PairKind = Literal["similar", "changed", "invented"]
 Codes = NDArray[np.int64]
 POOL = 10_000  # test rows among which the most similar person is looked for
 _SHOWN, _NAMED = 8, 2  # pairs in the figure, differences named in each
-_FEW = 10  # mixed pairs below which nothing is said of them
 _FLIPS = 12  # values up to which a number is set to each of them
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # Two people may be each other's nearest, so that n people are fewer independent pairs.
@@ -144,8 +143,6 @@ def similar_people(
     table = _table(model, places, before, after, changes)
     table["other"] = rows.dataset.row_number[rows.where[near]] + 1
     table["fair_distance"] = squared
-    every_group = rows.dataset.sensitive_features[rows.where]
-    table["group"], table["other_group"] = every_group[places], every_group[near]
     order = np.lexsort([table["fair_distance"], ~table["decision_changed"]])
     return Pairs("similar", table.iloc[order].reset_index(drop=True), len(places))
 
@@ -264,7 +261,7 @@ def alike_answer(
     )
     return Answer(
         _verdict(similar, changed, columns, model.status),
-        _cards(similar, changed, columns, model.threshold),
+        _cards(similar, changed, columns),
         Drawing("plot_pairs", table, drawn, numbers.drop(columns="place").head(200)),
         caption=f"{label}. {_caption(pairs)}",
         how=_HOW,
@@ -309,9 +306,7 @@ def _only_changed(changed: Pairs | None, columns: Sequence[str]) -> list[str]:
     return [named, f"Changing only these columns changes {share}."]
 
 
-def _cards(
-    similar: Pairs, changed: Pairs | None, columns: Sequence[str], threshold: float
-) -> list[Kpi]:
+def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> list[Kpi]:
     cards = [
         Kpi(
             "Similar, other result",
@@ -321,7 +316,6 @@ def _cards(
             "is decided otherwise.",
         )
     ]
-    cards += _mixed_card(similar, threshold)
     if changed is None:
         return cards
     return [
@@ -333,29 +327,6 @@ def _cards(
             help=f"Share of people who are decided otherwise with another value of "
             f"{listing(columns)} and everything else the same.",
         ),
-    ]
-
-
-def _mixed_card(similar: Pairs, threshold: float) -> list[Kpi]:
-    """Return which group loses in pairs of two groups that are decided otherwise."""
-    pairs = _once(similar.people)
-    mixed = pairs[pairs["decision_changed"] & (pairs["group"] != pairs["other_group"])]
-    if len(mixed) < _FEW:
-        return []
-    lost = mixed["group"].where(mixed["before"] <= threshold, mixed["other_group"])
-    loser = lost.mode().iloc[0]
-    among = mixed[(mixed["group"] == loser) | (mixed["other_group"] == loser)]
-    times, n = int((lost == loser).sum()), len(among)
-    low, high = wilson_interval(times, n)
-    return [
-        Kpi(
-            fitting(f"{loser} decided 0", "Behind decided 0", most=20),
-            percent(times / n, 0),
-            f"of {n} mixed pairs ({interval(float(low), float(high), percent)})",
-            help=f"Most similar people of two groups, one of them {loser}, of whom one "
-            "is decided 1 and the other 0: how often that group is decided 0. By "
-            "chance it is half.",
-        )
     ]
 
 

@@ -38,7 +38,7 @@ from fairdash.audits import (
 )
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
-from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
+from fairdash.ui.selection import OF_RUN, Fields, bound
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
@@ -66,8 +66,6 @@ class IndividualFields(Fields):
 
     # Columns that should not count, as JSON: {"columns": [...]}.
     metric: str | None = field(default=None, metadata=OF_RUN)
-    # Where pairs came from in links of earlier versions.
-    pairs: str | None = field(default=None, metadata=OF_DATA)
     # Whom people are compared with.
     compared: str | None = None
     # Largest squared fair distance of an invented counterpart (epsilon).
@@ -122,8 +120,6 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
             )
             near = own_units(model_of(dataset_id, trial, _HALF).rows.encoder, radius)
             st.caption(plain(f"A single number may differ by {near}."))
-    if IndividualFields.here().pairs:
-        st.caption("Pairs are no longer uploaded here: the page compares real people.")
     return Question(model, trial, chosen_rule(), columns, flipped, kind, radius)
 
 

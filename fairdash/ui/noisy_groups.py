@@ -37,7 +37,6 @@ _CONSTRAINTS = {
 }
 _SLACK, _LEVEL = 0.05, 0.1
 _STEP, _START = 0.001, 0.05  # of the slider
-_GONE = ("simulated", "column")  # sources of noise of earlier versions
 
 
 @dataclass(frozen=True)
@@ -74,11 +73,6 @@ def pick_promise(dataset: Dataset) -> tuple[Question, Noise]:
             "and the recorded group of some people.",
             **bound("noise_source", "unknown", named=_SOURCES),
         )
-        if NoiseFields.here().noise_source in _GONE:
-            st.caption(
-                "This link names a source of noise that is no longer offered. The page "
-                "assumes nothing instead."
-            )
         noise = _NOISE[source](dataset)
         slack: float = st.number_input(
             "Slack (α)",

@@ -147,9 +147,9 @@ def test_missing_values_in_a_chosen_column_are_a_group(visit, inline):
     assert numbers(page)["Decisions changed"].endswith("%")
 
 
-def test_a_link_to_pairs_that_were_uploaded_opens_with_a_sentence(visit, run_id):
+def test_a_link_to_pairs_that_were_uploaded_opens_on_real_people(visit, run_id):
     metric = '{"pairs": {"table": "x", "other": "y"}}'
     where = {"pairs": "Two aligned tables", "metric": metric}
     page = visit("Individual fairness", run=run_id, **where)
     assert not page.exception
-    assert "Pairs are no longer uploaded here" in words(page)
+    assert "Similar, other result" in numbers(page)
