@@ -9,7 +9,7 @@ from scipy.stats import norm, spearmanr, ttest_1samp
 from fairdash.methods import CATALOG
 from fairdash.sweep import BASELINE, PARITY, decides, pareto_front
 from fairdash.sweep._front import AXES, NO_LIMITS, PARTS, is_gain
-from fairdash.sweep._seeds import first_folds, param_columns
+from fairdash.sweep._seeds import param_columns
 
 FEW_SETTINGS = 5  # below which nothing is said about validation against test
 WORST = "worst_1_di"
@@ -163,7 +163,6 @@ def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float
     E. C. Fieller, H. O. Hartley and E. S. Pearson (1957), Tests for rank correlation
     coefficients I. Biometrika 44, 470-481.
     """
-    rows = first_folds(rows)
     rows = rows[decides(rows, "validation") & decides(rows, "test")]
     found = []
     by, names = ["method", *param_columns(rows)], [f"{part}{metric}" for part in PARTS]
