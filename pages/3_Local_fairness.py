@@ -34,18 +34,17 @@ def local_fairness():
         with ui.more(), st.container(width=420):
             reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
             compared = ui.pick_seed(chosen)
-            gap = ui.pick_gap()
     with page.figure:
         ui.advise_rule(compared[-1], view.data)
     compared = ui.decided(compared)
-    shown = page.before_after(compared) if gap == "difference" else compared
+    shown = page.before_after(compared)
     truth = local.planted(view.data, subgroups, measure)
 
     def answer_of(some):
         result = audits.local_by_measure(
             ui.store(), some, view.data, subgroups, measure
         )
-        return result.answer(dataset, subgroups, gap=gap, truth=truth)
+        return result.answer(dataset, subgroups, truth=truth)
 
     try:
         answer = answer_of(compared)

@@ -1,7 +1,5 @@
 """Weights: which training rows ROAD and BROAD turned to."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from fairdash import audits, ui
@@ -30,18 +28,16 @@ def show_weights():
         model = ui.pick_model(weighted, view.run)
     with page.controls:
         subgroups = ui.subgroup_form(dataset, start)
-        with ui.more("Epoch"), st.container(width=340):
+        with ui.more("Seed"), st.container(width=340):
             chosen = weights.pick_weighted(model, models, view.data)
-            epoch = weights.pick_epoch(chosen)
-    top = audits.find_top_rows(chosen, chosen.ratio(epoch))
+    top = audits.find_top_rows(chosen, chosen.ratio())
     try:
-        answer = chosen.answer(dataset, epoch, subgroups, top)
+        answer = chosen.answer(dataset, subgroups, top)
     except ValueError as error:
         with page.figure:
             ui.problem("These subgroups cannot be made", error)
         return
-    instead = weights.instead(models, chosen.model)
-    page.show(replace(answer, details=f"{answer.details} {instead}".strip()))
+    page.show(answer)
     page.evidence(
         ui.Evidence("traits", "Who they are", lambda: weights.show_traits(top)),
         ui.Evidence("rows", "The rows", lambda: weights.show_rows(top)),

@@ -170,7 +170,6 @@ if TYPE_CHECKING:
         TopRows,
         Weighted,
         find_top_rows,
-        instead_words,
         weighted_models,
     )
 else:

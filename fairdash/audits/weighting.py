@@ -62,24 +62,17 @@ class Weighted:
         data, trial = self.dataset_id, self.trial
         return rows_trained_on(self.store, data, trial.seed, trial.key, Subgroups())
 
-    def epochs(self) -> list[int]:
-        """Return the epochs at which the weights were kept, the last one included."""
-        return [int(epoch) for epoch in _history(self.store, self.trial.key)[0]]
+    def ratio(self) -> NDArray[np.float64]:
+        """Return the weights of the training rows after the last epoch."""
+        return _ratio_of(self.store, self.trial.key)
 
-    def ratio(self, epoch: int) -> NDArray[np.float64]:
-        """Return the weights of the training rows after ``epoch``."""
-        ratio: NDArray[np.float64] = _history(self.store, self.trial.key)[1]
-        return np.asarray(ratio[self.epochs().index(epoch)])
-
-    def answer(
-        self, dataset: Dataset, epoch: int, subgroups: Subgroups, top: "TopRows"
-    ) -> Answer:
-        """Return which rows carry weight, after an epoch.
+    def answer(self, dataset: Dataset, subgroups: Subgroups, top: "TopRows") -> Answer:
+        """Return which rows carry weight.
 
         Raises ValueError where the subgroups cannot be made.
         """
-        ratio, trial = self.ratio(epoch), self.trial
-        table, related = self.by_subgroup(epoch, subgroups)
+        ratio, trial = self.ratio(), self.trial
+        table, related = self.by_subgroup(subgroups)
         arguments = {
             "colour_role": CATALOG[self.model.method].colour_role,
             "related": related,
@@ -97,12 +90,10 @@ class Weighted:
             how=_HOW,
         )
 
-    def by_subgroup(
-        self, epoch: int, subgroups: Subgroups
-    ) -> tuple[pd.DataFrame, Correlation]:
+    def by_subgroup(self, subgroups: Subgroups) -> tuple[pd.DataFrame, Correlation]:
         """Return mean weights beside the gaps of the reference, and how they relate."""
         keys = self.trial.key, self.reference.key, self.dataset_id, self.trial.seed
-        return _related(self.store, *keys, epoch, subgroups)
+        return _related(self.store, *keys, subgroups)
 
 
 @dataclass(frozen=True)
@@ -137,17 +128,6 @@ def weighted_models(models: Sequence[Setting]) -> list[Setting]:
     """Return the models whose method gives weights; scores that came alone do not."""
     giving = {name for name, method in CATALOG.items() if method.gives_weights}
     return [model for model in models if model.method in giving]
-
-
-def instead_words(chosen: str | None, models: Sequence[Setting], shown: Setting) -> str:
-    """Say whose weights are shown when the model chosen elsewhere gives none.
-
-    ``chosen`` is the `Setting.id` in the selection.
-    """
-    for model in models:
-        if model.id == chosen and not weighted_models([model]):
-            return f"{model.label} gives rows no weights; these are {shown.label}'s. "
-    return ""
 
 
 def weight_kpis(
@@ -237,17 +217,11 @@ def _short(value: float) -> str:
     return number(value, 2)
 
 
-@lru_cache(maxsize=32)
-def _history(store: Store, key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the epochs and the weights (epochs, rows) that a trial kept."""
-    artifact = store.artifact(key)
-    history, last = artifact.ratio_history(), artifact.ratio()
-    if history is not None:
-        epochs = np.asarray(history["epoch"], dtype=np.int64)
-        return epochs, np.asarray(history["ratio"], dtype=np.float64)
-    if last is None:
+def _ratio_of(store: Store, key: str) -> NDArray[np.float64]:
+    ratio = store.artifact(key).ratio()
+    if ratio is None:
         raise ValueError("This model was stored without its weights; train it again.")
-    return np.array([0]), np.asarray(last, dtype=np.float64)[None]
+    return np.asarray(ratio, dtype=np.float64)
 
 
 @lru_cache(maxsize=500)
@@ -257,12 +231,10 @@ def _related(
     reference: str,
     dataset_id: str,
     seed: int,
-    epoch: int,
     subgroups: Subgroups,
 ) -> tuple[pd.DataFrame, Correlation]:
     rows = rows_trained_on(store, dataset_id, seed, key, subgroups)
-    epochs, history = _history(store, key)
-    ratio = history[list(epochs).index(epoch)]
+    ratio = _ratio_of(store, key)
     predictions = rows.predictions(reference)
     table = ratio_by_subgroup(ratio, predictions, **rows.groups)
     return table, ratio_correlation(ratio, predictions, **rows.groups)

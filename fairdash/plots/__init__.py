@@ -19,11 +19,7 @@ from fairdash.plots._drift import plot_gap_changes
 from fairdash.plots._front import METRICS, plot_front
 from fairdash.plots._individual import plot_pairs
 from fairdash.plots._limits import plot_limits
-from fairdash.plots._local import (
-    MOST_MODELS,
-    plot_local_di,
-    plot_ratios,
-)
+from fairdash.plots._local import MOST_MODELS, plot_local_di
 from fairdash.plots._models import plot_comparison
 from fairdash.plots._noisy_groups import (
     plot_worst_case,

@@ -1,4 +1,4 @@
-"""By subgroup: gaps of up to four models, and ratios of one."""
+"""By subgroup: gaps of up to four models."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
-    FOUR_FIFTHS,
     NO_SUBGROUPS,
     between,
     count,
@@ -149,75 +148,6 @@ def plot_local_di(
         _describe(table, models),
         table,
     )
-
-
-def plot_ratios(
-    table: pd.DataFrame,
-    *,
-    label: str,
-    measure: str,
-    colour_role: str,
-    rule: bool = True,
-) -> Picture:
-    """One row per subgroup: the smallest over the largest value of its groups.
-
-    With ``rule`` a line at four fifths, the rule of thumb of employment law for
-    selection rates.
-
-    ``table`` has subgroup, n, ratio, ratio_low, ratio_high, estimable and reason, the
-    first row of all rows, as `fairdash.audits.LocalResult.ratios` has it.
-    """
-    subgroups = table["subgroup"].astype(str).tolist()
-
-    def hover(row: Spec) -> str:
-        ratio = f"{number(row['ratio'], 2)} ({_ends(row)})"
-        return f"{row['subgroup']}<br>ratio {ratio}<br>{count(row['n'])} rows"
-
-    ends = table[["ratio", "ratio_high"]].to_numpy(float)
-    reach = 1.02 * max([1.0, *ends[np.isfinite(ends)]])
-    marks = marks_of(table, "ratio", ("ratio_low", "ratio_high"), hover)
-    # without an upper end intervals go on beyond the figure
-    marks["high"] = marks["high"].replace(np.inf, 2 * reach)
-    title = f"{measure}: smallest over largest of the groups (fairer →)"
-    axis = value_axis(title, ".1f", nticks=10, range=[0, reach], showgrid=True)
-    ((colour, symbol),) = model_marks([colour_role])
-    panel = Panel(axis)
-    if rule:
-        panel = Panel(axis, limit=FOUR_FIFTHS, words="four-fifths rule")
-    figure = draw_rows(
-        marks,
-        subgroups,
-        [Series(label, colour, symbol)],
-        [panel],
-        reasons=reasons_of(table),
-        grouped=True,
-        lowest=_LOWEST,
-    )
-    headline = _ratio_headline(table, rule)
-    return Picture(
-        figure,
-        headline,
-        f"{headline}. Over all rows the ratio of {label} is "
-        f"{number(float(table['ratio'].iloc[0]), 2)}.",
-        table,
-    )
-
-
-def _ratio_headline(table: pd.DataFrame, rule: bool) -> str:
-    """Say the ratio over all rows and, by the rule, where it is below four fifths."""
-    whole = table.iloc[0]
-    said = f"Over all rows the ratio is {number(float(whole['ratio']), 2)}"
-    inside = table[table["estimable"] & (table["subgroup"] != NO_SUBGROUPS)]
-    if not rule or inside.empty:
-        return said
-    below = int((inside["ratio"] < FOUR_FIFTHS).sum())
-    sure = int((inside["ratio_high"] < FOUR_FIFTHS).sum())
-    return f"Below four fifths in {below} of {len(inside)} subgroups, surely in {sure}"
-
-
-def _ends(row: Spec) -> str:
-    low, high = row["ratio_low"], row["ratio_high"]
-    return f"{number(low)} or more" if high == np.inf else between(low, high)
 
 
 def local_finding(

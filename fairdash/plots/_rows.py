@@ -146,7 +146,7 @@ class Panel:
     limit : float
         Value of a dashed line that matters by itself, such as 0; NaN draws none.
     words : str
-        Written above the panel, at the limit if there is one.
+        Written above the panel.
     """
 
     axis: Spec
@@ -325,8 +325,6 @@ def _panel_notes(panel: Panel, axis: str, rows: Spec) -> tuple[list[Spec], list[
         shapes[-1]["xref"] = axis
     if panel.words:
         above: Spec = {"xref": f"{axis} domain", "x": 0, "yshift": 6}
-        if np.isfinite(panel.limit):
-            above = {"xref": axis, "x": panel.limit}
         above |= {"yref": "y domain", "y": 1, "yanchor": "bottom"}
         notes.append(text(panel.words, INK, **above))
     return shapes, notes

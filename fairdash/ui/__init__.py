@@ -21,7 +21,6 @@ from fairdash.ui.widgets.blocks import (
 )
 from fairdash.ui.widgets.frame import open_page, page, stop_empty
 from fairdash.ui.widgets.pick_measure import (
-    pick_gap,
     pick_measure,
 )
 from fairdash.ui.widgets.pick_models import (

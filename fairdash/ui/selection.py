@@ -74,9 +74,8 @@ class Selection(Fields):
     # The one model looked at, likewise, and one seed; None for the mean over seeds.
     model: str | None = field(default=None, metadata=OF_RUN)
     seed: int | None = field(default=None, metadata=OF_RUN)
-    # What is compared between groups, as "difference" or "ratio", and with which group.
+    # What is compared between groups, and with which group.
     measure: str | None = None
-    gap: str | None = None
     reference: str | None = field(default=None, metadata=OF_DATA)
     # How scores become decisions, as `fairdash.audits.DecisionRule` writes it.
     decided: str | None = None

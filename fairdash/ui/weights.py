@@ -1,7 +1,6 @@
 """The Weights page: where ROAD and BROAD looked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -9,10 +8,8 @@ from fairdash.audits import (
     Setting,
     TopRows,
     Weighted,
-    instead_words,
     reference_of,
 )
-from fairdash.ui.selection import OF_RUN, Fields, bound, selection
 from fairdash.ui.widgets.blocks import decimals, heading, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.state import store
@@ -24,14 +21,6 @@ are cut at their quartiles.
 """
 
 
-@dataclass(frozen=True)
-class WeightsFields(Fields):
-    """What the address says beside what every page knows."""
-
-    # After which epoch.
-    epoch: int | None = field(default=None, metadata=OF_RUN)
-
-
 def pick_weighted(
     chosen: Setting, models: Sequence[Setting], dataset_id: str
 ) -> Weighted:
@@ -41,23 +30,6 @@ def pick_weighted(
     others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)
     return Weighted(store(), chosen, trial, other, dataset_id)
-
-
-def instead(models: Sequence[Setting], shown: Setting) -> str:
-    """Say whose weights are shown if another model was chosen."""
-    return instead_words(selection().model, models, shown)
-
-
-def pick_epoch(weighted: Weighted) -> int:
-    """Draw the choice of an epoch, the last one first."""
-    epochs = weighted.epochs()
-    if len(epochs) == 1:
-        st.caption("Only the last weights were kept.")
-        return epochs[0]
-    epoch: int = st.select_slider(
-        "Epoch", epochs, **bound("epoch", epochs[-1], among=epochs)
-    )
-    return epoch
 
 
 def show_rows(top: TopRows) -> None:

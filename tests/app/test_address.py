@@ -55,10 +55,7 @@ def test_without_a_model_every_page_opens_on_the_one_of_the_sweep(visit, run_id)
 
 
 CHOICES = {
-    "Weights": [
-        ("select_slider", "Epoch", 1),
-    ],
-    "Local fairness": [("button_group", "Gap as", "ratio")],
+    "Local fairness": [("selectbox", "Measure", "accuracy")],
     "Sweep": [
         ("number_input", "Gap at most", 0.4),
     ],

@@ -48,14 +48,14 @@ def test_the_tour_goes_from_stop_to_stop(visit):
     (run,) = ui.store().runs()
     title = page.title[0].value
     for stop, name in enumerate(STOPS, 1):
-        page = visit(name, run=run.id, data=run.dataset_id, tour=str(stop), gap="ratio")
+        page = visit(name, run=run.id, data=run.dataset_id, tour=str(stop), seed="0")
         assert not page.exception
         assert page.title[0].value == title
         assert f"**Stop {stop} of 7.**" in words(page)
         if stop < len(STOPS):
             button(page, "Next stop").click().run()
             title = page.title[0].value
-            assert "gap" not in page.query_params  # what was chosen at a stop stays
+            assert "seed" not in page.query_params  # what was chosen at a stop stays
     assert "Next stop" not in labels(page)
 
 

@@ -63,9 +63,7 @@ def test_a_hostile_name_is_a_value_on_local_fairness_and_post_process(visit, hos
     page = visit("Local fairness", data=data, opened="find")
     assert not page.exception
     assert not page.error
-    page = visit(
-        "Local fairness", data=data, gap="ratio", reference=there, opened="table"
-    )
+    page = visit("Local fairness", data=data, reference=there, opened="table")
     assert not page.exception
     assert not page.error
 

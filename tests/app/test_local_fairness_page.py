@@ -168,17 +168,6 @@ def test_the_reader_weighs_what_errors_cost(visit, run_id, dataset_id):
     assert row["origin: there"] == pytest.approx(sum(costs) / 2, abs=1e-6)
 
 
-def test_the_four_fifths_rule_is_drawn_where_ratios_are_asked_for(visit, run_id):
-    page = visit("Local fairness", run=run_id, gap="ratio")
-    assert not page.exception
-    figure = drawn(page)
-    assert [line["x0"] for line in figure["layout"]["shapes"]] == [0.8]
-    assert "four-fifths rule" in str(figure["layout"]["annotations"])
-    assert "Below four fifths in" in words(page)
-    widget(page, "button_group", "Gap as").set_value("difference").run()
-    assert "Below four fifths in" not in words(page)
-
-
 def test_the_reader_chooses_how_scores_become_decisions(visit, run_id, dataset_id):
     page = visit("Local fairness", run=run_id, opened="measures")
     usual = numbers(page)

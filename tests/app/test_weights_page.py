@@ -4,7 +4,6 @@ import pytest
 from reading import button, figures, numbers, widget, words
 
 from fairdash import ui
-from fairdash.audits import known_models
 from fairdash.datasets import Subgroups, training_rows
 from fairdash.jobs import submit
 from fairdash.metrics import effective_rows
@@ -54,26 +53,6 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     assert f"People · {len(rows)} training rows · ROAD λ 3 τ 0.3 · seed 0" in words(
         page
     )
-
-
-def test_the_page_says_whose_weights_stand_for_a_model_without(visit, run_id):
-    plain, *_ = known_models(ui.store(), ui.store().run(run_id).dataset_id)
-    assert plain.method == "unconstrained"
-    said = words(visit("Weights", run=run_id, model=plain.id))
-    assert "Unconstrained gives rows no weights; these are ROAD λ 3" in said
-    assert "gives rows no weights" not in words(visit("Weights", run=run_id))
-
-
-def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):
-    page = visit("Weights", run=run_id, opened="rows")
-    epoch = widget(page, "select_slider", "Epoch")
-    epoch.set_value(int(epoch.options[0])).run()
-    assert not page.exception
-    store = ui.store()
-    trials = store.snapshot(run_id).trials
-    key = next(t.key for t in trials if t.method == "road" and t.seed == 0)
-    first = store.artifact(key).ratio_history()["ratio"][0]
-    assert np.allclose(page.dataframe[-1].value["r"].max(), first.max())
 
 
 def test_other_subgroups_are_measured(visit, run_id):

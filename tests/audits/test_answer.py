@@ -11,6 +11,13 @@ from fairdash.cli._options import say
 from fairdash.metrics import Finding, Speech, sentence
 from fairdash.reports import blocks_of
 
+OF_FIGURE = {
+    "subgroup": "label",
+    "ratio": "value",
+    "ratio_low": "low",
+    "ratio_high": "high",
+}
+
 
 def who_is_hired(rates):
     """Answer a question that no room of the package asks."""
@@ -19,9 +26,9 @@ def who_is_hired(rates):
         sentence(gap, Speech("hired", feature="origin")),
         [Kpi("Largest share", percent(rates["ratio"].max()))],
         Drawing(
-            "plot_ratios",
-            rates,
-            {"label": "ROAD", "measure": "Share hired", "colour_role": "road"},
+            "plot_limits",
+            rates.rename(columns=OF_FIGURE).assign(limit=0.8, status="fail"),
+            {"headline": "Both are below four fifths"},
         ),
         Listing("Who is hired", rates, "Shares of applicants."),
         "300 applicants.",

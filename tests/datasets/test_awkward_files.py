@@ -48,14 +48,6 @@ READ = {
     "quoted quotes": (b'a,b\n"x ""y""",1\nz,2\n', {"a": ['x "y"', "z"]}),
     "comments below": (b"# above\na,b\n1,2\n# between\n3,4\n# the end\n", AB),
     "sep line": (b"sep=;\na;b\n1;2\n3;4\n", AB),
-    "no header": (
-        b"31,x,1\n45,y,2\n31,x,1\n45,y,2\n",
-        {"column 1": [31, 45, 31, 45], "column 2": ["x", "y", "x", "y"]},
-    ),
-    "codes without header": (
-        b"p,x,s\n" + b"e,x,s\np,y,t\n" * 5,
-        {"column 1": ["p", *"ep" * 5], "column 2": ["x", *"xy" * 5]},
-    ),
     "years as header": (b"land,2019,2020\nKenya,1,2\nPeru,3,4\n", {"2019": [1, 3]}),
     "two columns of one name": (b"a,a\n1,2\n3,4\n", {"a": [1, 3], "a.1": [2, 4]}),
     "copies beside a taken name": (b"a,a,a.1\n1,1,5\n", {"a": [1], "a.2": [1]}),

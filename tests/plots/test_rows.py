@@ -1,7 +1,5 @@
 """One row a thing, marks with intervals: every figure of this kind shows its table."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -189,25 +187,3 @@ def test_long_names_of_subgroups_do_not_cover_one_another(shown, groups):
     lines = max(name.count("<br>") + 1 for name in layout["yaxis"]["ticktext"])
     assert lines > 1
     assert height / abs(last - first) >= 13 * lines, "pixels of a row"
-
-
-def ratios(**columns):
-    """Draw ratios of all rows and of what else is named."""
-    known = {"n": 90, "ratio_low": 0.5, "estimable": True, "reason": ""}
-    table = pd.DataFrame(columns).assign(**known)
-    return plots.plot_ratios(table, label="M", measure="Rate", colour_role="road")
-
-
-def test_a_ratio_without_an_upper_end_goes_beyond_the_figure():
-    picture = ratios(
-        subgroup=["All rows", "works"], ratio=[0.9, 1.5], ratio_high=[1.2, np.inf]
-    )
-    start, end = picture.figure.layout.xaxis.range
-    assert (start, end) == (0, pytest.approx(1.02 * 1.5))
-    all_rows, works = marks(picture.figure)
-    assert all_rows[1:4] == pytest.approx((0.9, 0.5, 1.2))
-    assert works[3] > end
-    assert "0.500 or more" in works[4]
-    line = picture.figure.layout.shapes[0]
-    assert (line.x0, line.x1) == (0.8, 0.8)
-    json.loads(picture.figure.to_json(), parse_constant=pytest.fail)

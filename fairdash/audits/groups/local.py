@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
-    FOUR_FIFTHS_RULE,
     NO_SUBGROUPS,
     UNDEFINED,
     Kpi,
@@ -30,7 +29,6 @@ from fairdash.audits.groups.evaluation import GAP_HELP, MOST_SEEDS, chance_kpi
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import (
     INTERVAL_KINDS,
-    MEASURE_NAMES,
     MEASURE_SYMBOLS,
     Finding,
     Speech,
@@ -61,14 +59,6 @@ A dashed line is the same gap over all rows: a model can be fair on the whole an
 in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends where
 the largest gap of a fair model stays in 95% of cases.
 """
-_RATIO_HOW = f"""
-The smallest value of the measure among the groups over the largest, inside every
-subgroup; 1 is alike.
-{FOUR_FIFTHS_RULE}"""
-_RATIO_CAPTION = (
-    "{}; 95% intervals (Donner and Zou 2012) for the pair of groups that is farthest "
-    "apart. Calibration has no ratio."
-)
 _CHANGES = {
     "metric": "Measure",
     "reference": "Before",
@@ -187,7 +177,6 @@ class LocalResult:
         dataset: Dataset,
         subgroups: Subgroups,
         *,
-        gap: str | None = "difference",
         truth: Mapping[str, float] = MappingProxyType({}),
     ) -> Answer:
         """Return where the model is unfair.
@@ -196,12 +185,10 @@ class LocalResult:
         ----------
         dataset : Dataset
             Of which the estimates are.
-        gap : "difference" or "ratio"
-            What the figure shows.
         truth : mapping, optional
             The true gap in the planted subgroups of a sample.
         """
-        roles, ratio = dataset.roles, gap == "ratio"
+        roles = dataset.roles
         feature = roles.sensitive_feature
         speech = Speech.of(roles.spoken_outcome(), feature)
         favourable = roles.positive_is != "unfavourable"
@@ -209,12 +196,12 @@ class LocalResult:
         return Answer(
             self.brief(speech, favourable=favourable),
             self.kpis(),
-            self._ratios() if ratio else self.drawing(dataset, truth),
+            self.drawing(dataset, truth),
             Listing(title, self.ranked(feature)),
-            _RATIO_CAPTION.format(self.label) if ratio else self.caption(),
+            self.caption(),
             facts=self.facts(dataset.name, subgroups),
             details=self.details(speech, favourable=favourable),
-            how=_RATIO_HOW if ratio else _HOW,
+            how=_HOW,
             changes=self._listed_changes(),
             file="fairdash-local-gaps.csv",
             data=self.estimates,
@@ -308,16 +295,6 @@ class LocalResult:
         table = self.gaps[self.gaps["subgroup"].isin(shown)]
         return Drawing("plot_local_di", table, arguments, self.gaps)
 
-    def _ratios(self) -> Drawing:
-        """Return the figure of ratios by subgroup of the model looked at."""
-        arguments = {
-            "label": self.label,
-            "measure": MEASURE_NAMES[self.measure],
-            "colour_role": self.row["colour_role"],
-            "rule": self.measure == "selection_rate",
-        }
-        return Drawing("plot_ratios", self.ratios, arguments)
-
     def _listed_changes(self) -> Listing | None:
         """Return the paired changes against the first model, if there are any."""
         if self.changes is None:
@@ -337,11 +314,13 @@ class LocalResult:
         between mean values. Columns of groups are named after ``feature``.
         """
         table = self.own.sort_values("gap", ascending=False)
+        ratios = self.ratios.set_index("subgroup").reindex(table["subgroup"])
         columns = {
             "Subgroup": table["subgroup"].astype(str),
             "Gap": table["gap"],
             "Low": table["ci_low"],
             "High": table["ci_high"],
+            "Ratio": ratios["ratio"].to_numpy(),
             "Rows": table["n"],
         }
         shown = pd.DataFrame(columns).reset_index(drop=True)

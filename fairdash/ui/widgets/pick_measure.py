@@ -1,4 +1,4 @@
-"""How a reader picks a measure, and differences or ratios; models by that measure."""
+"""How a reader picks a measure."""
 
 import streamlit as st
 
@@ -32,15 +32,3 @@ def pick_measure() -> str:
         **bound("costs", 1.0, shown=lambda costs: min(max(costs, 0.01), 100.0)),
     )
     return f"{COST} {costs:.4g}:1"
-
-
-def pick_gap() -> str:
-    """Draw the choice of differences or ratios, one for all pages."""
-    gap: str = st.segmented_control(
-        "Gap as",
-        ["difference", "ratio"],
-        format_func=str.capitalize,
-        required=True,
-        **bound("gap", "difference", among=("difference", "ratio")),
-    )
-    return gap

@@ -24,7 +24,6 @@ from fairdash.metrics import (
     local_measure,
     measure_by_group,
 )
-from fairdash.plots import plot_ratios
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -159,15 +158,6 @@ def test_ratios_are_means_over_seeds_with_all_rows_first(models, dataset_id):
     assert (found["reason"] == "").all()
     assert (found["ratio_low"] <= found["ratio"]).all()
     assert (found["ratio"] <= found["ratio_high"]).all()
-    picture = plot_ratios(found, label="M", measure=measure, colour_role="ours")
-    below = int((found["ratio"][1:] < 0.8).sum())
-    assert picture.headline.startswith(f"Below four fifths in {below} of 2 subgroups")
-    (line,) = picture.figure.layout.shapes
-    assert line.x0 == line.x1 == 0.8
-    other = plot_ratios(
-        found, label="M", measure=measure, colour_role="ours", rule=False
-    )
-    assert not other.figure.layout.shapes
 
 
 def test_sampling_weights_count_in_base_rates_and_calibration(inline):
