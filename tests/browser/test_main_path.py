@@ -31,7 +31,7 @@ def choose_road(page):
     expect(page.get_by_role("heading", name="What does training")).to_be_visible()
     if not page.get_by_text("Locality (τ)").is_visible():
         page.get_by_label("Method", exact=False).first.click()
-        page.get_by_role("option", name=re.compile("^ROAD ")).click()
+        page.get_by_role("option", name=re.compile(r"^ROAD\b")).click()
     page.get_by_text("Locality (τ)").wait_for()
 
 
@@ -53,6 +53,6 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     assert epoch(page) >= before
     page.get_by_text("Largest by chance").first.wait_for()
     page.get_by_role("button", name="how sure?").click()
-    expect(page.get_by_text("Paired change of Largest local gap")).to_be_visible()
+    expect(page.get_by_text("The largest gap changes by")).to_be_visible()
     query = parse_qs(urlparse(page.url).query)
     assert query.keys() == {"run", "data", "models", "model"}
