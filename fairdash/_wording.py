@@ -11,11 +11,6 @@ from typing import Any
 MINUS = "−"
 UNDEFINED = "–"
 FOUR_FIFTHS = 0.8
-FOUR_FIFTHS_RULE = (
-    "The **four-fifths rule** of the US Uniform Guidelines on Employee Selection "
-    "Procedures (1978) takes a ratio of selection rates below 0.8 as evidence of "
-    "adverse impact. For other measures it is a yardstick, not a rule."
-)
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
 

@@ -40,7 +40,6 @@ def show_weights():
     page.show(answer)
     page.evidence(
         ui.Evidence("traits", "Who they are", lambda: weights.show_traits(top)),
-        ui.Evidence("rows", "The rows", lambda: weights.show_rows(top)),
     )
 
 

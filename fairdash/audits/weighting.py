@@ -26,7 +26,6 @@ from fairdash.metrics import (
 )
 from fairdash.store import Store, TrialRecord
 
-_LISTED = 10
 _TOP = 0.01  # of the rows
 _NEARLY_EQUAL = 0.99  # effective rows over rows: a design effect of 1.01
 _HOW = """
@@ -83,7 +82,7 @@ class Weighted:
         first = f"{self.model.label} decides alike for nearly everyone."
         return Answer(
             first if alike else weights_brief(related, top, ratio),
-            weight_kpis(self, ratio, related),
+            weight_kpis(ratio, related),
             Drawing("plot_ratio_against_di", table, arguments),
             facts=(dataset.name, rows, self.model.label, f"seed {trial.seed}"),
             details=first if alike else weights_details(related, top),
@@ -100,11 +99,10 @@ class Weighted:
 class TopRows:
     """The rows with the largest weights.
 
-    ``traits`` are held to all training rows; ``listed`` are rows as they were read.
+    ``traits`` are held to all training rows.
     """
 
     traits: pd.DataFrame
-    listed: pd.DataFrame
     n_rows: int
 
     @property
@@ -130,13 +128,9 @@ def weighted_models(models: Sequence[Setting]) -> list[Setting]:
     return [model for model in models if model.method in giving]
 
 
-def weight_kpis(
-    weighted: Weighted, ratio: NDArray[np.float64], correlation: Correlation
-) -> list[Kpi]:
-    """Return correlation, largest weight, effective rows and mean weight by group."""
+def weight_kpis(ratio: NDArray[np.float64], correlation: Correlation) -> list[Kpi]:
+    """Return correlation, largest weight and effective rows."""
     n_rows, effective = len(ratio), effective_rows(ratio)
-    groups = weighted.rows.groups["sensitive_features"]
-    means = pd.Series(ratio).groupby(groups).mean()
     return [
         Kpi(
             "Weights and gaps",
@@ -156,11 +150,6 @@ def weight_kpis(
             f"{percent(effective / n_rows, 0)} of {count(n_rows)}",
             help="As many rows of equal weight say as much as all rows with these "
             "weights: the square of the sum over the sum of squares.",
-        ),
-        Kpi(
-            "Mean r by group",
-            number(float(means.mean()), 2),
-            interval(means.min(), means.max(), _short),
         ),
     ]
 
@@ -204,13 +193,7 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
         [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
-    at = top[:_LISTED]
-    listed = frame.iloc[at]
-    facts = {"r": ratio[at], "y": rows.y[at]}
-    facts["P(ŷ = 1)"] = rows.scores(weighted.trial.key)[at]
-    front = pd.DataFrame(facts, index=listed.index)
-    listed = front.join(listed.rename(columns={n: f"{n} (column)" for n in facts}))
-    return TopRows(traits(frame, top), listed, len(top))
+    return TopRows(traits(frame, top), len(top))
 
 
 def _short(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The commands that keep, move and fetch: `fairdash data`, `store`."""
+"""The commands that keep and move: `fairdash data`, `store`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ from fairdash.jobs import pack_runs, unpack_runs
 data = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Add, list, remove and fetch tables.",
+    help="Add, list and remove tables.",
 )
 
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from fairdash.audits import (
     Setting,
     TopRows,
     Weighted,
     reference_of,
 )
-from fairdash.ui.widgets.blocks import decimals, heading, show_table
+from fairdash.ui.widgets.blocks import heading, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.state import store
 
@@ -30,17 +28,6 @@ def pick_weighted(
     others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)
     return Weighted(store(), chosen, trial, other, dataset_id)
-
-
-def show_rows(top: TopRows) -> None:
-    """Draw the training rows with the largest weights."""
-    heading("The rows with the largest r")
-    st.dataframe(
-        top.listed,
-        hide_index=True,
-        placeholder="–",
-        column_config=decimals(top.listed[["r", "P(ŷ = 1)"]]),
-    )
 
 
 def show_traits(top: TopRows) -> None:

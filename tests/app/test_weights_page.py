@@ -47,7 +47,6 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     shown = numbers(page)
     assert shown["Largest r"] == f"{ratio.max():.1f}"
     assert shown["Effective rows"] == f"{effective_rows(ratio):,.0f}"
-    assert shown["Mean r by group"] == "1.00"
     assert figures(page) == 1
     assert "Share of these rows" in page.dataframe[-1].value
     assert f"People · {len(rows)} training rows · ROAD λ 3 τ 0.3 · seed 0" in words(
@@ -81,17 +80,12 @@ def test_weights_of_a_subsample_belong_to_its_rows(visit):
         }
     )
     run = submit(ui.store(), spec)
-    page = visit("Weights", run=run, opened="rows")
+    page = visit("Weights", run=run)
     assert not page.exception
     ratio, dataset, rows = stored(run, train_rows=1500)
     assert ratio.shape == rows.shape == (1500,)
     assert "1,500 training rows" in words(page)
     # weights are of mean one in each group over the rows they belong to
-    assert numbers(page)["Mean r by group"] == "1.00"
     groups = dataset.sensitive_features[rows]
     means = [ratio[groups == name].mean() for name in dataset.group_names]
     assert np.allclose(means, 1, atol=1e-4)
-    top = page.dataframe[-1].value
-    largest = rows[np.argsort(-ratio, kind="stable")[: len(top)]]
-    for column in (dataset.roles.sensitive_feature, *dataset.roles.features):
-        assert top[column].tolist() == dataset.frame[column].iloc[largest].tolist()

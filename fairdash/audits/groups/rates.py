@@ -53,16 +53,6 @@ class BaseRates:
     cells: pd.DataFrame
     local: pd.DataFrame
 
-    def sizes(self) -> pd.DataFrame:
-        """Return the rows of every subgroup and of each group in it."""
-        local = self.local.set_index("subgroup")
-        counts = self.cells.pivot_table("n", "subgroup", "group", "sum", observed=True)
-        table = counts.reindex(local.index).fillna(0).astype(int)
-        table.insert(0, "Rows", local["n"])
-        table["Estimable"] = local["estimable"]
-        table["Why not"] = local["reason"]
-        return table.rename_axis("Subgroup").reset_index().rename_axis(columns=None)
-
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     """Return the base rates of a data set under ``subgroups``.

@@ -1,4 +1,4 @@
-"""Findings about columns: values that look missing, spellings, text, gaps."""
+"""Findings about columns: values that look missing, numbers as text."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -78,42 +78,10 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
         yield _looks_missing(name, int(flags.sum()), what, values)
     if len(labels) > MOST_LEVELS:
         return
-    yield from _spellings(name, codes, labels, plain, used)
     declared = name in roles.types or name in roles.left_out
     whole = name == roles.target and not isinstance(roles.positive, Cut)
     if not declared and not whole and name not in roles.sensitive_columns():
         yield from _numbers_as_text(column, codes, labels, plain, used)
-
-
-def _spellings(
-    name: str,
-    codes: NDArray[np.int64],
-    labels: list[str],
-    plain: list[str],
-    used: UsedRows,
-) -> Iterator[Problem]:
-    same: dict[str, list[int]] = {}
-    for position, text in enumerate(plain):
-        same.setdefault(" ".join(text.split()), []).append(position)
-    if len(same) == len(labels):
-        return
-    counts = count_codes(codes, len(labels))
-    changes: dict[str, str] = {}
-    for positions in same.values():
-        usual = max(positions, key=lambda i: int(counts[i]))
-        changes |= {labels[i]: labels[usual] for i in positions if i != usual}
-    odd = np.array([*(label in changes for label in labels), False])[codes]
-    old, new = next(iter(changes.items()))
-    yield Problem(
-        "warning",
-        "spellings",
-        name,
-        int(odd.sum()),
-        f"{name!r} has values that differ by capitals or spaces only, such as "
-        f"{old!r} and {new!r}.",
-        "Write each in its usual way.",
-        Remedy(kind="recode", column=name, changes=changes),
-    )
 
 
 def _numbers_as_text(

@@ -19,12 +19,11 @@ from fairdash.datasets import (
 )
 from fairdash.ui.data.computed import file_of
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
-from fairdash.ui.widgets.blocks import TABLE_FILES, keep_fit, problem
+from fairdash.ui.widgets.blocks import TABLE_FILES, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store, who
 
 _PAGE = "pages/1_Data.py"
-_FEWEST_COLUMNS = 2
 _LARGEST = 500  # MB
 
 
@@ -109,13 +108,8 @@ def _load(
     content, file = uploaded.getvalue(), uploaded.name
     try:
         with st.spinner(plain(f"Reading {file}…")):
-            digest = keep_fit(
-                content,
-                file,
-                _check_columns,
-                sheet=sheet,
-                table_format=form,
-                watch=_watch(),
+            digest = store().add_table(
+                content, file, sheet=sheet, table_format=form, watch=_watch()
             )
     except SeveralTablesError as several:
         chosen = st.pills(
@@ -155,15 +149,6 @@ def _forget(uploaded: UploadedFile) -> None:
     if isinstance(manager, MemoryUploadedFileManager):
         manager.remove_file(context.session_id, uploaded.file_id)
     uploaded.close()
-
-
-def _check_columns(digest: str) -> None:
-    n_columns = next(t.n_columns for t in store().tables() if t.sha256 == digest)
-    if n_columns < _FEWEST_COLUMNS:
-        raise ValueError(
-            f"It has too few columns, {n_columns}. An outcome and a sensitive column "
-            "are needed: two columns, and features to train from."
-        )
 
 
 def _open(digest: str, name: str) -> None:

@@ -251,25 +251,6 @@ def download(
     st.download_button(label, content, file_name, **{**usual, **options})
 
 
-def keep_fit(
-    content: bytes, name: str, check: Callable[[str], None], **reading: Any
-) -> str:
-    """Keep a file that is fit for its use, and return the digest of its table.
-
-    ``check``, given the digest, raises ValueError where the table is refused; nothing
-    is kept of it then, unless it was kept before. ``reading`` is for `Store.add_table`.
-    """
-    before = {table.sha256 for table in store().tables()}
-    digest = store().add_table(content, name, **reading)
-    try:
-        check(digest)
-    except ValueError:
-        if digest not in before:
-            store().delete_table(digest)
-        raise
-    return digest
-
-
 def kept_upload(label: str, role: str) -> str | None:
     """Draw the field for a file; return the digest of its table, None without one.
 

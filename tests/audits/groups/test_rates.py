@@ -26,18 +26,6 @@ def test_base_rates_are_shares_of_the_table(dataset):
     np.testing.assert_allclose(got.sort_index(), cells.sort_index())
 
 
-def test_the_sizes_of_groups_are_told_for_every_subgroup(dataset):
-    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=310))
-    table = rates.sizes().set_index("Subgroup")
-    counts = pd.crosstab(people()["branch"], people()["origin"])
-    assert table[["here", "there"]].to_numpy().tolist() == counts.to_numpy().tolist()
-    assert table["Rows"].tolist() == counts.sum(axis=1).tolist()
-    small = table["Rows"] < 310
-    assert small.any()
-    assert (table["Estimable"] == ~small).all()
-    assert table.loc[small, "Why not"].str.contains("rows").all()
-
-
 @pytest.mark.parametrize(
     "reasons, wanted",
     [
