@@ -1,14 +1,13 @@
-"""Runs: what has been tried, side by side."""
+"""Runs: what has been tried."""
 
 from fairdash import ui
 from fairdash.ui import data, runs
 
 view = ui.page("Runs", "What has been tried?")
-runs.note_old_link()
 if not ui.store().runs():
     ui.empty(
         "No run yet",
-        "Every training is kept here: open it again, compare it, rename it, delete it.",
+        "Every training is kept here: open it again, or delete it.",
         {"Open a table": lambda: ui.open_page("pages/1_Data.py")},
     )
 else:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         readable_measures,
         speech_of,
     )
-    from fairdash.audits.groups.outcomes import outcome, side_by_side
+    from fairdash.audits.groups.outcomes import outcome
     from fairdash.audits.groups.rates import (
         BaseRates,
         base_rate_kpis,

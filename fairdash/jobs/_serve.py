@@ -11,19 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from distributed import Client, Event, KilledWorker
+from distributed import Client, KilledWorker
 
 from fairdash.jobs._engine import APPS, CARD, code_version, lacks_room, take
 from fairdash.jobs._work import begin, describe, end, fail, record
 from fairdash.jobs._workers import (
-    BEGUN,
-    PROGRESS,
     check_encrypted,
     device,
     kill_worker,
     local_cluster,
     run_stack,
-    stop_flag,
 )
 from fairdash.methods import Device
 from fairdash.store import Claim, RunRecord, Store, open_store, private
@@ -156,11 +153,6 @@ class Host:
         self.elsewhere = elsewhere  # whether workers may be on other machines
         self.runs: dict[str, OpenRun] = {}
         self.bell = threading.Event()  # rung when a stack has ended: do not sleep on
-        self._guard = threading.Lock()
-        self._progress: dict[str, dict[str, Any]] = {}
-        self._worker_of: dict[str, str] = {}
-        client.subscribe_topic(PROGRESS, self._on_progress)
-        client.subscribe_topic(BEGUN, self._on_begun)
 
     @property
     def n_threads(self) -> int:
@@ -168,10 +160,7 @@ class Host:
         return sum(self.client.nthreads().values())
 
     def turn(self) -> bool:
-        """Write news; begin, collect, end, give out. True while runs are open."""
-        with self._guard:
-            news, self._progress = list(self._progress.values()), {}
-        self.store.put_progress(news)
+        """Begin, collect, end and give out. True while runs are open."""
         records = self.store.open_runs()
         for gone in self.runs.keys() - {run.id for run in records}:
             del self.runs[gone]  # ended by another hand: its stacks hold no thread
@@ -239,29 +228,24 @@ class Host:
         run.waiting.clear()
         if run.cancel_sent is None:
             run.cancel_sent = time.monotonic()
-            Event(stop_flag(run.id), client=self.client).set()
         elif run.tasks and time.monotonic() - run.cancel_sent > GRACE_SECONDS:
             self._kill(run)
         if not run.tasks:
             self.store.set_status(run.id, "cancelled")
-            Event(stop_flag(run.id), client=self.client).clear()
             self._forget(run)
 
     def _kill(self, run: OpenRun) -> None:
         """End the workers of a run that does not stop, and of no other run."""
-        present = set(self.client.scheduler_info(n_workers=-1)["workers"])
-        with self._guard:
-            workers = {
-                self._worker_of.get(task.stack.key) for task in run.tasks.values()
-            }
-        workers &= present
+        workers = [
+            address
+            for address, keys in self.client.processing().items()
+            if not run.tasks.keys().isdisjoint(keys)
+        ]
         log.warning("killing %s for run %s", workers, run.id)
         futures = [task.future for task in run.tasks.values()]
         self.client.cancel(futures, force=True)  # first, or they run again elsewhere
         if workers:
-            self.client.run(
-                kill_worker, workers=list(workers), nanny=True, on_error="ignore"
-            )
+            self.client.run(kill_worker, workers=workers, nanny=True, on_error="ignore")
         run.tasks.clear()
 
     def _forget(self, run: OpenRun) -> None:
@@ -306,13 +290,3 @@ class Host:
         )
         future.add_done_callback(lambda _: self.bell.set())
         run.tasks[key] = Task(stack, future)
-
-    # Dask's loop thread calls these: they only remember, turn() writes.
-
-    def _on_progress(self, event: tuple[float, dict[str, Any]]) -> None:
-        with self._guard:
-            self._progress[event[1]["key"]] = event[1]
-
-    def _on_begun(self, event: tuple[float, dict[str, Any]]) -> None:
-        with self._guard:
-            self._worker_of[event[1]["stack"]] = event[1]["worker"]

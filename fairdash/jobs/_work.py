@@ -4,6 +4,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +15,7 @@ from fairdash import methods
 from fairdash.datasets import Dataset, check_reading, is_address
 from fairdash.jobs._engine import CARD, ENGINE, ensure_engine, take
 from fairdash.methods import CATALOG, Device
-from fairdash.store import RunRecord, Store, Unreachable
+from fairdash.store import RunRecord, Store, StoreError, Unreachable
 from fairdash.sweep import (
     Stack,
     SweepSpec,
@@ -292,25 +293,43 @@ def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
 
 
 class StoreLink:
-    """A stack's line straight to the store."""
+    """A stack's line straight to the store.
 
-    def __init__(self, store: Store, run_id: str, watch: Callable[[], object]) -> None:
+    With ``watch``, which is called after every event, each event is written at once.
+    Without, the last one of every trial a few times a second, and training goes on
+    while the store is not reached.
+    """
+
+    def __init__(
+        self, store: Store, run_id: str, watch: Callable[[], object] | None = None
+    ) -> None:
         self.store = store
         self.run_id = run_id
         self.watch = watch
-        self._looked = 0.0
+        self._tolerated = (StoreError,) if watch is None else ()
+        self._events: dict[str, dict[str, Any]] = {}
+        self._wrote = self._looked = 0.0
         self._cancelled = False
 
     def report(self, event: dict[str, Any]) -> None:
         """Write a progress event."""
-        self.store.put_progress([event])
-        self.watch()
+        self._events[event["key"]] = event
+        if self.watch is None and time.monotonic() - self._wrote < LOOK_SECONDS:
+            return
+        self._wrote = time.monotonic()
+        with suppress(*self._tolerated):
+            self.store.put_progress(self._events.values())
+            self._events.clear()
+        if self.watch is not None:
+            self.watch()
 
     def stopped(self) -> bool:
         """Tell whether the run is marked to be cancelled."""
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
-            self._cancelled = self.store.run(self.run_id).cancel_asked is not None
+            with suppress(*self._tolerated):
+                asked = self.store.run(self.run_id).cancel_asked
+                self._cancelled = asked is not None
         return self._cancelled
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import ip_address
@@ -14,10 +13,10 @@ from urllib.parse import urlsplit
 import dask
 import distributed.scheduler
 import distributed.utils
-from distributed import Event, LocalCluster, Security, get_worker
+from distributed import LocalCluster, Security
 
 from fairdash import methods
-from fairdash.jobs._work import Outcome, work
+from fairdash.jobs._work import Outcome, StoreLink, work
 from fairdash.methods import Device
 from fairdash.store import Store, home_folder, open_store
 from fairdash.sweep import Stack
@@ -39,8 +38,6 @@ SETTINGS = {
 }
 POLITE = 19  # niceness of training: pages and other work on this machine go first
 HEARTBEAT_SECONDS = 5.0  # of an idle worker
-LOOK_SECONDS = 0.2  # between two looks at the stop flag; a look costs 0.6 ms
-PROGRESS, BEGUN = "fairdash-progress", "fairdash-begun"  # topics of Dask's event log
 
 
 def local_cluster(n_workers: int) -> Any:
@@ -126,31 +123,6 @@ async def kill_worker(dask_worker: Any = None) -> None:
     await dask_worker.kill(timeout=0.1)
 
 
-def stop_flag(run_id: str) -> str:
-    """Return the name of the Dask event that tells the stacks of a run to stop."""
-    return f"fairdash-stop-{run_id}"
-
-
-class DaskLink:
-    """A stack's line to the host: progress by the event log, stop by an event."""
-
-    def __init__(self, run_id: str) -> None:
-        self.worker = get_worker()
-        self.flag = Event(stop_flag(run_id))
-        self._looked = 0.0
-
-    def report(self, event: dict[str, Any]) -> None:
-        """Send a progress event; this costs 0.02 ms."""
-        self.worker.log_event(PROGRESS, event)
-
-    def stopped(self) -> bool:
-        """Tell whether the run is to stop."""
-        if time.monotonic() - self._looked < LOOK_SECONDS:
-            return False
-        self._looked = time.monotonic()
-        return bool(self.flag.is_set())
-
-
 def device() -> Device:
     """Tell where this worker trains."""
     return methods.training_device()
@@ -165,14 +137,12 @@ def run_stack(
     the worker's own folder. A ``polite`` worker gives its training thread the lowest
     priority; the thread that speaks to the scheduler stays as it is.
     """
-    link = DaskLink(run_id)
-    link.worker.log_event(BEGUN, {"stack": stack.key, "worker": link.worker.address})
     store = _store(Path(home) if place is None else home_folder() / place)
     run = store.run(run_id)
     store.dataset(run.dataset_id)  # which keeps it in memory
     if polite:
         os.setpriority(os.PRIO_PROCESS, 0, POLITE)
-    return work(store, run, stack, link)
+    return work(store, run, stack, StoreLink(store, run_id))
 
 
 @lru_cache

@@ -26,7 +26,6 @@ from fairdash.audits import (
     own_models,
     own_points,
     readable,
-    side_by_side,
     trained_on,
 )
 from fairdash.datasets import Dataset, Subgroups
@@ -171,9 +170,6 @@ def tried(subject: RunSubject) -> Sequence[Block]:
     blocks: list[Block] = [Words(_choice_words(subject, sweep))]
     if sweep.result.methods:
         blocks.append(_front(subject, sweep))
-    elif (beside := side_by_side(subject.store, [run.id])) is not None:
-        table = Listing("Models of the run", readable(beside.table))
-        blocks += blocks_of(replace(beside.answer(), table=table))
     blocks.append(_settings_table(subject, sweep))
     return blocks
 

@@ -32,21 +32,13 @@ def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
 def without_small_groups(
     result: LocalResult, least: int
 ) -> tuple[LocalResult, list[str]]:
-    """Return local gaps without the numbers of suppressed subgroups, and these."""
-    masked, hidden = without_small(result.estimates, result.measure, least)
-    return replace(result, estimates=masked), hidden
+    """Return local gaps without the numbers of suppressed subgroups, and these.
 
-
-def without_small(
-    table: pd.DataFrame, measure: str, least: int
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return estimates without the numbers of suppressed subgroups, and these.
-
-    The models of the table are of the same rows.
+    The models are of the same rows.
     """
-    cells = value_table(table, measure)
+    cells = value_table(result.estimates, result.measure)
     hidden = hidden_names(cells[cells["model"] == cells["model"].iloc[-1]], least)
-    return _masked(table, hidden), hidden
+    return replace(result, estimates=_masked(result.estimates, hidden)), hidden
 
 
 def base_cells(rates: BaseRates, least: int) -> tuple[pd.DataFrame, list[str]]:

@@ -15,13 +15,12 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairdash.store.server.objects import Away
 
 DIGESTS = "digests.json"  # sha256 of every other file of a folder
-WRITING = ".writing-"  # begins the name of what is not yet a folder
-REMOVING = ".removing-"  # begins the name of what is no longer a folder
+WRITING = ".writing-"  # begins the name of what is no folder, yet or any more
 ABANDONED_SECONDS = 3600.0
 
 
@@ -105,69 +104,33 @@ class Files:
         elif self.away is not None and not self.exists(folder):
             self.away.send(self._name(folder), folder)
 
-    @contextmanager
-    def removing(self, folders: Iterable[Path]) -> Iterator[None]:
-        """Make folders disappear at once; free their space later, or put them back.
-
-        Of a process that is killed in between, `tidy` does either.
-        """
-        undo: list[tuple[Any, Any, Any]] = []
-        try:
-            for folder in folders:
-                aside = folder.with_name(f"{REMOVING}{folder.name}")
-                if folder.exists():
-                    if aside.exists():  # of an earlier removal that was killed
-                        shutil.rmtree(aside)
+    def delete(self, folders: Iterable[Path]) -> None:
+        """Delete folders, each at once; nothing happens where there is none."""
+        for folder in folders:
+            if folder.exists():
+                with _beside(folder) as aside:  # of a killed process `tidy` frees it
                     os.rename(folder, aside)
-                    undo.append((os.rename, aside, folder))
-                if self.away is not None and self.exists(folder):
-                    name, other = self._name(folder), self._name(aside)
-                    self.away.move(name, other)
-                    undo.append((self.away.move, other, name))
-            yield
-        except BaseException:
-            for move, here, there in reversed(undo):
-                move(here, there)
-            raise
-        for _, here, _there in undo:
-            if isinstance(here, Path):
-                shutil.rmtree(here, ignore_errors=True)
-            elif self.away is not None:
-                self.away.delete(here)
+            if self.away is not None:
+                self.away.delete(self._name(folder))
 
     def tidy(self, kind: str, needed: Container[str]) -> None:
-        """Finish or undo what processes that died left beside the folders of a kind.
+        """Delete what processes that died left beside the folders of a kind.
 
-        A folder that was to be removed comes back if its name is still ``needed``: its
-        removal was never sure. Half written folders go when they are old enough, and so
-        do copies of what is no longer in the object store.
+        Half written folders go when they are old enough, and so do copies of what is no
+        longer in the object store and whose name is not ``needed``.
         """
         root = self.home / kind
-        for folder in root.glob(f"*/{REMOVING}*"):
-            plain = folder.with_name(folder.name.removeprefix(REMOVING))
-            if plain.name in needed and not plain.exists():
-                os.rename(folder, plain)
-            else:
-                shutil.rmtree(folder, ignore_errors=True)
         for folder in (*root.glob(f"{WRITING}*"), *root.glob(f"*/{WRITING}*")):
             if (stat := _stat(folder)) and stat.is_old:
                 shutil.rmtree(folder, ignore_errors=True)
-        if self.away is not None:
-            self._tidy_away(self.away, kind, needed)
-
-    def _tidy_away(self, away: Away, kind: str, needed: Container[str]) -> None:
-        there = away.listed(kind, now=True)
+        if self.away is None:
+            return
+        there = self.away.listed(kind, now=True)
         for name, facts in there.items():
-            head, _, last = name.rpartition("/")
-            plain = last.removeprefix(REMOVING)
-            if last.startswith(REMOVING):
-                if plain in needed and f"{head}/{plain}" not in there:
-                    away.move(name, f"{head}/{plain}")
-                else:
-                    away.delete(name)
-            elif last.startswith(WRITING) and Stat(*facts).is_old:
-                away.delete(name)
-        for folder in self.home.joinpath(kind).glob("*/[!.]*"):
+            half = name.rpartition("/")[2].startswith(WRITING)
+            if half and Stat(*facts).is_old:
+                self.away.delete(name)
+        for folder in root.glob("*/[!.]*"):
             if self._name(folder) not in there and folder.name not in needed:
                 shutil.rmtree(folder, ignore_errors=True)
 

@@ -4,7 +4,6 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from typing import Any
 
 import sqlalchemy as sa
@@ -157,7 +156,7 @@ class RunStore:
             raise ValueError(message)
         used = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id == run_id)
         elsewhere = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
-        with ExitStack() as removal, self.database.writing() as connection:
+        with self.database.writing() as connection:
             keys = connection.execute(used.except_(elsewhere)).scalars().all()
             for table, column in (
                 (RUN_TRIALS, RUN_TRIALS.c.run_id),
@@ -167,9 +166,11 @@ class RunStore:
             for key in keys:
                 connection.execute(sa.delete(TRIALS).where(TRIALS.c.key == key))
                 connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
-            # set aside within the lock, so that a run added meanwhile trains anew
-            folders = [self.artifact(key).folder for key in keys]
-            removal.enter_context(self.files.removing(folders))
+        with self.database.writing() as connection:
+            # a run added since then needs them; one added later trains anew
+            again = TRIALS.c.key.in_(keys)
+            needed = set(connection.scalars(sa.select(TRIALS.c.key).where(again)))
+            self.files.delete(self.artifact(k).folder for k in keys if k not in needed)
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""

@@ -231,8 +231,7 @@ class ScoreStore(TableStore):
                     f"{[*added]}."
                 )
             folders = [self._scores / dataset_id / added[name]]
-        with self.files.removing(folders):
-            pass
+        self.files.delete(folders)
 
     def _open(self, path: str, name: str) -> OnnxModel:
         return OnnxModel(self.files.intact(Path(path)).read_bytes(), name)

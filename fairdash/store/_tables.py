@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
@@ -145,14 +145,15 @@ class TableStore:
         Raises ValueError when a data set is of it.
         """
         of_it = sa.select(DATASETS.c.name).where(DATASETS.c.table_sha256 == digest)
-        with ExitStack() as removal, self.database.writing() as connection:
+        with self.database.writing() as connection:
             names = connection.execute(of_it).scalars().all()
             if names:
                 message = f"The table is of the data sets {list(names)}"
                 raise ValueError(f"{message}; delete these.")
             connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
-            folder = self._table_folder(digest)
-            removal.enter_context(self.files.removing([folder]))
+        with self.database.writing():  # nobody adds it again meanwhile
+            if not self._has_table(digest):
+                self.files.delete([self._table_folder(digest)])
         self._table.cache_clear()
         self._dataset.cache_clear()
         self.drop_draft(digest)

@@ -12,7 +12,6 @@ from fairdash.audits import (
     is_sweep,
     run_table,
     seconds_left,
-    side_by_side,
 )
 from fairdash.jobs import unpack_runs, wake, why_waits
 from fairdash.store import RunRecord
@@ -22,18 +21,12 @@ from fairdash.ui.widgets.blocks import (
     problem,
 )
 from fairdash.ui.widgets.frame import open_page, open_unpacked
-from fairdash.ui.widgets.results import show_answer
 from fairdash.ui.widgets.runs import waiting_for_database
 from fairdash.ui.widgets.state import store
 
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
 _INTERVAL = "2s"
 _RECENT = 5
-_OLD_LINKS = {
-    "shared": "Ask whoever sent it for a bundle of the run (Export), and import it on "
-    "Runs.",
-    "snapshot": "Open the run below and export its report as a file (Export, Report).",
-}
 
 
 def run_list() -> None:
@@ -49,7 +42,6 @@ def run_list() -> None:
                 st.rerun()
             wake(store())
         _actions(chosen)
-        _comparison(chosen)
 
     listed()
 
@@ -99,7 +91,7 @@ def _chosen_rows(
 
 def _actions(chosen: Sequence[RunRecord]) -> None:
     if not chosen:
-        st.caption("Choose runs to open, compare or delete them.")
+        st.caption("Choose runs to open or delete them.")
         return
     first = chosen[0]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -128,15 +120,6 @@ def _deleting(ids: Sequence[str], delete: Callable[[str], None]) -> Callable[[],
         st.rerun()
 
     return go
-
-
-def _comparison(chosen: Sequence[RunRecord]) -> None:
-    """Draw the models of the chosen runs together, if they are of one data set."""
-    finished = [run for run in chosen if run.summary]
-    if len({run.dataset_id for run in finished}) > 1:
-        st.caption("Choose runs of one data set to compare them.")
-    elif finished and (beside := side_by_side(store(), [run.id for run in finished])):
-        show_answer(beside.answer(), "comparison")
 
 
 def recent_runs(runs: Sequence[RunRecord]) -> None:
@@ -195,13 +178,6 @@ def _card(run: RunRecord, facts: Sequence[str]) -> None:
         st.caption(" · ".join(facts), width="content")
     if opened:
         open_page(_TRAIN, run=run.id, data=run.dataset_id)
-
-
-def note_old_link() -> None:
-    """Say what replaces the link of an earlier version that was followed, if any."""
-    for parameter, words in _OLD_LINKS.items():
-        if parameter in st.query_params:
-            problem("This link opens nothing any more", words)
 
 
 def import_bundle() -> None:

@@ -148,7 +148,6 @@ def no_workers(threads=0):
     """A client of a scheduler that takes stacks and never answers."""
     waiting = SimpleNamespace(done=lambda: False, add_done_callback=lambda _: None)
     return SimpleNamespace(
-        subscribe_topic=lambda *_: None,
         nthreads=lambda: {"worker": threads},
         run=lambda *_, **__: {},
         submit=lambda *_, **__: waiting,

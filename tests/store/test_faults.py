@@ -10,18 +10,14 @@ from toys import ROLES, Question, people_csv
 
 from fairdash.store import open_store
 
-# Deletes a run in a process that dies at a given call.
+# Deletes a run in a process that dies before it has told the database.
 DYING = """
 import os, sys
 from pathlib import Path
-import sqlalchemy, shutil
+import sqlalchemy
 from fairdash.store import open_store
 store = open_store(Path(sys.argv[1]))
-die = lambda *_, **__: os._exit(9)
-if sys.argv[3] == "commit":
-    sqlalchemy.Connection.commit = die
-else:
-    shutil.rmtree = die
+sqlalchemy.Connection.commit = lambda _: os._exit(9)
 store.delete_run(sys.argv[2])
 """
 
@@ -47,16 +43,10 @@ def run(store, table, artifact):
     return run_id
 
 
-def die_while_deleting(home, run, at):
-    command = [sys.executable, "-c", DYING, str(home), run, at]
-    assert subprocess.run(command).returncode == 9
-
-
 def test_a_run_whose_deletion_was_killed_keeps_its_models(home, store, artifact, run):
-    die_while_deleting(home, run, at="commit")
+    command = [sys.executable, "-c", DYING, str(home), run]
+    assert subprocess.run(command).returncode == 9
     assert [record.id for record in store.runs()] == [run]
-    assert not artifact.exists()
-    store.tidy()
     assert artifact.scores()[-1] == 1
 
 

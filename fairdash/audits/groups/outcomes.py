@@ -22,12 +22,11 @@ from fairdash.audits.groups.evaluation import (
 from fairdash.audits.groups.measured import speech_of, widest_gap
 from fairdash.audits.trials.models import (
     Setting,
-    known_models_of,
     on_shared_seeds,
     settings,
     share_seed,
 )
-from fairdash.audits.trials.rows import OWN_NOTE, own_beside, trained_on
+from fairdash.audits.trials.rows import trained_on
 from fairdash.methods import CATALOG
 from fairdash.metrics import Finding, Speech
 from fairdash.store import Snapshot, Store
@@ -115,54 +114,12 @@ class Outcome:
         return [*cards, chance_kpi(self.chance)]
 
 
-@dataclass(frozen=True, eq=False)
-class SideBySide:
-    """Models of several runs on test rows of the seeds that all of them have."""
-
-    settings: tuple[Setting, ...]
-    table: pd.DataFrame
-    notes: str
-
-    def answer(self) -> Answer:
-        """Return how the models compare."""
-        figure = Drawing("plot_comparison", self.table, numbers=readable(self.table))
-        caption = _caption(self.table.iloc[0].to_dict(), self.notes)
-        return Answer("", figure=figure, caption=caption)
-
-
 def _caption(row: Mapping[Any, Any], *notes: str) -> str:
     """Say which rows and seeds, and what else there is to say."""
     n_seeds = int(row["n_seeds"])
     seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
     rows = plural(round(row["n"]), "test row")
     return " ".join(filter(None, [f"{rows}, {seeds}, 95% intervals.", *notes]))
-
-
-def side_by_side(store: Store, runs: Sequence[str]) -> SideBySide | None:
-    """Compare the models of runs of one data set; None before the first has finished.
-
-    Of a sweep those to look at first: see `shown_settings`. The same setting in two
-    runs is one model, with the seeds of both. Own scores stand last.
-    """
-    models = known_models_of(store, runs)
-    first = [
-        trial.key
-        for run in runs
-        for setting in shown_settings(store, store.snapshot(run, curves=False), _MOST)
-        for trial in setting.trials
-    ]
-    chosen = [m for m in models if any(t.key in first for t in m.trials)][:_MOST]
-    if not chosen:
-        return None
-    data = store.run(runs[0]).dataset_id
-    compared = on_shared_seeds(chosen)
-    own = own_beside(store, compared.models, data)
-    subgroups = store.dataset_record(data).subgroups
-    table = metrics_by_setting(store, [*compared.models, *own], data, subgroups)
-    n = len(compared.models)
-    fewer = f"{n} of {len(models)} models." if n < len(models) else ""
-    notes = " ".join(filter(None, [compared.note(), fewer, OWN_NOTE * bool(own)]))
-    return SideBySide(tuple(chosen), table, notes)
 
 
 def outcome(

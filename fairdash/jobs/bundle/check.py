@@ -2,7 +2,7 @@
 
 `open_facts` answers with the `Facts`. `open_bundle` reads the tables, makes the data
 sets, and holds every model against their rows; what it found right it writes to the
-files it was given: tables as Parquet, arrays as Arrow.
+files it was given: tables as Parquet, arrays as a ZIP of safetensors.
 """
 
 import io
@@ -58,17 +58,7 @@ LARGEST_FACTS = 16 << 20
 MOST_CURVE_CELLS, MOST_CURVES = 10_000_000, 100
 MOST_DIMENSIONS = 3
 PROBED = 1_000  # rows that a model is asked for, where its scores came along
-NETWORK, CURVE, RESULT = "network", "curve", "result"
-SCHEMA = pa.schema(
-    {
-        "member": pa.string(),  # key of a trial
-        "part": pa.string(),
-        "name": pa.string(),
-        "dtype": pa.string(),
-        "shape": pa.list_(pa.int64()),
-        "content": pa.large_binary(),
-    }
-)
+PARTS = NETWORK, CURVE, RESULT = "network", "curve", "result"
 _BROKEN = (
     pa.ArrowException, BadZipFile, EOFError, KeyError, NotImplementedError, OSError,
     RuntimeError, SafetensorError, ZlibError,
@@ -217,7 +207,7 @@ class _Check:
             )
         tables = self._read_tables()
         data_keys = []
-        with pa.ipc.new_file(self._arrays, SCHEMA) as self._out:
+        with ZipFile(self._arrays, "w") as self._out:
             curves = self._read_curves()
             for run, table in zip(self._facts.runs, self._tables, strict=True):
                 spec = specification(run)
@@ -297,27 +287,18 @@ class _Check:
                 raise ValueError(f"its model {trial.key[:12]} does not fit the rows")
             curve = curves[curves["key"] == trial.key].drop(columns="key")
             columns = curve.dropna(axis=1, how="all")
-            self._write(trial.key, NETWORK, arrays)
-            self._write(trial.key, RESULT, result)
-            self._write(
-                trial.key,
-                CURVE,
-                {str(name): columns[name].to_numpy() for name in columns},
-            )
+            history = {
+                str(name): np.ascontiguousarray(columns[name]) for name in columns
+            }
+            self._write(f"{trial.key}/{NETWORK}", arrays)
+            self._write(f"{trial.key}/{RESULT}", result)
+            self._write(f"{trial.key}/{CURVE}", history)
 
-    def _write(self, member: str, part: str, arrays: Arrays) -> None:
+    def _write(self, member: str, arrays: Arrays) -> None:
         for name, array in arrays.items():
             if array.dtype.kind not in "biuf":
                 raise ValueError(f"the array {name[:80]!r} holds no numbers")
-            row = {
-                "member": member,
-                "part": part,
-                "name": name,
-                "dtype": array.dtype.str,
-                "shape": array.shape,
-                "content": array.tobytes(),
-            }
-            self._out.write_batch(pa.RecordBatch.from_pylist([row], SCHEMA))
+        self._out.writestr(member, safetensors.save(arrays))
 
 
 def _scores(arrays: Arrays, X: Any, group: Any) -> NDArray[np.float32]:

@@ -1,18 +1,17 @@
 """Put the runs of a bundle in a store: all of them, or nothing."""
 
 import shutil
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO, NamedTuple
+from zipfile import ZipFile
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 from pydantic import TypeAdapter
+from safetensors import numpy as safetensors
 
 from fairdash import box
 from fairdash.datasets import (
@@ -30,7 +29,6 @@ from fairdash.jobs.bundle.pack import (
     RATIO,
     RATIOS,
     SCORES,
-    Arrays,
     Facts,
     PackedRun,
 )
@@ -42,7 +40,6 @@ FACTS_TASK, BUNDLE_TASK = (
 )
 LIMITS = box.Limits(seconds=600)
 N_SCRATCH = 10
-Parts = Mapping[str, Arrays]
 
 
 class Unpacked(NamedTuple):
@@ -103,12 +100,12 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True)
 class _Bundle:
-    """What the box found right; ``models`` has the arrays of each trial by part."""
+    """What the box found right; ``models`` has the arrays of each part of a trial."""
 
     address: str
     runs: list[_Run]
     tables: dict[str, _Table]
-    models: Mapping[str, Parts]
+    models: ZipFile
 
 
 @contextmanager
@@ -169,7 +166,7 @@ def _checked(
                 about, form = answer.tables[run.table], run.spec.data.table_format
                 name = run.packed.table_name
                 tables[run.table] = _Table(new[run.table], name, about, form)
-        models = _models(stack.enter_context(pa.memory_map(str(arrays))))
+        models = stack.enter_context(ZipFile(arrays))
         yield _Bundle(facts.address, runs, tables, models)
 
 
@@ -203,19 +200,6 @@ def _read(spec: SweepSpec, digest: str, path: Path, table: Path | None) -> _Tabl
     return _Table(path, source.name, about, about.table_format)
 
 
-def _models(file: Any) -> Mapping[str, Parts]:
-    """Return the arrays that the box wrote, by trial, part and name."""
-    reader = pa.ipc.open_file(file)
-    models: dict[str, dict[str, Arrays]] = defaultdict(lambda: defaultdict(dict))
-    for number in range(reader.num_record_batches):
-        batch = reader.get_batch(number)
-        content = batch.column("content")[0].as_buffer()
-        (row,) = batch.drop_columns(["content"]).to_pylist()
-        array = np.frombuffer(content, row["dtype"]).reshape(row["shape"])
-        models[row["member"]][row["part"]][row["name"]] = array
-    return models
-
-
 def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
     """Keep a run; ``undo`` learns how it goes again where another one cannot be."""
     packed, spec, data = run.packed, run.spec, run.spec.data
@@ -237,7 +221,7 @@ def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
     dataset = store.dataset(run.dataset_id)
     for trial in expand(spec.fitted_to(dataset), dataset.key):
         if trial.key not in packed.failed:
-            keep(store, _result(trial, bundle.models[trial.key]), spec.train_rows)
+            keep(store, _result(trial, bundle.models), spec.train_rows)
     run_id = queue(
         store, spec, name=packed.name, run_id=packed.id, failed=packed.failed
     )
@@ -252,7 +236,11 @@ def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
     return run_id
 
 
-def _result(trial: Trial, parts: Parts) -> TrialResult:
+def _result(trial: Trial, models: ZipFile) -> TrialResult:
+    parts = {
+        part: safetensors.load(models.read(f"{trial.key}/{part}"))
+        for part in check.PARTS
+    }
     result: Any = parts[check.RESULT]
     history = None
     if RATIOS in result:
@@ -262,7 +250,7 @@ def _result(trial: Trial, parts: Parts) -> TrialResult:
         seconds=0.0,
         scores=result[SCORES],
         history=pd.DataFrame(parts[check.CURVE]),
-        network=dict(parts[check.NETWORK]),
+        network=parts[check.NETWORK],
         ratio=result.get(RATIO),
         ratio_history=history,
     )

@@ -76,11 +76,6 @@ class Away:
             ) from error
         packed.unlink()
 
-    def move(self, name: str, other: str) -> None:
-        """Give a folder another name."""
-        with self._changing():
-            self._fs.mv(self._path(name), self._path(other))
-
     def delete(self, name: str) -> None:
         """Delete a folder."""
         with self._changing(), suppress(FileNotFoundError):

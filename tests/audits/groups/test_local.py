@@ -17,7 +17,6 @@ from fairdash.audits import (
     local_by_measure,
     on_shared_seeds,
     settings,
-    side_by_side,
 )
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
@@ -63,19 +62,6 @@ def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
     )
     pd.testing.assert_frame_equal(found.estimates, alone.estimates)
     pd.testing.assert_frame_equal(found.models, alone.models)
-
-
-def test_runs_are_compared_on_shared_seeds(models, dataset_id):
-    found = side_by_side(ui.store(), [run.id for run in ui.store().runs()])
-    assert found.table["n_seeds"].tolist() == [1] * len(found.table)
-    where = split(ui.store().dataset(dataset_id), 0).test
-    y = ui.store().dataset(dataset_id).y[where]
-    for model, (_, row) in zip(found.settings, found.table.iterrows(), strict=True):
-        (key,) = [trial.key for trial in model.trials if trial.seed == 0]
-        decided = ui.store().artifact(key).scores()[where] > 0.5
-        assert row["label"] == model.label
-        assert row["accuracy"] == pytest.approx(np.mean(decided == y))
-    assert "Compared on seed 0." in found.answer().caption
 
 
 def test_who_shares_no_seed_is_excluded_and_named():
