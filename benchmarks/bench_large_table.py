@@ -225,10 +225,11 @@ def train(bench, home, roots):
         data=DataSource(table=known.table_sha256, roles=known.roles, name=known.name),
         methods=(MethodGrid(method="logistic"),),
         subgroups=known.subgroups,
+        train_rows=100_000,
     )
     config = home / "logistic.yaml"
     config.write_text(spec.to_yaml())
-    options = ["--train-rows", "100000", "--home", str(home)]
+    options = ["--home", str(home)]
 
     def run():
         trainer = subprocess.Popen([*COMMAND, "run", str(config), *options])

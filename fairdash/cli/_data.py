@@ -131,7 +131,7 @@ def export_runs(
 ) -> None:
     """Write finished runs with their tables and models as one file, for `store import`.
 
-    With --no-rows no row of the data is in it: `store import` then asks for the table.
+    With --no-rows no row of the data is in it: add the table before `store import`.
     The exit status is 2 when there is no such run, or it is not over.
     """
     with opened(home) as files:
@@ -142,10 +142,6 @@ def export_runs(
 @store.command("import")
 def import_runs(
     file: File,
-    table: Annotated[
-        Path | None,
-        typer.Option(help="File of the data, for runs exported with --no-rows."),
-    ] = None,
     home: Home = None,
 ) -> None:
     """Put the runs of a file of `store export` in the store, and print their addresses.
@@ -154,7 +150,7 @@ def import_runs(
     cannot be used; nothing of its runs is kept then.
     """
     with opened(home) as files:
-        imported = unpack_runs(files, file, table)
+        imported = unpack_runs(files, file)
         for run_id in imported.runs:
             run = files.run(run_id)
             typer.echo(f"{run.name}: open /Train?run={run_id} in the app")

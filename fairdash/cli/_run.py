@@ -63,10 +63,6 @@ def run(
     ] = False,
     out: Out = None,
     name: Annotated[str | None, typer.Option(help="Title of the run.")] = None,
-    train_rows: Annotated[
-        int | None,
-        typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
-    ] = None,
     table: Annotated[
         Path | None,
         typer.Option(
@@ -95,8 +91,6 @@ def run(
             spec, name = SweepSpec.of_run(old.spec), name or old.name
         else:
             raise ValueError("Give either a configuration or --resume ID.")
-        if train_rows is not None:
-            spec = spec.model_copy(update={"train_rows": train_rows})
         with attach(store.home):
             run_id = queue(store, spec, name=name)
             snapshot = follow(store, run_id, inline=inline)

@@ -158,18 +158,19 @@ def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):
     assert moved.table_format(record.table_sha256) is not None
     moved.close()
 
-    # without rows, the table is given beside it
+    # without rows, the table is added before it
     bare = tmp_path / "bare.zip"
     call("export", run, "--no-rows", "--out", bare, "--home", store.home)
     assert [n for n in members(bare) if n.endswith("t")] == ["history.parquet"]
     refused = call("import", bare, "--home", tmp_path / "third")
     assert refused.exit_code == 2
-    assert "give that file with `--table FILE`" in refused.output
+    assert "add that file first" in refused.output
     table = tmp_path / "people.csv"
     table.write_bytes(people_csv())
-    done = call("import", bare, "--table", table, "--home", tmp_path / "third")
-    assert done.exit_code == 0, done.output
     third = open_store(tmp_path / "third")
+    third.add_table(table, table.name)
+    done = call("import", bare, "--home", tmp_path / "third")
+    assert done.exit_code == 0, done.output
     rows = [store.snapshot(run).table(), third.snapshot(run).table()]
     names = rows[0].columns[rows[0].columns.str.match("validation_|test_")]
     pd.testing.assert_frame_equal(rows[0][names], rows[1][names])

@@ -18,7 +18,6 @@ from fairdash.datasets import (
     SAMPLES,
     TableFile,
     TableFormat,
-    check_reading,
     convert_table,
     table_digest,
 )
@@ -49,9 +48,7 @@ class Unpacked(NamedTuple):
     address: str
 
 
-def unpack_runs(
-    store: Store, file: Path | IO[bytes], table: Path | None = None
-) -> Unpacked:
+def unpack_runs(store: Store, file: Path | IO[bytes]) -> Unpacked:
     """Put the runs of a file of `pack_runs` in the store, under the ids they had.
 
     The file is read in the box. A run that is there already is not put there again.
@@ -59,21 +56,16 @@ def unpack_runs(
     trained elsewhere. That a table is that of the file with its digest cannot be told
     without this file.
 
-    Parameters
-    ----------
-    table : Path, optional
-        File of the data, for runs that were packed without rows.
-
     Raises
     ------
     ValueError
         When it is not such a file, is damaged or too large, is of another version, in
-        which the same settings trained other models, or its table is missing or another
-        one. Nothing is kept then.
+        which the same settings trained other models, or its table is neither in it nor
+        in the store. Nothing is kept then.
     """
     name = Path(file.name).name
     try:
-        with _checked(store, file, table) as bundle, ExitStack() as undo:
+        with _checked(store, file) as bundle, ExitStack() as undo:
             ids = [_keep_run(store, bundle, undo, run) for run in bundle.runs]
             undo.pop_all()  # what was kept stays
         return Unpacked(ids, bundle.address)
@@ -109,9 +101,7 @@ class _Bundle:
 
 
 @contextmanager
-def _checked(
-    store: Store, file: Path | IO[bytes], table: Path | None
-) -> Iterator[_Bundle]:
+def _checked(store: Store, file: Path | IO[bytes]) -> Iterator[_Bundle]:
     """Have a bundle checked, its parts written to files that go afterwards."""
     owner = str(store.home)
     with ExitStack() as stack:
@@ -136,7 +126,7 @@ def _checked(
             if digest in stored:
                 here[digest] = store.table_path(digest)
             elif digest not in new and digest not in tables:
-                tables[digest] = _read(spec, digest, folder / digest, table)
+                tables[digest] = _sample(spec, digest, folder / digest)
                 here[digest] = tables[digest].path
         arrays = folder / "arrays"
         readable = [stack.enter_context(open(path, "rb")) for path in here.values()]
@@ -183,20 +173,15 @@ def _digest(spec: SweepSpec) -> str:
     return str(spec.data.table)
 
 
-def _read(spec: SweepSpec, digest: str, path: Path, table: Path | None) -> _Table:
-    """Read the table of a sample, or the file of this machine with a digest."""
-    data = spec.data
-    if data.sample:
-        source, form = SAMPLES[data.sample].path, {}
-    elif table is not None:
-        reading = check_reading(digest, table, data.table_format, table.name)
-        source, form = table, reading._asdict()
-    else:
+def _sample(spec: SweepSpec, digest: str, path: Path) -> _Table:
+    """Read the table of a sample."""
+    if not spec.data.sample:
         raise ValueError(
-            f"it names its table by the sha256 {digest[:12]}…; give that file with "
-            "`--table FILE`"
+            f"it names its table by the sha256 {digest[:12]}…; add that file first, on "
+            "Data or by `fairdash data add FILE`"
         )
-    about = convert_table(source, path, **form)
+    source = SAMPLES[spec.data.sample].path
+    about = convert_table(source, path)
     return _Table(path, source.name, about, about.table_format)
 
 
