@@ -1,7 +1,6 @@
 """The common positive rate to aim for: the most accurate, or without outcomes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +9,6 @@ from scipy.optimize import brentq
 
 from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.kernels import SortedScores
-
-_POINTS = 2048  # rows that give the bends looked at first
-_FINER = 32  # times as close are those of the next round
-_SLACK = 1e-9  # more than the rounding of a bound, as a share of the weights
 
 
 class ByOutcome(NamedTuple):
@@ -27,65 +22,6 @@ class ByOutcome(NamedTuple):
         """The sum of the weights."""
         return self.negative.total + self.positive.total
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.negative.scores) + len(self.positive.scores)
-
-
-@dataclass(frozen=True, eq=False)
-class _Curve:
-    """Rate and gain of one group at some starts of the ramp, in order of rate.
-
-    The gain is the sum of w (2y - 1) h. Between neighbours it moves by no more than
-    the sum of w h does, on which the search rests.
-    """
-
-    group: ByOutcome
-    gamma: float
-    starts: Array
-    rate: Array
-    gain: Array
-
-    @classmethod
-    def at(cls, group: ByOutcome, gamma: float, starts: Array) -> "_Curve":
-        falling = -np.unique(-starts)
-        chosen, others = (
-            side.sum_h(falling, gamma) for side in (group.positive, group.negative)
-        )
-        rate = np.maximum.accumulate((chosen + others) / group.total)
-        return cls(group, gamma, falling, rate, chosen - others)
-
-    def bound(self, rates: Array, side: int) -> Array:
-        """Return what the gain is at least (-1) or at most (1) at other rates.
-
-        Between two known points it leaves the first and reaches the second as steeply
-        as the weight of the group allows.
-        """
-        after = np.clip(np.searchsorted(self.rate, rates), 1, len(self.rate) - 1)
-        steep = side * self.group.total
-        ends = (
-            self.gain[after - 1] + steep * (rates - self.rate[after - 1]),
-            self.gain[after] + steep * (self.rate[after] - rates),
-        )
-        bound: Array = np.minimum(*ends) if side > 0 else np.maximum(*ends)
-        return bound
-
-    def between(self, low: Array, high: Array) -> list[tuple[Array, float]]:
-        """Return slices of scores, with a shift, at which it bends within spans."""
-        place = np.searchsorted(self.rate, (low + high) / 2)
-        spans = np.unique(np.clip(place, 1, len(self.rate) - 1))
-        first = np.flatnonzero(np.diff(spans, prepend=-1) > 1)
-        last = np.append(first[1:], len(spans)) - 1
-        slices = []
-        for a, b in zip(spans[first], spans[last], strict=True):
-            for shift in (0.0, self.gamma):
-                ends = self.starts[[b, a - 1]] + shift
-                for side in self.group:
-                    begin, end = np.searchsorted(side.scores, ends)
-                    slices.append((side.scores[begin:end], shift))
-        return slices
-
 
 def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     r"""Rate with the highest expected accuracy on the fitting sample, exactly.
@@ -93,50 +29,25 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     With demographic parity, the expected accuracy
     :math:`\sum_i w_i (2 y_i - 1) h_i` is piecewise linear in the rate, so its global
     maximum lies at a bend: a :math:`\rho` at which the ramp of some group starts or
-    ends at one of its scores. No slope exceeds the sum of the weights, so bends between
-    two known points that cannot reach the best known one are never looked at.
-
-    Of several the lowest is returned.
+    ends at one of its scores. Of several the lowest is returned.
     """
-    curves = [_Curve.at(group, gamma, _ends(group, gamma)) for group in groups]
-    low, high = np.zeros(1), np.ones(1)
-    step = max(1, round(sum(group.n_rows for group in groups) / _POINTS))
-    while True:
-        for k, curve in enumerate(curves):
-            bends = [v[::step] - shift for v, shift in curve.between(low, high)]
-            starts = np.concatenate([curve.starts, *bends])
-            curves[k] = _Curve.at(curve.group, gamma, starts)
-        low, high = _promising(curves)
-        if step == 1:
-            break
-        step = max(1, step // _FINER)
-    rates = np.concatenate([low, high, *(curve.rate for curve in curves)])
-    rates.sort()
-    place = np.searchsorted(low, rates, side="right") - 1
-    rates = rates[(place >= 0) & (rates <= high[place])]
+    curves = [_rate_and_gain(group, gamma) for group in groups]
+    rates = np.unique(np.concatenate([rate for rate, _ in curves]))
     gain = np.zeros(len(rates))
     for curve in curves:  # one by one: of many groups all at once fill the memory
-        gain += np.interp(rates, curve.rate, curve.gain)
+        gain += np.interp(rates, *curve)
     return float(rates[np.argmax(gain)])
 
 
-def _ends(group: ByOutcome, gamma: float) -> Array:
-    """Return the starts at which nobody and everybody is decided positive."""
-    values = [side.scores[[0, -1]] for side in group if len(side.scores)]
-    return np.array([np.max(values), np.min(values) - gamma])
-
-
-def _promising(curves: Sequence[_Curve]) -> tuple[Array, Array]:
-    """Return the spans of rate that may hold the maximum, between known points."""
-    total = sum(curve.group.total for curve in curves)
-    rates = np.unique(np.concatenate([curve.rate for curve in curves]))
-    least, most = (
-        sum((curve.bound(rates, side) for curve in curves), np.zeros(len(rates)))
-        for side in (-1, 1)
+def _rate_and_gain(group: ByOutcome, gamma: float) -> tuple[Array, Array]:
+    """Return rate and sum of w (2y - 1) h at all bends of a group, by rising rate."""
+    scores = np.concatenate([side.scores for side in group])
+    starts = -np.unique(-np.concatenate([scores, scores - gamma]))
+    positive, negative = (
+        side.sum_h(starts, gamma) for side in (group.positive, group.negative)
     )
-    roof = (most[1:] + most[:-1] + total * np.diff(rates)) / 2
-    promising = roof >= least.max() - _SLACK * total
-    return rates[:-1][promising], rates[1:][promising]
+    rate = np.maximum.accumulate((positive + negative) / group.total)
+    return rate, positive - negative
 
 
 def by_outcome(

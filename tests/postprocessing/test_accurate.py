@@ -3,7 +3,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from fairdash.postprocessing import target_rate
 from fairdash.postprocessing.target_rate import by_outcome, most_accurate_rate
 
 
@@ -50,11 +49,8 @@ def test_ties_of_many_groups_do_not_fill_the_memory():
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("points", [4, 2048])
 @pytest.mark.parametrize("seed", range(12))
-def test_no_bend_is_more_accurate_than_the_rate_found(monkeypatch, seed, points):
-    monkeypatch.setattr(target_rate, "_POINTS", points)  # rounds, even of few rows
-    monkeypatch.setattr(target_rate, "_FINER", 4)
+def test_no_bend_is_more_accurate_than_the_rate_found(seed):
     margins, codes, y, weight, gamma = problem(seed)
     rate = most_accurate_rate(
         by_outcome(margins, codes, y, weight, n_groups=codes.max() + 1), gamma
