@@ -21,7 +21,7 @@ import pandas as pd
 from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from fairdash.postprocessing import HardtThreshold, RampThreshold, expected_outcome
+from fairdash.postprocessing import HardtThreshold, RampThreshold
 
 BATCH, EPOCHS, NEAR = 256, 100, 5e-4
 STEPS, FULL_STEPS = 10_000, 1000
@@ -114,10 +114,9 @@ def compare(n, gamma, *, piled_up):
     rows, rate = {}, None
 
     def record(name, seconds, decide):
-        gap = expected_outcome(decide(margins, group), **fitting)["value"].iloc[1]
+        gap = np.ptp(pd.Series(decide(margins, group)).groupby(group).mean())
         h = decide(fresh, fresh_group)
-        judged = expected_outcome(h, y=outcome, sensitive_features=fresh_group)
-        accuracy = judged["value"].iloc[0]
+        accuracy = np.where(outcome == 1, h, 1 - h).mean()
         rows[name] = {"seconds": seconds, "accuracy": accuracy, "gap": gap}
 
     def decide_by(method):

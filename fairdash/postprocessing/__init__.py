@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         guess_score_type,
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
-    from fairdash.postprocessing.outcome import expected_outcome
     from fairdash.postprocessing.ramp import CovarianceRamp, RampPreview, RampThreshold
     from fairdash.postprocessing.rows import (
         ScoredRows,

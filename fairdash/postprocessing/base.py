@@ -26,7 +26,7 @@ class Report(NamedTuple):
     """What decisions do on rows, on average.
 
     ``h``, (n,), is the probability of a positive decision; ``outcome`` is the table of
-    :func:`expected_outcome` against no correction. ``changed`` says by group how many
+    `DecisionSums.outcome` against no correction. ``changed`` says by group how many
     decisions change on average: group, n, rate_before, rate, up (0 to 1), down (1 to
     0), changed (both), of rows with weights in their sums.
     """

@@ -6,17 +6,16 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fairdash._validation import encode_groups, value_label
 from fairdash.metrics import (
     GroupMeans,
     change_of_gap,
     gap_interval,
     wilson_interval,
 )
-from fairdash.postprocessing.inputs import Array, binary_labels
+from fairdash.postprocessing.inputs import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,16 @@ class DecisionSums:
         return cls(names, n[present], first, second, heavy, has_outcome)
 
     def outcome(self, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Return the table of :func:`expected_outcome` with a reference."""
+        """Return accuracy and DI, and their changes beside the decisions before.
+
+        Returns
+        -------
+        DataFrame with rows "accuracy" and "demographic_parity_difference": metric,
+        value, low, high (Wilson and folded Newcombe with expected counts, which hold
+        for drawn decisions and are wide for expected ones), change, change_low and
+        change_high: for accuracy the normal interval of the paired change of each row,
+        for DI `fairdash.metrics.gap_change`.
+        """
         z = float(ndtri((1 + confidence) / 2))
         n, h = self.n.sum(axis=(1, 2)), self.h.sum(axis=(1, 2))
         heavy = self.heavy.sum(axis=(1, 2))
@@ -138,55 +146,6 @@ class DecisionSums:
             np.moveaxis(np.array(own), 2, 0) / rows[:, None, None],
         )
         return [float(part) for part in change_of_gap(means, confidence=confidence)]
-
-
-def expected_outcome(
-    h: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    y: ArrayLike | None = None,
-    reference: ArrayLike | None = None,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
-    """Return expected accuracy and DI of decisions drawn with probabilities ``h``.
-
-    Parameters
-    ----------
-    y : array-like of 0/1, optional
-        Without it accuracy is NaN.
-    reference : array-like of 0/1, (n,), optional
-        Decisions to compare with on the same rows.
-
-    Returns
-    -------
-    DataFrame with rows "accuracy" and "demographic_parity_difference": metric, value,
-    low, high (Wilson and folded Newcombe with expected counts, which hold for drawn
-    decisions and are wide for expected ones), and, with a reference, change,
-    change_low, change_high: for accuracy the normal interval of the paired change of
-    each row, for DI `fairdash.metrics.gap_change`.
-    """
-    sums = _sums(h, sensitive_features, y=y, reference=reference)
-    table = sums.outcome(confidence=confidence)
-    return table if reference is not None else table.iloc[:, :4]
-
-
-def _sums(
-    h: ArrayLike,
-    sensitive_features: ArrayLike,
-    *,
-    y: ArrayLike | None = None,
-    reference: ArrayLike | None = None,
-) -> DecisionSums:
-    """Return the sums of checked rows; what is not given counts as 0."""
-    decided = np.asarray(h, dtype=np.float64)
-    groups, codes = encode_groups(sensitive_features, decided)
-    cells = 4 * codes
-    if reference is not None:
-        cells = cells + 2 * binary_labels(reference, decided)
-    if y is not None:
-        cells = cells + binary_labels(y, decided)
-    names = [value_label(group) for group in groups]
-    return DecisionSums.of(decided, cells, names, has_outcome=y is not None)
 
 
 def _paired(

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from fairdash.metrics import Measured, decision_status, divide, rate_of
 from fairdash.sweep._certified import COLUMNS, OVERALL, limit_of, measures_of
@@ -42,38 +41,27 @@ class Part:
     sample_weight: NDArray[np.float64] | None = None
     unit: NDArray[Any] | None = None
 
-    def counts(
-        self, decided: NDArray[np.bool_], measure: str = "selection_rate"
-    ) -> pd.DataFrame:
-        """Return rows and positive decisions by subgroup and group.
-
-        ``decided`` is of shape (n_candidates, n_rows); so many columns of positives
-        from 0 on, beside subgroup, group and n. Of another rate of decisions the rows
-        are those it is about.
-        """
-        cells, rows = [], []
-        everyone = rate_of(measure)[0](self.y, np.ones(len(self.y)))
-        for name, within in {OVERALL: everyone, **self.inside}.items():
-            for group in np.unique(self.groups):
-                mine = np.flatnonzero(everyone & within & (self.groups == group))
-                cells.append({"subgroup": name, "group": group, "n": len(mine)})
-                rows.append(mine)
-        ends = np.cumsum([0, *map(len, rows)])
-        where = np.concatenate(rows)
-        member = csr_array(
-            (np.ones(len(where), np.int64), where, ends),
-            shape=(len(cells), len(self.y)),
-        )
-        positives = pd.DataFrame(member @ decided.T.astype(np.int64))
-        return pd.DataFrame(cells).join(positives)
+    def counts(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
+        """Return subgroup, group, n and positives of a rate of decisions, (n_rows,)."""
+        about = rate_of(measure)[0](self.y, np.ones(len(self.y)))
+        tables = []
+        for name, within in {OVERALL: about, **self.inside}.items():
+            mine = about & within
+            rows = pd.DataFrame({"group": self.groups[mine], "yes": decided[mine]})
+            totals = rows.groupby("group")["yes"].agg(["size", "sum"])
+            totals = totals.reindex(np.unique(self.groups), fill_value=0)
+            totals.columns = pd.Index(["n", "positives"])
+            tables.append(
+                totals.rename_axis("group").reset_index().assign(subgroup=name)
+            )
+        return pd.concat(tables, ignore_index=True)
 
     def tested(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
         """Return what `choose_certified` takes of the decisions of one model.
 
         That is counts, and with weights or units rates with their variances.
         """
-        counts = self.counts(decided[None], measure).rename(columns={0: "positives"})
-        counts = counts.assign(measure=measure)
+        counts = self.counts(decided, measure).assign(measure=measure)
         if self.sample_weight is None and self.unit is None:
             return counts
         measured = Measured.of(
@@ -94,17 +82,11 @@ class Part:
         numbers = pd.concat(parts, ignore_index=True)
         return pd.concat([counts, numbers], axis=1)
 
-    def gaps(
-        self, decided: NDArray[np.bool_], measure: str = "selection_rate"
-    ) -> dict[str, NDArray[np.float64]]:
+    def gaps(self, decided: NDArray[np.bool_], measure: str) -> "pd.Series[float]":
         """Return the gap between groups over all rows and in every subgroup."""
-        tried = list(range(len(decided)))
-        gaps = {}
-        every = self.counts(decided, measure)
-        for name, cells in every.groupby("subgroup", sort=False):
-            rates = divide(cells[tried].to_numpy(), cells["n"].to_numpy()[:, None])
-            gaps[str(name)] = np.ptp(rates, axis=0)
-        return gaps
+        cells = self.counts(decided, measure)
+        cells["rate"] = divide(cells["positives"].to_numpy(), cells["n"].to_numpy())
+        return cells.groupby("subgroup", sort=False)["rate"].agg(np.ptp)
 
 
 def candidate_table(
@@ -133,13 +115,13 @@ def candidate_table(
     axes = ("validation_worst_1_di", "validation_accuracy")
     ranked = []
     for model in models:
-        decided = (scores(model)[0] > _MIDDLE)[None]
+        decided = scores(model)[0] > _MIDDLE
         status = decision_status(validation.y, decided, sample_weight=weight)
         if status["status"].iloc[0]:
             continue
-        accuracy = np.average(decided[0] == validation.y, weights=weight)
-        share = _shares(validation, decided, limits)[0]
-        ranked.append([model, float(share), float(accuracy)])
+        accuracy = np.average(decided == validation.y, weights=weight)
+        share = _share(validation, decided, limits)
+        ranked.append([model, share, float(accuracy)])
     if not ranked:
         return pd.DataFrame(columns=COLUMNS)
     front = pareto_front(pd.DataFrame(ranked, columns=["model", *axes]), axes=axes)
@@ -154,15 +136,14 @@ def candidate_table(
     return table[[*COLUMNS, *table.columns.drop(list(COLUMNS))]]
 
 
-def _shares(
+def _share(
     part: Part, decided: NDArray[np.bool_], limits: Mapping[str, float]
-) -> NDArray[np.float64]:
+) -> float:
     """Return the largest gap as a share of its limit; NaN if one is undefined."""
     shares = [
-        gaps / most
+        gap / most
         for measure in measures_of(limits)
-        for name, gaps in part.gaps(decided, measure).items()
-        if (most := limit_of(name, limits, measure)) is not None
+        for name, gap in part.gaps(decided, measure).items()
+        if (most := limit_of(str(name), limits, measure)) is not None
     ]
-    largest: NDArray[np.float64] = np.max(shares, axis=0)
-    return largest
+    return float(np.max(shares))
