@@ -9,8 +9,7 @@ HOW_RAMP = """
 Bars are the scores of a group; the **solid** part is decided 1. The line is the
 probability of deciding 1: 0 before the ramp, 1 after it, in between at random. Each
 group has its own start, so that all get the **target rate**. **Ramp width (γ)**: how
-gradual. **Tolerance (ε)**: the gap of rates that is allowed. Dotted: Hardt's rule,
-which decides at random between two thresholds of each group.
+gradual. **Tolerance (ε)**: the gap of rates that is allowed.
 
 Thresholds are learned on the rows drawn. The verdict, the cards and the evidence are of
 test rows, which took no part.

@@ -41,7 +41,7 @@ def show_noisy_groups():
     page.show(audits.promise_answer(curve, question, share, rows))
 
     def every_model():
-        ordered = ui.by_interest(models, view.run)
+        ordered = audits.models_of(ui.store(), models, view.run) or models
         curves = noisy_groups.curves_alike(
             ui.decided(ordered), model, view.data, noise, question
         )

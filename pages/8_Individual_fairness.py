@@ -56,12 +56,6 @@ def show_individual():
         )
     )
 
-    def every_model():
-        ordered = ui.by_interest(models, view.run)
-        with st.spinner(f"Comparing {ui.plural(len(ordered), 'model')}"):
-            individual.show_every_model(ordered, question, view.data)
-
-    page.evidence(ui.Evidence("models", "Every model", every_model))
     if cannot:
         st.caption(ui.plain(cannot))
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.brief import correction_verdict
     from fairdash.audits.choices import (
-        by_interest,
         certified_words,
         model_in_question,
         models_of,
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
         PairKind,
         Pairs,
         alike_answer,
-        alike_row,
         changed_people,
         flip_values,
         invented_people,

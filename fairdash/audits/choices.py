@@ -97,23 +97,6 @@ def model_in_question(
     return next((place for place, is_own in enumerate(in_run) if is_own), 0)
 
 
-def by_interest(
-    store: Store, models: Sequence[Setting], run_id: str | None
-) -> list[Setting]:
-    """Return the plain models, those of a sweep to look at first, then the others.
-
-    So that of more than a figure holds those are drawn that say most.
-    """
-    first = notable(store, run_id) if run_id else []
-    places = {trial.key: i for i, model in enumerate(first) for trial in model.trials}
-
-    def rank(model: Setting) -> tuple[bool, int]:
-        ranks = [places.get(trial.key, len(first)) for trial in model.trials]
-        return model.method != BASELINE, min(ranks)
-
-    return sorted(models, key=rank)
-
-
 def models_of(
     store: Store, models: Sequence[Setting], run_id: str | None
 ) -> list[Setting]:

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.metrics import balanced_accuracy_score
 
 from fairdash._wording import Kpi, interval, listing, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
@@ -266,23 +265,6 @@ def alike_answer(
         caption=f"{label}. {_caption(pairs)}",
         how=_HOW,
     )
-
-
-def alike_row(
-    label: str, model: AuditedModel, similar: Pairs, changed: Pairs | None
-) -> dict[str, str]:
-    """Return a model's row in the table that compares models on the same people."""
-    p = model.encoded(model.rows.test.X, np.arange(model.rows.n))
-    quality = balanced_accuracy_score(model.rows.y, model.decides(p))
-    shares = {"Similar, other result": similar}
-    if changed is not None:
-        shares["Decisions changed"] = changed
-    return {
-        "Model": label,
-        **{name: f"{percent(p.share)} ({p.ends})" for name, p in shares.items()},
-        "Balanced accuracy": percent(quality),
-        "Note": model.status,
-    }
 
 
 def _verdict(

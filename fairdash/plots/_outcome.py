@@ -1,12 +1,11 @@
 """How often the outcome came: by subgroup, and at a score."""
 
-import pandas as pd
+from typing import Any
 
-from fairdash._wording import (
-    fitting,
-    group_label,
-    percent,
-)
+import pandas as pd
+import plotly.graph_objects as go
+
+from fairdash._wording import group_label, percent
 from fairdash.plots._rows import (
     Panel,
     Series,
@@ -38,24 +37,11 @@ def plot_calibration(
     ``fairdash.metrics.calibration_curve``, ``outcome`` what the share is of, ``score``
     what the scores are.
     """
-    series, marks = [], []
-    for i, ((name, colour), aside) in enumerate(
-        zip(group_colours(groups).items(), offsets(len(groups)), strict=True)
-    ):
-        series.append(Series(group_label(feature, name), colour))
-        own = table[table["group"] == name]
-        ends = "ci_low", "ci_high"
-        marks.append(marks_of(own, "rate", ends, _hover, series=i, aside=aside))
-    figure = draw_rows(
-        pd.concat(marks, ignore_index=True),
-        list(dict.fromkeys(table["bin"].astype(str))),
-        series,
-        [Panel(value_axis(f"share with {outcome}", ".0%", showgrid=True))],
-        least=20 + 4 * len(groups),
-        around=110,
-        lowest=240,
-        legend=True,
-    )
+    series = [
+        Series(group_label(feature, name), colour)
+        for name, colour in group_colours(groups).items()
+    ]
+    figure = _rows(table, "bin", groups, series, outcome)
     return Picture(
         figure=figure,
         headline=f"Share with {outcome} at each {score}, by group",
@@ -77,17 +63,12 @@ def plot_base_rates(
 ) -> Picture:
     """One row per subgroup, one mark per group; dashed: the whole group.
 
-    The headline names the subgroup whose groups are furthest apart. Its figure has per
-    group a trace of marks with Wilson intervals and a dashed line. The tables are
-    ``cells`` and ``groups`` of ``fairdash.audits.base_rates``; ``outcome`` says what
+    Its figure has per group a trace of marks with Wilson intervals and a dashed line.
+    The tables are ``cells`` and ``groups`` of ``fairdash.audits.base_rates``; ``outcome`` says what
     the share is of, ``source`` which rows these are, such as "1,200 rows".
     """
-    subgroups = list(dict.fromkeys(table["subgroup"].astype(str)))
-    series, marks = [], []
-    for i, ((group, colour), aside) in enumerate(
-        zip(group_colours(groups).items(), offsets(len(groups)), strict=True)
-    ):
-        own = table[table["group"] == group]
+    series = []
+    for group, colour in group_colours(groups).items():
         total = float(overall.loc[overall["group"] == group, "rate"].item())
         label, share = group_label(feature, group), percent(total, 0)
         series.append(
@@ -98,25 +79,11 @@ def plot_base_rates(
                 reference_words=f"{label}, {share} of all rows",
             )
         )
-        estimable = own.assign(rate=own["rate"].where(own["estimable"]))
-        ends = "ci_low", "ci_high"
-        marks.append(marks_of(estimable, "rate", ends, _hover, series=i, aside=aside))
-    axis = value_axis(
-        f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
-    )
-    figure = draw_rows(
-        pd.concat(marks, ignore_index=True),
-        subgroups,
-        series,
-        [Panel(axis)],
-        reasons=reasons_of(table.drop_duplicates("subgroup")),
-        grouped=True,
-        least=20 + 4 * len(groups),
-        around=110,
-        lowest=240,
-        legend=True,
-    )
-    words = _widest(table)
+    shown = table.assign(rate=table["rate"].where(table["estimable"]))
+    reasons = reasons_of(table.drop_duplicates("subgroup"))
+    look = {"reasons": reasons, "grouped": True}
+    figure = _rows(shown, "subgroup", groups, series, outcome, **look)
+    words = f"Share with {outcome} by subgroup and group"
     whole = ", ".join(
         f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
         for row in records(overall)
@@ -124,33 +91,40 @@ def plot_base_rates(
     return Picture(
         figure=figure,
         headline=words,
-        alt="Base rates with 95% intervals by subgroup and group. All rows: "
-        f"{whole}. {words}.",
+        alt=f"{words}, with 95% intervals. All rows: {whole}.",
         table=table,
         caption=f"Share with {outcome} by subgroup, with 95% Wilson intervals. Dashed: "
         f"the whole group. {source}".rstrip(),
     )
 
 
-def _widest(table: pd.DataFrame) -> str:
-    """Say in which subgroup the rates are furthest apart."""
-    rates = table[table["estimable"]].groupby("subgroup", sort=False)
-    ends = rates.agg(
-        least=("rate", "min"),
-        most=("rate", "max"),
-        low=("ci_low", "max"),
-        high=("ci_high", "min"),
+def _rows(
+    table: pd.DataFrame,
+    place: str,
+    groups: tuple[str, ...],
+    series: list[Series],
+    outcome: str,
+    **look: Any,
+) -> go.Figure:
+    """Draw a row for each value of ``place``, with a mark for each group."""
+    marks = [
+        marks_of(own, "rate", ("ci_low", "ci_high"), _hover, series=i, aside=aside)
+        for i, aside in enumerate(offsets(len(groups)))
+        if len(own := table[table["group"] == groups[i]])
+    ]
+    axis = value_axis(
+        f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
     )
-    if ends.empty:
-        return "No subgroup has enough rows of every group"
-    rows = records(ends.reset_index())
-    widest = max(rows, key=lambda row: float(row["most"] - row["least"]))
-    name = widest["subgroup"]
-    apart = f"{percent(widest['least'], 0)} to {percent(widest['most'], 0)}"
-    apart += ", intervals overlap" if widest["low"] <= widest["high"] else ""
-    return fitting(
-        f"Base rates are furthest apart in {name}: {apart}",
-        f"Base rates, {name}: {apart}",
+    return draw_rows(
+        pd.concat(marks, ignore_index=True),
+        list(dict.fromkeys(table[place].astype(str))),
+        series,
+        [Panel(axis)],
+        least=20 + 4 * len(groups),
+        around=110,
+        lowest=240,
+        legend=True,
+        **look,
     )
 
 

@@ -65,7 +65,7 @@ class DecisionSums:
         first, second, heavy = (total(values)[present] for values in (h, h * h, weight))
         return cls(names, n[present], first, second, heavy, has_outcome)
 
-    def outcome(self, *, confidence: float = 0.95) -> pd.DataFrame:
+    def outcome(self) -> pd.DataFrame:
         """Return accuracy and DI, and their changes beside the decisions before.
 
         Returns
@@ -76,26 +76,25 @@ class DecisionSums:
         change_high: for accuracy the normal interval of the paired change of each row,
         for DI `fairdash.metrics.gap_change`.
         """
-        z = float(ndtri((1 + confidence) / 2))
         n, h = self.n.sum(axis=(1, 2)), self.h.sum(axis=(1, 2))
         heavy = self.heavy.sum(axis=(1, 2))
         each, whole = n / heavy, n.sum() / heavy.sum()  # Kish's rows of a unit
         right = self.h[..., 1].sum() + (self.n - self.h)[..., 0].sum()
         ends = right * whole, n.sum() * whole
-        accuracy = wilson_interval(*ends, confidence=confidence)
-        gap = gap_interval(h * each, n * each, confidence=confidence)
+        accuracy = wilson_interval(*ends)
+        gap = gap_interval(h * each, n * each)
         moved, squares = self._moved()
         sign = np.array([-1.0, 1.0])  # more positive decisions are right where y is 1
         rows = {
             "accuracy": [
                 right / n.sum(),
                 *accuracy,
-                *_paired((sign * moved).sum(), squares.sum(), n.sum(), whole, z),
+                *_paired((sign * moved).sum(), squares.sum(), n.sum(), whole),
             ],
             "demographic_parity_difference": [
                 np.ptp(h / n),
                 *gap,
-                *self._gap(each, confidence),
+                *self._gap(each),
             ],
         }
         columns = ["value", "low", "high", "change", "change_low", "change_high"]
@@ -128,7 +127,7 @@ class DecisionSums:
         squares = self.squares - 2 * before * self.h + before * self.n
         return moved, squares
 
-    def _gap(self, each: Array, confidence: float) -> list[float]:
+    def _gap(self, each: Array) -> list[float]:
         """Return the change of DI with its interval; see `fairdash.metrics.gap_change`.
 
         Variances are of rows that count ``each`` of their weight.
@@ -145,13 +144,13 @@ class DecisionSums:
             np.stack([before, after], axis=1),
             np.moveaxis(np.array(own), 2, 0) / rows[:, None, None],
         )
-        return [float(part) for part in change_of_gap(means, confidence=confidence)]
+        return [float(part) for part in change_of_gap(means)]
 
 
-def _paired(
-    total: float, squares: float, n: float, each: float, z: float
-) -> list[float]:
-    """Return a mean with its normal interval, from sums over ``n * each`` rows."""
+def _paired(total: float, squares: float, n: float, each: float) -> list[float]:
+    """Return a mean with its 95 % normal interval, from sums over ``n * each`` rows."""
     mean = float(total / n)
-    half = z * float(np.sqrt(max(squares / n - mean**2, 0.0) / (n * each)))
+    half = float(ndtri(0.975)) * float(
+        np.sqrt(max(squares / n - mean**2, 0.0) / (n * each))
+    )
     return [mean, mean - half, mean + half]

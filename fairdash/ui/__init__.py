@@ -24,7 +24,6 @@ from fairdash.ui.widgets.pick_measure import (
     pick_measure,
 )
 from fairdash.ui.widgets.pick_models import (
-    by_interest,
     chosen_subgroups,
     known_models,
     pick_reference,

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import get_args
 
-import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
@@ -22,7 +21,6 @@ from fairdash.audits import (
     Pairs,
     Scaling,
     Setting,
-    alike_row,
     audited_scores,
     changed_people,
     deciding_by,
@@ -38,13 +36,12 @@ from fairdash.audits import (
 )
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
-from fairdash.ui.selection import OF_RUN, Fields, bound
+from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.state import BY_KEY, store
 
-MOST_MODELS = 40
 _PEOPLE, _INVENTED = 2_000, 300  # test rows that pairs are looked for
 _KINDS: dict[PairKind, str] = {
     "similar": "Similar people",
@@ -66,6 +63,8 @@ class IndividualFields(Fields):
 
     # Columns that should not count, as JSON: {"columns": [...]}.
     metric: str | None = field(default=None, metadata=OF_RUN)
+    # Where pairs came from in links of earlier versions.
+    pairs: str | None = field(default=None, metadata=OF_DATA)
     # Whom people are compared with.
     compared: str | None = None
     # Largest squared fair distance of an invented counterpart (epsilon).
@@ -120,6 +119,8 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
             )
             near = own_units(model_of(dataset_id, trial, _HALF).rows.encoder, radius)
             st.caption(plain(f"A single number may differ by {near}."))
+    if IndividualFields.here().pairs:
+        st.caption("Pairs are no longer uploaded here: the page compares real people.")
     return Question(model, trial, chosen_rule(), columns, flipped, kind, radius)
 
 
@@ -197,31 +198,6 @@ def pairs_of(
         return similar_people(model, columns, places=model.rows.sample(_PEOPLE))
     places = model.rows.sample(_INVENTED)
     return invented_people(model, columns, places=places, radius=radius)
-
-
-def show_every_model(
-    models: Sequence[Setting], question: Question, dataset_id: str
-) -> None:
-    """Draw the table of models on the same people: those of the question's seed."""
-    seed, rows, left_out = question.trial.seed, [], list[str]()
-    for model in models[:MOST_MODELS]:
-        trial = next((t for t in model.trials if t.seed == seed), None)
-        try:
-            if trial is None:
-                raise ValueError(f"has no seed {seed}")
-            audited = model_of(dataset_id, trial, question.rule)
-            who = dataset_id, trial, question.rule
-            similar = pairs_of(*who, "similar", question.flipped)
-            changed = None
-            if question.flipped:
-                changed = pairs_of(*who, "changed", question.flipped)
-        except ValueError as error:
-            left_out.append(f"{model.label}: {error}")
-            continue
-        rows.append(alike_row(model.label, audited, similar, changed))
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
-    if left_out:
-        st.caption(plain(f"Excluded: {'; '.join(left_out)}."))
 
 
 def _features_of(dataset_id: str, model: Setting) -> tuple[str, ...]:

@@ -73,6 +73,8 @@ def pick_promise(dataset: Dataset) -> tuple[Question, Noise]:
             "and the recorded group of some people.",
             **bound("noise_source", "unknown", named=_SOURCES),
         )
+        if NoiseFields.here().noise_source in ("simulated", "column"):
+            st.caption("This link names a source of noise that is no longer offered.")
         noise = _NOISE[source](dataset)
         slack: float = st.number_input(
             "Slack (α)",

@@ -109,9 +109,11 @@ def test_decisions_follow_the_rule_of_the_address(visit, run_id):
     assert shown == pytest.approx(100 * (table["violation"].max() + 0.05), abs=2)
 
 
-def test_a_link_to_a_source_that_is_gone_assumes_nothing(visit, run_id):
+def test_a_link_to_a_source_that_is_gone_opens_with_a_sentence(visit, run_id):
     page = visit("Noisy groups", run=run_id, noise_source="simulated", noise="0.2")
     assert not page.exception
+    said = "This link names a source of noise that is no longer offered"
+    assert said in words(page)
     assert widget(page, "selectbox", "Known of wrong groups").value == "unknown"
 
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
 
 from fairdash._validation import check_lengths, encode_groups, value_label
+from fairdash.metrics import binary_vector
 
 Float = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -125,21 +125,14 @@ def by_group(name: str, values: object, groups: NDArray[np.generic]) -> Float:
     return np.array(np.broadcast_to(shares, (len(groups),)))
 
 
-def binary_rows(name: str, values: ArrayLike) -> Labels:
-    """Return a vector of 0 and 1 as integers."""
-    column = column_or_1d(values)
-    wrong = np.flatnonzero(~np.isin(column, (0, 1)))
-    if len(wrong):
-        message = f"`{name}` must hold 0 and 1"
-        raise ValueError(f"{message}, got {column[wrong[0]]!r} in row {wrong[0]}.")
-    return np.asarray(column, dtype=np.int64)
-
-
 def decided_rows(
     y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike
 ) -> tuple[Labels, Labels, NDArray[np.generic], Labels]:
     """Return outcomes, decisions, names of groups and each row's group."""
-    outcome, decision = binary_rows("y", y), binary_rows("y_pred", y_pred)
+    outcome, decision = (
+        np.asarray(binary_vector(name, values), np.int64)
+        for name, values in (("y", y), ("y_pred", y_pred))
+    )
     check_lengths(outcome, decision)
     names, codes = encode_groups(noisy_groups, outcome, at_least=1)
     return outcome, decision, names, codes

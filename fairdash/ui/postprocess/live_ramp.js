@@ -38,15 +38,7 @@ function tallest(groups) {
   return Math.max(bars[0] > 3 * usual ? 1.5 * usual : bars[0], 0.01)
 }
 
-// corners of a rule from −1 to 1: two knots at one score are a jump
-function staircase([scores, probabilities]) {
-  const corners = [[-1, probabilities[0]]]
-  scores.forEach((score, i) => corners.push([Math.min(Math.max(score, -1), 1), probabilities[i]]))
-  corners.push([1, probabilities[probabilities.length - 1]])
-  return corners
-}
-
-function panel(group, colour, [t, share], gamma, hardt, top, width, peak) {
+function panel(group, colour, [t, share], gamma, top, width, peak) {
   const inner = width - LEFT - RIGHT, base = top + PANEL
   const x = (score) => LEFT + ((Math.min(Math.max(score, -1), 1) + 1) / 2) * inner
   const n = group.histogram.length, w = inner / n
@@ -66,15 +58,13 @@ function panel(group, colour, [t, share], gamma, hardt, top, width, peak) {
   const y = (p) => base - p * (PANEL - 6)
   const corners = [-1, t, t + gamma, 1].map((s) => Math.min(Math.max(s, -1), 1))
   const line = corners.map((s) => `${x(s).toFixed(1)},${y(h(s)).toFixed(1)}`).join(" ")
-  const mark = hardt == null ? "" :
-    `<path d="M${staircase(hardt).map(([s, p]) => `${x(s).toFixed(1)},${y(p).toFixed(1)}`).join("L")}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 4"/>`
   const words = `starts at ${signed(t)}, ${percent(share)} decided 1`
   return `
     <text x="${LEFT}" y="${top - 8}"><tspan style="fill:${colour}">■</tspan> <tspan font-weight="600">${escaped(group.name)}</tspan>
       <tspan dx="6" class="faint">${words}</tspan></text>
     <line x1="${LEFT}" x2="${width - RIGHT}" y1="${base}" y2="${base}" stroke="currentColor" stroke-opacity=".3"/>
     <path d="${all}" fill="${colour}" fill-opacity=".28"/><path d="${positive}" fill="${colour}"/>
-    ${mark}<polyline points="${line}" fill="none" stroke="currentColor" stroke-width="2"/>
+    <polyline points="${line}" fill="none" stroke="currentColor" stroke-width="2"/>
     <text class="faint" x="${LEFT - 6}" y="${top + 12}" text-anchor="end">${Math.max(...group.histogram) > peak ? "≥" : ""}${Math.round(100 * peak)}%</text>
     <text class="faint" x="${LEFT - 6}" y="${base}" text-anchor="end">0</text>
     <text class="faint" x="${width - RIGHT + 6}" y="${top + 12}">1</text>
@@ -87,7 +77,7 @@ function picture(data, setting, solved, width) {
     ? data.solved
     : data.groups.map((group) => preview(group, setting))
   const panels = data.groups.map((group, i) =>
-    panel(group, data.colours[i], ramps[i], setting.gamma, data.hardt[i], 24 + i * (PANEL + GAP), width, peak))
+    panel(group, data.colours[i], ramps[i], setting.gamma, 24 + i * (PANEL + GAP), width, peak))
   const bottom = 24 + data.groups.length * (PANEL + GAP) - GAP
   const inner = width - LEFT - RIGHT
   const ticks = [-1, -0.5, 0, 0.5, 1].map((v) =>

@@ -12,7 +12,6 @@ from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
 from fairdash.plots import group_colours_of
 from fairdash.postprocessing import (
-    PARITY,
     Baselines,
     RampPreview,
     RampThreshold,
@@ -159,8 +158,6 @@ def live_ramp(
     by_hand, fitted = choice.target == HAND, ramp.fitted
     rates = fitted.expected_rates_.values()
     groups = [*map(ramp.label, ramp.data.split.calibration.names)]
-    hardt = baselines(dataset_id, choice.source).get(PARITY)
-    dotted = [] if hardt is None else list(hardt.rules_.values())
 
     def released() -> None:
         moved = dict(st.session_state[key]["setting"])
@@ -174,7 +171,6 @@ def live_ramp(
                 for group, table in zip(groups, tables, strict=True)
             ],
             "colours": group_colours_of(groups, st.context.theme.type or "light"),
-            "hardt": [[rule.score, rule.probability] for rule in dotted],
             "ranges": RANGES,
             "setting": ramp.setting,
             "solved": [*zip(fitted.starts_.tolist(), rates, strict=True)],

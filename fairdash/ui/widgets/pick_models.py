@@ -25,11 +25,6 @@ def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
     return audits.known_models(store(), dataset_id, run_id) if dataset_id else []
 
 
-def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
-    """Return `fairdash.audits.by_interest` of this server's store."""
-    return audits.by_interest(store(), models, run_id)
-
-
 def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord:
     """Draw the choice of a seed of a model that has several; return its trial."""
     trials = {trial.seed: trial for trial in model.trials}
