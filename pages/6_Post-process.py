@@ -52,21 +52,18 @@ def post_process():
     with page.figure:
         postprocess.live_ramp(ramp, choice, view.data)
 
-    def trade_off():
+    def others():
         postprocess.trade_off(ramp, choice, view.data)
 
     def inside():
         postprocess.inside_subgroups(ramp, view.data, subgroups)
 
-    def how():
-        st.markdown(HOW_RAMP)
-
     page.evidence(
-        ui.Evidence("trade", "Other methods", trade_off),
+        ui.Evidence("trade", "Other methods", others),
         ui.Evidence("measure", "By group", lambda: postprocess.by_group(ramp)),
         ui.Evidence("inside", "Inside subgroups", inside),
         ui.Evidence("apply", "Download", lambda: postprocess.post_downloads(ramp)),
-        ui.Evidence("how", "How this is computed", how),
+        ui.Evidence("how", "How this is computed", lambda: st.markdown(HOW_RAMP)),
     )
 
 

@@ -56,6 +56,7 @@ def show_individual():
         )
     )
 
+    page.evidence()
     if cannot:
         st.caption(ui.plain(cannot))
 

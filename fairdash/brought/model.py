@@ -112,10 +112,6 @@ class OnnxModel:
         if facts["classes"]:
             self.classes_ = np.array(facts["classes"])
 
-    def __repr__(self) -> str:
-        reads = [each.name for each in self.inputs]
-        return f"{type(self).__name__}({self._name!r}, {reads=})"
-
     def columns(self, frame: pd.DataFrame) -> dict[str, str]:
         """Return which column of a table each of the model's is.
 
@@ -125,10 +121,10 @@ class OnnxModel:
         """
         alike: dict[str, list[str]] = {}
         for name in map(str, frame.columns):
-            alike.setdefault(_plain(name), []).append(name)
+            alike.setdefault(re.sub(r"\W", "_", name), []).append(name)
         columns = {}
         for name in (each.name for each in self.inputs):
-            same = [name] if name in frame else alike.get(_plain(name), [])
+            same = [name] if name in frame else alike.get(re.sub(r"\W", "_", name), [])
             if len(same) != 1:
                 raise ValueError(
                     f"{self._name} reads a column {name!r}, and the table has "
@@ -199,10 +195,6 @@ class OnnxModel:
         except (box.Refused, box.Ended) as error:
             self.close()
             raise ValueError(f"{self._name} cannot be used: {error}.") from None
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"\W", "_", name)
 
 
 class TableModel(Protocol):

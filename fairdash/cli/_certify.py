@@ -8,7 +8,6 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from fairdash._validation import check_one_of
 from fairdash.audits import (
     FARTHEST,
     Decisions,
@@ -21,7 +20,7 @@ from fairdash.audits import (
     points_table,
     radius_curve,
 )
-from fairdash.cli._options import Constraint, Home, Run, refusing, write
+from fairdash.cli._options import Constraint, Home, Run, refusing
 from fairdash.datasets import read_table
 from fairdash.store import open_store
 
@@ -50,9 +49,6 @@ def certify(
     ] = "",
     constraint: Constraint = "true_positive_rate_parity",
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="CSV file to write the table to.")
-    ] = None,
     home: Home = None,
 ) -> None:
     """Certify a run's models for true groups near noisy ones.
@@ -73,8 +69,6 @@ def certify(
             raise ValueError(f"--radius must be in [0, {FARTHEST}], got {radius:g}.")
         if level is not None and sample is not None:
             raise ValueError("Give one of --level and --sample.")
-        if out is not None:
-            check_one_of("--out", out.suffix, (".csv",))
         models, groups = _of_store(home, run)
         noise = _noise(groups, level, sample, true, recorded)
         question = Question(constraint, slack)
@@ -84,7 +78,6 @@ def certify(
         ]
     far = max(curve.reach for curve in curves)
     table = points_table(curves, question, far if radius is None else radius)
-    write(table, out)
     typer.echo(table.to_string(index=False))
 
 

@@ -10,11 +10,7 @@ from fairdash._validation import check_one_of, value_labels
 from fairdash.audits import correction_verdict
 from fairdash.cli._options import File, refusing
 from fairdash.datasets import read_table
-from fairdash.postprocessing import (
-    RampThreshold,
-    ScoreType,
-    SplitScores,
-)
+from fairdash.postprocessing import RampThreshold, ScoreType, SplitScores
 
 
 def learn_thresholds(

@@ -64,8 +64,8 @@ def plot_base_rates(
     """One row per subgroup, one mark per group; dashed: the whole group.
 
     Its figure has per group a trace of marks with Wilson intervals and a dashed line.
-    The tables are ``cells`` and ``groups`` of ``fairdash.audits.base_rates``; ``outcome`` says what
-    the share is of, ``source`` which rows these are, such as "1,200 rows".
+    The tables are ``cells`` and ``groups`` of ``fairdash.audits.base_rates``;
+    ``outcome`` says what the share is of, ``source`` which rows these are.
     """
     series = []
     for group, colour in group_colours(groups).items():

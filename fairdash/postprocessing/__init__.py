@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
     from fairdash.postprocessing.ramp import CovarianceRamp, RampPreview, RampThreshold
-    from fairdash.postprocessing.rows import (
-        ScoredRows,
-        SplitScores,
-    )
+    from fairdash.postprocessing.rows import ScoredRows, SplitScores
     from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -37,7 +37,6 @@ from fairdash.audits import (
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
-from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.state import BY_KEY, store
@@ -109,7 +108,7 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
     pick_rule()
     radius = _RADIUS
     if kind == "invented":
-        with st.container(width="content"), more("Search"):
+        with st.container(width="content"):
             radius = st.select_slider(
                 "How far they may differ (ε)",
                 _RADII,

@@ -46,8 +46,8 @@ def seeds_of(run):
     return seeds, np.asarray(dataset.sensitive_features, dtype=str)
 
 
-def test_models_are_certified_on_the_test_rows_of_each_seed(run, tmp_path):
-    done = call(run, "--radius", 0.1, "--out", tmp_path / "all.csv")
+def test_models_are_certified_on_the_test_rows_of_each_seed(run):
+    done = call(run, "--radius", 0.1)
     assert done.exit_code == 0, done.output
     seeds, groups = seeds_of(run)
     worst = [
@@ -55,8 +55,6 @@ def test_models_are_certified_on_the_test_rows_of_each_seed(run, tmp_path):
         for test, y, decided in seeds
     ]
     assert f"{100 * np.mean(worst):.1f}" in done.stdout
-    (row,) = pd.read_csv(tmp_path / "all.csv").to_dict("records")
-    assert row["10.0% wrong"] == pytest.approx(100 * np.mean(worst), abs=0.051)
 
 
 @pytest.mark.parametrize(

@@ -247,13 +247,6 @@ def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
             help="How much worse off than all rows a group can be, if at most this "
             "share of it is recorded wrongly.",
         ),
-        Kpi(
-            "Worst, none wrong",
-            f"{in_points(curve.worst(0) + slack)} points",
-            allowed,
-            help="How much worse off the worst group is if every group is recorded "
-            "right.",
-        ),
     ]
     if not math.isnan(curve.reach):
         cards.append(
