@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 
-from fairdash.metrics import MEASURES, SCORE_MEASURES, local_measure
+from fairdash.metrics import MEASURES, SCORE_MEASURES, LocalMeasure
 
 THEIRS = {
     "selection_rate": fairlearn.selection_rate,
@@ -45,13 +45,13 @@ def given(measure, scores):
 
 def ours(measures, y, scores, groups, subgroups):
     for measure in measures:
-        local_measure(
+        LocalMeasure.of(
             measure,
             y,
             given(measure, scores),
             sensitive_features=groups,
             subgroups=subgroups,
-        )
+        ).table()
 
 
 def theirs(measures, y, scores, groups, subgroups):

@@ -51,7 +51,7 @@ class Audit:
         groups the intervals of a measure hold for all pairs at once (Bonferroni), so
         any of them may be named.
     local : DataFrame or None
-        measure, then the table of `fairdash.metrics.local_measure`, then chance: what
+        measure, then that of `fairdash.metrics.LocalMeasure.table`, then chance: what
         the largest gap of a model that is fair in every subgroup stays below in 95 % of
         cases.
     calibration : DataFrame or None

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         noise_floor,
         worst_k_di,
     )
-    from fairdash.metrics.group.local_measures import LocalMeasure, local_measure
+    from fairdash.metrics.group.local_measures import LocalMeasure
     from fairdash.metrics.group.measured import Measured
     from fairdash.metrics.group.measures import (
         as_probabilities,

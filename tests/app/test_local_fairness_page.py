@@ -2,6 +2,7 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
+from peers import local_measure
 from reading import button, drawn, figures, labels, numbers, widget, words
 
 from fairdash import ui
@@ -10,7 +11,6 @@ from fairdash.audits import DecisionRule, search_model, speech_of
 from fairdash.audits.subgroups import facts
 from fairdash.datasets import SAMPLES, Subgroups, split
 from fairdash.jobs import finished_file, unpack_runs
-from fairdash.metrics import local_measure
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 

@@ -7,7 +7,7 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
-from peers import OTHERS, newcombe_interval, table
+from peers import OTHERS, local_measure, newcombe_interval, table
 
 import fairdash
 from fairdash.metrics import (
@@ -15,7 +15,6 @@ from fairdash.metrics import (
     SCORE_MEASURES,
     LocalMeasure,
     gap_ends,
-    local_measure,
     measure_by_group,
 )
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import newcombe_interval
+from peers import local_measure, newcombe_interval
 from scipy.stats import ks_2samp
 from toys import ROLES, people
 
@@ -20,7 +20,6 @@ from fairdash.jobs import submit
 from fairdash.metrics import (
     INTERVAL_KINDS,
     SCORE_MEASURES,
-    local_measure,
     measure_gaps,
 )
 from fairdash.sweep import MethodGrid, SweepSpec

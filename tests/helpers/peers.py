@@ -10,6 +10,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from fairdash.metrics import LocalMeasure
+
 
 def _precision(y, d, sample_weight=None):
     return precision_score(y, d, sample_weight=sample_weight, zero_division=np.nan)
@@ -55,3 +57,8 @@ def newcombe_interval(positives, n, other_positives, other_n, confidence=0.95):
     q, least, most = wilson(np.asarray(other_positives), np.asarray(other_n))
     down, up = np.hypot(p - low, most - q), np.hypot(high - p, q - least)
     return p - q - down, p - q + up
+
+
+def local_measure(measure, y_true, y_pred, **rows):
+    """Return the table of a measure inside subgroups."""
+    return LocalMeasure.of(measure, y_true, y_pred, **rows).table()

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import OTHERS, newcombe_interval, table
+from peers import OTHERS, local_measure, newcombe_interval, table
 
 from fairdash.metrics import (
     MEASURES,
@@ -14,7 +14,6 @@ from fairdash.metrics import (
     LocalMeasure,
     better_when,
     local_di,
-    local_measure,
     measure_by_group,
     measure_gaps,
     noise_floor,

@@ -15,7 +15,6 @@ from fairdash.datasets._rows import UsedRows
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
 )
-CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
 MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
@@ -25,32 +24,8 @@ def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
     """Yield what is doubtful about the cells of the columns that have a role."""
     for name in roles.columns():
         column = used.table[name]
-        if is_number(column):
-            yield from _number_codes(column, used)
-        elif not pd.api.types.is_datetime64_any_dtype(column):
+        if not is_number(column) and not pd.api.types.is_datetime64_any_dtype(column):
             yield from _text(column, roles, used)
-
-
-def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
-    """Yield -999 and its like where it lies farther off than all else spreads."""
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    values = np.where(np.isinf(values), np.nan, values)
-    if np.isnan(values).all():
-        return
-    for code in {float(np.nanmin(values)), float(np.nanmax(values))} & {*CODES}:
-        flags = values == code
-        rest = values[~flags & ~np.isnan(values)]
-        if not len(rest):
-            continue
-        low, high = rest.min(), rest.max()
-        if max(low - code, code - high) > max(high - low, 1):
-            yield _looks_missing(
-                str(column.name),
-                int(flags.sum()),
-                f"is {code:,g} in {flags.sum():,} rows and lies between {low:,g} and "
-                f"{high:,g} in all others",
-                (f"{code:.0f}",),
-            )
 
 
 def _looks_missing(name: str, rows: int, what: str, values: tuple[str, ...]) -> Problem:

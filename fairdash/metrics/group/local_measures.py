@@ -167,7 +167,16 @@ class LocalValues:
     def table(
         self, *, confidence: float = 0.95, value: str = "value", gap: str = "gap"
     ) -> pd.DataFrame:
-        """Return the table of `local_measure`."""
+        """Return the gap between the groups' values inside every subgroup.
+
+        Returns
+        -------
+        DataFrame, one row per subgroup: subgroup, n and ``n_<group>`` (rows that the
+        measure is about), ``value_<group>``, gap, ci_low, ci_high (folded, of the
+        largest difference), ratio (smallest over largest value; NaN for
+        ``calibration``), ratio_low, ratio_high, estimable, reason (such as "11 rows
+        with outcome 1"). Where not estimable gap, ratio and their intervals are NaN.
+        """
         shown = self.reported()
         low, high = shown.largest_gap(confidence)
         named, n = list(enumerate(self.cells.groups)), self.values.n
@@ -216,7 +225,11 @@ class LocalMeasure(LocalValues):
         pos_label: Any = None,
         cluster: ArrayLike | None = None,
     ) -> "LocalMeasure":
-        """Compute a measure in all cells; see `local_measure`."""
+        """Compute a measure in all cells; arguments as in `measure_by_group`.
+
+        Subgroups with fewer rows than ``min_size`` that the measure is about are not
+        estimable.
+        """
         measured = Measured.of(
             measure, y_true, y_pred, sample_weight, pos_label, cluster
         )
@@ -383,58 +396,6 @@ class LocalMeasure(LocalValues):
             degrees = np.maximum(own.units - 1, 3)
             error = error * np.sqrt(degrees / (degrees - 2))  # the spread of Student's
         return np.where(np.isnan(own.value), np.nan, error)
-
-
-def local_measure(
-    measure: str,
-    y_true: ArrayLike | None,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    subgroups: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    pos_label: Any = None,
-    min_size: int = 50,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
-    r"""Gap between the groups' values of a measure inside every subgroup.
-
-    .. math:: \max_s m(s, g) - \min_s m(s, g)
-
-    for the measure m of the rows of group s in subgroup g; of the selection rate this
-    is :func:`local_di`.
-
-    Parameters
-    ----------
-    measure, y_true, y_pred, sample_weight, cluster, pos_label
-        As in :func:`measure_by_group`.
-    min_size : int, default=50
-        Subgroups with fewer rows that the measure is about are not estimable.
-    confidence : float, default=0.95
-        Of the folded interval of the largest difference, see :func:`gap_interval`: the
-        intervals of two groups combine as Newcombe's do (Zou and Donner 2008).
-
-    Returns
-    -------
-    DataFrame, one row per subgroup: subgroup, n and ``n_<group>`` (rows that the
-    measure is about), ``value_<group>``, gap, ci_low, ci_high, ratio (smallest over
-    largest value; NaN for ``calibration``), ratio_low, ratio_high, estimable, reason
-    (such as "11 rows with outcome 1"). Where not estimable gap, ratio and their
-    intervals are NaN. A group without rows in a subgroup is in none of its pairs.
-    """
-    check_confidence(confidence)
-    return LocalMeasure.of(
-        measure,
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        subgroups=subgroups,
-        min_size=min_size,
-        sample_weight=sample_weight,
-        cluster=cluster,
-        pos_label=pos_label,
-    ).table(confidence=confidence)
 
 
 def mean_of_largest(gaps: Counts, k: int) -> Counts:

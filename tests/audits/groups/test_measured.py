@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from peers import newcombe_interval
+from peers import local_measure, newcombe_interval
 from sklearn.metrics import roc_auc_score
 from toys import ROLES, people
 
@@ -21,7 +21,6 @@ from fairdash.audits.groups.local import PAIR_WORDS
 from fairdash.datasets import ScoreColumn, Subgroups, split
 from fairdash.metrics import (
     Speech,
-    local_measure,
     measure_by_group,
 )
 from fairdash.sweep import MethodGrid
