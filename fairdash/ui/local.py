@@ -123,15 +123,7 @@ def by_measure(
     heading(f"Every measure of {model.label} by group")
     groups, feature = dataset.group_names, roles.sensitive_feature
     shown = audits.readable_measures(table, groups, feature)
-    shown = shown.drop(columns=["In words", "Definition"])
     show_table(shown)
-    sentences = [
-        f"**{name}**, {plain(symbol)}: {plain(words)}"
-        for name, symbol, words in zip(
-            table["measure"], table["symbol"], table["sentence"], strict=True
-        )
-    ]
-    st.caption("  \n".join(sentences))
     if measure == "calibration" or audits.is_own(model):
         figure(
             plots.plot_calibration(

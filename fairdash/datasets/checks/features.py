@@ -28,18 +28,6 @@ def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
             yield from _text(column, roles, used)
 
 
-def _looks_missing(name: str, rows: int, what: str, values: tuple[str, ...]) -> Problem:
-    return Problem(
-        "warning",
-        "looks missing",
-        name,
-        rows,
-        f"{name!r} {what}.",
-        "Read it as missing if it stands for that.",
-        Remedy(kind="missing", column=name, values=values),
-    )
-
-
 def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Problem]:
     name = str(column.name)
     codes, labels = label_codes(column)
@@ -49,8 +37,15 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
         flags = marks[codes]
         values = tuple(labels[i] for i in np.flatnonzero(marks))
         shown = ", ".join(map(repr, values[:3]))
-        what = f"is {shown} in {flags.sum():,} rows"
-        yield _looks_missing(name, int(flags.sum()), what, values)
+        yield Problem(
+            "warning",
+            "looks missing",
+            name,
+            int(flags.sum()),
+            f"{name!r} is {shown} in {flags.sum():,} rows.",
+            "Read it as missing if it stands for that.",
+            Remedy(kind="missing", column=name, values=values),
+        )
     if len(labels) > MOST_LEVELS:
         return
     declared = name in roles.types or name in roles.left_out

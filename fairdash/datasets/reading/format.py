@@ -151,11 +151,6 @@ def find_encoding(source: Source) -> str:
     for mark, encoding in BYTE_ORDER_MARKS.items():
         if head.startswith(mark):
             return encoding
-    if b"\x00" in head:
-        pairs = head[: len(head) // 2 * 2]
-        for encoding, zeros in (("utf-16-le", pairs[1::2]), ("utf-16-be", pairs[::2])):
-            if zeros.count(0) > 0.8 * len(zeros):
-                return encoding
     for encoding in ("utf-8", "cp1252"):
         if _decodes(source, encoding):
             return encoding

@@ -21,7 +21,6 @@ from fairdash.datasets import (
 
 _MOST_GROUPS = 30
 FEW_VALUES = 8
-_MOST_PILLS = 12
 
 
 def pick_groups(
@@ -75,15 +74,6 @@ def pick_numbers(
         raise ValueError(message) from error
 
 
-def several(label: str, values: list[str], start: list[str], **how: Any) -> list[str]:
-    """Draw values of a column of which several can be chosen: of many, as a list."""
-    if len(values) > _MOST_PILLS:
-        return st.multiselect(label, values, start, **how)
-    return st.pills(
-        label, values, selection_mode="multi", default=start, format_func=plain, **how
-    )
-
-
 def _pick_values(
     labels: list[str], present: Mapping[str, tuple[str, ...]] | None, key: str
 ) -> dict[str, tuple[str, ...]] | None:
@@ -91,7 +81,7 @@ def _pick_values(
         return dict(present) if present else None
     shown = chosen_of(present)
     named = [value for value in shown or () if value in labels]
-    chosen = several(
+    chosen = st.multiselect(
         "Compared with the rest",
         labels,
         named,

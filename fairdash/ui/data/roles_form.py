@@ -29,7 +29,6 @@ from fairdash.ui.data.groups_form import (
     pick_bins,
     pick_crossing,
     pick_groups,
-    several,
 )
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
@@ -107,7 +106,7 @@ def _pick_positive(
         )
         return chosen or "1"  # an empty column has no label
     named = [present] if isinstance(present, str) else list(present)
-    values = several(
+    values = st.multiselect(
         "Positive values",
         labels,
         [value for value in named if value in labels],
