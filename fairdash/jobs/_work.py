@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -29,16 +29,6 @@ from fairdash.sweep import (
 )
 
 ERROR_LENGTH = 8_000  # characters of a traceback that are kept
-
-
-class Link(Protocol):
-    """A stack's line to whoever asked for it."""
-
-    def report(self, event: dict[str, Any]) -> None:
-        """Send a progress event."""
-
-    def stopped(self) -> bool:
-        """Tell whether the run is to stop."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +81,7 @@ def end(store: Store, run_id: str) -> None:
 
 
 def work(
-    store: Store, run: RunRecord, stack: Stack, link: Link
+    store: Store, run: RunRecord, stack: Stack, link: "StoreLink"
 ) -> list[Outcome] | None:
     """Train what is not on disk yet, keep it there, and measure all for the run.
 
