@@ -14,7 +14,6 @@ from fairdash._wording import clock_time, duration, plural, time_left
 from fairdash.audits.choices import opened_on
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
-from fairdash.metrics import summarise_seeds
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, plan, work
 
@@ -41,13 +40,10 @@ def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
 def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
     """Return the curves of training, averaged over trials.
 
-    One row per epoch; `CURVES` and their spread. Empty before the first event.
+    One row per epoch: `CURVES`. Empty before the first event.
     """
-    tables = [_curve_table(store, trial) for trial in trials]
-    tables = [table for table in tables if not table.empty]
-    if not tables:
-        return pd.DataFrame()
-    return summarise_seeds(pd.concat(tables), "epoch").sort_values("epoch")
+    tables = pd.concat([_curve_table(store, trial) for trial in trials])
+    return tables if tables.empty else tables.groupby("epoch").mean().reset_index()
 
 
 def seconds_left(store: Store, snapshot: Snapshot) -> float | None:

@@ -163,7 +163,7 @@ def measure(
     if not measured:
         return damaged
     scores = np.stack([values for _, _, values in measured])
-    metrics = score(dataset, stack.seed, scores, spec.subgroups, fold=stack.fold)
+    metrics = score(dataset, stack.seed, scores, spec.subgroups)
     rows: list[dict[Any, Any]] = metrics.to_dict("records")
     return damaged + [
         Outcome(key, row=row, seconds=seconds)

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-import numpy as np
-
 from fairdash.methods.base import Float, TrainingRows
 from fairdash.methods.classical.plain import OneByOne, OneModel
 from fairdash.methods.declare import Method
@@ -34,8 +32,6 @@ class FairClassifier(OneByOne, OneModel):
     ``METHOD``. Catalog, form, sweep, command line and workers then have the method.
     `fairdash.testing.check_method` tells whether it keeps its promises.
     """
-
-    _dtype = np.float64
 
     @abstractmethod
     def train(self, rows: TrainingRows) -> Any:

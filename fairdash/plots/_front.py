@@ -83,7 +83,8 @@ def plot_front(
         if len(of_method):
             data.append(_line(of_method.sort_values("x")))
     own = models.iloc[:0] if own is None else own
-    data += [_own(own.iloc[[i]], axes) for i in range(len(own))]
+    own = own.assign(method=own["label"], within=True, front=True)
+    data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
     layout: Spec = {
         "xaxis": _axis(axes[0]) | {"showgrid": True},
         "yaxis": _axis(axes[1]),
@@ -185,21 +186,6 @@ def _line(front: pd.DataFrame) -> Spec:
         line={"color": colour, "width": 2, "shape": "hv"},
         hoverinfo="skip",
         zorder=2,
-    )
-
-
-def _own(model: pd.DataFrame, axes: tuple[str, str]) -> Spec:
-    """Return the mark of a model of the reader's own, in its own colour."""
-    colour, symbol = _mark(model)
-    (row,) = records(model)
-    return scatter(
-        model["x"],
-        model["y"],
-        mode="markers",
-        name=row["label"],
-        hover=[f"{_values(row, axes)}<br>own scores, on the same test rows"],
-        marker={"color": colour, "size": 12, "symbol": symbol},
-        zorder=3,
     )
 
 

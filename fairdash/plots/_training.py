@@ -3,13 +3,12 @@
 import pandas as pd
 
 from fairdash._wording import listing, number
-from fairdash.plots._rows import band, scatter
+from fairdash.plots._rows import scatter
 from fairdash.plots._theme import (
     INK,
     MUTED,
     Picture,
     Spec,
-    fade,
     finish,
     method_mark,
     value_axis,
@@ -27,11 +26,9 @@ _PANELS = ("model loss", "adversary loss")
 def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> Picture:
     """Training and validation loss, and the adversary's below.
 
-    The figure has per curve a line, preceded by a band of one standard deviation if
-    there is one. ``curves`` have epoch, loss, validation_loss and, for adversarial
-    methods, adversary_loss; with several seeds their mean and ``<column>_sd`` as
-    ``summarise_seeds`` gives them. The axis ends at ``n_epochs``, if not before the
-    last epoch of the curves.
+    The figure has a line per curve. ``curves`` have epoch, loss, validation_loss and,
+    for adversarial methods, adversary_loss, with several seeds their means. The axis
+    ends at ``n_epochs``, if not before the last epoch of the curves.
     """
     own = method_mark(colour_role)[0]
     colours = {"loss": own, "validation_loss": INK, "adversary_loss": MUTED}
@@ -43,11 +40,7 @@ def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> P
         words, panel = _CURVES[name]
         axis = {"yaxis": f"y{panel + 1}" if panel else "y"}
         seen = curves.dropna(subset=name)  # not every epoch was looked at
-        mean, spread = seen[name], seen.get(f"{name}_sd")
-        if spread is not None and spread.notna().any():
-            ends, look = (mean - spread, mean + spread), fade(colours[name], 0.15)
-            area = band(seen["epoch"].tolist(), *ends, look, name=f"{words} ± 1 sd")
-            data.append(area | axis | {"showlegend": False})
+        mean = seen[name]
         line = scatter(
             seen["epoch"].tolist(),
             mean,

@@ -22,7 +22,6 @@ PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
 # in the parameters of trials of earlier versions: a further start on the same split
 INITIALISATION = "initialisation"
 FOLD = "fold"  # likewise: a further fold of the split
-STEP = 1_000_000  # between the random states of two initialisations of a seed
 LEAST_STEP = 8e6  # multiply-adds in the time that even the smallest step takes
 CURVED = 6  # times a step of the adversary, where its curvature is taken too
 EXACT_PASSES = 50_000  # over the rows, of a method that has no epochs: its order
@@ -147,22 +146,6 @@ class Stack:
     seed: int
     params: dict[str, Scalar]
     trials: tuple[Trial, ...]
-
-    @property
-    def random_state(self) -> int:
-        """Random state of its training: the seed, unless an earlier version said so."""
-        return self.seed + STEP * int(self.params.get(INITIALISATION, 0))
-
-    @property
-    def fold(self) -> int:
-        """Which fold of the split is tested: see `fairdash.datasets.split`."""
-        return self.trials[0].fold
-
-    @property
-    def method_params(self) -> dict[str, Scalar]:
-        """The parameters that all trials share and the method knows."""
-        added = (INITIALISATION, FOLD)
-        return {k: v for k, v in self.params.items() if k not in added}
 
     @property
     def key(self) -> str:

@@ -71,7 +71,7 @@ def train_stack(
     report: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> list[TrialResult] | None:
-    """Train the models of a stack on the training rows of its seed and fold.
+    """Train the models of a stack on the training rows of its seed.
 
     Parameters
     ----------
@@ -87,10 +87,10 @@ def train_stack(
     """
     for trial in stack.trials:
         report(_begun(trial))
-    parts = split(dataset, stack.seed, fold=stack.fold)
+    parts = split(dataset, stack.seed)
     validation = parts.validation
     encoded = encode(dataset, parts.train, scaling=scaling)
-    train = training_rows(dataset, stack.seed, train_rows, fold=stack.fold)
+    train = training_rows(dataset, stack.seed, train_rows)
     groups = dataset.sensitive_features
     monitor = Monitor(
         [trial.key for trial in stack.trials],
@@ -101,7 +101,7 @@ def train_stack(
         stopped=stopped,
     )
     method = CATALOG[stack.method]
-    estimator = method.estimator(stack.method_params, random_state=stack.random_state)
+    estimator = method.estimator(stack.params, random_state=stack.seed)
     estimator.set_callbacks(monitor)
     if method.needs_names:
         estimator.set_params(feature_names=encoded.feature_names)
@@ -171,16 +171,14 @@ def score(
     seed: int,
     scores: NDArray[np.floating],
     subgroups: Subgroups,
-    *,
-    fold: int = 0,
 ) -> pd.DataFrame:
-    """Evaluate models on the validation and the test rows of a seed's fold.
+    """Evaluate models on the validation and the test rows of a seed.
 
     One row per model: the columns of `fairdash.metrics.evaluate` and of `decisions`,
     once with prefix ``validation_`` and once with ``test_``, by the sampling weights
     that the data set has.
     """
-    rows = split(dataset, seed, fold=fold)
+    rows = split(dataset, seed)
     labels = subgroups.label(dataset.frame)
     groups = dataset.sensitive_features
     parts = []
@@ -258,7 +256,7 @@ def run_sweep(
         )
         assert results is not None, "nobody stops it here"
         scores = np.stack([result.scores for result in results])
-        metrics = score(dataset, stack.seed, scores, spec.subgroups, fold=stack.fold)
+        metrics = score(dataset, stack.seed, scores, spec.subgroups)
         for result, row in zip(results, metrics.to_dict("records"), strict=True):
             rows[result.trial.key] = {"seconds": result.seconds, **row}
     return pd.DataFrame(

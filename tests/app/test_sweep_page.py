@@ -9,7 +9,6 @@ from fairdash.audits import (
     certified_words,
     finished_sweep,
     known_models,
-    local_by_measure,
 )
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
@@ -123,18 +122,6 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
     assert float(setting_of(page)[WEIGHT]) == weight
     named = f"{CATALOG[method].label} λ {weight:g}"
     assert f"there is no setting; the least gap there has {named}" in words(page)
-
-
-def test_gaps_inside_subgroups_are_those_of_local_fairness(visit, run_id):
-    sweep = finished_sweep(ui.store(), run_id)
-    place = sweep.result.labels.index("ROAD λ 2 τ 0.6")
-    page = visit("Sweep", run=run_id, opened="inside", model=sweep.ids[place])
-    assert not page.exception
-    data = sweep.run.dataset_id
-    result = local_by_measure(ui.store(), sweep.compared(place), data, sweep.subgroups)
-    dataset = ui.store().dataset(data)
-    (wanted,) = [result.answer(dataset, sweep.subgroups).table.frame]
-    assert any(frame.value.equals(wanted) for frame in page.dataframe)
 
 
 def test_the_form_asks_for_a_criterion_and_a_grid_of_ones_own(visit, dataset_id):

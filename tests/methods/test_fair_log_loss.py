@@ -207,9 +207,8 @@ def test_a_path_over_alpha_equals_models_fitted_alone():
 def test_where_both_answers_of_q_are_certain_the_plain_score_decides():
     pulls = np.array([[-3.0, 0.0], [3.0, 0.0]])  # Q(1|.,0) = 0 and Q(1|.,1) = 1
     rule = TruncatedLogistic(np.ones(1), 0.0, pulls, np.zeros(2))
-    mixed = rule.mixture(np.zeros(2), np.array([0, 1]))
-    assert mixed.q.tolist() == [0.5, 0.5]
-    assert mixed.p[0] == pytest.approx(0.5 / 3 + 0.5 * 2 / 3)
+    mixed = rule.positive(np.zeros((2, 1)), np.array([0, 1]))
+    assert mixed[0] == pytest.approx(0.5 / 3 + 0.5 * 2 / 3)
 
 
 @pytest.mark.parametrize("constraints", CONSTRAINTS)

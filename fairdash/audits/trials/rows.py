@@ -336,7 +336,8 @@ def rows_trained_on(
 ) -> Rows:
     """Return the rows a trial was trained on, in the order of its weights."""
     n_rows = store.artifact(key).train_rows()
-    return _trained_on(store, dataset_id, seed, n_rows, subgroups)
+    where = training_rows(store.dataset(dataset_id), seed, n_rows)
+    return _rows(store, dataset_id, where, subgroups)
 
 
 @lru_cache(maxsize=64)
@@ -364,34 +365,19 @@ def trained_on(store: Store, dataset_id: str, train_rows: int | None) -> str:
     return f"Trained on {rows}, stratified by outcome and group; evaluated on all."
 
 
-@lru_cache(maxsize=32)
-def _trained_on(
-    store: Store, dataset_id: str, seed: int, n_rows: int | None, subgroups: Subgroups
-) -> Rows:
-    where = training_rows(store.dataset(dataset_id), seed, n_rows)
-    return _rows(store, dataset_id, where, subgroups)
-
-
 def _rows(
     store: Store, dataset_id: str, where: NDArray[np.int64], subgroups: Subgroups
 ) -> Rows:
     dataset = store.dataset(dataset_id)
+    any_size = subgroups.model_copy(update={"min_size": 1})
     groups = {
         "sensitive_features": dataset.sensitive_features[where],
-        "subgroups": _labels(store, dataset_id, subgroups).iloc[where],
+        "subgroups": _labels(store, dataset_id, any_size).iloc[where],
         "min_size": subgroups.min_size,
     }
     return Rows(store, dataset, where, dataset.y[where], groups)
 
 
-def _labels(store: Store, dataset_id: str, subgroups: Subgroups) -> "pd.Series[Any]":
-    """Return the subgroup of every row, whatever the smallest size."""
-    any_size = subgroups.model_copy(update={"min_size": 1})
-    return _labels_of_any_size(store, dataset_id, any_size)
-
-
 @lru_cache(maxsize=32)
-def _labels_of_any_size(
-    store: Store, dataset_id: str, subgroups: Subgroups
-) -> "pd.Series[Any]":
+def _labels(store: Store, dataset_id: str, subgroups: Subgroups) -> "pd.Series[Any]":
     return subgroups.label(store.dataset(dataset_id).frame)

@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.validation import validate_data
 
 from fairdash._validation import check_positive
 from fairdash.methods.base import Float, GroupedClassifier, TrainingRows
@@ -87,9 +85,6 @@ class Multicalibration(CarriesBase, GroupedClassifier):
             return row_checks(self.estimator)
         # its trees read numbers, whatever the base model takes
         return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
-
-    def _rows(self, X: ArrayLike) -> Any:
-        return validate_data(self, X, reset=False, **self._row_checks())
 
     def _learn(self, rows: TrainingRows) -> Float:
         X, target, codes, _ = rows

@@ -77,6 +77,14 @@ class OneByOne(BinaryClassifier):
     def _row_checks(self) -> dict[str, Any]:
         return {"dtype": np.float64}
 
+    def _rows(self, X: ArrayLike) -> Any:
+        return validate_data(self, X, reset=False, **self._row_checks())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = "ensure_all_finite" in self._row_checks()
+        return tags
+
     @abstractmethod
     def _learn(self, rows: TrainingRows) -> Float: ...
 
@@ -104,17 +112,12 @@ class CarriesBase(OneByOne):
     def _row_checks(self) -> dict[str, Any]:
         return row_checks(self.estimator)
 
-    def _rows(self, X: ArrayLike) -> Any:
-        return validate_data(self, X, reset=False, **self._row_checks())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = "ensure_all_finite" in self._row_checks()
-        return tags
-
 
 class LinearBaseline(Weighted, NetworkClassifier):
     """Linear classifier that a subclass's ``_solve`` finds."""
+
+    def _rows(self, X: ArrayLike) -> Any:  # as networks read them
+        return NetworkClassifier._rows(self, X)
 
     def _learn(self, rows: TrainingRows) -> Float:
         self.network_ = as_network(*self._solve(rows))
@@ -167,7 +170,6 @@ class PlainClassifier(Weighted, OneModel):
     """A classifier of scikit-learn that knows nothing of groups; made in ``_model``."""
 
     _ignores_groups = True
-    _dtype = np.float64
 
     def _learn(self, rows: TrainingRows) -> Float:
         model = fit_base(
@@ -257,21 +259,12 @@ class GradientBoosting(PlainClassifier):
     def _row_checks(self) -> dict[str, Any]:
         return row_checks("gradient_boosting")
 
-    def _rows(self, X: ArrayLike) -> Any:
-        return validate_data(self, X, reset=False, **self._row_checks())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 class NearestNeighbours(OneByOne, OneModel):
     """Share of positive outcomes among the nearest rows, by scikit-learn."""
 
     _ignores_groups = True
     _no_weights = "every neighbour has one vote"
-    _dtype = np.float64
 
     n_neighbors: int = param(
         10,

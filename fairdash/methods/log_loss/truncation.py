@@ -160,13 +160,6 @@ def play(margin: Float, pull: Float) -> Played:
     return Played(p, np.clip(q, 0, 1), truncated)
 
 
-class Mixture(NamedTuple):
-    """P(1 | x, a) and Q(1 | x, a) of rows whose outcome is not known."""
-
-    p: Float
-    q: Float
-
-
 @dataclass(frozen=True)
 class TruncatedLogistic:
     r"""A linear model whose probabilities are truncated group by group.
@@ -192,8 +185,8 @@ class TruncatedLogistic:
         out: Float = np.asarray(X, np.float64) @ self.coefficients + self.intercept
         return out + self.offsets[group]
 
-    def mixture(self, margin: Float, group: NDArray[np.int64]) -> Mixture:
-        r"""Return predictor and approximator of rows of known group.
+    def positive(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> Float:
+        r"""Return the predictor's P(1) of rows of known group and unknown outcome.
 
         .. math::
 
@@ -203,18 +196,13 @@ class TruncatedLogistic:
         (Eq. 14-16). Where both terms of the fraction are 0, every mixture is an
         equilibrium, and :math:`\sigma(m)` stands for Q.
         """
-        if np.array_equal(self.pulls[0], self.pulls[1]):
-            alike = play(margin, self.pulls[0][group])
-            return Mixture(alike.p, alike.q)
+        margin = self.margins(X, group)
         no, yes = (play(margin, pulls[group]) for pulls in self.pulls)
+        if np.array_equal(self.pulls[0], self.pulls[1]):
+            return yes.p
         total = (1 - yes.q) + no.q
-        defined = total > 0
-        q = np.divide(no.q, total, out=expit(margin), where=defined)
-        return Mixture(yes.p * q + no.p * (1 - q), q)
-
-    def positive(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> Float:
-        """Return the predictor's P(1) of rows of known group."""
-        return self.mixture(self.margins(X, group), group).p
+        q = np.divide(no.q, total, out=expit(margin), where=total > 0)
+        return yes.p * q + no.p * (1 - q)
 
     def arrays(self) -> dict[str, NDArray[np.floating]]:
         """Return the parameters by name, ready for a safetensors file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -29,9 +29,6 @@ from fairdash.methods.params import (
     PREDICTOR,
     RANDOM_STATE,
 )
-
-if TYPE_CHECKING:
-    pass
 
 CACHED_ROWS = 8_192  # models x batch rows whose activations stay in a core's cache
 MOST_ON_GPU = 256  # models of a stack

@@ -1,7 +1,7 @@
 """The figures of a sweep, and the search for a model that keeps limits for certain."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +12,6 @@ from fairdash.audits import (
     OWN_NOTE,
     StoredSweep,
     certified_words,
-    local_by_measure,
     own_models,
     own_points,
     trained_on,
@@ -31,7 +30,6 @@ from fairdash.ui.widgets.blocks import (
     problem,
     table_below,
 )
-from fairdash.ui.widgets.results import show_answer
 
 _WORST = "worst_1_di"
 _WORST_LIMIT = 0.15  # on the largest local gap, where none was chosen
@@ -87,17 +85,6 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
         table_below(picture.table)
 
     return how
-
-
-def draw_inside(sweep: StoredSweep, state: Controls) -> None:
-    """Draw gaps inside subgroups, of the plain model and the chosen setting."""
-    data = sweep.run.dataset_id
-    models = sweep.compared(state.place)
-    result = local_by_measure(
-        sweep.store, models, data, sweep.subgroups, "selection_rate"
-    )
-    answer = result.answer(sweep.store.dataset(data), sweep.subgroups)
-    show_answer(replace(answer, verdict="", cards=()), f"{sweep.run.id} inside")
 
 
 def certify(sweep: StoredSweep, state: Controls) -> None:

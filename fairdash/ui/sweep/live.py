@@ -16,7 +16,6 @@ from typing import Any
 
 import streamlit as st
 
-from fairdash._wording import Kpi
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.ui.sweep.controls import Controls, go, labels
@@ -64,7 +63,10 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
                 "id": str(place),
                 "label": result.labels[place],
                 "at": [axes[name].index(row[name]) for name in axes],
-                "values": [_card(kpi) for kpi in kpis],
+                "values": [
+                    {"value": kpi.value, "note": kpi.note, "delta": kpi.delta}
+                    for kpi in kpis
+                ],
                 "mark": mark if all(map(math.isfinite, mark)) else None,
             }
         )
@@ -80,15 +82,4 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
         "cards": [{"label": kpi.label, "help": kpi.help} for kpi in cards[state.place]],
         "settings": settings,
         "figure": f"{sweep.run.id} front".replace(" ", "-"),
-    }
-
-
-def _card(kpi: Kpi) -> dict[str, Any]:
-    """Return what changes on a card from setting to setting."""
-    colours = {True: "good", False: "bad", None: ""}
-    return {
-        "value": kpi.value,
-        "note": kpi.note,
-        "delta": kpi.delta,
-        "tone": colours[kpi.good],
     }

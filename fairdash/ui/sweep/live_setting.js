@@ -6,9 +6,9 @@ const ANSWER_MS = 2000 // until the server has repeated what it was told on rele
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 
-function card({ label, help }, { value, note, delta, tone }) {
+function card({ label, help }, { value, note, delta }) {
   const arrow = delta.startsWith("−") ? "↓" : "↑"
-  const chip = delta ? `<span class="chip ${tone}">${arrow} ${escaped(delta)}</span>` : ""
+  const chip = delta ? `<span class="chip">${arrow} ${escaped(delta)}</span>` : ""
   const hint = help ? ` <abbr tabindex="0" title="${escaped(help)}">?</abbr>` : ""
   return `<div class="card"><div class="label">${escaped(label)}${hint}</div>
     <div class="value">${escaped(value)}</div>

@@ -1,7 +1,6 @@
 """The Sweep page's parts in order: while a sweep grows, and once it is over."""
 
 import math
-from dataclasses import replace
 
 import streamlit as st
 
@@ -16,12 +15,11 @@ from fairdash.audits import (
 )
 from fairdash.jobs import submit
 from fairdash.store import RunRecord, Snapshot
-from fairdash.sweep import AXES, SweepSpec, model_label
+from fairdash.sweep import AXES, SweepSpec
 from fairdash.ui.sweep.controls import sweep_controls
 from fairdash.ui.sweep.figures import (
     certify,
     draw_front,
-    draw_inside,
 )
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
@@ -33,16 +31,6 @@ from fairdash.ui.widgets.state import store
 
 _NONE_KEPT = "No model had finished; going on starts with the first."
 _HEIGHT = 420  # of the front
-
-
-def _facts(run: RunRecord) -> tuple[str, ...]:
-    """Return data set, settings, seeds, and how settings were chosen."""
-    name = store().dataset_record(run.dataset_id).name
-    trials = store().snapshot(run.id, curves=False).trials
-    seeds = len({trial.seed for trial in trials})
-    n_settings = len({model_label(t.method, t.params) for t in trials})
-    counts = f"{plural(n_settings, 'setting')} × {plural(seeds, 'seed')}"
-    return name, counts, "chosen on validation, shown on test"
 
 
 def show_growing_sweep(snapshot: Snapshot) -> None:
@@ -73,9 +61,7 @@ def _explore(sweep: StoredSweep) -> None:
     page = result_page("sweep")
     with page.controls:
         state, corner = sweep_controls(sweep)
-    answer = sweep_answer(sweep, state.limit)
-    facts = _facts(sweep.run)
-    page.show(replace(answer, facts=facts))
+    page.show(sweep_answer(sweep, state.limit))
     with corner:
         certify(sweep, state)
     with page.beside:
@@ -83,13 +69,7 @@ def _explore(sweep: StoredSweep) -> None:
     with page.figure:
         how = draw_front(sweep, state)
 
-    def inside() -> None:
-        draw_inside(sweep, state)
-
-    page.evidence(
-        Evidence("inside", "Inside subgroups", inside),
-        Evidence("how", "How this is computed", how),
-    )
+    page.evidence(Evidence("how", "How this is computed", how))
 
 
 def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
