@@ -211,28 +211,19 @@ class Declared(BaseEstimator):
 def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
     """Return a class's parameters in the order of forms and of the constructor.
 
-    First what a form shows at once, the bases' before the class's own. Then what it
-    shows on request and what it never shows, the other way round, so that what all
-    methods share is last.
+    First what a form shows at once, then what it shows on request and what it never
+    shows; of each the bases' before the class's own.
     """
     declarations: dict[str, Param] = {}
-    depth: dict[str, int] = {}
-    for level, base in enumerate(reversed(cls.__mro__)):
-        own = vars(base).get("_own_params", {})
+    for base in reversed(cls.__mro__):
         for name in declarations.keys() & vars(base).keys():
             del declarations[name]
-        for name, declared in own.items():
-            declarations[name] = declared
-            depth.setdefault(name, level)
+        declarations |= vars(base).get("_own_params", {})
 
-    def place(declared: Param) -> tuple[int, int]:
-        level = depth[declared.name]
-        if not declared.label:
-            return 2, -level
-        return (1, -level) if declared.advanced else (0, level)
+    def place(declared: Param) -> tuple[bool, bool, bool]:
+        return not declared.positional, not declared.label, declared.advanced
 
-    in_order = sorted(declarations.values(), key=place)
-    return tuple(sorted(in_order, key=lambda declared: not declared.positional))
+    return tuple(sorted(declarations.values(), key=place))
 
 
 def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:

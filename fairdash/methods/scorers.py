@@ -18,12 +18,12 @@ CHUNK = 65_536  # rows whose hidden activations are held at once
 
 @dataclass(frozen=True)
 class Network:
-    """A fully connected ReLU network with linear outputs: one, or one for each class.
+    """A fully connected ReLU network with a linear output.
 
     Parameters
     ----------
     weights : sequence of ndarray of shape (n_inputs, n_outputs)
-        One matrix per layer, the last with a column for each output.
+        One matrix per layer, the last with one column.
     biases : sequence of ndarray of shape (n_outputs,)
         One vector per layer.
     """
@@ -32,28 +32,25 @@ class Network:
     biases: Sequence[Float32]
 
     def logits(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return the first output of every row of ``X``; shape (n_samples,).
+        """Return the output of every row of ``X``; shape (n_samples,).
 
         Computed in double precision: in single precision a row's output depends, in
         the last digits, on the rows beside it.
         """
-        return self.outputs(X)[:, 0]
+        out = np.empty(len(X))
+        for start in range(0, len(X), CHUNK):
+            part = np.asarray(X[start : start + CHUNK], dtype=np.float64)
+            for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+                part = np.maximum(part @ weight + bias, 0)
+            last = part @ self.weights[-1] + self.biases[-1]
+            out[start : start + CHUNK] = last[:, 0]
+        return out
 
     def positive(
         self, X: NDArray[np.floating], group: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64]:
         """Return P(1) of every row; a network is not told the group."""
         return expit(self.logits(X))
-
-    def outputs(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return all outputs of every row of ``X``; shape (n_samples, n_outputs)."""
-        out = np.empty((len(X), self.weights[-1].shape[1]))
-        for start in range(0, len(X), CHUNK):
-            part = np.asarray(X[start : start + CHUNK], dtype=np.float64)
-            for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-                part = np.maximum(part @ weight + bias, 0)
-            out[start : start + CHUNK] = part @ self.weights[-1] + self.biases[-1]
-        return out
 
     def arrays(self) -> dict[str, Float32]:
         """Return the parameters by name, ready for a safetensors file."""

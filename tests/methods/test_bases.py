@@ -114,7 +114,6 @@ def test_what_no_remedy_can_carry_is_named(estimator, message, rows):
         Reweighing(),
         Reweighing(estimator=GaussianNB()),
         CovarianceConstraint(covariance_bound=0.05),
-        CovarianceConstraint("equalized_odds", covariance_bound=0.05),
     ],
     ids=repr,
 )

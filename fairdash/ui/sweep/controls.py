@@ -5,7 +5,6 @@ without one starts at the most accurate setting within the limit, and where ther
 none at the one nearest to it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -15,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash import plots
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
-from fairdash.sweep import PARITY, Scalar
+from fairdash.sweep import PARITY
 from fairdash.ui.selection import Fields, bound, choose, selection
 from fairdash.ui.widgets.blocks import more
 
@@ -40,15 +39,6 @@ class Controls:
     method: str
     limit: float  # on DI
     axes: tuple[str, str]
-
-
-def labels(values: Sequence[Scalar]) -> list[str]:
-    """Return values as the screen writes them: four digits, more to tell them apart."""
-    for digits in (4, 10):
-        texts = [v if isinstance(v, str) else f"{v:.{digits}g}" for v in values]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
 
 
 def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:

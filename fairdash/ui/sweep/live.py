@@ -18,7 +18,8 @@ import streamlit as st
 
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
-from fairdash.ui.sweep.controls import Controls, go, labels
+from fairdash.sweep import Scalar
+from fairdash.ui.sweep.controls import Controls, go
 from fairdash.ui.widgets.state import live_component
 
 _HERE = Path(__file__).parent
@@ -75,7 +76,7 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
             {
                 "title": params[name].title,
                 "help": params[name].help,
-                "values": labels(axes[name]),
+                "values": [_text(value) for value in axes[name]],
             }
             for name in axes
         ],
@@ -83,3 +84,7 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
         "settings": settings,
         "figure": f"{sweep.run.id} front".replace(" ", "-"),
     }
+
+
+def _text(value: Scalar) -> str:
+    return value if isinstance(value, str) else f"{value:.10g}"
