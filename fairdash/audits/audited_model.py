@@ -1,7 +1,7 @@
 """A stored model and the test rows it is audited on; its rules in words of a table."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, Self
 
@@ -61,7 +61,6 @@ class AuditRows:
     y: NDArray[np.int8]
     where: Codes
     seed: int
-    _flipped: dict[str, list[Encoded]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -143,11 +142,7 @@ class AuditRows:
 
     def flipped(self, flips: Flips) -> list[Encoded]:
         """Return what `variants` does, encoded."""
-        name = repr(sorted(flips.items()))
-        if name not in self._flipped:
-            frames = self.variants(flips)
-            self._flipped[name] = [self.encoder.transform(frame) for frame in frames]
-        return self._flipped[name]
+        return [self.encoder.transform(frame) for frame in self.variants(flips)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,18 +65,15 @@ def plugged(taken: Mapping[str, Method]) -> dict[str, Method]:
     for entry in entry_points(group=GROUP):
         try:
             method = entry.load()
+            if not isinstance(method, Method):
+                raise TypeError("it is no `Method`")
+            if method.key in {**taken, **methods}:
+                raise ValueError(f"another method has the key {method.key!r}")
         except Exception as error:
             warnings.warn(
-                f"The method {entry.name!r} of {entry.value} cannot be loaded: {error}",
+                f"The method {entry.name!r} of {entry.value} is excluded: {error}.",
                 stacklevel=2,
             )
-            continue
-        if not isinstance(method, Method):
-            reason = "is no `Method`"
-        elif method.key in taken or method.key in methods:
-            reason = f"has the key {method.key!r}, which another method has"
         else:
             methods[method.key] = method
-            continue
-        warnings.warn(f"{entry.value} {reason}; it is excluded.", stacklevel=2)
     return methods

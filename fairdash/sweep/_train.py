@@ -86,7 +86,9 @@ def train_stack(
         When a parameter is out of range or training diverged.
     """
     for trial in stack.trials:
-        report(_begun(trial))
+        n_epochs = trial.params.get("n_epochs", 1)
+        begun: Event = {"epoch": 0, "n_epochs": n_epochs, "seconds": 0.0, "curves": {}}
+        report({"key": trial.key, **begun})
     parts = split(dataset, stack.seed)
     validation = parts.validation
     encoded = encode(dataset, parts.train, scaling=scaling)
@@ -144,17 +146,6 @@ def score_rows(
         for row, model in zip(scores, models, strict=True):
             row[part] = model.predict_proba(X, **routed)[:, 1]
     return scores
-
-
-def _begun(trial: Trial) -> Event:
-    """Return the event that says a trial has begun."""
-    return {
-        "key": trial.key,
-        "epoch": 0,
-        "n_epochs": trial.params.get("n_epochs", 1),
-        "seconds": 0.0,
-        "curves": {},
-    }
 
 
 def _finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -80,7 +80,7 @@ assert "bayes" in {p.name: p for p in CATALOG["hardt"].params}["estimator"].opti
 check_method(CATALOG["massaging"])
 """
     found = run(installed, "-c", script)
-    assert "'broken' of nowhere_to_be_found:METHOD cannot be loaded" in found.stderr
+    assert "'broken' of nowhere_to_be_found:METHOD is excluded" in found.stderr
 
 
 def test_a_sweep_from_the_shell_trains_it_in_a_worker(installed, tmp_path):

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
-from fairdash._wording import percent
 
 Float = NDArray[np.float64]
 RuleKind = Literal["half", "as_many", "top", "costs", "custom"]
@@ -144,20 +143,3 @@ def rule_of_key(key: str) -> tuple[str, tuple[DecisionRule, int] | None]:
     if named is None:
         return key, None
     return named[1], (DecisionRule.of(named[3]), int(named[2]))
-
-
-def nearly_alike(
-    accepted: float, base_rate: float, label: str, outcome: str = "the outcome"
-) -> str:
-    """Say that a model decides nearly alike for all, and what to do; else nothing.
-
-    It does where the rarer decision is less than half as frequent as the rarer
-    outcome: at a base rate of 83 % a model that accepts more than 91.5 % of rows.
-    """
-    rarer = min(accepted, 1 - accepted)
-    if not rarer < min(base_rate, 1 - base_rate) / 2:
-        return ""
-    return (
-        f"{label} accepts {percent(accepted, 0)} of rows; {percent(base_rate, 0)} have "
-        f"{outcome}. Choose another decision rule."
-    )

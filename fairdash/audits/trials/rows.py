@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import count
+from fairdash._wording import count, percent
 from fairdash.audits.trials.decision_rule import (
     DecisionRule,
-    nearly_alike,
     rule_of_key,
     ruled_key,
 )
@@ -296,12 +295,20 @@ def tested(
 
 
 def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
-    """Say that a model decides nearly alike for all on its first seed, else nothing."""
+    """Say that a model decides nearly alike for all on its first seed, else nothing.
+
+    It does where the rarer decision is less than half as frequent as the rarer outcome.
+    """
     key, *_ = first = tested(store, model, dataset_id, Subgroups())[0]
     rows = first.rows
     accepted = np.average(rows.predictions(key), weights=rows.sample_weight)
     base_rate = np.average(rows.y, weights=rows.sample_weight)
-    return nearly_alike(float(accepted), float(base_rate), model.label)
+    if min(accepted, 1 - accepted) >= min(base_rate, 1 - base_rate) / 2:
+        return ""
+    return (
+        f"{model.label} accepts {percent(accepted, 0)} of rows; "
+        f"{percent(base_rate, 0)} have the outcome. Choose another decision rule."
+    )
 
 
 @lru_cache(maxsize=32)

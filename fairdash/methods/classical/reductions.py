@@ -197,21 +197,16 @@ def _mixture(models: Sequence[Any], shares: Float) -> LinearMixture | Mixture:
         for model in models
     ]
     linear = [part for part in parts if isinstance(part, Linear)]
-    if not linear or len(linear) + sum(isinstance(p, Constant) for p in parts) < len(
-        parts
-    ):
+    if not linear or not all(isinstance(part, Linear | Constant) for part in parts):
         return Mixture(parts, shares)
     nothing = np.zeros_like(linear[0].coefficients)
-    pairs = [
-        (part.coefficients, part.intercept[0])
-        if isinstance(part, Linear)
-        else (nothing, 2.0 * part.constant[0] - 1.0)
+    members = [
+        Linear(nothing, 2 * part.constant - 1) if isinstance(part, Constant) else part
         for part in parts
-        if isinstance(part, Linear | Constant)
     ]
     return LinearMixture(
-        np.stack([coefficients for coefficients, _ in pairs]),
-        np.array([intercept for _, intercept in pairs]),
+        np.stack([member.coefficients for member in members]),
+        np.concatenate([member.intercept for member in members]),
         shares,
     )
 

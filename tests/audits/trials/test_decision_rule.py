@@ -15,7 +15,7 @@ from fairdash.audits import (
     own_models,
 )
 from fairdash.audits.groups.evaluation import metrics_by_setting
-from fairdash.audits.trials.decision_rule import nearly_alike, rule_of_key, ruled_key
+from fairdash.audits.trials.decision_rule import rule_of_key, ruled_key
 from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import ScoreColumn, Subgroups, split
 
@@ -108,13 +108,3 @@ def test_scores_without_a_split_learn_on_all_their_rows(store, dataset):
     assert decided.mean() == pytest.approx(0.1, abs=0.005)
     skill = store.dataset(data).frame["skill"]
     assert skill[decided == 1].min() > skill[decided == 0].max()
-
-
-def test_a_model_that_accepts_nearly_all_is_said_to_with_a_way_out():
-    said = nearly_alike(0.97, 0.83, "Logistic")
-    assert said == (
-        "Logistic accepts 97% of rows; 83% have the outcome. Choose another decision "
-        "rule."
-    )
-    assert nearly_alike(0.90, 0.83, "Logistic") == ""
-    assert nearly_alike(0.01, 0.05, "Logistic")
