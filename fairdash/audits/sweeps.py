@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from fairdash.audits.trials.models import (
     settings,
     trained_as,
 )
-from fairdash.audits.trials.rows import Rows, decided_part, rows_of
+from fairdash.audits.trials.rows import decided_part, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
@@ -107,11 +107,13 @@ class StoredSweep:
         """
         rows = self.result.rows
         rows = rows[rows["method"].isin(self.result.methods)]
-        rows = rows[rows["seed"] == self.first_seed]
+        seed = int(rows["seed"].min())
+        rows = rows[rows["seed"] == seed]
         rows = rows[decides(rows, "validation")]
         places = self.result.place_of_row[rows.index]
         keys = dict(zip(map(int, places), rows["key"], strict=True))
-        validation, test = self.first_rows("validation"), self.first_rows("test")
+        where = self.store, self.run.dataset_id, seed, self.subgroups
+        validation, test = rows_of(*where, "validation"), rows_of(*where, "test")
 
         def scores(place: int) -> tuple[NDArray[Any], NDArray[Any]]:
             return validation.scores(keys[place]), test.scores(keys[place])
@@ -122,16 +124,6 @@ class StoredSweep:
             (decided_part(validation), decided_part(test)),
             limits=limits,
         )
-
-    @property
-    def first_seed(self) -> int:
-        """The seed whose split and models a guarantee is about."""
-        return int(self.result.rows["seed"].min())
-
-    def first_rows(self, part: Literal["validation", "test"]) -> Rows:
-        """Return the rows of a part of that split."""
-        data = self.run.dataset_id
-        return rows_of(self.store, data, self.first_seed, self.subgroups, part)
 
     def cards(self, method: str, limit: float) -> dict[int, list[Kpi]]:
         """Return the cards of every setting of a method, by its place.

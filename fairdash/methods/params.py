@@ -43,11 +43,8 @@ def layers(default: str | tuple[int, ...], label: str) -> Any:
         default,
         label,
         options={
-            "simple": "linear",
-            "medium": "one hidden layer of 32",
-            "wide": "one hidden layer of 100",
-            "standard": "64 and 32",
-            "complex": "64, 32 and 16",
+            name: ", ".join(map(str, widths)) or "linear"
+            for name, widths in LAYERS.items()
         },
         advanced=True,
         check=_check_layers,

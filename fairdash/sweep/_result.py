@@ -105,22 +105,15 @@ class SweepResult:
 
         Numbers ascend; λ comes first, then τ, then the others as in the catalog.
         """
-        if method in self._axes:
-            return self._axes[method]
         of_method = self.means[self.means["method"] == method]
         params = [p.name for p in CATALOG[method].params if p.name in of_method]
         params.sort(key=lambda name: name not in (WEIGHT, TAU))
         axes = {name: of_method[name].dropna().unique().tolist() for name in params}
-        self._axes[method] = {
+        return {
             name: values if isinstance(values[0], str) else sorted(values)
             for name, values in axes.items()
             if len(values) > 1
         }
-        return self._axes[method]
-
-    @cached_property
-    def _axes(self) -> dict[str, dict[str, list[Scalar]]]:
-        return {}
 
     def best(
         self, limits: Mapping[str, float], method: str | None = None

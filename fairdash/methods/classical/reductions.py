@@ -200,7 +200,7 @@ def _mixture(models: Sequence[Any], shares: Float) -> LinearMixture | Mixture:
     if not linear or not all(isinstance(part, Linear | Constant) for part in parts):
         return Mixture(parts, shares)
     nothing = np.zeros_like(linear[0].coefficients)
-    members = [
+    members: list[Any] = [
         Linear(nothing, 2 * part.constant - 1) if isinstance(part, Constant) else part
         for part in parts
     ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdash.methods.lazy import torch
 
@@ -132,23 +131,6 @@ RARE = 0.25  # share of other than the common value up to which a column is spar
 WORTH = 16  # sparse columns from which to treat them apart pays
 
 
-class CommonValues(NamedTuple):
-    """What `common_values` finds, one entry for each column."""
-
-    value: NDArray[np.floating]
-    is_sparse: NDArray[np.bool_]
-
-
-def common_values(X: NDArray[np.floating]) -> CommonValues:
-    """Return each column's commonest value and whether few rows have another."""
-    seen = X[:LOOKED_AT]
-    value: NDArray[np.floating] = np.median(seen, axis=0)
-    is_sparse = (seen != value).mean(axis=0) <= RARE
-    if is_sparse.sum() < WORTH:
-        is_sparse[:] = False
-    return CommonValues(value, is_sparse)
-
-
 @dataclass(frozen=True)
 class SparseColumns:
     """Which columns of a training set hold one value in most rows.
@@ -172,9 +154,12 @@ def find_sparse(X: Tensor) -> SparseColumns | None:
     """Return the columns of ``X`` to treat as sparse; None where that would not pay."""
     if X.device.type != "cpu":
         return None
-    value, is_sparse = map(torch.as_tensor, common_values(X.numpy()))
-    if not is_sparse.any():
+    seen = X[:LOOKED_AT].numpy()
+    commonest = np.median(seen, axis=0)
+    rare = (seen != commonest).mean(axis=0) <= RARE
+    if rare.sum() < WORTH:
         return None
+    value, is_sparse = torch.as_tensor(commonest), torch.as_tensor(rare)
     dense = torch.nonzero(~is_sparse)[:, 0]
     return SparseColumns(dense, torch.where(is_sparse, value, 0).to(X), is_sparse)
 

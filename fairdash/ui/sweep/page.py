@@ -1,17 +1,13 @@
 """The Sweep page's parts in order: while a sweep grows, and once it is over."""
 
-import math
-
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import duration, plural
+from fairdash._wording import plural
 from fairdash.audits import (
     StoredSweep,
     finished_sweep,
-    runtime,
     sweep_answer,
-    why_failed,
 )
 from fairdash.jobs import submit
 from fairdash.store import RunRecord, Snapshot
@@ -23,13 +19,12 @@ from fairdash.ui.sweep.figures import (
 )
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
-from fairdash.ui.widgets.blocks import figure, problem
+from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.results import Evidence, result_page
-from fairdash.ui.widgets.runs import show_progress
+from fairdash.ui.widgets.runs import show_ending, show_progress
 from fairdash.ui.widgets.state import store
 
-_NONE_KEPT = "No model had finished; going on starts with the first."
 _HEIGHT = 420  # of the front
 
 
@@ -77,13 +72,8 @@ def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
     if run.status == "finished":
         return
     n_kept = 0 if sweep is None else len(sweep.result.rows)
-    finished = f"{plural(n_kept, 'model')} finished and kept." if n_kept else _NONE_KEPT
-    if run.status == "failed":
-        problem(f"Part of {run.name} failed", f"{why_failed(store(), run)} {finished}")
-    else:
-        after = duration(math.ceil(runtime(run) or 0))
-        others = " Going on trains only the others." if n_kept else ""
-        st.info(f"{finished}{others}", title=f"Cancelled after {after}")
+    saved = f"{plural(n_kept, 'model')} finished and kept."
+    show_ending(run, f"{saved} Going on trains only the others.")
     if st.button("Go on", icon=":material/resume:", type="primary"):
         spec = SweepSpec.of_run(run.spec)
         new = submit(store(), spec, name=run.name)

@@ -2,27 +2,23 @@
 
 from typing import Any
 
-import streamlit as st
-
-from fairdash._wording import duration, plural
+from fairdash._wording import plural
 from fairdash.audits import (
     Setting,
     expected_cost,
     ids_to_come,
     opened_on,
     outcome,
-    runtime,
-    why_failed,
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
-from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import (
     finish_audit,
     show_curves,
+    show_ending,
     show_progress,
     training_spec,
 )
@@ -81,15 +77,7 @@ def show_run(snapshot: Snapshot) -> None:
     finish_audit(snapshot)
     done, total = snapshot.count("finished"), len(snapshot.trials)
     saved = f"{done} of {plural(total, 'model')} finished and kept."
-    if snapshot.run.status == "failed":
-        reason = why_failed(store(), snapshot.run)
-        problem(f"{snapshot.run.name} failed", f"{reason} {saved}")
-    elif snapshot.run.status == "cancelled":
-        after = duration(runtime(snapshot.run) or 0)
-        st.info(
-            f"{saved} Press Train to go on from there.",
-            title=f"Cancelled after {after}",
-        )
+    show_ending(snapshot.run, f"{saved} Press Train to go on from there.")
     if done:
         _show_result(snapshot)
 

@@ -3,26 +3,29 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from typing import Any
 
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import plural, time_left
+from fairdash._wording import duration, plural, time_left
 from fairdash.audits import (
     curves,
     main_trials,
     part_sizes,
+    runtime,
     seconds_left,
     single_values,
     trained_on,
+    why_failed,
 )
 from fairdash.datasets import SAMPLES
 from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
 from fairdash.methods import CATALOG
-from fairdash.store import DatasetRecord, Snapshot, Unreachable
+from fairdash.store import DatasetRecord, RunRecord, Snapshot, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
-from fairdash.ui.widgets.blocks import figure
+from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
@@ -32,7 +35,7 @@ _AUDIT = "audited run"
 LARGE = 200_000
 PROPOSED = 100_000
 _LOSS_HOW = """
-The model's loss on training and validation rows, and the adversary's loss below. A
+The model's loss on training and validation rows, and the adversary's loss. A
 fair model leaves the adversary as unsure as guessing. Validation rows decide nothing
 here but show when training has gone on long enough.
 """
@@ -160,14 +163,23 @@ def show_progress(snapshot: Snapshot) -> None:
             st.rerun()
 
 
+def show_ending(run: RunRecord, saved: str) -> None:
+    """Say how a run ended unless it simply finished."""
+    if run.status == "failed":
+        problem(f"{run.name} failed", f"{why_failed(store(), run)} {saved}")
+    elif run.status == "cancelled":
+        after = duration(ceil(runtime(run) or 0))
+        st.info(saved, title=f"Cancelled after {after}")
+
+
 def show_curves(snapshot: Snapshot) -> None:
     """Draw the loss curves of the model that the reader asked for."""
     trials = main_trials(store(), snapshot)
     table = curves(store(), trials)
     if len(table) < 2:
         return
-    n_seeds = int(table["n_seeds"].max())
-    seeds = f"mean of {n_seeds} seeds, bands ± 1 sd" if n_seeds > 1 else "one seed"
+    n_seeds = len(trials)
+    seeds = f"mean of {n_seeds} seeds" if n_seeds > 1 else "one seed"
     n_epochs = max(trial.params.get("n_epochs", 1) for trial in trials)
     role = CATALOG[trials[0].method].colour_role
     figure(
