@@ -14,7 +14,6 @@ from fairdash.audits.groups.evaluation import chance_worst
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import (
     Setting,
-    reference_of,
     settings,
     trained_as,
 )
@@ -93,10 +92,9 @@ class StoredSweep:
 
     def compared(self, place: int) -> list[Setting]:
         """Return the plain model, if one was trained on a seed of it, and a setting."""
-        (model,) = settings(self.trials_at(place))
-        every = self.once(lambda: settings(list(self.trials.values())), "settings")
-        reference = reference_of(model, every)
-        return [model] if reference in (None, model) else [reference, model]
+        plain = self.result.baseline(str(self.result.means["method"].iloc[place]))
+        places = [place] if plain is None else [plain, place]
+        return [model for at in places for model in settings(self.trials_at(at))]
 
     def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.

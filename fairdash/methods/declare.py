@@ -128,12 +128,6 @@ class Param:
             return False
         return True
 
-    def argument(self) -> inspect.Parameter:
-        """Return the constructor's argument."""
-        kinds = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-        kind = kinds[self.positional]
-        return inspect.Parameter(self.name, kind, default=self.default)
-
     def documentation(self) -> str:
         """Return the entry of a numpy docstring."""
         kind = self.accepts or self.kind.replace("text", "str")
@@ -228,8 +222,12 @@ def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
 
 def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:
     """Return the constructor, which only stores its arguments."""
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    signature = inspect.Signature([itself, *(param.argument() for param in params)])
+    kinds = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    arguments = [
+        inspect.Parameter(param.name, kinds[param.positional], default=param.default)
+        for param in params
+    ]
+    signature = inspect.Signature([inspect.Parameter("self", kinds[True]), *arguments])
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         bound = signature.bind(self, *args, **kwargs)

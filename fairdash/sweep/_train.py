@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -298,6 +298,7 @@ MOST_POINTS = 100  # of a curve
 REPORT_SECONDS = 0.3  # between two reports of a trial
 
 
+@dataclass(eq=False)
 class Monitor:
     """A scikit-learn callback that looks at the models of a stack between epochs.
 
@@ -309,24 +310,16 @@ class Monitor:
         Asked after every epoch; True ends the fit.
     """
 
-    def __init__(
-        self,
-        keys: Sequence[str],
-        *,
-        X: NDArray[np.float32],
-        y: NDArray[np.int8],
-        sample_weight: NDArray[np.float64] | None,
-        report: Callable[[Event], None],
-        stopped: Callable[[], bool],
-    ) -> None:
-        self.keys = keys
-        self.X, self.y, self.sample_weight = X, y, sample_weight
-        self.report = report
-        self.stopped = stopped
-        self.was_stopped = False
-        self.curves: dict[int, list[dict[str, float]]] = {}
-        self._began = time.monotonic()
-        self._reported = -math.inf
+    keys: Sequence[str]
+    X: NDArray[np.float32]
+    y: NDArray[np.int8]
+    sample_weight: NDArray[np.float64] | None
+    report: Callable[[Event], None]
+    stopped: Callable[[], bool]
+    was_stopped: bool = False
+    curves: dict[int, list[dict[str, float]]] = field(default_factory=dict)
+    _began: float = 0.0
+    _reported: float = -math.inf
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Start the clock."""

@@ -133,11 +133,11 @@ def test_stacks_fill_the_cache_and_the_longest_come_first():
         {
             "method": "road",
             "effort": "paper",
-            "params": {"fairness_weight": {"linear": [0, 5, 10]}},
+            "params": {"fairness_weight": list(range(10))},
         },
         {
             "method": "road",
-            "params": {"batch_size": 64, "tau": {"log": [0.01, 1, 70]}},
+            "params": {"batch_size": 64, "tau": list(range(1, 71))},
         },
     ]
     spec = specification("people.csv", methods=grids)

@@ -31,7 +31,7 @@ from fairdash.methods.classical.bases import (
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.params import NO_RANDOM_STATE, RANDOM_STATE, RIDGE, at_least_two
-from fairdash.methods.scorers import Linear, Network
+from fairdash.methods.scorers import Linear, Neighbours, Network
 
 Codes = NDArray[np.int64]
 
@@ -276,8 +276,11 @@ class NearestNeighbours(OneByOne, OneModel):
 
     def _learn(self, rows: TrainingRows) -> Float:
         k = min(self.n_neighbors, len(rows.target))
-        model = KNeighborsClassifier(k).fit(rows.X, rows.target)
-        return self._keep(model, rows)
+        self.model_ = KNeighborsClassifier(k).fit(rows.X, rows.target)
+        self.network_ = Neighbours(
+            rows.X.astype(np.float32), rows.target.astype(np.int8), np.array([k])
+        )
+        return self.predict_proba(rows.X)[:, 1]
 
 
 GRADIENT_BOOSTING = Method.of(

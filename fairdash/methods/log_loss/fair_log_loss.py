@@ -10,7 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from fairdash._validation import check_positive
-from fairdash.methods.base import Asked, GroupedClassifier, ManyClassifier
+from fairdash.methods.base import (
+    Asked,
+    GroupedClassifier,
+    ManyClassifier,
+    alike,
+)
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.log_loss.saddle import Saddle, solve
 from fairdash.methods.log_loss.truncation import (
@@ -109,11 +114,8 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
         sensitive_features: ArrayLike | None,
         sample_weight: ArrayLike | None,
     ) -> None:
-        paths: dict[tuple[str, str], list[Self]] = {}
-        for model in models:
-            question = model.constraints, model.group_feature
-            paths.setdefault(question, []).append(model)
-        for path in paths.values():
+        for places in alike(models, ("alpha",)):
+            path = [models[place] for place in places]
             self._fit_path(path, X, y, sensitive_features)
 
     def _fit_path(

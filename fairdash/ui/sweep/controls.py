@@ -29,6 +29,9 @@ class SweepFields(Fields):
     limit: float | None = None
     # The metric across in a front; accuracy is up.
     across: str | None = None
+    # The limits that a model is to keep for certain.
+    most_di: float | None = None
+    most_worst: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The figures of a sweep, and the search for a model that keeps limits for certain."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -17,7 +16,7 @@ from fairdash.audits import (
     trained_on,
 )
 from fairdash.sweep import PARITY, choose_certified
-from fairdash.ui.selection import Fields, bound
+from fairdash.ui.selection import bound
 from fairdash.ui.sweep.controls import (
     Controls,
     go,
@@ -41,14 +40,6 @@ joined: no other setting of the same method was both fairer and more accurate on
 A **constant model** accepts all or none, or its balanced accuracy is within noise of
 0.5 on these rows: its gaps say nothing, so it is not drawn and keeps no limit.
 """
-
-
-@dataclass(frozen=True)
-class Search(Fields):
-    """The limits that a model is to keep for certain."""
-
-    most_di: float | None = None
-    most_worst: float | None = None
 
 
 def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:

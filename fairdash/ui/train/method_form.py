@@ -1,6 +1,6 @@
 """The form of a method, from its entry in the catalog."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -74,7 +74,11 @@ def method_form(start: MethodGrid) -> MethodGrid:
             **tie(effort, partial(another, method.key), f"{method.key} effort"),
         )
     usual = method.settings({}, effort)
-    chosen = usual | _fitting(method.params, single_values(grid.params))
+    values = single_values(grid.params)
+    chosen = dict(usual)
+    for param in method.params:
+        if param.name in values and param.fits(values[param.name]):
+            chosen[param.name] = values[param.name]
 
     def changed(name: str, value: Any) -> MethodGrid:
         now = current()
@@ -101,7 +105,9 @@ def method_form(start: MethodGrid) -> MethodGrid:
         ):
             for param in advanced:
                 draw(param)
-    params = {name: value for name, value in chosen.items() if value != usual[name]}
+    params: dict[str, Any] = {
+        name: value for name, value in chosen.items() if value != usual[name]
+    }
     return MethodGrid(method=method.key, params=params, effort=effort)
 
 
@@ -116,16 +122,6 @@ def seeds_input(start: int) -> int:
         **bound("n_seeds", start, among=range(1, most + 1)),
     )
     return seeds
-
-
-def _fitting(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a form can show."""
-    declared = {param.name: param for param in params}
-    return {
-        name: value
-        for name, value in values.items()
-        if name in declared and declared[name].fits(value)
-    }
 
 
 def _widget(param: Param, value: Any, tied: _Tied) -> None:
