@@ -155,7 +155,6 @@ if TYPE_CHECKING:
         callable_models,
         decided_by,
         is_own,
-        own_model,
         own_models,
         own_scores,
         part_sizes,

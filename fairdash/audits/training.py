@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import clock_time, duration, plural, time_left
-from fairdash.audits.choices import opened_on
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
@@ -23,14 +22,11 @@ _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
 _FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
-def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
+def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
     """Return the trials of one setting over its seeds: that the reader asked for.
 
-    That is the first beside the baseline; of a sweep that is over, the one it opens on.
+    That is the first beside the baseline.
     """
-    chosen = opened_on(store, snapshot.run.id)
-    if chosen is not None:
-        return list(chosen.trials)
     remedies = [trial for trial in snapshot.trials if trial.method != BASELINE]
     first, *others = remedies or snapshot.trials
     same = [t for t in others if (t.method, t.params) == (first.method, first.params)]

@@ -17,12 +17,10 @@ from fairdash.jobs._engine import APPS, CARD, code_version, lacks_room, take
 from fairdash.jobs._work import begin, describe, end, fail, record
 from fairdash.jobs._workers import (
     check_encrypted,
-    device,
     kill_worker,
     local_cluster,
     run_stack,
 )
-from fairdash.methods import Device
 from fairdash.store import Claim, RunRecord, Store, open_store, private
 from fairdash.sweep import Stack
 
@@ -187,18 +185,13 @@ class Host:
 
     def _begin(self, open_run: RunRecord) -> OpenRun | None:
         try:
-            stacks = begin(self.store, open_run, self._device())
+            stacks = begin(self.store, open_run)
         except ValueError as error:
             self.store.set_status(open_run.id, "failed", error=str(error))
             return None
         log.info("run %s: %d stacks", open_run.id, len(stacks))
         self.runs[open_run.id] = OpenRun(open_run.id, deque(stacks))
         return self.runs[open_run.id]
-
-    def _device(self) -> Device:
-        """Ask the workers where they train; a GPU counts if all have one."""
-        devices = self.client.run(device, on_error="ignore").values()
-        return "cuda" if devices and set(devices) == {"cuda"} else "cpu"
 
     def _collect(self, run: OpenRun) -> None:
         for key, task in list(run.tasks.items()):

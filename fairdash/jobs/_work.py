@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fairdash import methods
 from fairdash.datasets import Dataset, check_reading, is_address
 from fairdash.jobs._engine import CARD, ENGINE, ensure_engine, take
-from fairdash.methods import CATALOG, Device
+from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Store, StoreError, Unreachable
 from fairdash.sweep import (
     Stack,
@@ -41,11 +40,10 @@ class Outcome:
     error: str | None = None
 
 
-def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
+def begin(store: Store, run: RunRecord) -> list[Stack]:
     """Mark a run as running and return what is left to do; so it resumes, too.
 
-    Stacks are of the size that suits the ``device`` they will train on. Raises
-    ValueError when a trial cannot be planned, say because its method is gone.
+    Raises ValueError when a trial cannot be planned, say because its method is gone.
     """
     left = store.unfinished(run.id)
     trials = [
@@ -53,7 +51,7 @@ def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
         for trial in store.snapshot(run.id, curves=False).trials
         if trial.key in left
     ]
-    stacks = plan(trials, device=device)
+    stacks = plan(trials)
     store.set_status(run.id, "running")
     return stacks
 
@@ -325,7 +323,7 @@ class StoreLink:
 
 def _run(store: Store, run: RunRecord, watch: Callable[[], object]) -> None:
     try:
-        stacks = begin(store, run, methods.training_device())
+        stacks = begin(store, run)
     except ValueError as error:
         store.set_status(run.id, "failed", error=str(error))
         return

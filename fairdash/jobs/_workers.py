@@ -15,9 +15,7 @@ import distributed.scheduler
 import distributed.utils
 from distributed import LocalCluster, Security
 
-from fairdash import methods
 from fairdash.jobs._work import Outcome, StoreLink, work
-from fairdash.methods import Device
 from fairdash.store import Store, home_folder, open_store
 from fairdash.sweep import Stack
 
@@ -123,9 +121,6 @@ async def kill_worker(dask_worker: Any = None) -> None:
     await dask_worker.kill(timeout=0.1)
 
 
-def device() -> Device:
-    """Tell where this worker trains."""
-    return methods.training_device()
 
 
 def run_stack(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         CATALOG,
     )
     from fairdash.methods.classical.plain import Weighted
-    from fairdash.methods.declare import Device, Effort, Method, Param, param
+    from fairdash.methods.declare import Effort, Method, Param, param
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
     from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
     from fairdash.methods.log_loss.truncation import (
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     )
     from fairdash.methods.network import (
         CACHED_ROWS,
-        training_device,
     )
     from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
     from fairdash.methods.noisy_groups.estimators import NoisyGroupsNaive

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -350,16 +351,16 @@ def known_groups(
     return np.searchsorted(groups, seen)[codes]
 
 
+@dataclass
 class Asked:
     """Ask the callbacks at every call whether to stop; a yes is final.
 
     ``context`` is the solver's; every call becomes a subtask "step" of it.
     """
 
-    def __init__(self, estimator: Any, context: Any) -> None:
-        self.estimator = estimator
-        self.context = context
-        self.answer = False
+    estimator: Any
+    context: Any
+    answer: bool = False
 
     def __call__(self) -> bool:
         """Return whether to stop."""

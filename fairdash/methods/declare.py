@@ -27,7 +27,6 @@ from fairdash._validation import check_one_of, check_whole
 
 Scalar = str | int | float
 Effort = Literal["fast", "paper"]
-Device = Literal["cpu", "cuda"]
 Kind = Literal["float", "int", "choice", "text"]
 Check = Callable[[str, Any], None]
 at_least_one = partial(check_whole, at_least=1, at_most=1_000_000)

@@ -15,14 +15,6 @@ WEIGHTS = tuple(np.linspace(0, 5, 20).round(2).tolist())
 TAUS = tuple(np.linspace(0.1, 1, 10).round(2).tolist())
 
 
-def spaced(
-    first: float, last: float, number: int, *, log: bool = False
-) -> tuple[float, ...]:
-    """Return values from first to last with four digits, each once."""
-    values = (np.geomspace if log else np.linspace)(first, last, number)
-    return tuple(dict.fromkeys(float(f"{value:.4g}") for value in values))
-
-
 @dataclass(frozen=True)
 class GridAxes:
     """Values to try of the fairness weight and of the locality."""
@@ -82,8 +74,9 @@ def grid_spec(
         }
         own = method.trade_off()
         if own and own.name not in values:
-            log = own.axis == "log"
-            swept[own.name] = spaced(own.low, own.high, len(axes.weights), log=log)
+            between = np.geomspace if own.axis == "log" else np.linspace
+            points = between(own.low, own.high, len(axes.weights))
+            swept[own.name] = tuple(dict.fromkeys(float(f"{x:.4g}") for x in points))
         fixed: dict[str, Any] = {
             name: v
             for name, v in (shared or {}).items()

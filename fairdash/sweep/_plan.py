@@ -9,14 +9,14 @@ from math import ceil, prod
 from typing import Any
 
 from fairdash._validation import check_one_of
-from fairdash.methods import CACHED_ROWS, CATALOG, Device
+from fairdash.methods import CACHED_ROWS, CATALOG
 from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec, as_axis
 
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
 MOST_SETTINGS = 10_000  # of a grid: days of training, and a page must list them
 MOST_TRIALS = 100_000  # of a sweep, over its seeds
-MAX_MODELS = {"cpu": 32, "cuda": 256}  # of a stack, for it is what a crash can lose
+MAX_MODELS = 32  # of a stack, for it is what a crash can lose
 USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # where only an order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
 # in the parameters of trials of earlier versions: a further start on the same split
@@ -174,12 +174,7 @@ class Stack:
         return plan(self.trials, max_models=1)
 
 
-def plan(
-    trials: Iterable[Trial],
-    *,
-    max_models: int | None = None,
-    device: Device = "cpu",
-) -> list[Stack]:
+def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stack]:
     """Put trials together in stacks.
 
     Trials that need several stacks are dealt out evenly. The longest stack comes first,
@@ -189,11 +184,9 @@ def plan(
     ----------
     trials : iterable of Trial
     max_models : int, optional
-        Most models of a stack. By default as many as suit the device.
-    device : {"cpu", "cuda"}, default="cpu"
-        On a CPU models times batch rows stay at `fairdash.methods.CACHED_ROWS`: larger
-        stacks are slower, and cannot be shared out over workers. A GPU needs large
-        ones.
+        Most models of a stack. By default models times batch rows stay at
+        `fairdash.methods.CACHED_ROWS`: larger stacks are slower, and cannot be shared
+        out over workers.
     """
     alike: dict[str, list[Trial]] = {}
     for trial in trials:
@@ -208,17 +201,15 @@ def plan(
             trials=tuple(part),
         )
         for members in alike.values()
-        for part in _deal(members, max_models or _fitting(members[0], device))
+        for part in _deal(members, max_models or _fitting(members[0]))
     ]
     return sorted(stacks, key=lambda stack: stack.length, reverse=True)
 
 
-def _fitting(trial: Trial, device: Device) -> int:
-    """Return how many models like this one fit a device together."""
-    if device == "cuda":
-        return MAX_MODELS[device]
+def _fitting(trial: Trial) -> int:
+    """Return how many models like this one train fastest together."""
     cached = CACHED_ROWS // int(trial.params.get("batch_size", 1))
-    return max(1, min(MAX_MODELS[device], cached))
+    return max(1, min(MAX_MODELS, cached))
 
 
 def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash import methods
 from fairdash.datasets import (
     SAMPLES,
     Dataset,
@@ -237,7 +236,7 @@ def run_sweep(
     spec = spec.fitted_to(dataset)
     trials = expand(spec, dataset.key)
     rows = {}
-    for stack in plan(trials, device=methods.training_device()):
+    for stack in plan(trials):
         results = train_stack(
             stack,
             dataset,
@@ -249,19 +248,11 @@ def run_sweep(
         scores = np.stack([result.scores for result in results])
         metrics = score(dataset, stack.seed, scores, spec.subgroups)
         for result, row in zip(results, metrics.to_dict("records"), strict=True):
-            rows[result.trial.key] = {"seconds": result.seconds, **row}
-    return pd.DataFrame(
-        [
-            {
-                "key": trial.key,
-                "method": trial.method,
-                "seed": trial.seed,
-                **trial.params,
-                **rows[trial.key],
-            }
-            for trial in trials
-        ]
-    )
+            trial = result.trial
+            named = {"key": trial.key, "method": trial.method, "seed": trial.seed}
+            named |= {**trial.params, "seconds": result.seconds}
+            rows[trial.key] = {**named, **row}
+    return pd.DataFrame([rows[trial.key] for trial in trials])
 
 
 @contextmanager

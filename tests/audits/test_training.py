@@ -63,7 +63,7 @@ def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
 
 def test_curves_are_of_one_setting_while_several_train(begin):
     run, (_, *road) = begin(PLAIN, ROAD)
-    asked = main_trials(ui.store(), ui.store().snapshot(run))
+    asked = main_trials(ui.store().snapshot(run))
     assert [trial.key for trial in asked] == [road[0].key]
 
 

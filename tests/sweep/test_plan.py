@@ -96,12 +96,11 @@ def test_a_plan_holds_every_trial_once(weights, seeds, max_models):
             assert (trial.method, trial.seed) == (stack.method, stack.seed)
 
 
-def test_stacks_are_as_large_as_the_device_holds():
+def test_stacks_are_as_large_as_a_cache_holds():
     many = {"fairness_weight": [i / 10 for i in range(40)], "tau": [0.1, 0.5, 1.0]}
     grid = {"method": "road", "params": {**many, "batch_size": 1024}}
     there = trials(grid)
     assert {len(stack.trials) for stack in plan(there)} == {8}
-    assert [len(stack.trials) for stack in plan(there, device="cuda")] == [120]
     small = {"method": "road", "params": {**many, "batch_size": 16}}
     assert max(len(stack.trials) for stack in plan(trials(small))) <= 32
 

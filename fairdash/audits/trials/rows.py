@@ -47,14 +47,16 @@ def own_models(store: Store, dataset_id: str) -> list[Setting]:
     Those of its table come first, then those added later. Each is a method of its own,
     "own scores", "own scores 2" and so on, so that it has its own colour.
     """
-    scores = own_scores(store, dataset_id)
-    return [own_model(score, place) for place, score in enumerate(scores, 1)]
-
-
-def own_model(score: ScoreColumn, place: int = 1) -> Setting:
-    """Return scores as a model, the one at a place among those of a data set."""
-    method = OWN if place == 1 else f"{OWN} {place}"
-    return Setting(method, score.words(), (_trial(score, ALL_ROWS),))
+    models = []
+    for place, score in enumerate(own_scores(store, dataset_id), 1):
+        params: dict[str, Any] = score.model_dump(mode="json")
+        key = _KEY + json.dumps(params)
+        trial = TrialRecord(
+            key, OWN, params, ALL_ROWS, "finished", None, None, None, None
+        )
+        method = OWN if place == 1 else f"{OWN} {place}"
+        models.append(Setting(method, score.words(), (trial,)))
+    return models
 
 
 def own_scores(store: Store, dataset_id: str) -> list[ScoreColumn]:
@@ -154,12 +156,6 @@ def own_probabilities(
     if score.kind == "score":
         return as_probabilities(y, values, sample_weight)
     return (values + 1) / 2 if score.kind == "margin" else values
-
-
-def _trial(score: ScoreColumn, seed: int) -> TrialRecord:
-    params: dict[str, Any] = score.model_dump(mode="json")
-    key = _KEY + json.dumps(params)
-    return TrialRecord(key, OWN, params, seed, "finished", None, None, None, None)
 
 
 @dataclass(frozen=True, eq=False)

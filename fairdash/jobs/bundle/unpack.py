@@ -214,7 +214,7 @@ def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
     undo.callback(store.set_status, run_id, "cancelled")
     # to queue a run shows its data set by the run's subgroups
     store.add_dataset(run.table, shown.roles, shown.name, shown.subgroups)
-    for stack in begin(store, store.run(run_id), "cpu"):
+    for stack in begin(store, store.run(run_id)):
         keys = [trial.key for trial in stack.trials]
         record(store, run_id, measure(store, dataset, stack, keys, spec))
     end(store, run_id)

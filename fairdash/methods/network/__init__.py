@@ -3,7 +3,6 @@
 from fairdash.methods.network.classifier import (
     CACHED_ROWS,
     StackedClassifier,
-    training_device,
 )
 from fairdash.methods.network.products import product
 from fairdash.methods.network.stacked import LANES, Adam, StackedNetwork

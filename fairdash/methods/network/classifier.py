@@ -18,7 +18,6 @@ from fairdash.methods.base import (
     WeightedClassifier,
     alike,
 )
-from fairdash.methods.declare import Device
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.training import Batch, Groups, StackView, train
 from fairdash.methods.params import (
@@ -31,17 +30,13 @@ from fairdash.methods.params import (
 )
 
 CACHED_ROWS = 8_192  # models x batch rows whose activations stay in a core's cache
-MOST_ON_GPU = 256  # models of a stack
 
 
 def plan_stacks(models: Sequence[Any], stackable: Sequence[str]) -> list[list[int]]:
-    """Return indices of models that train together, in stacks that suit the device."""
+    """Return indices of models that train together, in stacks that fit a cache."""
     stacks = []
     for indices in alike(models, stackable):
-        first = models[indices[0]]
-        size = MOST_ON_GPU
-        if find_device(first.device).type == "cpu":
-            size = max(1, CACHED_ROWS // int(first.batch_size))
+        size = max(1, CACHED_ROWS // int(models[indices[0]].batch_size))
         stacks += [indices[i : i + size] for i in range(0, len(indices), size)]
     return stacks
 
@@ -64,11 +59,6 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def training_device() -> Device:
-    """Return where ``device="auto"`` trains in this process."""
-    return "cuda" if find_device("auto").type == "cuda" else "cpu"
 
 
 class StackedClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):

@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
 from fairdash._wording import plural
 from fairdash.audits import ExpectedCost, expected_cost
 from fairdash.jobs import submit
-from fairdash.methods import (
-    CATALOG,
-    Effort,
-)
+from fairdash.methods import CATALOG
 from fairdash.sweep import (
     PAPER,
     QUICK,
@@ -22,6 +19,7 @@ from fairdash.sweep import (
     swept_methods,
 )
 from fairdash.ui.selection import OF_DATA, Fields, bound_entry
+from fairdash.ui.train.method_form import pick_effort
 from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import rows_to_train, source
@@ -37,32 +35,20 @@ _BESIDE = (
     "trades by instead, such as a tolerance."
 )
 
-Preset = Literal["quick", "paper", "custom"]
-_PRESETS: dict[Preset, str] = {
-    "quick": "5×5",
-    "paper": "20×10",
-    "custom": "Own",
-}
+_PRESETS = {"quick": "5×5", "paper": "20×10", "custom": "Own"}
 
 
 def sweep_form(dataset_id: str) -> None:
     """Draw the form and start the sweep when asked to."""
     with controls(3):
-        preset: Preset = st.segmented_control(
+        preset: str = st.segmented_control(
             "Grid",
             required=True,
             width="stretch",
             help="Values of λ × values of τ; 20×10 is the ROAD paper's.",
             **_tied("grid", "quick", named=_PRESETS),
         )
-        effort: Effort = st.segmented_control(
-            "Effort",
-            ["fast", "paper"],
-            format_func=str.capitalize,
-            required=True,
-            help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
-            **_tied("effort", "fast", among=["fast", "paper"]),
-        )
+        effort = pick_effort(**_tied("effort", "fast", among=["fast", "paper"]))
         n_seeds = st.number_input(
             "Seeds",
             _COUNTS[0],

@@ -19,7 +19,6 @@ from fairdash.ui.selection import OF_RUN, Fields, bound
 _Tied = dict[str, Any]  # what ties a widget to the selection
 _NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
 _MOST_SEEDS = 20  # unless the run that is opened has more
-_EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,7 @@ def method_form(start: MethodGrid) -> MethodGrid:
     two = method.efforts["fast"] != method.efforts["paper"]
     effort: Effort = grid.effort if two else "fast"
     if two:
-        st.segmented_control(
-            "Effort",
-            list(_EFFORTS),
-            format_func=_EFFORTS.__getitem__,
-            required=True,
-            help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
-            width="stretch",
-            **tie(effort, partial(another, method.key), f"{method.key} effort"),
-        )
+        pick_effort(**tie(effort, partial(another, method.key), f"{method.key} effort"))
     usual = method.settings({}, effort)
     values = single_values(grid.params)
     chosen = dict(usual)
@@ -109,6 +100,20 @@ def method_form(start: MethodGrid) -> MethodGrid:
         name: value for name, value in chosen.items() if value != usual[name]
     }
     return MethodGrid(method=method.key, params=params, effort=effort)
+
+
+def pick_effort(**tied: Any) -> Effort:
+    """Draw the choice of how long networks are trained."""
+    effort: Effort = st.segmented_control(
+        "Effort",
+        ["fast", "paper"],
+        format_func=str.capitalize,
+        required=True,
+        help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
+        width="stretch",
+        **tied,
+    )
+    return effort
 
 
 def seeds_input(start: int) -> int:

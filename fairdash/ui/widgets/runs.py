@@ -174,7 +174,7 @@ def show_ending(run: RunRecord, saved: str) -> None:
 
 def show_curves(snapshot: Snapshot) -> None:
     """Draw the loss curves of the model that the reader asked for."""
-    trials = main_trials(store(), snapshot)
+    trials = main_trials(snapshot)
     table = curves(store(), trials)
     if len(table) < 2:
         return
