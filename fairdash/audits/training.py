@@ -116,8 +116,7 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
 def _headline(run: RunRecord) -> dict[str, Any]:
     """Return the test metrics of the method the run was about, or nothing."""
     done = [entry for entry in run.summary if entry["finished"]]
-    remedies = [entry for entry in done if entry["method"] != BASELINE]
-    return next(iter([*remedies, *done]), {})
+    return min(done, key=lambda entry: entry["method"] == BASELINE, default={})
 
 
 def _row(store: Store, run: RunRecord) -> dict[str, Any]:

@@ -14,25 +14,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.methods import CATALOG
-from fairdash.sweep._front import (
-    decides,
-    pareto_front,
-    select,
-    within,
-)
+from fairdash.sweep._front import decides, pareto_front, select, within
 from fairdash.sweep._seeds import (
     first_trainings,
     mean_over_seeds,
     param_columns,
     rows_on_shared_seeds,
 )
-from fairdash.sweep._spec import (
-    BASELINE,
-    TAU,
-    WEIGHT,
-    Scalar,
-    model_label,
-)
+from fairdash.sweep._spec import BASELINE, TAU, WEIGHT, Scalar, model_label
 
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for

@@ -249,9 +249,14 @@ def run_sweep(
         metrics = score(dataset, stack.seed, scores, spec.subgroups)
         for result, row in zip(results, metrics.to_dict("records"), strict=True):
             trial = result.trial
-            named = {"key": trial.key, "method": trial.method, "seed": trial.seed}
-            named |= {**trial.params, "seconds": result.seconds}
-            rows[trial.key] = {**named, **row}
+            rows[trial.key] = {
+                "key": trial.key,
+                "method": trial.method,
+                "seed": trial.seed,
+                **trial.params,
+                "seconds": result.seconds,
+                **row,
+            }
     return pd.DataFrame([rows[trial.key] for trial in trials])
 
 

@@ -18,7 +18,6 @@ import streamlit as st
 
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
-from fairdash.sweep import Scalar
 from fairdash.ui.sweep.controls import Controls, go
 from fairdash.ui.widgets.state import live_component
 
@@ -76,7 +75,10 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
             {
                 "title": params[name].title,
                 "help": params[name].help,
-                "values": [_text(value) for value in axes[name]],
+                "values": [
+                    value if isinstance(value, str) else f"{value:.10g}"
+                    for value in axes[name]
+                ],
             }
             for name in axes
         ],
@@ -84,7 +86,3 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
         "settings": settings,
         "figure": f"{sweep.run.id} front".replace(" ", "-"),
     }
-
-
-def _text(value: Scalar) -> str:
-    return value if isinstance(value, str) else f"{value:.10g}"
