@@ -235,7 +235,7 @@ def run_sweep(
     dataset = dataset or load_dataset(spec.data)
     spec = spec.fitted_to(dataset)
     trials = expand(spec, dataset.key)
-    rows = {}
+    rows: dict[str, dict[Any, Any]] = {}
     for stack in plan(trials):
         results = train_stack(
             stack,

@@ -17,11 +17,7 @@ from fairdash.audits import (
 )
 from fairdash.sweep import PARITY, choose_certified
 from fairdash.ui.selection import bound
-from fairdash.ui.sweep.controls import (
-    Controls,
-    go,
-    go_to_mark,
-)
+from fairdash.ui.sweep.controls import Controls, go, go_to_mark
 from fairdash.ui.widgets.blocks import (
     draw_picture,
     heading,
