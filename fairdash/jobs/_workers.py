@@ -121,8 +121,6 @@ async def kill_worker(dask_worker: Any = None) -> None:
     await dask_worker.kill(timeout=0.1)
 
 
-
-
 def run_stack(
     home: str, place: str | None, run_id: str, stack: Stack, *, polite: bool
 ) -> list[Outcome] | None:
