@@ -41,7 +41,9 @@ def show_noisy_groups():
     page.show(audits.promise_answer(curve, question, share, rows))
 
     def every_model():
-        ordered = audits.models_of(ui.store(), models, view.run) or models
+        of_run = audits.models_of(ui.store(), models, view.run)
+        own = [each for each in models if audits.is_own(each)]
+        ordered = [*of_run, *own] if of_run else models
         curves = noisy_groups.curves_alike(
             ui.decided(ordered), model, view.data, noise, question
         )
