@@ -314,7 +314,8 @@ class LocalResult:
         between mean values. Columns of groups are named after ``feature``.
         """
         table = self.own.sort_values("gap", ascending=False)
-        ratios = self.ratios.set_index("subgroup").reindex(table["subgroup"])
+        ratios = self.ratios.drop_duplicates("subgroup", keep="last")
+        ratios = ratios.set_index("subgroup").reindex(table["subgroup"])
         columns = {
             "Subgroup": table["subgroup"].astype(str),
             "Gap": table["gap"],
