@@ -143,7 +143,7 @@ def documented(tmp_path_factory):
             "education": rng.integers(1, 17, n),
             "hours_per_week": rng.integers(10, 60, n),
             "sex": rng.choice(["Female", "Male"], n),
-            "race": rng.choice(["Black", "White", "-", "Other"], n),
+            "race": rng.choice(["Black", "White", "white", "Other"], n),
             "relationship": rng.choice(["Husband", "Wife", "Unmarried"], n),
             "origin": rng.choice(["here", "there"], n),
             "decile": rng.integers(1, 11, n),

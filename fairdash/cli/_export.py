@@ -8,6 +8,7 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import TableQuestion, exported, load, predictions
+from fairdash.cli._drift import drift_of_run
 from fairdash.cli._options import (
     File,
     Home,
@@ -204,8 +205,9 @@ def apply_to_file(
 model = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Export and apply the models of a run.",
+    help="Export, apply and compare the models of a run.",
 )
 model.command()(export)
 model.command()(predict)
 model.command("apply")(apply_to_file)
+model.command("drift")(drift_of_run)

@@ -16,6 +16,7 @@ from fairdash.datasets._problems import find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
+from fairdash.datasets._subgroups import has_bins
 
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
 FOLDS = 5  # test rows of so many folds are all rows
@@ -113,6 +114,11 @@ class Dataset:
         parts = split(self)  # every seed deals as many rows of a cell to each
         n_groups = [len(np.unique(self.group[rows])) for rows in parts]
         return min(n_groups) > 1 and len(np.unique(self.y[parts.train])) > 1
+
+    @cached_property
+    def binned(self) -> tuple[str, ...]:
+        """Columns that are cut in bins when nothing else is said: see `has_bins`."""
+        return tuple(str(n) for n in self.frame.columns if has_bins(self.frame[n]))
 
     @cached_property
     def key(self) -> str:

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     )
     from fairdash.metrics.group.rates import (
         demographic_parity_difference,
+        demographic_parity_ratio,
         equalized_odds_difference,
     )
     from fairdash.metrics.group.variance import linearised, unit_codes

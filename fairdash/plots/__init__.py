@@ -31,6 +31,7 @@ from fairdash.plots._theme import (
     Theme,
     figure_json,
     group_colours_of,
+    model_chips,
     palette,
     plotly_script,
     resolve,

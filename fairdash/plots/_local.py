@@ -81,7 +81,7 @@ def plot_local_di(
     rows = {name: row for row, name in enumerate(subgroups)}
     colours = model_marks(models["colour_role"].tolist())
     series, marks = [], []
-    for i, (model, (colour, symbol), aside) in enumerate(
+    for i, (model, (colour, mark), aside) in enumerate(
         zip(records(models), colours, offsets(len(labels)), strict=True)
     ):
         label, overall = model["label"], float(model["overall"])
@@ -90,7 +90,7 @@ def plot_local_di(
             Series(
                 f"{label} · {words}",
                 colour,
-                symbol,
+                mark,
                 reference=overall,
                 reference_words=f"{label}: {words}",
             )

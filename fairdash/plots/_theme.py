@@ -67,6 +67,13 @@ REPEATS = (
     "cross", "x", "star", "hourglass", "hexagram", "diamond-tall", "star-square",
     "circle-x",
 )  # fmt: skip
+_GLYPHS = {
+    "square": "■", "square-dot": "▣", "circle": "●", "triangle-up": "▲",
+    "triangle-down": "▼", "triangle-left": "◀", "triangle-right": "▶", "diamond": "◆",
+    "diamond-tall": "⬧", "diamond-wide": "⬥", "pentagon": "⬟", "hexagon": "⬢",
+    "octagon": "⯃", "star": "★", "hexagram": "✶", "cross": "✚", "x": "✖",
+    "hourglass": "⧗", "bowtie": "⧓", "star-diamond": "✦", "star-square": "✷",
+}  # fmt: skip
 MUTED, INK, PAPER = "#000036", "#000037", "#000038"
 GRID = "#00003626"
 TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white
@@ -165,6 +172,14 @@ def model_marks(roles: Sequence[str]) -> list[tuple[str, str]]:
         repeat = REPEATS[(earlier - 1) % len(REPEATS)]
         marks.append((colour, repeat if earlier else symbol))
     return marks
+
+
+def model_chips(roles: Sequence[str], theme: Theme) -> list[tuple[str, str]]:
+    """Return colour in a theme and a character of the mark's shape of every model."""
+    return [
+        (_colour(colour, theme), _GLYPHS.get(symbol, "◈"))
+        for colour, symbol in model_marks(roles)
+    ]
 
 
 def text(words: str, colour: str = TEXT, **place: Any) -> Spec:

@@ -15,6 +15,7 @@ from fairdash.plots._theme import (
     fade,
     finish,
     method_mark,
+    text,
     value_axis,
 )
 
@@ -37,6 +38,7 @@ def plot_ratio_against_di(
     """
     shown = table[table["estimable"]]
     colour = method_mark(colour_role)[0]
+    names = shown["subgroup"].astype(str).tolist()
     spec = dots(
         shown["local_di"], shown["ci_low"], shown["ci_high"], [],
         colour=colour,
@@ -62,6 +64,7 @@ def plot_ratio_against_di(
         "xaxis": value_axis(f"gap of {reference}", ".2f", rangemode="tozero"),
         "yaxis": {"title": "mean weight r", "nticks": 6},
         "shapes": [equal],
+        "annotations": _extremes(shown, names),
     }
     return Picture(
         finish(data, layout, height=380, top=20),
@@ -98,3 +101,17 @@ def _headline(low: float, high: float) -> str:
 def _hover(cell: Spec) -> str:
     weight = f"mean r {number(cell['mean_ratio'], 2)}"
     return f"{cell['subgroup']}: {weight}, gap {number(cell['local_di'])}"
+
+
+def _extremes(shown: pd.DataFrame, names: list[str]) -> list[Spec]:
+    """Name the dots with the largest and the smallest mean weight."""
+    if not names:
+        return []
+    order = np.argsort(shown["mean_ratio"].to_numpy())
+    place: Spec = {"xref": "x", "yref": "y", "xanchor": "left", "xshift": 10}
+    notes = []
+    for i, shift in ((order[-1], 14), (order[0], -14)):
+        at = {"x": float(shown["local_di"].iloc[i])}
+        at["y"] = float(shown["mean_ratio"].iloc[i])
+        notes.append(text(names[i], INK, yshift=shift, **at, **place))
+    return notes[: len(names)]

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -115,14 +116,16 @@ class Database:
     def __init__(self, home: Path, url: str | None = None) -> None:
         self.home = home
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(home, os.W_OK):
-            raise StoreError(READ_ONLY)
-        _keep_private(home)
+        self.read_only = not os.access(home, os.W_OK)
+        if not self.read_only:
+            _keep_private(home)
         file = sa.URL.create("sqlite", database=str(home / "store.db"))
         address = sa.make_url(url) if url else file
         is_sqlite = address.get_backend_name() == "sqlite"
         database = Path(address.database or "")
-        if is_sqlite and address.database:
+        if is_sqlite and self.read_only:
+            address = _read_only(database)
+        elif is_sqlite and address.database:
             began = database.exists() and (home / "tables").exists()
             if began and not database.stat().st_size:
                 raise StoreError(DAMAGED)
@@ -277,6 +280,19 @@ def make_schema(address: sa.URL, name: str) -> None:
             connection.execute(sa.schema.CreateSchema(name, if_not_exists=True))
     finally:
         engine.dispose()
+
+
+def _read_only(database: Path) -> sa.URL:
+    """Return the address of a file whose folder cannot be written.
+
+    SQLite would make a journal beside it; without one nobody else writes it either.
+    """
+    if not database.exists():
+        raise StoreError(READ_ONLY)
+    journal = database.with_name(f"{database.name}-wal")
+    still = not (journal.exists() and journal.stat().st_size)
+    query = {"mode": "ro", "uri": "true"} | ({"immutable": "1"} if still else {})
+    return sa.URL.create("sqlite", database=f"file:{quote(str(database))}", query=query)
 
 
 def _keep_private(path: Path) -> None:

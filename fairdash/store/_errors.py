@@ -14,8 +14,8 @@ DAMAGED = (
     "same table is added and the same settings are asked for."
 )
 READ_ONLY = (
-    "This store cannot be written. Give the user that runs fairdash the right to "
-    "write, or name another home folder."
+    "This store can be read but not written. Give the user that runs fairdash the "
+    "right to write, or name another home folder."
 )
 FULL = (
     "The disk of this store is full, and nothing more is kept. Make room on it; what "

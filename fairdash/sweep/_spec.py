@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 import pandas as pd
 import yaml
 from pydantic import (
@@ -34,7 +35,7 @@ from fairdash.datasets import (
     shown,
     split,
 )
-from fairdash.methods import CATALOG, Effort
+from fairdash.methods import CATALOG, Effort, Param
 
 BASELINE = "unconstrained"
 WEIGHT, TAU = "fairness_weight", "tau"
@@ -42,7 +43,9 @@ Scalar = int | float | str
 RowCount = Annotated[int, Field(ge=1, le=10**12, strict=True)]
 # fields of earlier versions
 IGNORED = ("equal_models", "initialisations", "cross_validate")
+MOST_VALUES = 1000  # of an axis
 MOST_SEEDS, MOST_SEED = 1000, 2**32 - 1  # further states are made from a seed
+SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
 
 
 class _Frozen(BaseModel):
@@ -102,8 +105,10 @@ class MethodGrid(_Frozen):
     Attributes
     ----------
     params : dict
-        A value, or the list of values to try, by name. The other parameters are at
-        the method's defaults for ``effort``.
+        A value, or the list of values to try, by name. A list may also be given as
+        ``{linear: [0, 5, 20]}`` or ``{log: [0.1, 10, 5]}``: first, last and number of
+        values.
+        The other parameters are at the method's defaults for ``effort``.
     effort : {"fast", "paper"}
         Length of training: quick, or as in the method's paper.
     """
@@ -123,18 +128,42 @@ class MethodGrid(_Frozen):
         method = CATALOG[info.data["method"]]
         method.check_names(params)
         declared = {param.name: param for param in method.params}
-        for name, values in params.items():
-            if isinstance(values, dict):
-                message = f"`{name}` is a value or a list of values"
-                raise ValueError(f"{message}, got {brief(values)}.")
+        axes = {name: _spelled(declared[name], axis) for name, axis in params.items()}
+        for name, values in axes.items():
             for value in as_axis(values):
                 declared[name].read(value)
-        return params
+        return axes
 
 
 def as_axis(values: Any) -> Sequence[Any]:
     """Return the values to try of a parameter, of which one may be given as such."""
     return values if isinstance(values, tuple | list) else (values,)
+
+
+def _spelled(declared: Param, axis: Any) -> Any:
+    """Return the values of a linear or log axis, to six significant digits."""
+    if not isinstance(axis, dict):
+        return axis
+    name = declared.name
+    if len(axis) != 1 or not axis.keys() <= SPACINGS.keys():
+        message = f"`{name}` is a value, a list, or one of {sorted(SPACINGS)}"
+        raise ValueError(f"{message}: [first, last, number], got {brief(axis)}")
+    ((spacing, ends),) = axis.items()
+    match ends:
+        case [int() | float() as first, int() | float() as last, int() as number]:
+            pass
+        case _:
+            message = f"`{name}` needs `{spacing}: [first, last, number]`"
+            raise ValueError(f"{message}, got {brief(ends)}")
+    if not 1 <= number <= MOST_VALUES:
+        message = f"`{name}` can have 1 to {MOST_VALUES} values, got {brief(number)}"
+        raise ValueError(message)
+    if spacing == "log" and min(first, last) <= 0:
+        raise ValueError(f"`{name}` is logarithmic, so its ends must be > 0")
+    for end in (first, last):
+        declared.read(end)
+    values = SPACINGS[spacing](first, last, number)
+    return tuple(float(f"{value:.6g}") for value in values)
 
 
 def _described(data: dict[str, Any]) -> Subgroups:

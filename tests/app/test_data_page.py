@@ -66,6 +66,13 @@ def test_a_guess_is_no_finding_until_it_is_confirmed(visit):
     assert "Guessed" in words(page)
     assert "Base rates, if the guess is right" in words(page)
     assert "Gap in base rate" not in numbers(page)
+    button(page, "Outcome: passed").click().run()
+    assert not page.exception
+    chosen = next(s for s in page.selectbox if s.label == "Outcome (y)")
+    assert chosen.value == "passed"
+    (features,) = (m for m in page.multiselect if m.label == "Columns the model sees")
+    assert "hired" in features.value
+    assert "Outcome: hired" in labels(page)
     button(page, "Looks right").click().run()
     assert not page.exception
     assert "Looks right" not in labels(page)
@@ -82,7 +89,7 @@ def test_a_sample_opens_with_its_roles(visit):
 
 def spoiled_csv():
     table = people()
-    table["branch"] = table["branch"].where(table.index % 60 > 0, "-")
+    table["skill"] = table["skill"].where(table.index % 60 > 0, -999)
     return table.to_csv(index=False).encode()
 
 
@@ -108,7 +115,7 @@ def test_remedies_of_findings_are_applied_undone_and_kept_with_the_roles(visit, 
     button(page, "Apply remedies").click().run()
     assert not page.exception
     assert "looks missing" not in [row["Check"] for row in findings(page)]
-    assert "**Applied**: Read '-' in branch as missing" in words(page)
+    assert "**Applied**: Read '-999' in skill as missing" in words(page)
     (record,) = ui.store().datasets()
     assert record.roles.preparation == ()
     button(page, "Undo").click().run()
@@ -121,7 +128,7 @@ def test_remedies_of_findings_are_applied_undone_and_kept_with_the_roles(visit, 
     kinds = {remedy.kind for remedy in newest.roles.preparation}
     assert kinds == {"missing"}
     frame = ui.store().dataset(newest.id).frame
-    assert frame["branch"].isna().sum() == 10
+    assert frame["skill"].isna().sum() == 10
 
 
 def test_a_column_that_makes_the_groups_leaves_the_subgroups_by_itself(

@@ -120,6 +120,19 @@ def test_what_nobody_foresaw_has_a_number_on_the_page_and_in_the_log(
     assert "Traceback" in log
 
 
+def test_a_page_says_what_takes_no_weights(visit, dataset_id):
+    store = ui.store()
+    record = store.dataset_record(dataset_id)
+    roles = {"sample_weight": "weight", "features": ("age",)}
+    frame = store.table(record.table_sha256).assign(weight=2)
+    table = store.add_table(frame.to_csv(index=False).encode(), "weighted.csv")
+    weighted = record.roles.model_copy(update=roles)
+    other = store.add_dataset(table, weighted, "Weighted", record.subgroups)
+    said = "In training every row counts once, without weight."
+    assert said in words(visit("Train", data=other))
+    assert said not in words(visit("Train", data=dataset_id))
+
+
 def test_a_user_sees_no_run_of_another_even_by_its_address(visit, inline):
     claims = {
         mail: {"is_logged_in": True, "sub": mail, "email": mail}
@@ -139,3 +152,12 @@ def test_a_user_sees_no_run_of_another_even_by_its_address(visit, inline):
         titles = [error.proto.title for error in page.error]
         missing = [f"The run {run} was not found"]
         assert titles == ([] if mail.startswith("ann") else missing)
+
+
+def test_a_link_of_an_earlier_version_says_what_replaces_it(visit):
+    links = [("Home", "shared", "bundle"), ("Runs", "snapshot", "report")]
+    for name, parameter, replacement in links:
+        page = visit(name, **{parameter: "x" * 22})
+        assert not page.exception
+        assert page.error[0].proto.title == "This link opens nothing any more"
+        assert replacement in page.error[0].value

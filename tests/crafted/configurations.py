@@ -73,8 +73,8 @@ CONFIGURATIONS = {
     "settings.yaml": Case(
         "a grid of 10**9 settings",
         lambda: sweep(
-            f"tau: {list(range(1, 1001))}, fairness_weight: {list(range(1000))}, "
-            f"learning_rate: {[value / 1e5 for value in range(1, 1001)]}"
+            "tau: {linear: [0.1, 1, 1000]}, fairness_weight: {linear: [0, 5, 1000]}, "
+            "learning_rate: {log: [0.001, 0.1, 1000]}"
         ),
         "1,000,000,000 settings, more than 10,000",
     ),

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import read_table
-from fairdash.datasets.reading.format import sniff
-from fairdash.datasets.reading.source import as_source
+from fairdash.datasets.reading.read import sniff_table
 
 AB = {"a": [1, 3], "b": [2, 4]}
 XY = {"a": ["x", "y"], "b": [1, 2]}
@@ -49,6 +48,14 @@ READ = {
     "quoted quotes": (b'a,b\n"x ""y""",1\nz,2\n', {"a": ['x "y"', "z"]}),
     "comments below": (b"# above\na,b\n1,2\n# between\n3,4\n# the end\n", AB),
     "sep line": (b"sep=;\na;b\n1;2\n3;4\n", AB),
+    "no header": (
+        b"31,x,1\n45,y,2\n31,x,1\n45,y,2\n",
+        {"column 1": [31, 45, 31, 45], "column 2": ["x", "y", "x", "y"]},
+    ),
+    "codes without header": (
+        b"p,x,s\n" + b"e,x,s\np,y,t\n" * 5,
+        {"column 1": ["p", *"ep" * 5], "column 2": ["x", *"xy" * 5]},
+    ),
     "years as header": (b"land,2019,2020\nKenya,1,2\nPeru,3,4\n", {"2019": [1, 3]}),
     "two columns of one name": (b"a,a\n1,2\n3,4\n", {"a": [1, 3], "a.1": [2, 4]}),
     "copies beside a taken name": (b"a,a,a.1\n1,1,5\n", {"a": [1], "a.2": [1]}),
@@ -123,10 +130,9 @@ def test_an_awkward_file_is_refused_with_the_reason(name):
 def test_what_was_understood_is_said_in_words():
     content = "größe;b\n1,5;2\n".encode("cp1252")
     said = "Read as semicolon-separated, decimal comma, Windows-1252."
-    assert sniff(as_source(content, None, None)).describe() == said
-    content = b"# x\na,b\n1,2\n"
+    assert sniff_table(content).describe() == said
     said = "Read as comma-separated, UTF-8, 1 line above the table skipped."
-    assert sniff(as_source(content, None, None)).describe() == said
+    assert sniff_table(b"# x\na,b\n1,2\n").describe() == said
 
 
 words = st.text(

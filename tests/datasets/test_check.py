@@ -63,14 +63,16 @@ def test_hopeless_tables_are_described_rather_than_raised(cells, roles):
     assert (findings["severity"] == "error").any()
 
 
-def test_cells_with_marks_of_missing_values_are_counted(people, roles):
+def test_cells_with_question_marks_and_codes_are_counted(people, roles):
     frame = people.assign(
         job=people["job"].where(people.index != 4, "N/A"),
+        age=people["age"].where(people.index > 1, 999),
     )
     found = check_table(frame, roles)
     found = found[found["check"] == "looks missing"].set_index("column")
     assert found.loc["job", "rows"] == 1
-    assert found.loc["job", "action"].words() == "Read 'N/A' in job as missing"
+    assert found.loc["age", "rows"] == 2
+    assert found.loc["age", "action"].words() == "Read '999' in age as missing"
 
 
 def test_a_change_that_does_not_fit_is_an_error_and_no_traceback(people, roles):
@@ -84,12 +86,12 @@ def test_every_remedy_of_a_spoiled_table_is_gone_once_applied(people, roles):
     n = np.arange(400)
     frame = people.assign(
         income=people["income"].where(n > 2, np.inf),
-        job=people["job"].where(n % 50 > 0, "n/a"),
+        age=people["age"].where(n % 50 > 0, -999),
         height=pd.Series(n % 60 + 140).astype(str).where(n % 80 > 0, "tall"),
     )
     wanted = {
         "infinite values": "income",
-        "looks missing": "job",
+        "looks missing": "age",
         "numbers as text": "height",
     }
     changed = roles.model_copy(update={"features": (*roles.features, "height")})

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fairdash.metrics import (
     demographic_parity_difference,
+    demographic_parity_ratio,
     equalized_odds_difference,
 )
 
@@ -19,10 +20,12 @@ def test_gaps_equal_fairlearn(fixture, request):
     assert np.allclose(
         [
             demographic_parity_difference(y_pred, **group),
+            demographic_parity_ratio(y_pred, **group),
             equalized_odds_difference(y, y_pred, **group),
         ],
         [
             fl.demographic_parity_difference(y, y_pred, **group),
+            fl.demographic_parity_ratio(y, y_pred, **group),
             fl.equalized_odds_difference(y, y_pred, **group),
         ],
     )
@@ -45,6 +48,7 @@ def test_the_difference_lies_in_0_to_1_and_ignores_names_of_groups(rows):
 
 def test_what_is_undefined_is_nan():
     group = {"sensitive_features": ["a", "a", "b", "b"]}
+    assert np.isnan(demographic_parity_ratio([0, 0, 0, 0], **group))
     assert np.isnan(equalized_odds_difference([1, 1, 0, 1], [1, 0, 0, 1], **group))
 
 

@@ -47,6 +47,7 @@ def test_row_counts_stand_beside_in_the_colours_of_the_groups(shown, groups):
     assert list(bars(figure)[0].x) == [40, 40, 9, 40, 40]
     assert list(bars(figure)[1].x) == [60, 60, 20, 60, 60]
     assert figure.layout.xaxis.domain[1] < figure.layout.xaxis2.domain[0]
+    assert "gap in P(ŷ = 1)" in figure.layout.xaxis.title.text
     named = figure.layout.annotations[-1]
     assert named.text == (
         'Caucasian <span style="color:#000001">■</span><br>'

@@ -121,22 +121,42 @@ def test_a_bad_file_is_explained_in_one_line(text, message):
     assert "\n" not in str(error.value)
 
 
-def test_an_axis_is_a_value_or_a_list():
+def test_an_axis_can_be_linear_logarithmic_or_a_list():
     text = """
 data: {sample: loans}
 di_limit: 0.1
 methods:
   - method: road
     params:
-      fairness_weight: [0, 2.5, 5]
-      tau: 0.3
+      fairness_weight: {linear: [0, 5, 4]}
+      tau: {log: [0.01, 1, 3]}
+      learning_rate: [0.001, 0.002]
 """
     spec = SweepSpec.from_yaml(text)
     assert spec.di_limit == 0.1
-    assert spec.methods[0].params == {"fairness_weight": (0, 2.5, 5), "tau": 0.3}
+    assert spec.methods[0].params == {
+        "fairness_weight": (0, 1.66667, 3.33333, 5),
+        "tau": (0.01, 0.1, 1),
+        "learning_rate": (0.001, 0.002),
+    }
     assert SweepSpec.from_yaml(spec.to_yaml()) == spec
-    with pytest.raises(ValueError, match="`tau` is a value or a list of values, got"):
-        SweepSpec.from_yaml(text.replace("0.3", "{linear: [0, 5, 2]}"))
+
+
+@pytest.mark.parametrize(
+    "axis, message",
+    [
+        ("{linear: [0, 5]}", "`tau` needs `linear: \\[first, last, number\\]`"),
+        ("{log: [0, 1, 3]}", "`tau` is logarithmic, so its ends must be > 0"),
+        ("{linear: [0, 5, 0]}", "`tau` can have 1 to 1000 values"),
+        ("{cubic: [0, 5, 2]}", "one of \\['linear', 'log'\\]"),
+    ],
+)
+def test_an_axis_that_makes_no_sense_is_refused(axis, message):
+    text = (
+        f"data: {{sample: loans}}\nmethods: [{{method: road, params: {{tau: {axis}}}}}]"
+    )
+    with pytest.raises(ValueError, match=message):
+        SweepSpec.from_yaml(text)
 
 
 HUGE = 10**400

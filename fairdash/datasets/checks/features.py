@@ -1,4 +1,4 @@
-"""Findings about columns: values that look missing, numbers as text."""
+"""Findings about columns: values that look missing, spellings, text, gaps."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +15,7 @@ from fairdash.datasets._rows import UsedRows
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
 )
+CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
 MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
@@ -24,8 +25,44 @@ def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
     """Yield what is doubtful about the cells of the columns that have a role."""
     for name in roles.columns():
         column = used.table[name]
-        if not is_number(column) and not pd.api.types.is_datetime64_any_dtype(column):
+        if is_number(column):
+            yield from _number_codes(column, used)
+        elif not pd.api.types.is_datetime64_any_dtype(column):
             yield from _text(column, roles, used)
+
+
+def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
+    """Yield -999 and its like where it lies farther off than all else spreads."""
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    values = np.where(np.isinf(values), np.nan, values)
+    if np.isnan(values).all():
+        return
+    for code in {float(np.nanmin(values)), float(np.nanmax(values))} & {*CODES}:
+        flags = values == code
+        rest = values[~flags & ~np.isnan(values)]
+        if not len(rest):
+            continue
+        low, high = rest.min(), rest.max()
+        if max(low - code, code - high) > max(high - low, 1):
+            yield _looks_missing(
+                str(column.name),
+                int(flags.sum()),
+                f"is {code:,g} in {flags.sum():,} rows and lies between {low:,g} and "
+                f"{high:,g} in all others",
+                (f"{code:.0f}",),
+            )
+
+
+def _looks_missing(name: str, rows: int, what: str, values: tuple[str, ...]) -> Problem:
+    return Problem(
+        "warning",
+        "looks missing",
+        name,
+        rows,
+        f"{name!r} {what}.",
+        "Read it as missing if it stands for that.",
+        Remedy(kind="missing", column=name, values=values),
+    )
 
 
 def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Problem]:
@@ -37,21 +74,46 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
         flags = marks[codes]
         values = tuple(labels[i] for i in np.flatnonzero(marks))
         shown = ", ".join(map(repr, values[:3]))
-        yield Problem(
-            "warning",
-            "looks missing",
-            name,
-            int(flags.sum()),
-            f"{name!r} is {shown} in {flags.sum():,} rows.",
-            "Read it as missing if it stands for that.",
-            Remedy(kind="missing", column=name, values=values),
-        )
+        what = f"is {shown} in {flags.sum():,} rows"
+        yield _looks_missing(name, int(flags.sum()), what, values)
     if len(labels) > MOST_LEVELS:
         return
+    yield from _spellings(name, codes, labels, plain, used)
     declared = name in roles.types or name in roles.left_out
     whole = name == roles.target and not isinstance(roles.positive, Cut)
     if not declared and not whole and name not in roles.sensitive_columns():
         yield from _numbers_as_text(column, codes, labels, plain, used)
+
+
+def _spellings(
+    name: str,
+    codes: NDArray[np.int64],
+    labels: list[str],
+    plain: list[str],
+    used: UsedRows,
+) -> Iterator[Problem]:
+    same: dict[str, list[int]] = {}
+    for position, text in enumerate(plain):
+        same.setdefault(" ".join(text.split()), []).append(position)
+    if len(same) == len(labels):
+        return
+    counts = count_codes(codes, len(labels))
+    changes: dict[str, str] = {}
+    for positions in same.values():
+        usual = max(positions, key=lambda i: int(counts[i]))
+        changes |= {labels[i]: labels[usual] for i in positions if i != usual}
+    odd = np.array([*(label in changes for label in labels), False])[codes]
+    old, new = next(iter(changes.items()))
+    yield Problem(
+        "warning",
+        "spellings",
+        name,
+        int(odd.sum()),
+        f"{name!r} has values that differ by capitals or spaces only, such as "
+        f"{old!r} and {new!r}.",
+        "Write each in its usual way.",
+        Remedy(kind="recode", column=name, changes=changes),
+    )
 
 
 def _numbers_as_text(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 from fairdash._validation import check_one_of
@@ -56,6 +57,9 @@ GROUPED = {
     " ": re.compile(r"[+-]?\d{1,3}( \d{3})+([.,]\d+)?"),
     "'": re.compile(r"[+-]?\d{1,3}('\d{3})+([.,]\d+)?"),
 }
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+YEARS = (1900, 2100)
+FEWEST_ROWS = 10  # before words that come again below say that there is no header
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,11 @@ def find_encoding(source: Source) -> str:
     for mark, encoding in BYTE_ORDER_MARKS.items():
         if head.startswith(mark):
             return encoding
+    if b"\x00" in head:
+        pairs = head[: len(head) // 2 * 2]
+        for encoding, zeros in (("utf-16-le", pairs[1::2]), ("utf-16-be", pairs[::2])):
+            if zeros.count(0) > 0.8 * len(zeros):
+                return encoding
     for encoding in ("utf-8", "cp1252"):
         if _decodes(source, encoding):
             return encoding
@@ -191,6 +200,7 @@ def _sniff_csv(name: str, form: TableFormat, sample: str) -> TableFormat:
     rows = _sample_rows(best, lines, most=None)
     best = replace(best, spaces=_has_spaces(rows))
     rows = [[cell.strip() for cell in row] for row in rows]
+    best = replace(best, header=has_header(rows))
     return _sniff_numbers(best, [c for row in rows[best.header :] for c in row])
 
 
@@ -255,3 +265,36 @@ def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:
         decimal="," if comma else ".",
         thousands=thousands if count(GROUPED[thousands]) else "",
     )
+
+
+def has_header(rows: list[list[str]]) -> bool:
+    """Tell whether the first row names columns rather than being one more case.
+
+    It is a case when half of its cells above columns of numbers are numbers, other than
+    years or 0, 1, 2; or when each of its cells comes again below it, in ten rows or
+    more.
+    """
+    if not rows:
+        return True
+    first, *below = rows
+    columns = list(zip(*(row for row in below if len(row) == len(first)), strict=True))
+    if len(columns) != len(first) or len(below) < 2:
+        return True
+    again = [cell in values for cell, values in zip(first, columns, strict=True)]
+    if all(again) and len(below) >= FEWEST_ROWS:
+        return False
+    above = [
+        cell
+        for cell, values in zip(first, columns, strict=True)
+        if any(values) and all(NUMBER.fullmatch(value) for value in values if value)
+    ]
+    numbers = [cell for cell in above if NUMBER.fullmatch(cell)]
+    return not numbers or 2 * len(numbers) < len(above) or _are_names(numbers)
+
+
+def _are_names(cells: list[str]) -> bool:
+    if not all(cell.isdigit() for cell in cells):
+        return False
+    numbers = [int(cell) for cell in cells]
+    rise = all(after == before + 1 for before, after in pairwise(numbers))
+    return rise or all(YEARS[0] <= number <= YEARS[1] for number in numbers)

@@ -30,6 +30,22 @@ def demographic_parity_difference(
     return float(spread(_rates("selection_rate", None, y_pred, *rows)))
 
 
+def demographic_parity_ratio(
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    """Smallest over largest rate of positive predictions (four-fifths rule).
+
+    NaN if no row is predicted positive; parameters as in
+    :func:`demographic_parity_difference`.
+    """
+    rows = sensitive_features, sample_weight, pos_label
+    return float(ratio(_rates("selection_rate", None, y_pred, *rows)))
+
+
 def equalized_odds_difference(
     y_true: ArrayLike,
     y_pred: ArrayLike,

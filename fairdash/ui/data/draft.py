@@ -7,18 +7,21 @@ from fairdash._escaping import plain
 from fairdash._wording import plural
 from fairdash.audits import BaseRates, base_rates
 from fairdash.datasets import (
+    Candidate,
     Dataset,
     Remedy,
+    RoleGuess,
     Roles,
     Subgroups,
     apply_remedy,
+    guess_rest,
     prepare,
     undo_remedy,
 )
 from fairdash.store import Draft
 from fairdash.ui.data.computed import checks_of, guess_of
 from fairdash.ui.data.table import OpenTable
-from fairdash.ui.widgets.blocks import confirm_deletion
+from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import BY_KEY, store
 
@@ -55,12 +58,14 @@ def no_guess_notice(table: OpenTable) -> None:
 
 
 def guess_notice(table: OpenTable, roles: Roles) -> bool:
-    """Say that roles are guessed, and return whether they still are.
+    """Say that roles are guessed, offer the runners-up, return whether they still are.
 
-    A click, an edit in the form or a run confirms the guess.
+    A click confirms the guess or takes another column for it; an edit in the form and
+    a run confirm it too.
     """
     if not roles.guessed or (table.is_dataset and store().runs(table.place)):
         return False
+    guess = guess_of(table.digest, table.file)
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", gap="xsmall"
     ):
@@ -72,7 +77,30 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
         if st.button("Looks right", icon=":material/check:", type="primary"):
             sure = roles.model_copy(update={"guessed": False})
             change_roles(table, sure, table.subgroups)
+        if isinstance(guess, RoleGuess):
+            _runners_up(table, roles, "Outcome", guess.outcomes)
+            _runners_up(table, roles, "Groups", guess.sensitive)
     return True
+
+
+def _runners_up(
+    table: OpenTable, roles: Roles, role: str, candidates: tuple[Candidate, ...]
+) -> None:
+    for candidate in candidates:
+        column = candidate.column
+        if column in (roles.target, roles.sensitive_feature) or not st.button(
+            plain(f"{role}: {column}"),
+            help="Also likely by its name and its values.",
+            key=f"guess {role} {column} {table.key}",
+        ):
+            continue
+        pair = {"Outcome": roles.target, "Groups": roles.sensitive_feature}
+        try:
+            changed = guess_rest(table.frame, *(pair | {role: column}).values())
+        except ValueError as error:
+            problem(f"{column} was not chosen", error)
+        else:
+            change_roles(table, changed, Subgroups(columns=changed.subgroup_columns))
 
 
 def discard_edits(table: OpenTable) -> None:

@@ -36,7 +36,7 @@ from fairdash.ui.selection import (
     write,
 )
 from fairdash.ui.widgets.blocks import empty, problem
-from fairdash.ui.widgets.state import freeze_imports, store, who
+from fairdash.ui.widgets.state import freeze_imports, store, theme_watch, who
 from fairdash.ui.widgets.tour import show_tour
 
 _HERE = Path(__file__).parent
@@ -62,6 +62,15 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
         "pages/11_Monitor.py": ("Monitor", "monitoring"),
     },
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
+}
+_ONCE = {  # what takes no sampling weights, by page
+    "Train": "training",
+    "Weights": "training with its weights r",
+    "Sweep": "training and the certified choice",
+    "Post-process": "numbers of decisions",
+    "Noisy groups": "training and the numbers of this page",
+    "Individual fairness": "the numbers of this page",
+    "Drift": "shifts of columns",
 }
 _ANOTHER = ""
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
@@ -132,6 +141,11 @@ def page(
     show_tour()
     if pick and run:
         _stop_if_unsupported(run)
+    if data and name in _ONCE:
+        weight = store().dataset_record(data).roles.sample_weight
+        if weight is not None:
+            words = f"In {_ONCE[name]} every row counts once, without {plain(weight)}."
+            st.caption(words)
     return View(run, data, corner)
 
 
@@ -255,6 +269,7 @@ def _menu(links_to: Address) -> None:
                         width="stretch",
                         query_params=links_to or None,
                     )
+        theme_watch()
 
 
 def _title_row(question: str) -> DeltaGenerator:

@@ -1,7 +1,7 @@
 """The tray: at most four models, pinned on one page, the same on every page.
 
-One of them is looked at; a click on another one looks at that. What is pinned
-stands in the address.
+Each has the colour and the mark that figures draw it with. One of them is looked at; a
+click on another one looks at that. What is pinned stands in the address.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,11 @@ import streamlit as st
 from fairdash import audits
 from fairdash._escaping import plain
 from fairdash.audits import Setting
-from fairdash.plots import MOST_MODELS
+from fairdash.plots import MOST_MODELS, Theme, model_chips
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.state import store
+
+_KEY = "tray"
 
 
 def pick_models(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
@@ -59,12 +61,23 @@ def _draw(
 ) -> Setting:
     labels = {model.label: model for model in shown}
     named = {model.id: model.label for model in shown}
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+    theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
+    chips = model_chips([model.colour_role for model in shown], theme)
+    glyphs = {m.label: glyph for m, (_, glyph) in zip(shown, chips, strict=True)}
+    rules = "".join(
+        f".st-key-{_KEY} button:nth-of-type({i}) {{ border-color: {colour}; }}"
+        f".st-key-{_KEY} button:nth-of-type({i}) p::first-letter {{ color: {colour}; }}"
+        for i, (colour, _) in enumerate(chips, 1)
+    )
+    st.html(f"<style>{rules}</style>")
+    with st.container(
+        horizontal=True, gap="xsmall", vertical_alignment="center", key=_KEY
+    ):
         label = st.pills(
             "Model",
             list(labels),
             required=True,
-            format_func=plain,
+            format_func=lambda name: f"{glyphs[name]} {plain(name)}",
             label_visibility="collapsed",
             **bound(
                 "model",
