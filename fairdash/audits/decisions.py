@@ -25,6 +25,7 @@ from fairdash.metrics import (
     LocalMeasure,
     Speech,
     as_probabilities,
+    binary_vector,
     calibration_curve,
     error_costs,
     for_all_pairs,
@@ -169,7 +170,8 @@ def audit(
     frame : DataFrame, optional
         That names of columns refer to.
     subgroups : array-like, Subgroups or list of column names, optional
-        Label of every row, missing for none, or how ``frame`` makes them.
+        Label of every row, missing for none, or a table whose columns are crossed; or
+        how ``frame`` makes them.
     measures : sequence of str, optional
         Of `fairdash.metrics.MEASURES`, by default all that can be computed, the first
         of which the verdict is about; or the cost of errors that you weigh,
@@ -223,6 +225,7 @@ def audit(
         pred = _decided(raw, threshold)
     else:
         raise ValueError("Give decisions as `y_pred`, `scores` or a `model`.")
+    _check_decisions(pred)
     groups = columns.groups(sensitive_features)
     unit = columns.values("cluster", cluster)
     check_lengths(pred, groups, y, raw, weight, unit)
@@ -281,6 +284,16 @@ def audit(
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in SCORE_MEASURES else alike
     return Audit(len(pred), by_group, gaps, local, curve, verdict, confidence, findings)
+
+
+def _check_decisions(pred: Any) -> None:
+    try:
+        binary_vector("y_pred", pred)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} `fairdash.audits.audit_outcomes` audits predicted numbers, more "
+            "than two classes, and rankings."
+        ) from error
 
 
 def _every(

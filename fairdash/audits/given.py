@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._validation import check_one_of
+from fairdash._validation import check_one_of, crossed
 from fairdash.brought import TableModel
 from fairdash.datasets import Subgroups
 from fairdash.postprocessing import cross
@@ -72,4 +72,6 @@ class Given:
             if self.frame is None:
                 raise ValueError("`subgroups` name columns; give their table, `frame`.")
             return value.label(self.frame), value.min_size
+        if isinstance(value, pd.DataFrame):
+            value = crossed(value, "subgroups")
         return self.values("subgroups", value), min_size

@@ -70,8 +70,8 @@ REPEATS = (
 _GLYPHS = {
     "square": "■", "square-dot": "▣", "circle": "●", "triangle-up": "▲",
     "triangle-down": "▼", "triangle-left": "◀", "triangle-right": "▶", "diamond": "◆",
-    "diamond-tall": "⬧", "diamond-wide": "⬥", "pentagon": "⬟", "hexagon": "⬢",
-    "octagon": "⯃", "star": "★", "hexagram": "✶", "cross": "✚", "x": "✖",
+    "diamond-tall": "⬧", "diamond-wide": "⬥", "pentagon": "⬟", "hexagon": "⬣",
+    "octagon": "⬢", "star": "★", "hexagram": "✶", "cross": "✚", "x": "✖",
     "hourglass": "⧗", "bowtie": "⧓", "star-diamond": "✦", "star-square": "✷",
 }  # fmt: skip
 MUTED, INK, PAPER = "#000036", "#000037", "#000038"

@@ -246,3 +246,23 @@ def test_compas_has_the_error_rates_that_propublica_published():
     assert rates.loc["false_negative_rate"].tolist() == [27.99, 47.72]
     # "PPV" there: 0.63 and 0.59, the answer of Northpointe
     assert rates.loc["precision"].tolist() == pytest.approx([63, 59], abs=0.5)
+
+
+def test_subgroups_are_labels_or_a_table_whose_columns_are_crossed():
+    rng = np.random.default_rng(3)
+    y, d = rng.integers(0, 2, (2, 800))
+    group, a, b = rng.choice(["x", "y"], (3, 800))
+    asked = {"sensitive_features": group, "measures": ["selection_rate"]}
+    table = pd.DataFrame({"self": a, "n": b})
+    crossed = fairdash.audit(y, d, subgroups=table, **asked).local
+    by_hand = fairdash.audit(y, d, subgroups=np.char.add(a, b), **asked).local
+    assert crossed["subgroup"].tolist()[:1] == ["x × x"]
+    assert crossed["gap"].tolist() == by_hand["gap"].tolist()
+    one = fairdash.audit(y, d, subgroups=table[["n"]], **asked).local
+    assert one["subgroup"].tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize("pred", [[0.2, 0.7] * 50, ["low", "high"] * 50])
+def test_what_is_no_decision_is_sent_to_the_audit_of_outcomes(pred):
+    with pytest.raises(ValueError, match="audit_outcomes"):
+        fairdash.audit([0, 1] * 50, pred, sensitive_features=["a", "b"] * 50)
