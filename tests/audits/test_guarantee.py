@@ -36,7 +36,7 @@ def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
         return search_model(sweep.store, model, data, "selection_rate")
 
     before = searched()
-    test = split(sweep.store.dataset(data), sweep.first_seed).test
+    test = split(sweep.store.dataset(data), int(sweep.result.rows["seed"].min())).test
     predictions = Rows.predictions
 
     def others(self, key):
