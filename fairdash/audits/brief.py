@@ -14,6 +14,7 @@ from fairdash.postprocessing import Report
 MOST_WORDS = 20
 _ALIKE = 1e-9  # of rates: everybody is decided alike
 NO_GAP = "No gap here is larger than chance would show."
+_NONE_LEFT = "No clear gap remains over all rows."
 UNDEFINED_GAP = "The gap between groups is undefined on these rows."
 
 
@@ -88,7 +89,7 @@ def remedy_brief(
     """
     paired = changes["demographic_parity_difference"]
     first = moved_brief(paired, label, "narrows", "widens", "the gap")
-    left = "" if gap.clear else "No clear gap remains."
+    left = "" if gap.clear else _NONE_LEFT
     if first and paired["low"] <= 0 <= paired["high"]:
         left = ""  # nothing was taken away, so nothing is said to remain
     accuracy = accuracy_brief(changes["accuracy"])
@@ -112,7 +113,7 @@ def correction_verdict(report: Report, label: str = "The ramp") -> str:
     )
     first = moved_brief(gap, label, "narrows", "widens", "the gap")
     left = report.outcome.iloc[1]
-    none = ["No clear gap remains."] if gap["high"] < 0 and not left["low"] > 0 else []
+    none = [_NONE_LEFT] if gap["high"] < 0 and not left["low"] > 0 else []
     price = accuracy_brief(accuracy)
     if price.startswith("It"):
         none = []  # what it costs comes before what is left

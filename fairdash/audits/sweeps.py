@@ -203,7 +203,7 @@ def _limit_card(point: "pd.Series[Any]", limit: float) -> Kpi:
     if point["constant"]:
         note = "decides alike for everyone"
     return Kpi(
-        "Within the limit",
+        "Within limit",
         "yes" if point["within"] else "no",
         note,
         help=f"Whether the gap is at most {limit:g} on validation rows, by which "

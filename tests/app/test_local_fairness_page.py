@@ -2,7 +2,7 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
-from peers import local_measure
+from by_hand import local_measure
 from reading import button, drawn, figures, labels, numbers, widget, words
 
 from fairdash import ui

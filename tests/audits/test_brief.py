@@ -60,7 +60,7 @@ def test_nothing_is_said_of_a_gap_that_no_interval_holds(gap, said):
             paired(-0.075, -0.097, -0.051),
             paired(-0.02, -0.03, -0.01),
             UNCLEAR,
-            "ROAD narrows the gap by 7.5 points. No clear gap remains.",
+            "ROAD narrows the gap by 7.5 points. No clear gap remains over all rows.",
         ),
         (
             paired(-0.01, -0.03, 0.01),

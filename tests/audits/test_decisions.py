@@ -7,7 +7,8 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
-from peers import OTHERS, local_measure, newcombe_interval, table
+from by_hand import local_measure, newcombe_interval
+from peers import OTHERS, table
 
 import fairdash
 from fairdash.metrics import (

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from by_hand import local_measure, newcombe_interval
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import local_measure, newcombe_interval
 from scipy.stats import ks_2samp
 from toys import ROLES, people
 

@@ -2,15 +2,12 @@
 
 import fairlearn.metrics as fairlearn
 import numpy as np
-from scipy.stats import norm
 from sklearn.metrics import (
     accuracy_score,
     brier_score_loss,
     precision_score,
     roc_auc_score,
 )
-
-from fairdash.metrics import LocalMeasure
 
 
 def _precision(y, d, sample_weight=None):
@@ -38,27 +35,3 @@ def table(n=600, groups=3, seed=0, ties=False):
     y = rng.integers(0, 2, n)
     p = np.clip(rng.normal(0.35 + 0.3 * y, 0.2), 0, 1)
     return y, (p.round(1) if ties else p), group, rng.uniform(0.2, 3, n)
-
-
-def newcombe_interval(positives, n, other_positives, other_n, confidence=0.95):
-    """Return Newcombe's interval of a difference of rates (1998, method 10)."""
-    z = norm.ppf((1 + confidence) / 2)
-
-    def wilson(k, rows):
-        rate = np.divide(k, rows)
-        root = np.sqrt(rate * (1 - rate) * rows + z**2 / 4)
-        ends = (
-            np.asarray(k) + z**2 / 2 - z * root,
-            np.asarray(k) + z**2 / 2 + z * root,
-        )
-        return rate, *(end / (rows + z**2) for end in ends)
-
-    p, low, high = wilson(np.asarray(positives), np.asarray(n))
-    q, least, most = wilson(np.asarray(other_positives), np.asarray(other_n))
-    down, up = np.hypot(p - low, most - q), np.hypot(high - p, q - least)
-    return p - q - down, p - q + up
-
-
-def local_measure(measure, y_true, y_pred, **rows):
-    """Return the table of a measure inside subgroups."""
-    return LocalMeasure.of(measure, y_true, y_pred, **rows).table()

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from by_hand import newcombe_interval
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import newcombe_interval
 
 from fairdash.metrics import gap_interval, wilson_interval
 

@@ -4,9 +4,10 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
+from by_hand import local_measure, newcombe_interval
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import OTHERS, local_measure, newcombe_interval, table
+from peers import OTHERS, table
 
 from fairdash.metrics import (
     MEASURES,

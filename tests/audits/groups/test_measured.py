@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from peers import local_measure, newcombe_interval
+from by_hand import local_measure, newcombe_interval
 from sklearn.metrics import roc_auc_score
 from toys import ROLES, people
 
