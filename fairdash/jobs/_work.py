@@ -316,8 +316,8 @@ class StoreLink:
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
             with suppress(*self._tolerated):
-                asked = self.store.run(self.run_id).cancel_asked
-                self._cancelled = asked is not None
+                run = self.store.run(self.run_id)
+                self._cancelled = run.cancel_asked is not None
         return self._cancelled
 
 

@@ -38,26 +38,26 @@ from 0. A subgroup whose gap a listed one explains is not listed.
 def find_section(
     models: Sequence[Setting], data: str, *, measure: str, subgroups: Subgroups
 ) -> None:
-    """Search all features for subgroups with a gap, and list what is found."""
+    """Search all features for subgroups with a gap, and list what it finds."""
     heading("Subgroups nobody named", _HOW)
     model = beside_trained(models)[-1]
     try:
         with st.spinner("Searching, then shuffling groups 99 times…"):
-            found = search_model(
+            search = search_model(
                 store(), model, data, measure, min_size=subgroups.min_size
             )
     except ValueError as error:
         problem("Subgroups cannot be searched", error)
         return
-    st.markdown(f"**{plain(found.verdict(audits.speech_of(store(), data)))}**")
-    show_table(found.ranked())
-    st.caption(plain(found.caption()))
-    _use(found, subgroups, model)
+    st.markdown(f"**{plain(search.verdict(audits.speech_of(store(), data)))}**")
+    show_table(search.ranked())
+    st.caption(plain(search.caption()))
+    _use(search, subgroups, model)
 
 
-def _use(found: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
+def _use(search: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
     """Offer to go on with the subgroups beyond chance: one click each."""
-    listed = found.beyond.head(_OFFERED)
+    listed = search.beyond.head(_OFFERED)
     if listed.empty:
         return
     st.caption("Make one the subgroups of every page, or go on with it:")

@@ -211,19 +211,22 @@ confidence
         place = best_off(measure, cells.value, favourable=favourable)
     others = np.array([k for k in range(len(groups.names)) if k != place])
     every = cells.interval(confidence)
-    one = Interval(*(part[others] for part in every))
-    other = Interval(*(np.full(len(others), part[place]) for part in every))
+    of_group = Interval(*(part[others] for part in every))
+    of_reference = Interval(*(np.full(len(others), part[place]) for part in every))
     shared: Any = 0.0 if cells.correlation is None else cells.correlation[others, place]
     difference = cells.between(others, place, confidence)
-    ratio = Interval(divide(one.value, other.value), *ratio_of(one, other, shared))
+    ratio = Interval(
+        divide(of_group.value, of_reference.value),
+        *ratio_of(of_group, of_reference, shared),
+    )
     if cells.signed:
         ratio = Interval(*np.full((3, len(others)), np.nan))
     return pd.DataFrame(
         {
             "group": [groups.names[k] for k in others],
             "reference": groups.names[place],
-            "value": one.value,
-            "reference_value": other.value,
+            "value": of_group.value,
+            "reference_value": of_reference.value,
             "difference": difference.value,
             "ci_low": difference.low,
             "ci_high": difference.high,
