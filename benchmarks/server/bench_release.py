@@ -2,7 +2,7 @@
 
 A table of a million rows with a column of probabilities: 800,000 calibration rows,
 200,000 test rows. The width of the ramp is released at values not seen before; a
-mutation observer in the page notes when the cards (accuracy, DI, changed decisions)
+mutation observer in the page notes when the cards (accuracy, gap, changed decisions)
 last changed. Beside it, what a step of the drag costs in the browser alone, and the
 first visit.
 
@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import sync_playwright
 
-from fairdash.datasets import Roles, Subgroups
+from fairdash.datasets import Roles, ScoreColumn, Subgroups
 from fairdash.store import open_store
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +84,8 @@ def make_table(home, n):
         target="outcome",
         positive="yes",
         sensitive_feature="sex",
-        features=("age", "risk"),
+        features=("age",),
+        scores=(ScoreColumn(column="risk", kind="probability"),),
     )
     return store.add_dataset(table, roles, "People", Subgroups(columns=("age",)))
 

@@ -51,11 +51,11 @@ WATCH = """() => {
   let began = null, before = {}, address = location.href;
   const roots = [...document.querySelectorAll("*")].map((e) => e.shadowRoot);
   const inside = (name) => roots.map((root) => root?.querySelector(name)).find(Boolean);
-  const cards = inside(".cards"), drawn = inside(".live_inside");
+  const cards = inside(".cards");
   const state = () => ({
     numbers: cards.textContent,
-    figures: drawn.innerHTML + [...document.querySelectorAll(
-      ".fairdash-mark, .cartesianlayer")].map((e) => e.innerHTML).join(),
+    figures: [...document.querySelectorAll(".fairdash-mark, .cartesianlayer")]
+      .map((e) => e.innerHTML).join(),
   });
   const look = () => {
     if (began === null) return;
@@ -213,11 +213,11 @@ def main():
             )
             page = chromium.new_page(viewport={"width": 1440, "height": 1400})
             began = time.perf_counter()
-            page.goto(f"{address}/Sweep?run={run}&opened=map&opened=inside")
+            page.goto(f"{address}/Sweep?run={run}")
             page.get_by_role("slider", name="Fairness weight (λ)").wait_for(
                 timeout=60_000
             )
-            page.locator(".live_inside svg").first.wait_for(timeout=60_000)
+            page.locator(".fairdash-mark circle").first.wait_for(timeout=60_000)
             first = time.perf_counter() - began
             page.wait_for_timeout(4000)
             page.evaluate(WATCH)
@@ -230,7 +230,7 @@ def main():
         shutil.rmtree(home, ignore_errors=True)
     load = os.getloadavg()[0]
     print(f"{options.rows:,} rows, 201 models, {len(table)} presses, load {load:.1f}")
-    print(f"first visit, until local DI is drawn: {first:.1f} s")
+    print(f"first visit, until the front has its ring: {first:.1f} s")
     print("ms after the mouse went down    median   90 %")
     for name in ("numbers", "figures", "page"):
         median, most = table[name].quantile([0.5, 0.9])
