@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 from fronts import compare_values
 
-from fairdash.audits import finished_sweep
+from fairdash.audits import sweeps
 from fairdash.audits.trials.rows import rows_trained_on
 from fairdash.datasets import PUBLIC, Subgroups
 from fairdash.jobs import submit
@@ -59,7 +59,7 @@ def main():
             subgroups=LAW.subgroups,
             scaling="minmax",
         )
-        sweep = finished_sweep(store, submit(store, spec))
+        sweep = sweeps.finished_sweep(store, submit(store, spec))
         for param in ABLATIONS[name]:
             found = compare_values(sweep.result.rows, "road", param)
             print(f"\n{param}\n{found.to_string(float_format='%.3f')}")

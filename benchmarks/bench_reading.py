@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fairdash.datasets import convert_apart, convert_table, read_table
+from fairdash.datasets import read_table, reading
 
 CHUNK = 500_000
 SMALL, TURNS = 1_000, 30  # rows of a small table, times it is read
@@ -40,7 +40,7 @@ def run(way: str, path: Path, out: Path) -> None:
     if way == "pandas":
         pd.read_csv(path).to_parquet(out, index=False)
     elif way == "convert_table":
-        convert_table(path, out)
+        reading.convert_table(path, out)
     else:
         read_table(path)
     seconds = time.perf_counter() - began
@@ -54,7 +54,10 @@ def compare_small(content: bytes, folder: Path) -> None:
     out, name = folder / "table.parquet", "small.csv"
     seconds: dict[str, list[float]] = {"here": [], "in the box": []}
     for _ in range(TURNS + 1):
-        for way, read in (("here", convert_table), ("in the box", convert_apart)):
+        for way, read in (
+            ("here", reading.convert_table),
+            ("in the box", reading.convert_apart),
+        ):
             began = time.perf_counter()
             read(content, out, name=name)
             seconds[way].append(time.perf_counter() - began)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from bench_sweep import synthetic
 
-from fairdash.sweep import DataSource, SweepSpec, expand, plan, train_stack
+from fairdash.sweep import DataSource, SweepSpec, expand, planning, train_stack
 
 USUAL = {"models": 8, "rows": 10_000, "features": 12, "workers": 1}
 AXES = {
@@ -44,7 +44,7 @@ def begin(at, options):
         methods=({"method": "road", "effort": "paper", "params": params},),
         subgroups=here.subgroups,
     )
-    here.stacks = plan(expand(spec, here.data.key))
+    here.stacks = planning.plan(expand(spec, here.data.key))
     small, _, _ = synthetic(200, 4)
     train_stack(here.stacks[0], small)
 

@@ -34,7 +34,7 @@ from fairdash.datasets import (
     read_table,
     split,
 )
-from fairdash.sweep import DataSource, SweepSpec, expand, plan, train_stack
+from fairdash.sweep import DataSource, SweepSpec, expand, planning, train_stack
 
 
 def synthetic(n_rows, n_features):
@@ -92,7 +92,7 @@ class Bench:
             n_epochs=options.epochs,
             batch_size=batch_size,
         )
-        self.stacks = plan(expand(spec, self.data.key))
+        self.stacks = planning.plan(expand(spec, self.data.key))
         train = split(self.data, 0).train
         X = torch.tensor(encode(self.data, train, scaling=self.scaling).X[train])
         y = torch.tensor(self.data.y[train]).float()

@@ -30,7 +30,7 @@ from process_memory import family, memory
 from road_tables import TABLES
 
 from fairdash.datasets import encode, make_dataset, read_table, split
-from fairdash.jobs import attach, ensure_engine, submit
+from fairdash.jobs import engine, submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, SweepSpec
 
@@ -59,8 +59,8 @@ def specification(path, options):
 def sweep(home, spec):
     """Run a sweep through the engine; return it, its seconds and its peak of memory."""
     peak = 0
-    with attach(home), closing(open_store(home)) as store:
-        ensure_engine(home)
+    with engine.attach(home), closing(open_store(home)) as store:
+        engine.ensure_engine(home)
         while not (home / "engine.json").exists():
             time.sleep(0.1)
         host = json.loads((home / "engine.json").read_text())["pid"]

@@ -61,10 +61,9 @@ def lazy(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, original = homes[name]
         room = sys.modules[package]
-        if module == package:
-            value = load(f"{package}.{original}")
-        else:
-            value = getattr(load(module), original)
+        value = None if module == package else getattr(load(module), original, None)
+        if value is None:  # a module, not loaded yet
+            value = load(f"{module}.{original}")
         setattr(room, name, value)
         return value
 

@@ -234,3 +234,18 @@ def utc(seconds: float) -> str:
 def clock_time(seconds: float) -> str:
     """Return when ``seconds`` since 1970 were, on the clock of this machine."""
     return time.strftime("%d %b %H:%M", time.localtime(seconds))
+
+
+def in_decimals(size: float) -> str:
+    """Return a size with three decimals, of 10 and more with fewer: 0.144, 12,350."""
+    digits = 3 if size < 10 else 1 if size < 1000 else 0
+    return f"{size:,.{digits}f}"
+
+
+def whole_points(difference: float) -> str:
+    """Return the size of a difference of shares: 24 points, 1 point, 0.3 points."""
+    size = 100 * abs(difference)
+    n = round(size)
+    if n == 0 and size:
+        return f"{size:.1f} points" if size >= 0.05 else "less than 0.1 points"
+    return f"{n} point" if n == 1 else f"{n} points"

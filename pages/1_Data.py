@@ -87,8 +87,8 @@ else:
     with question:  # before the form, on a phone as well
         guessed = data.guess_notice(table, roles)
     read, used = len(table.frame), dataset.n_rows
-    cards = audits.base_rate_kpis(rates, used, read, guessed=guessed)
-    page.show(audits.base_rates_answer(rates, dataset, cards, guessed=guessed))
+    cards = audits.gaps.base_rate_kpis(rates, used, read, guessed=guessed)
+    page.show(audits.gaps.base_rates_answer(rates, dataset, cards, guessed=guessed))
 
 with view.export():
     listed = readable_checks(checks)

@@ -8,7 +8,7 @@ from fairdash.ui import local, train
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
 models = ui.known_models(view.data, view.run)
 dataset = ui.store().dataset(view.data) if view.data else None
-models += audits.own_models(ui.store(), view.data) if view.data else []
+models += audits.trials.own_models(ui.store(), view.data) if view.data else []
 if not models:
     ui.stop_empty(
         "No trained model yet",
@@ -26,7 +26,7 @@ def local_fairness():
     """Draw everything that follows the controls."""
     page = ui.result_page("local")
     with page.tray:
-        chosen = audits.beside_trained(ui.pick_models(models, view.run))
+        chosen = audits.trials.beside_trained(ui.tray.pick_models(models, view.run))
     with page.controls:
         measure = ui.pick_measure()
         subgroups = ui.subgroup_form(dataset, start)
@@ -41,7 +41,7 @@ def local_fairness():
     truth = local.planted(view.data, subgroups, measure)
 
     def answer_of(some):
-        result = audits.local_by_measure(
+        result = audits.gaps.local_by_measure(
             ui.store(), some, view.data, subgroups, measure
         )
         return result.answer(dataset, subgroups, truth=truth)

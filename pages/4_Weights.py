@@ -7,8 +7,8 @@ from fairdash.ui import train, weights
 
 view = ui.page("Weights", "Which rows carry weight?", pick="run")
 models = ui.known_models(view.data, view.run)
-own = ui.cannot_be_asked(view.data, "which training rows weighed most")
-weighted = audits.weighted_models(models)
+own = ui.scores.cannot_be_asked(view.data, "which training rows weighed most")
+weighted = audits.weighting.weighted_models(models)
 if not weighted:
     ui.stop_empty(
         "No model with weights yet",
@@ -25,12 +25,12 @@ def show_weights():
     """Draw everything that follows the controls."""
     page = ui.result_page("weights")
     with page.tray:
-        model = ui.pick_model(weighted, view.run)
+        model = ui.tray.pick_model(weighted, view.run)
     with page.controls:
         subgroups = ui.subgroup_form(dataset, start)
         with ui.more("Seed"), st.container(width=340):
             chosen = weights.pick_weighted(model, models, view.data)
-    top = audits.find_top_rows(chosen, chosen.ratio())
+    top = audits.weighting.find_top_rows(chosen, chosen.ratio())
     try:
         answer = chosen.answer(dataset, subgroups, top)
     except ValueError as error:

@@ -16,7 +16,7 @@ if view.data is None:
     )
 
 data.stop_without_features(view.data)
-swept = audits.is_sweep(ui.store(), view.run)
+swept = audits.sweeps.is_sweep(ui.store(), view.run)
 if not swept:
     sweep.sweep_form(view.data)
     ui.empty(

@@ -18,8 +18,8 @@ test rows, which took no part.
 view = ui.page("Post-process", "Can thresholds fix it?", pick="run")
 dataset = ui.store().dataset(view.data) if view.data else None
 models = ui.known_models(view.data, view.run)
-own = audits.own_models(ui.store(), view.data) if view.data else []
-sources = ui.post_sources(models, own, view.run)
+own = audits.trials.own_models(ui.store(), view.data) if view.data else []
+sources = ui.scores.post_sources(models, own, view.run)
 if not sources:
     ui.empty(
         "No scores yet",
@@ -41,12 +41,12 @@ def post_process():
     with page.controls:
         choice = postprocess.pick_post(sources)
     try:
-        data = ui.scored(view.data, choice.source)
+        data = ui.scores.scored(view.data, choice.source)
         ramp = postprocess.fit_ramp(data, choice)
     except ValueError as error:
         ui.problem("These groups cannot be corrected", error)
         return
-    scale = ui.what_margins_are(choice.source, view.data)
+    scale = ui.scores.what_margins_are(choice.source, view.data)
     answer = postprocess.post_answer(ramp, choice, dataset.name, scale)
     page.show(answer)
     with page.figure:

@@ -7,7 +7,7 @@ from fairdash.ui import noisy_groups, train
 
 view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
 models = ui.known_models(view.data, view.run)
-models += audits.own_models(ui.store(), view.data) if view.data else []
+models += audits.trials.own_models(ui.store(), view.data) if view.data else []
 if not models:
     ui.stop_empty(
         "No model to certify yet",
@@ -15,7 +15,7 @@ if not models:
         "of scores becomes a model on the Data page.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-models = audits.beside_trained(models)
+models = audits.trials.beside_trained(models)
 dataset = ui.store().dataset(view.data)
 
 
@@ -24,7 +24,7 @@ def show_noisy_groups():
     """Draw everything that follows the controls."""
     page = ui.result_page("worst case")
     with page.tray:
-        chosen = ui.pick_model(models, view.run)
+        chosen = ui.tray.pick_model(models, view.run)
     try:
         with page.controls:
             question, noise = noisy_groups.pick_promise(dataset)
@@ -37,17 +37,17 @@ def show_noisy_groups():
         return
     with page.figure:
         ui.advise_rule(chosen, view.data)
-    rows = "rows" if audits.is_own(model) and not view.run else "test rows"
-    page.show(audits.promise_answer(curve, question, share, rows))
+    rows = "rows" if audits.trials.is_own(model) and not view.run else "test rows"
+    page.show(audits.certificates.promise_answer(curve, question, share, rows))
 
     def every_model():
-        of_run = audits.models_of(ui.store(), models, view.run)
-        own = [each for each in models if audits.is_own(each)]
+        of_run = audits.choices.models_of(ui.store(), models, view.run)
+        own = [each for each in models if audits.trials.is_own(each)]
         ordered = [*of_run, *own] if of_run else models
         curves = noisy_groups.curves_alike(
             ui.decided(ordered), model, view.data, noise, question
         )
-        table = audits.points_table(curves, question, share)
+        table = audits.certificates.points_table(curves, question, share)
         st.dataframe(table, hide_index=True)
         st.caption("Points worse than all rows, for the worst group, at most.")
 

@@ -7,8 +7,10 @@ from fairdash.ui import individual, train
 
 view = ui.page("Individual fairness", "Are equals treated alike?", pick="run")
 models = ui.known_models(view.data, view.run)
-models += audits.callable_models(ui.store(), view.data, models) if view.data else []
-cannot = ui.cannot_be_asked(view.data, "about people who are changed")
+models += (
+    audits.trials.callable_models(ui.store(), view.data, models) if view.data else []
+)
+cannot = ui.scores.cannot_be_asked(view.data, "about people who are changed")
 if not models:
     ui.stop_empty(
         "No model to audit yet",
@@ -23,7 +25,7 @@ def show_individual():
     """Draw everything that follows the controls."""
     page = ui.result_page("pairs")
     with page.tray:
-        chosen = ui.pick_model(models, view.run)
+        chosen = ui.tray.pick_model(models, view.run)
     with page.controls:
         question = individual.pick_individual(chosen, view.data)
 
@@ -46,7 +48,7 @@ def show_individual():
     with page.figure:
         ui.advise_rule(question.model, view.data)
     page.show(
-        audits.alike_answer(
+        audits.look_alikes.alike_answer(
             pairs,
             similar,
             changed,

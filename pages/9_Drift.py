@@ -9,7 +9,7 @@ PAGE = "pages/9_Drift.py"
 
 view = ui.page("Drift", "Does it hold elsewhere?", pick="run")
 models = ui.known_models(view.data, view.run)
-own = ui.cannot_be_asked(view.data, "about other tables")
+own = ui.scores.cannot_be_asked(view.data, "about other tables")
 if view.data is None:
     ui.stop_empty(
         "No table yet",
@@ -33,7 +33,7 @@ def show_drift():
     """Draw everything that follows the controls."""
     page = ui.result_page("drift")
     with page.tray:
-        model = ui.pick_model(models, view.run)
+        model = ui.tray.pick_model(models, view.run)
     try:
         with page.controls:
             question = drift.pick_drift(model, dataset, view.data)

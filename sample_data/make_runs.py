@@ -12,11 +12,11 @@ import tempfile
 from fairdash.datasets import SAMPLES
 from fairdash.jobs import finished_file, pack_runs, queue, run_open
 from fairdash.store import open_store
-from fairdash.sweep import DataSource, GridAxes, grid_spec
+from fairdash.sweep import DataSource, grids
 
 # small τ: weights that point somewhere; beyond λ 12 models decide alike for everyone
-AXES = {"loans": GridAxes((1.5, 3.0, 6.0, 12.0), (0.05, 0.1, 0.3))}
-FEW = GridAxes((0.5, 2.0, 5.0), (0.1, 0.6))
+AXES = {"loans": grids.GridAxes((1.5, 3.0, 6.0, 12.0), (0.05, 0.1, 0.3))}
+FEW = grids.GridAxes((0.5, 2.0, 5.0), (0.1, 0.6))
 # on the gap over all rows; the app opens the most accurate setting within it
 LIMITS = {"loans": 0.01}
 LIMIT = 0.08
@@ -29,7 +29,7 @@ def main(home: str, *names: str) -> None:
         sample = SAMPLES[name]
         data = DataSource(sample=name, roles=sample.roles, name=sample.title)
         axes = AXES.get(name, FEW)
-        spec = grid_spec(data, ["road"], axes, subgroups=sample.subgroups)
+        spec = grids.grid_spec(data, ["road"], axes, subgroups=sample.subgroups)
         spec = spec.model_copy(update={"di_limit": LIMITS.get(name, LIMIT)})
         run = queue(store, spec, name=f"{sample.title} · finished sweep")
         run_open(store)

@@ -196,10 +196,10 @@ def train_once(inline, trained_homes, tmp_path_factory):
 @pytest.fixture
 def engine(home):
     """A home folder with a real host and two workers; gone when the test ends."""
-    from fairdash.jobs import attach, ensure_engine
+    from fairdash import jobs
 
-    with attach(home):
-        ensure_engine(home)
+    with jobs.engine.attach(home):
+        jobs.engine.ensure_engine(home)
         yield home
         end_runs(home)
     wait_until_no_engine(home)
@@ -225,7 +225,7 @@ def end_runs(home):
 
 def wait_until_no_engine(home):
     """Wait until the host of a home folder, and so all its workers, have ended."""
-    from fairdash.jobs._engine import engine_lives
+    from fairdash.jobs.engine import engine_lives
 
     wait_until(lambda: not engine_lives(home))
 

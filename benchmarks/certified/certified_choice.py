@@ -38,7 +38,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
-from fairdash.metrics import decision_status, wilson_interval
+from fairdash.metrics import decision_status, intervals
 from fairdash.sweep import choose_certified
 from fairdash.sweep._certified import _largest, _pairs
 
@@ -296,7 +296,7 @@ def summary(found: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     for way in found:
         chosen = found[way].dropna().astype(int)
         broken = int((~truth.loc[chosen, "keeps"]).sum())
-        low, high = wilson_interval(broken, n)
+        low, high = intervals.wilson_interval(broken, n)
         lines[way] = {
             "broken": f"{broken / n:.3f} ({low:.3f}–{high:.3f})",
             "no answer": f"{1 - len(chosen) / n:.3f}",

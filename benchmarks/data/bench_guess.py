@@ -47,8 +47,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.model_selection import GroupKFold
 
-from fairdash.datasets import RoleGuess, rank_roles, read_table
-from fairdash.datasets.guess.ranking import (
+from fairdash.datasets import guessing, read_table
+from fairdash.datasets.guessing.ranking import (
     OUTCOME_WEIGHTS,
     candidate_columns,
     may_be_outcome,
@@ -179,7 +179,7 @@ def fit_weights() -> None:
     print(f"right in {hits / len(tables):.1%}, {said} of {len(tables)} tables left out")
 
 
-def describe(guess: RoleGuess) -> str:
+def describe(guess: guessing.RoleGuess) -> str:
     """Return the candidates with their scores."""
     return "; ".join(
         ", ".join(f"{c.column} {c.score:.1f}" for c in ranked)
@@ -202,7 +202,7 @@ def main() -> None:
     for part, table, *rights in labelled(chosen.part):
         try:
             name = "" if chosen.unnamed else named_file(table)
-            guess = rank_roles(load(table), name)
+            guess = guessing.rank_roles(load(table), name)
         except ValueError as error:
             found, said = [False] * 4, str(error)
         else:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from fairdash.datasets import PUBLIC, Roles, Subgroups
-from fairdash.sweep import MethodGrid, Scalar, SweepSpec
+from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.sweep._spec import Scalar
 
 Params = Mapping[str, Scalar | tuple[Scalar, ...]]
 WEIGHTS = tuple(np.linspace(0, 5, 20).round(2).tolist())

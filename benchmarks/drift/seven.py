@@ -25,7 +25,7 @@ from fronts import hypervolume, least_gap
 from road_verdict import SEVEN, Setup, grid, paired, told
 from table import AGES, LATER, ODDS, ROLES, rows_of, table
 
-from fairdash.audits import drift, known_models
+from fairdash.audits import drift, trials
 from fairdash.jobs import submit
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec, model_label, pareto_front
@@ -53,7 +53,7 @@ def trained(store, seeds, n_rows):
     )
     run = submit(store, spec, name="Seven methods")
     data = store.run(run).dataset_id
-    return run, data, known_models(store, data, run)
+    return run, data, trials.known_models(store, data, run)
 
 
 def measured(store, run, data, models, seeds):

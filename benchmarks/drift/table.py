@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from fairdash.audits import drift, known_models
+from fairdash.audits import drift, trials
 from fairdash.datasets import Roles, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURES
@@ -80,7 +80,7 @@ def main():
         )
         run = submit(store, spec, name="Drift")
         data = store.run(run).dataset_id
-        models = known_models(store, data, run)
+        models = trials.known_models(store, data, run)
         for year in LATER:
             result = drift(
                 store,

@@ -29,7 +29,7 @@ from noisy_groups_data import (
 )
 from numpy.typing import NDArray
 
-from fairdash.audits import from_level
+from fairdash.audits import Noise
 from fairdash.methods import NoisyGroupsDRO, NoisyGroupsNaive, NoisyGroupsSoft
 from fairdash.methods.noisy_groups import (
     best_candidate,
@@ -304,7 +304,7 @@ def reach() -> None:
             noisy = simulate_noise(groups, level, random_state=draw).astype(str)
             order = np.random.default_rng(100 + draw).permutation(len(groups))
             test = np.sort(order[: len(groups) // 5])
-            limits = from_level(noisy, level).on(test).reach
+            limits = Noise.from_level(noisy, level).on(test).reach
             everyone = estimate_noise(groups, noisy).bounds
             here = estimate_noise(groups[test], noisy[test]).bounds
             for name, distance in here["general"].items():

@@ -21,7 +21,7 @@ import pandas as pd
 from fairdash.datasets import PUBLIC, fetch, split
 from fairdash.methods import CATALOG
 from fairdash.postprocessing import RampThreshold
-from fairdash.sweep import MethodGrid, expand, plan, score, train_stack
+from fairdash.sweep import MethodGrid, expand, planning, score, train_stack
 from fairdash.sweep._spec import DataSource, SweepSpec
 
 GAP = "demographic_parity_difference"
@@ -60,7 +60,7 @@ def trained(dataset, subgroups, name, grid, seeds):
         subgroups=subgroups,
     )
     rows, scores = [], {}
-    for stack in plan(expand(spec, dataset.key)):
+    for stack in planning.plan(expand(spec, dataset.key)):
         results = train_stack(stack, dataset)
         kept = np.stack([result.scores for result in results])
         metrics = score(dataset, stack.seed, kept, subgroups)

@@ -19,8 +19,8 @@ from pathlib import Path
 from bench_release import processor_seconds
 
 from fairdash import ui
-from fairdash.audits import expected_cost
-from fairdash.jobs import attach, ensure_engine, submit
+from fairdash.audits import training
+from fairdash.jobs import engine, submit
 from fairdash.sweep import MethodGrid
 from fairdash.ui.data import add_sample
 from fairdash.ui.widgets.runs import training_spec
@@ -69,15 +69,15 @@ def main() -> None:
     print("  said  taken  ratio    CPU   what")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.environ["FAIRDASH_HOME"], home = folder, Path(folder)
-        with attach(home), closing(ui.store()) as store:
-            ensure_engine(home)
+        with engine.attach(home), closing(ui.store()) as store:
+            engine.ensure_engine(home)
             while not (home / "engine.json").exists():
                 time.sleep(LOOK_SECONDS)
             host = json.loads((home / "engine.json").read_text())["pid"]
             for sample, n_seeds, grid in ASKED:
                 data = add_sample(sample)
                 spec = training_spec(data, grid, n_seeds)
-                said = expected_cost(store, data, spec)
+                said = training.expected_cost(store, data, spec)
                 seconds = float("nan") if said.seconds is None else said.seconds
                 before, began = spent(host), time.perf_counter()
                 run = submit(store, spec)

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import psutil
 
-from fairdash.jobs import attach, ensure_engine, queue
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs import engine, queue
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
@@ -76,9 +76,9 @@ def main():
         with closing(open_store(home)) as store:
             if options.busy:
                 queue(store, RUN)
-        with attach(home), busy(options.busy):
+        with engine.attach(home), busy(options.busy):
             began = time.monotonic()
-            ensure_engine(home)
+            engine.ensure_engine(home)
             while not (home / "engine.json").exists():
                 time.sleep(0.01)
             wall, processes = time.monotonic() - began, family(home)

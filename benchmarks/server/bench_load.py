@@ -39,8 +39,8 @@ from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from fairdash.jobs import attach, ensure_engine, queue
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs import engine, queue
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
@@ -238,9 +238,9 @@ def training(home):
         methods=(MethodGrid(method="road", params={"fairness_weight": weights}),),
         seeds=tuple(range(20)),
     )
-    with closing(open_store(home)) as store, attach(home):
+    with closing(open_store(home)) as store, engine.attach(home):
         run = queue(store, spec)
-        ensure_engine(home)
+        engine.ensure_engine(home)
         yield
         assert store.run(run).status == "running"
         store.ask_cancel(run)

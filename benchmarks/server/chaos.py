@@ -29,7 +29,7 @@ import psutil
 
 from fairdash.datasets import load_sample
 from fairdash.jobs import queue
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 

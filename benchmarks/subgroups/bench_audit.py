@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 
-from fairdash.metrics import MEASURES, SCORE_MEASURES, LocalMeasure
+from fairdash.metrics import MEASURES, LocalMeasure, catalog
 
 THEIRS = {
     "selection_rate": fairlearn.selection_rate,
@@ -40,7 +40,9 @@ def make(n, seed=0):
 
 
 def given(measure, scores):
-    return scores if measure in SCORE_MEASURES else (scores > 0.5).astype(np.int8)
+    return (
+        scores if measure in catalog.SCORE_MEASURES else (scores > 0.5).astype(np.int8)
+    )
 
 
 def ours(measures, y, scores, groups, subgroups):

@@ -20,14 +20,11 @@ from sklearn.linear_model import LogisticRegression
 
 from fairdash.metrics import (
     MEASURES,
-    SCORE_MEASURES,
-    Interval,
     LocalMeasure,
-    difference_of,
-    for_all_pairs,
+    catalog,
+    intervals,
     measure_by_group,
     measure_gaps,
-    wilson_interval,
 )
 
 POPULATION = 20_000
@@ -61,7 +58,7 @@ def values(
     """Return every measure by group, and the gap between them as a further row."""
     found = {}
     for measure in MEASURES:
-        predicted = scores if measure in SCORE_MEASURES else (scores > 0.5) * 1
+        predicted = scores if measure in catalog.SCORE_MEASURES else (scores > 0.5) * 1
         asked = {"sensitive_features": rows.group, **more}
         table = measure_by_group(measure, rows.y, predicted, **asked)
         gap = measure_gaps(measure, rows.y, predicted, reference="0", **asked)
@@ -79,7 +76,7 @@ def truths(
     """Return the values of a model over the whole population, in the same order."""
     found = {}
     for measure in MEASURES:
-        predicted = scores if measure in SCORE_MEASURES else (scores > 0.5) * 1
+        predicted = scores if measure in catalog.SCORE_MEASURES else (scores > 0.5) * 1
         table = measure_by_group(
             measure, population.y, predicted, sensitive_features=population.group
         )
@@ -119,7 +116,7 @@ def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, flo
     rng = np.random.default_rng(random_state)
     names = [f"g{k}" for k in range(groups)]
     group, part = np.tile(np.repeat(names, 60), 4), np.repeat(list("nesw"), 60 * groups)
-    every = for_all_pairs(0.95, groups)
+    every = intervals.for_all_pairs(0.95, groups)
     held: dict[str, list[bool]] = {}
     for _ in range(draws):
         decided = (rng.random(len(group)) < 0.4).astype(int)
@@ -139,7 +136,7 @@ def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, flo
         worst = table.loc[table["gap"].idxmax()]
         values = worst[[f"value_{name}" for name in names]].to_numpy(float)
         pair = names[int(values.argmax())], names[int(values.argmin())]
-        places = for_all_pairs(0.95, groups, times=4)
+        places = intervals.for_all_pairs(0.95, groups, times=4)
         for name, sure in (("alone", 0.95), ("all pairs", places)):
             ends = local.between(*pair, subgroup=worst["subgroup"], confidence=sure)
             held.setdefault(f"worst subgroup, {name}", []).append(
@@ -167,10 +164,12 @@ def sure_gaps(confidence: float, fewest: float) -> float:
         for times in (2, 6, 12, 40):
             each = 1 - (1 - confidence) / times
             rates = (
-                Interval(count / n, *wilson_interval(count, n, confidence=each))
+                intervals.Interval(
+                    count / n, *intervals.wilson_interval(count, n, confidence=each)
+                )
                 for count, n in ((k, few), (other, many))
             )
-            low, high = difference_of(*rates)
+            low, high = intervals.difference_of(*rates)
             named = ((low > 0) | (high < 0)) & enough
             for rate in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 0.95):
                 chance = binom.pmf(k, few, rate) * binom.pmf(other, many, rate)

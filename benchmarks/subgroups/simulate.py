@@ -26,7 +26,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 
 from fairdash.audits import find_subgroups
 from fairdash.datasets import SAMPLES, encode, load_sample, split
-from fairdash.metrics import wilson_interval
+from fairdash.metrics import intervals
 
 
 def columns(rng, n):
@@ -133,7 +133,7 @@ def reported(draw, tell, n, seeds, how):
     return [
         f"{k / len(seeds):.2f} ({float(low):.2f} to {float(high):.2f})"
         for k in counts
-        for low, high in [wilson_interval(k, len(seeds))]
+        for low, high in [intervals.wilson_interval(k, len(seeds))]
     ]
 
 

@@ -70,7 +70,7 @@ class Answer:
     ----------
     verdict : str
         What stands first: two short sentences, at most 20 words, nothing that no
-        procedure holds. See `fairdash.audits.brief`.
+        procedure holds. See `fairdash.audits.short_verdicts`.
     cards : sequence of Kpi
         Numbers with what makes them honest.
     figure : Drawing or None

@@ -9,13 +9,13 @@ import pandas as pd
 
 from fairdash._wording import alike_words, moved_words, plural
 from fairdash.audits.answer import Answer
-from fairdash.audits.brief import brief, gap_brief, remedy_brief
-from fairdash.audits.groups.evaluation import (
+from fairdash.audits.gaps.evaluation import (
     MOST_SEEDS,
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.audits.groups.measured import speech_of, widest_gap
+from fairdash.audits.gaps.measured import speech_of, widest_gap
+from fairdash.audits.short_verdicts import brief, gap_brief, remedy_brief
 from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.models import (
     Setting,

@@ -11,24 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
-from fairdash.audits.given import Given
+from fairdash.audits.arguments import Arguments
 from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
-    COST,
-    MEASURE_NAMES,
     MEASURES,
-    SCORE_MEASURES,
     TOO_FEW,
     Finding,
     LocalMeasure,
     Speech,
     as_probabilities,
-    binary_vector,
     calibration_curve,
-    error_costs,
-    for_all_pairs,
+    catalog,
+    counting,
+    intervals,
     measure_by_group,
     measure_gaps,
     sentence,
@@ -209,7 +206,7 @@ def audit(
     >>> audit.verdict
     'b is predicted positive 33 points less often than a (22 to 43).'
     """
-    columns = Given(frame)
+    columns = Arguments(frame)
     if model is not None:
         if frame is None or scores is not None:
             raise ValueError("Give a `model` with its table, `frame`, and no `scores`.")
@@ -241,7 +238,7 @@ def audit(
         chosen,
         lambda m: measure_by_group(m, y, predicted[m], confidence=confidence, **rows),
     )
-    level = for_all_pairs(
+    level = intervals.for_all_pairs(
         confidence, by_group["group"].nunique(), held=reference is not None
     )
     gaps = _every(
@@ -282,17 +279,17 @@ def audit(
     verdict = audit_verdict(gaps, local, worst, speech)
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
-        verdict = f"{alike} {verdict}" if chosen[0] in SCORE_MEASURES else alike
+        verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
     return Audit(len(pred), by_group, gaps, local, curve, verdict, confidence, findings)
 
 
 def _check_decisions(pred: Any) -> None:
     try:
-        binary_vector("y_pred", pred)
+        counting.binary_vector("y_pred", pred)
     except ValueError as error:
         raise ValueError(
-            f"{error} `fairdash.audits.audit_outcomes` audits predicted numbers, more "
-            "than two classes, and rankings."
+            f"{error} `fairdash.audits.tables.audit_outcomes` audits predicted "
+            "numbers, more than two classes, and rankings."
         ) from error
 
 
@@ -338,16 +335,16 @@ def _measures(
     """Return the measures asked for, else all that can be computed."""
     possible = ["selection_rate"]
     if y is not None:
-        possible = [m for m in MEASURES if m not in SCORE_MEASURES]
+        possible = [m for m in MEASURES if m not in catalog.SCORE_MEASURES]
         if scores is not None:
             possible = list(MEASURES)
     for measure in named or ():
-        if y is not None and error_costs(measure):
+        if y is not None and catalog.error_costs(measure):
             continue
-        check_one_of("measures", measure, (*MEASURES, COST))
+        check_one_of("measures", measure, (*MEASURES, catalog.COST))
         if measure not in possible:
             need = "`y_true`" if y is None else "`scores`"
-            raise ValueError(f"{MEASURE_NAMES[measure]} needs {need}.")
+            raise ValueError(f"{catalog.MEASURE_NAMES[measure]} needs {need}.")
     return list(named or possible)
 
 
@@ -355,7 +352,7 @@ def _for_measure(
     measure: str, pred: Any, scores: NDArray[np.float64] | None, y: Any, weight: Any
 ) -> Any:
     """Return what a measure is computed from; an AUC needs no more than the order."""
-    if measure not in SCORE_MEASURES or scores is None:
+    if measure not in catalog.SCORE_MEASURES or scores is None:
         return pred
     if ((scores >= 0) & (scores <= 1)).all():
         return scores

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from fairdash._wording import Kpi, interval, listing, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
-from fairdash.audits.brief import brief
 from fairdash.audits.counterparts import Change, changes_between, worst_counterparts
+from fairdash.audits.short_verdicts import brief
 from fairdash.audits.table_search import nearest_rows
 from fairdash.datasets import Dataset, Encoder, NumberEncoding
-from fairdash.metrics import group_directions, ignore_columns, wilson_interval
+from fairdash.metrics import group_directions, ignore_columns, intervals
 from fairdash.store import TrialRecord
 
 PairKind = Literal["similar", "changed", "invented"]
@@ -76,7 +76,7 @@ class Pairs:
     def interval(self) -> tuple[float, float]:
         """The 95 % Wilson interval of ``share``; neighbours count for two thirds."""
         worth = _WORTH if self.kind == "similar" else 1.0
-        low, high = wilson_interval(worth * self.changed, worth * self.n)
+        low, high = intervals.wilson_interval(worth * self.changed, worth * self.n)
         return float(low), float(high)
 
     @property
@@ -150,7 +150,7 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
     """Return for test rows, one a unit, the same person with other values of columns.
 
     Of several combinations that which changes the decision, then P(1), most.
-    ``flips`` are of `fairdash.audits.flip_values`.
+    ``flips`` are of `fairdash.audits.look_alikes.flip_values`.
     """
     rows = model.rows
     everyone = np.arange(rows.n)

@@ -24,7 +24,7 @@ from fairdash.audits.choices import opened_on
 from fairdash.audits.stored import audit_rows_of, read_model
 from fairdash.audits.trials.models import Setting, known_models_of, same_model
 from fairdash.brought import OnnxModel, as_onnx
-from fairdash.datasets import Encoder, Roles, group_labels, prepare, split
+from fairdash.datasets import Encoder, Roles, group_labels, remedies, split
 from fairdash.methods import CATALOG, Scorer, scorer_of
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
@@ -169,9 +169,9 @@ class PortableModel:
         for step in self.roles.preparation:
             made = step.kind == "date_parts" and f"{step.column} year" in present
             if step.column in present and not made:
-                present = prepare(present, self._only(preparation=(step,)))
+                present = remedies.prepare(present, self._only(preparation=(step,)))
         types = {n: kind for n, kind in self.roles.types.items() if n in present}
-        return prepare(present, self._only(types=types))
+        return remedies.prepare(present, self._only(types=types))
 
     def _only(self, **steps: Any) -> Roles:
         return self.roles.model_copy(update={"preparation": (), "types": {}} | steps)

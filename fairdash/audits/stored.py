@@ -8,7 +8,7 @@ from fairdash.audits.trials.rows import rows_of, score_of_key
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import scorer_of
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import ENCODED_ALIKE, SweepSpec, trial_key
+from fairdash.sweep import SweepSpec, planning
 
 _ROUNDING = 1e-6  # of stored scores, which are float32: a cut is the score of a row
 
@@ -66,7 +66,7 @@ def encoding_of(
     its key says so.
     """
     keys = {
-        trial_key(
+        planning.trial_key(
             method=trial.method,
             params=trial.params,
             seed=trial.seed,
@@ -75,7 +75,7 @@ def encoding_of(
             train_rows=spec.train_rows,
             version=version,
         )
-        for version in ENCODED_ALIKE
+        for version in planning.ENCODED_ALIKE
     }
     if trial.key not in keys:
         raise ValueError(

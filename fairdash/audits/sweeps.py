@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, change, number, percent, points
-from fairdash.audits.groups.evaluation import chance_worst
+from fairdash.audits.gaps.evaluation import chance_worst
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import (
     Setting,

@@ -14,7 +14,7 @@ from fairdash._wording import clock_time, duration, plural, time_left
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, plan, work
+from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, planning
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _LATEST = 20  # runs that tell how fast this machine is
@@ -51,13 +51,13 @@ def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
     started = snapshot.run.started
     if started is None:
         return None
-    work = _work(store, snapshot.run.id)
+    worth = _work(store, snapshot.run.id)
     done = total = 0.0
     for trial in snapshot.trials:
         written = store.artifact(trial.key).written()
         if written is None or written >= started:
-            total += work[trial.key]
-            done += work[trial.key] * trial.share
+            total += worth[trial.key]
+            done += worth[trial.key] * trial.share
     if not done or done < _ENOUGH * total:
         return None
     return (time.time() - started) * (total - done) / done
@@ -86,7 +86,7 @@ def _work(store: Store, run_id: str) -> dict[str, float]:
     ]
     return {
         trial.key: stack.length / len(stack.trials)
-        for stack in plan(trials)
+        for stack in planning.plan(trials)
         for trial in stack.trials
     }
 
@@ -196,7 +196,7 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
     if speed is None:
         return ExpectedCost(len(trials), len(missing), None)
     n_rows = rows_used(store, dataset_id, spec.train_rows)
-    works = [stack.work(n_rows=n_rows) for stack in plan(missing)]
+    works = [stack.work(n_rows=n_rows) for stack in planning.plan(missing)]
     longest = max(max(works), sum(works) / n_workers())
     seconds = longest / speed * _crowd() + _FOLLOWING
     return ExpectedCost(len(trials), len(missing), seconds)
@@ -241,7 +241,7 @@ def _speeds(store: Store, run_id: str) -> Sequence[float]:
             stack = trial.method, trial.seed, trial.seconds
             stacks.setdefault(stack, []).append(trial)
     return [
-        work(trials[0].params, n_rows=n_rows, n_models=len(trials))
+        planning.work(trials[0].params, n_rows=n_rows, n_models=len(trials))
         / (seconds * len(trials))
         for (_, _, seconds), trials in stacks.items()
     ]

@@ -8,9 +8,8 @@ from fairdash.metrics import (
     Finding,
     LocalMeasure,
     Speech,
-    best_off,
-    for_all_pairs,
-    measure_in_text,
+    catalog,
+    intervals,
     sentence,
 )
 
@@ -34,7 +33,10 @@ def audit_verdict(
         `worst_inside` of the first measure.
     """
     first = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
-    name, sizes = measure_in_text(first["measure"].iloc[0]), first["difference"].abs()
+    name, sizes = (
+        catalog.measure_in_text(first["measure"].iloc[0]),
+        first["difference"].abs(),
+    )
     sentences = []
     if first["clear"].any():
         widest = sizes.where(first["clear"]).idxmax()
@@ -69,11 +71,11 @@ def worst_inside(
     if np.isnan(gaps).all():
         return None
     groups, n_places = local.cells.groups, int(local.estimable.sum())
-    level = for_all_pairs(confidence, len(groups), times=n_places)
+    level = intervals.for_all_pairs(confidence, len(groups), times=n_places)
     findings = []
     for place in np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_places]:
         value = local.reported().value[place]
-        best = best_off(measure, value, favourable=favourable)
+        best = catalog.best_off(measure, value, favourable=favourable)
         far = int(np.nanargmax(np.abs(value - value[best])))
         pair, subgroup = (groups[far], groups[best]), local.cells.subgroups[place]
         between = local.between(*pair, subgroup=subgroup, confidence=level)

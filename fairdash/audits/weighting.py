@@ -10,20 +10,13 @@ from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, count, interval, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.brief import brief
-from fairdash.audits.groups.evaluation import constant
+from fairdash.audits.gaps.evaluation import constant
+from fairdash.audits.short_verdicts import brief
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, rows_trained_on
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
-from fairdash.metrics import (
-    Correlation,
-    effective_rows,
-    ratio_by_subgroup,
-    ratio_correlation,
-    top_rows,
-    traits,
-)
+from fairdash.metrics import weights
 from fairdash.store import Store, TrialRecord
 
 _TOP = 0.01  # of the rows
@@ -89,7 +82,9 @@ class Weighted:
             how=_HOW,
         )
 
-    def by_subgroup(self, subgroups: Subgroups) -> tuple[pd.DataFrame, Correlation]:
+    def by_subgroup(
+        self, subgroups: Subgroups
+    ) -> tuple[pd.DataFrame, weights.Correlation]:
         """Return mean weights beside the gaps of the reference, and how they relate."""
         keys = self.trial.key, self.reference.key, self.dataset_id, self.trial.seed
         return _related(self.store, *keys, subgroups)
@@ -128,9 +123,11 @@ def weighted_models(models: Sequence[Setting]) -> list[Setting]:
     return [model for model in models if model.method in giving]
 
 
-def weight_kpis(ratio: NDArray[np.float64], correlation: Correlation) -> list[Kpi]:
+def weight_kpis(
+    ratio: NDArray[np.float64], correlation: weights.Correlation
+) -> list[Kpi]:
     """Return correlation, largest weight and effective rows."""
-    n_rows, effective = len(ratio), effective_rows(ratio)
+    n_rows, effective = len(ratio), weights.effective_rows(ratio)
     return [
         Kpi(
             "Weights and gaps",
@@ -155,14 +152,14 @@ def weight_kpis(ratio: NDArray[np.float64], correlation: Correlation) -> list[Kp
 
 
 def weights_brief(
-    correlation: Correlation, top: TopRows, ratio: NDArray[np.float64]
+    correlation: weights.Correlation, top: TopRows, ratio: NDArray[np.float64]
 ) -> str:
     """Say where the weights went, in at most 20 words.
 
     Weights that leave nearly as many effective rows as there are say nothing, whatever
     they correlate with.
     """
-    effective = effective_rows(ratio) / len(ratio)
+    effective = weights.effective_rows(ratio) / len(ratio)
     if effective > _NEARLY_EQUAL:
         share = percent(effective)
         return f"The weights are practically equal: {share} effective rows."
@@ -176,7 +173,7 @@ def weights_brief(
     return brief("Weights are not clearly related to gaps.", rows)
 
 
-def weights_details(correlation: Correlation, top: TopRows) -> str:
+def weights_details(correlation: weights.Correlation, top: TopRows) -> str:
     """Say how surely weights went where gaps are, and how many rows are at the top."""
     ends = interval(correlation.low, correlation.high, _short)
     related = f"Correlation {number(correlation.value, 2)} ({ends})."
@@ -187,13 +184,13 @@ def weights_details(correlation: Correlation, top: TopRows) -> str:
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
     """Return the rows with the largest weights and what they share."""
     dataset, rows = weighted.store.dataset(weighted.dataset_id), weighted.rows
-    top = top_rows(ratio, _TOP)
+    top = weights.top_rows(ratio, _TOP)
     roles = dataset.roles
     columns = dict.fromkeys(
         [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
-    return TopRows(traits(frame, top), len(top))
+    return TopRows(weights.traits(frame, top), len(top))
 
 
 def _short(value: float) -> str:
@@ -215,9 +212,9 @@ def _related(
     dataset_id: str,
     seed: int,
     subgroups: Subgroups,
-) -> tuple[pd.DataFrame, Correlation]:
+) -> tuple[pd.DataFrame, weights.Correlation]:
     rows = rows_trained_on(store, dataset_id, seed, key, subgroups)
     ratio = _ratio_of(store, key)
     predictions = rows.predictions(reference)
-    table = ratio_by_subgroup(ratio, predictions, **rows.groups)
-    return table, ratio_correlation(ratio, predictions, **rows.groups)
+    table = weights.ratio_by_subgroup(ratio, predictions, **rows.groups)
+    return table, weights.ratio_correlation(ratio, predictions, **rows.groups)

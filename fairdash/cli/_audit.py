@@ -9,16 +9,7 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash._wording import UNDEFINED, number
-from fairdash.audits import (
-    OUTCOME_KINDS,
-    Source,
-    TableAudit,
-    TableQuestion,
-    audit_outcomes,
-    audit_table,
-    complete_rows,
-    load,
-)
+from fairdash.audits import load, tables
 from fairdash.cli._options import File, Unit, Weight, refusing
 from fairdash.datasets import read_table
 
@@ -98,7 +89,7 @@ def audit(
             check_one_of("--out", out.suffix, (".json",))
         if page is not None:
             check_one_of("--report", page.suffix, (".html",))
-        check_one_of("--kind", kind, (_DECISIONS, *OUTCOME_KINDS))
+        check_one_of("--kind", kind, (_DECISIONS, *tables.OUTCOME_KINDS))
         if kind != _DECISIONS:
             options = {"subgroups": subgroup, "reference": reference}
             options |= {"sample_weight": weight, "cluster": unit}
@@ -111,7 +102,7 @@ def audit(
                 page,
             )
             return
-        question = TableQuestion(
+        question = tables.TableQuestion(
             groups=tuple(group),
             decision=decision,
             score=score,
@@ -125,9 +116,9 @@ def audit(
             favourable=not unfavourable,
         )
         frame = read_table(file)
-        source = Source.of(file, len(frame))
+        source = tables.Source.of(file, len(frame))
         scorer = None if model is None else load(model)
-        audited = audit_table(frame, question, source, model=scorer)
+        audited = tables.audit_table(frame, question, source, model=scorer)
     if out is not None:
         out.write_text(json.dumps(audited.to_dict(), ensure_ascii=False, indent=1))
     if page is not None:
@@ -152,8 +143,8 @@ def _say_outcomes(
     chosen = {name: value for name, value in options.items() if value is not None}
     named = [outcome, score, *groups, *(chosen.get("subgroups") or ())]
     named += [chosen.get("sample_weight"), chosen.get("cluster")]
-    rows, excluded = complete_rows(frame, [name for name in named if name])
-    audited = audit_outcomes(
+    rows, excluded = tables.complete_rows(frame, [name for name in named if name])
+    audited = tables.audit_outcomes(
         outcome, score, kind=kind, sensitive_features=groups, frame=rows, **chosen
     )
     excluded_words = [f"{n:,} rows excluded: {why}" for why, n in excluded.items()]
@@ -169,7 +160,7 @@ def _say_outcomes(
         typer.echo(line)
 
 
-def _print(audited: TableAudit) -> None:
+def _print(audited: tables.TableAudit) -> None:
     for name, part in audited.audits.items():
         typer.echo(f"{name}\n{part}\n" if len(audited.audits) > 1 else f"{part}\n")
         for sentence in part.gaps["sentence"]:

@@ -8,24 +8,13 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from fairdash.audits import (
-    FARTHEST,
-    Decisions,
-    Noise,
-    Question,
-    decisions_of,
-    from_level,
-    from_sample,
-    known_models_of,
-    points_table,
-    radius_curve,
-)
+from fairdash.audits import Noise, certificates, trials
 from fairdash.cli._options import Constraint, Home, Run, refusing
 from fairdash.datasets import read_table
 from fairdash.store import open_store
 
 Labels = NDArray[Any]
-Models = dict[str, list[Decisions]]
+Models = dict[str, list[certificates.Decisions]]
 
 
 def certify(
@@ -65,19 +54,23 @@ def certify(
             raise ValueError(
                 "Give --radius, or what is known of the noise: --level or --sample."
             )
-        if radius is not None and not 0 <= radius <= FARTHEST:
-            raise ValueError(f"--radius must be in [0, {FARTHEST}], got {radius:g}.")
+        if radius is not None and not 0 <= radius <= certificates.FARTHEST:
+            raise ValueError(
+                f"--radius must be in [0, {certificates.FARTHEST}], got {radius:g}."
+            )
         if level is not None and sample is not None:
             raise ValueError("Give one of --level and --sample.")
         models, groups = _of_store(home, run)
         noise = _noise(groups, level, sample, true, recorded)
-        question = Question(constraint, slack)
+        question = certificates.Question(constraint, slack)
         curves = [
-            radius_curve(label, seeds, noise, question)
+            certificates.radius_curve(label, seeds, noise, question)
             for label, seeds in models.items()
         ]
     far = max(curve.reach for curve in curves)
-    table = points_table(curves, question, far if radius is None else radius)
+    table = certificates.points_table(
+        curves, question, far if radius is None else radius
+    )
     typer.echo(table.to_string(index=False))
 
 
@@ -85,8 +78,8 @@ def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:
     with closing(open_store(home)) as store:
         dataset_id = store.run(run).dataset_id
         models = {
-            model.label: decisions_of(store, model, dataset_id)
-            for model in known_models_of(store, [run])
+            model.label: certificates.decisions_of(store, model, dataset_id)
+            for model in trials.known_models_of(store, [run])
         }
         if not models:
             raise ValueError(f"Run {run} has no finished model to certify.")
@@ -98,7 +91,7 @@ def _noise(
     groups: Labels, level: float | None, sample: Path | None, true: str, recorded: str
 ) -> Noise:
     if level is not None:
-        return from_level(groups, level)
+        return Noise.from_level(groups, level)
     if sample is None:
         return Noise("unknown", groups)
     frame = read_table(sample)
@@ -108,4 +101,4 @@ def _noise(
             f"{sample} has no columns {missing} (--true, --recorded); it has "
             f"{list(frame)[:20]}."
         )
-    return from_sample(groups, frame, true, recorded)
+    return Noise.from_sample(groups, frame, true, recorded)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash.audits import Policy, Source, check_policy, load
+from fairdash.audits import load, tables
 from fairdash.cli._options import File, refusing
 from fairdash.datasets import read_table
 
@@ -37,11 +37,11 @@ def check(
         ):
             if path is not None:
                 check_one_of(option, path.suffix, (suffix,))
-        limits = Policy.read(policy)
+        limits = tables.Policy.read(policy)
         frame = read_table(file)
-        source = Source.of(file, len(frame))
+        source = tables.Source.of(file, len(frame))
         scorer = None if model is None else load(model)
-        checked = check_policy(frame, limits, source, model=scorer)
+        checked = tables.check_policy(frame, limits, source, model=scorer)
     if out is not None:
         out.write_text(json.dumps(checked.to_dict(), ensure_ascii=False, indent=1))
     if junit is not None:

@@ -10,15 +10,7 @@ from fairdash._record import InvalidError
 from fairdash._validation import parsed
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._options import File, Home, opened, refusing
-from fairdash.datasets import (
-    PUBLIC,
-    Roles,
-    fetch_table,
-    guess_roles,
-    is_address,
-    shown,
-    table_file,
-)
+from fairdash.datasets import PUBLIC, Roles, fetch_table, guess_roles, sources
 from fairdash.jobs import pack_runs, unpack_runs
 from fairdash.store import trouble
 
@@ -74,14 +66,19 @@ def add(
     The exit status is 2 when the file cannot be read or the roles do not fit it.
     """
     with (
-        opened(home, shown(table)) as store,
-        table_file(table, roles=read_roles(roles) if roles else None) as (file, name),
+        opened(home, sources.shown(table)) as store,
+        sources.table_file(table, roles=read_roles(roles) if roles else None) as (
+            file,
+            name,
+        ),
     ):
         digest = store.add_table(file, name, sheet=sheet)
         table_roles = (
             read_roles(roles) if roles else guess_roles(store.table(digest), name)
         )
-        title = name if is_address(table) else name.split(".")[0].replace("_", " ")
+        title = (
+            name if sources.is_address(table) else name.split(".")[0].replace("_", " ")
+        )
         key = store.add_dataset(digest, table_roles, title)
         record = store.dataset_record(key)
     typer.echo(f"{title}: {record.n_rows} rows, outcome {table_roles.outcome()}")

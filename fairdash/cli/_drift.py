@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairdash.audits import drift, known_models_of, model_asked
+from fairdash.audits import drift, portable, trials
 from fairdash.cli._options import (
     Home,
     Out,
@@ -51,9 +51,9 @@ def drift_of_run(
         data = store.run(run_id).dataset_id
         result = drift(
             store,
-            known_models_of(store, [run_id]),
+            trials.known_models_of(store, [run_id]),
             data,
-            main=model_asked(store, run_id, model),
+            main=portable.model_asked(store, run_id, model),
             subgroups=store.dataset_record(data).subgroups,
             other=(file.name.split(".")[0], read_table(file)),
             measure=measure,

@@ -7,7 +7,7 @@ import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash.audits import TableQuestion, exported, load, predictions
+from fairdash.audits import load, portable, tables
 from fairdash.cli._drift import drift_of_run
 from fairdash.cli._options import (
     File,
@@ -88,7 +88,7 @@ def write_report(
                 store, what, sections=section or SECTIONS, model=model, least=least
             )
         else:
-            question = TableQuestion(
+            question = tables.TableQuestion(
                 tuple(group or ()), decision, score=score, threshold=threshold
             )
             frame = read_table(Path(what)) if Path(what).is_file() else None
@@ -118,19 +118,17 @@ def export(
     """
     with opened(home) as store:
         if out.suffix in (".csv", ".parquet"):
-            table = predictions(store, run_id, model, seed)
+            table = portable.predictions(store, run_id, model, seed)
             write(table, out)
             typer.echo(f"{out}: {len(table):,} rows")
             return
-        portable = exported(store, run_id, model, seed)
+        trained = portable.exported(store, run_id, model, seed)
         if out.suffix == ".onnx":
-            content = portable.to_onnx()
+            content = trained.to_onnx()
         else:
-            content = portable.to_bytes(
-                report(store, run_id, model=model).to_markdown()
-            )
+            content = trained.to_bytes(report(store, run_id, model=model).to_markdown())
     out.write_bytes(content)
-    typer.echo(f"{out}: {portable.facts['label']}, seed {portable.facts['seed']}")
+    typer.echo(f"{out}: {trained.facts['label']}, seed {trained.facts['seed']}")
 
 
 def predict(
@@ -144,12 +142,12 @@ def predict(
     """
     with refusing():
         check_out(out)
-        portable = load(model)
+        trained = load(model)
     with refusing(file):
         frame = read_table(file)
         if "score" in frame:
             raise ValueError("It already has a column 'score'; rename it.")
-        scored = frame.assign(score=portable.predict_proba(frame)[:, 1])
+        scored = frame.assign(score=trained.predict_proba(frame)[:, 1])
     write(scored, out)
     typer.echo(f"{out}: {len(scored):,} rows scored")
 

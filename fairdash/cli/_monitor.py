@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash.audits import Monitor, Policy, Watch
+from fairdash.audits import tables
 from fairdash.cli._options import Home, Out, check_out, opened, refusing, say
 
 ALLOWED = "FAIRDASH_MONITOR_HOOKS"
@@ -59,15 +59,17 @@ def add(
     fit.
     """
     with opened(home) as store:
-        if name in {Watch.of_json(text).monitor.name for text in store.monitors()}:
+        if name in {
+            tables.Watch.of_json(text).monitor.name for text in store.monitors()
+        }:
             raise ValueError(
                 f"There is a monitor {name!r}; remove it, or choose another name."
             )
         if hook is not None:
             check_one_of("--hook", hook, allowed_hooks())
-        limits = Policy.read(policy).model_dump(mode="json")
+        limits = tables.Policy.read(policy).model_dump(mode="json")
         fields = (name, source, limits, every, date, outcomes, key, hook)
-        store.keep_monitor(name, Watch(Monitor(*fields), ()).to_json())
+        store.keep_monitor(name, tables.Watch(tables.Monitor(*fields), ()).to_json())
     typer.echo(f"{name} was added; `fairdash monitor run` looks at its batches")
 
 
@@ -84,9 +86,9 @@ def run(
     """
     alarm = False
     with opened(home) as store:
-        every = [Watch.of_json(text).monitor.name for text in store.monitors()]
+        every = [tables.Watch.of_json(text).monitor.name for text in store.monitors()]
         for name in names or sorted(every):
-            before = Watch.of_json(store.monitor(name))
+            before = tables.Watch.of_json(store.monitor(name))
             watch = before.run()
             store.keep_monitor(name, watch.to_json())
             typer.echo(f"{name}: {watch.answer().verdict}")
@@ -108,9 +110,9 @@ def show(
     with opened(home) as store:
         check_out(out)
         if name is not None:
-            say(Watch.of_json(store.monitor(name)).answer(), out)
+            say(tables.Watch.of_json(store.monitor(name)).answer(), out)
             return
-        for watch in map(Watch.of_json, store.monitors()):
+        for watch in map(tables.Watch.of_json, store.monitors()):
             typer.echo(f"{watch.monitor.name}: {watch.answer().verdict}")
 
 
@@ -127,7 +129,7 @@ def allowed_hooks() -> list[str]:
     return [line for line in os.environ.get(ALLOWED, "").splitlines() if line.strip()]
 
 
-def _call(watch: Watch) -> None:
+def _call(watch: tables.Watch) -> None:
     """Give a new alarm to the hook, if the operator still allows it."""
     hook = watch.monitor.hook
     if hook is None:

@@ -21,15 +21,7 @@ from fairdash.cli._options import (
     opened,
     write,
 )
-from fairdash.jobs import (
-    FOR_DATABASE,
-    attach,
-    keep_table,
-    queue,
-    run_open,
-    wake,
-    why_waits,
-)
+from fairdash.jobs import engine, keep_table, queue, run_open, wake
 from fairdash.store import Snapshot, Store, StoreError, Unreachable
 from fairdash.sweep import SweepSpec
 
@@ -91,7 +83,7 @@ def run(
             spec, name = SweepSpec.of_run(old.spec), name or old.name
         else:
             raise ValueError("Give either a configuration or --resume ID.")
-        with attach(store.home):
+        with engine.attach(store.home):
             run_id = queue(store, spec, name=name)
             snapshot = follow(store, run_id, inline=inline)
         rows = snapshot.table()
@@ -123,7 +115,9 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
                 store.ask_cancel(run_id)
             snapshot = store.snapshot(run_id, curves=False)
             reached = time.monotonic()
-            wait = "" if inline or snapshot.run.over else why_waits(store, snapshot)
+            wait = (
+                "" if inline or snapshot.run.over else engine.why_waits(store, snapshot)
+            )
             done = f"{snapshot.count('finished')} of {len(snapshot.trials)} trials"
             say(wait, wait or snapshot.run.status, done)
             bar.update(task, completed=snapshot.share)
@@ -141,7 +135,7 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
                 away = time.monotonic() - reached
                 if away > AWAY_SECONDS:
                     raise StoreError(LOST.format(duration(away), run_id)) from error
-                say(FOR_DATABASE, f"{FOR_DATABASE} for {duration(away)}")
+                say(engine.FOR_DATABASE, f"{engine.FOR_DATABASE} for {duration(away)}")
             time.sleep(POLL_SECONDS)
 
 

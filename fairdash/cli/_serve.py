@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from fairdash.cli._options import Home, refuse, refusing
-from fairdash.jobs import attach, ensure_engine, log_to_stderr, watching
+from fairdash.jobs import engine
 from fairdash.store import home_folder, open_store
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -51,9 +51,9 @@ def serve(
     os.umask(0o077)  # whatever Streamlit or a library writes is for us only
     os.environ["FAIRDASH_HOME"] = str(folder)
     store = open_store(folder)
-    log_to_stderr()
-    with attach(folder), watching(folder):
-        ensure_engine(folder)
+    engine.log_to_stderr()
+    with engine.attach(folder), engine.watching(folder):
+        engine.ensure_engine(folder)
         serve_pages(folder, address, port, rules)
         if left := len(store.open_runs()):
             log.info("%d open runs go on in the background", left)

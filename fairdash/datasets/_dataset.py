@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import as_written
-from fairdash.datasets._columns import example_rows, is_nested, label_codes
 from fairdash.datasets._problems import find_errors
-from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
 from fairdash.datasets._subgroups import has_bins
+from fairdash.datasets.column_kinds import example_rows, is_nested, label_codes
+from fairdash.datasets.remedies import prepare
 
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
 FOLDS = 5  # test rows of so many folds are all rows

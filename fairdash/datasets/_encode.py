@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
-from fairdash.datasets._columns import example_rows, is_number, label_codes
 from fairdash.datasets._dataset import Dataset
 from fairdash.datasets._roles import Roles
+from fairdash.datasets.column_kinds import example_rows, is_number, label_codes
 
 PART_ROWS = 262_144
 OTHER = "(other)"

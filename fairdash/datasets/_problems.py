@@ -8,15 +8,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import plural
-from fairdash.datasets._columns import (
+from fairdash.datasets._roles import Cut, Remedy, Roles
+from fairdash.datasets._rows import group_codes, outcomes, used_rows
+from fairdash.datasets.column_kinds import (
     count_labels,
     is_identifier,
     is_nested,
     is_number,
     label_codes,
 )
-from fairdash.datasets._roles import Cut, Remedy, Roles
-from fairdash.datasets._rows import group_codes, outcomes, used_rows
 
 # errors of single features, which leave the rest of the table usable
 FEATURE_ERRORS = {"identifier", "infinite values"}

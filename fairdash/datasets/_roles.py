@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from fairdash._record import Before, Record, default
 from fairdash._validation import Count, value_label
 from fairdash._wording import plural
-from fairdash.datasets._columns import ColumnKind
 from fairdash.datasets._scores import ScoreColumn
+from fairdash.datasets.column_kinds import ColumnKind
 
 RemedyKind = Literal[
     "leave_out", "drop_duplicates", "missing", "recode", "convert", "date_parts"

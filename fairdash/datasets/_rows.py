@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import is_bare
-from fairdash.datasets._columns import PROBED_ROWS, is_nested, label_codes
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._subgroups import cut_column
+from fairdash.datasets.column_kinds import PROBED_ROWS, is_nested, label_codes
 
 MISSING_GROUP = "Missing"
 

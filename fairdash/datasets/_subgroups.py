@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from fairdash._record import Record, Whole
 from fairdash._validation import Count, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
-from fairdash.datasets._columns import (
+from fairdash.datasets._roles import Labels
+from fairdash.datasets.column_kinds import (
     count_codes,
     is_age,
     is_number,
     is_whole,
     label_codes,
 )
-from fairdash.datasets._roles import Labels
 
 AGE_WIDTH = 10.0
 AGE_ANCHOR = 25.0

@@ -2,23 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fairdash.jobs._engine import (
-    FOR_DATABASE,
-    Lease,
-    attach,
-    ensure_engine,
-    log_to_stderr,
-    watching,
-    why_waits,
-)
-from fairdash.jobs._work import (
-    cancel,
-    keep_table,
-    queue,
-    run_open,
-    submit,
-    wake,
-)
+from fairdash.jobs import engine
+from fairdash.jobs._work import cancel, keep_table, queue, run_open, submit, wake
 from fairdash.jobs.bundle import (
     BUNDLE_TASK,
     Unpacked,

@@ -13,7 +13,6 @@ from typing import Any
 
 from distributed import Client, KilledWorker
 
-from fairdash.jobs._engine import APPS, CARD, code_version, lacks_room, take
 from fairdash.jobs._work import begin, describe, end, fail, record
 from fairdash.jobs._workers import (
     check_encrypted,
@@ -21,8 +20,9 @@ from fairdash.jobs._workers import (
     local_cluster,
     run_stack,
 )
+from fairdash.jobs.engine import APPS, CARD, code_version, lacks_room, take
 from fairdash.store import Claim, RunRecord, Store, open_store, private
-from fairdash.sweep import Stack
+from fairdash.sweep import planning
 
 TURN_SECONDS = 0.2
 IDLE_SECONDS = 0.5  # between turns while no run is open
@@ -124,7 +124,7 @@ def _is_connected(client: Client) -> bool:
 class Task:
     """A stack at a worker."""
 
-    stack: Stack
+    stack: planning.Stack
     future: Any
 
 
@@ -133,7 +133,7 @@ class OpenRun:
     """A run that is being driven: stacks not yet given out, and those at workers."""
 
     id: str
-    waiting: deque[Stack]
+    waiting: deque[planning.Stack]
     tasks: dict[str, Task] = field(default_factory=dict)
     deaths: Counter[str] = field(default_factory=Counter)
     cancel_sent: float | None = None
@@ -206,7 +206,9 @@ class Host:
             elif run.cancel_sent is None:  # not by us: the scheduler was reset
                 run.waiting.appendleft(task.stack)
 
-    def _failed(self, run: OpenRun, stack: Stack, error: BaseException) -> None:
+    def _failed(
+        self, run: OpenRun, stack: planning.Stack, error: BaseException
+    ) -> None:
         if not isinstance(error, KilledWorker):
             fail(self.store, run.id, stack, describe(error))
             return
@@ -268,7 +270,7 @@ class Host:
             if run.waiting:
                 turns.append(run)
 
-    def _submit(self, run: OpenRun, stack: Stack) -> None:
+    def _submit(self, run: OpenRun, stack: planning.Stack) -> None:
         key = f"{run.id}-{stack.key}-{run.deaths[stack.key]}"
         future = self.client.submit(
             run_stack,

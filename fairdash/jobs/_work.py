@@ -11,17 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from fairdash.datasets import Dataset, check_reading, is_address
-from fairdash.jobs._engine import CARD, ENGINE, ensure_engine, take
+from fairdash.datasets import Dataset, reading, sources
+from fairdash.jobs.engine import CARD, ENGINE, ensure_engine, take
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Store, StoreError, Unreachable
 from fairdash.sweep import (
-    Stack,
     SweepSpec,
     Trial,
     TrialResult,
     expand,
-    plan,
+    planning,
     score,
     source_file,
     train_stack,
@@ -40,7 +39,7 @@ class Outcome:
     error: str | None = None
 
 
-def begin(store: Store, run: RunRecord) -> list[Stack]:
+def begin(store: Store, run: RunRecord) -> list[planning.Stack]:
     """Mark a run as running and return what is left to do; so it resumes, too.
 
     Raises ValueError when a trial cannot be planned, say because its method is gone.
@@ -51,7 +50,7 @@ def begin(store: Store, run: RunRecord) -> list[Stack]:
         for trial in store.snapshot(run.id, curves=False).trials
         if trial.key in left
     ]
-    stacks = plan(trials)
+    stacks = planning.plan(trials)
     store.set_status(run.id, "running")
     return stacks
 
@@ -67,7 +66,7 @@ def record(store: Store, run_id: str, outcomes: Iterable[Outcome]) -> None:
             store.put_trial(run_id, outcome.key, row=outcome.row, seconds=seconds)
 
 
-def fail(store: Store, run_id: str, stack: Stack, error: str) -> None:
+def fail(store: Store, run_id: str, stack: planning.Stack, error: str) -> None:
     """Write that no trial of a stack came out."""
     record(store, run_id, [Outcome(trial.key, error=error) for trial in stack.trials])
 
@@ -79,7 +78,7 @@ def end(store: Store, run_id: str) -> None:
 
 
 def work(
-    store: Store, run: RunRecord, stack: Stack, link: "StoreLink"
+    store: Store, run: RunRecord, stack: planning.Stack, link: "StoreLink"
 ) -> list[Outcome] | None:
     """Train what is not on disk yet, keep it there, and measure all for the run.
 
@@ -91,7 +90,7 @@ def work(
     dataset = store.dataset(run.dataset_id)
     failed = []
     missing = [t for t in stack.trials if not store.artifact(t.key).exists()]
-    waiting = plan(missing, max_models=len(missing))
+    waiting = planning.plan(missing, max_models=len(missing))
     while waiting:
         part = waiting.pop(0)
         try:
@@ -148,7 +147,11 @@ def keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
 
 
 def measure(
-    store: Store, dataset: Dataset, stack: Stack, keys: list[str], spec: SweepSpec
+    store: Store,
+    dataset: Dataset,
+    stack: planning.Stack,
+    keys: list[str],
+    spec: SweepSpec,
 ) -> list[Outcome]:
     """Return the metrics of models on disk; one that is damaged fails alone."""
     damaged, measured = [], []
@@ -205,8 +208,8 @@ def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
             update={"data": data.model_copy(update={"path": str(file)})}
         )
     assert data.table is not None, "a source has one of three names"
-    reading = check_reading(data.table, file, data.table_format, file.name)
-    store.add_table(file, file.name, **reading._asdict())
+    checked = reading.check_reading(data.table, file, data.table_format, file.name)
+    store.add_table(file, file.name, **checked._asdict())
     return spec
 
 
@@ -248,7 +251,9 @@ def keep_data(store: Store, spec: SweepSpec) -> str:
     if data.table is not None:
         return store.add_dataset(data.table, data.roles, data.name, spec.subgroups)
     with source_file(data) as (path, name):
-        table = store.add_table(path, name if is_address(data.path) else path.name)
+        table = store.add_table(
+            path, name if sources.is_address(data.path) else path.name
+        )
     return store.add_dataset(table, data.roles, name, spec.subgroups)
 
 

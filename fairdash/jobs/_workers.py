@@ -17,7 +17,7 @@ from distributed import LocalCluster, Security
 
 from fairdash.jobs._work import Outcome, StoreLink, work
 from fairdash.store import Store, home_folder, open_store
-from fairdash.sweep import Stack
+from fairdash.sweep import planning
 
 SETTINGS = {
     # A forked worker is ready in a quarter of a second and shares torch's pages.
@@ -122,7 +122,7 @@ async def kill_worker(dask_worker: Any = None) -> None:
 
 
 def run_stack(
-    home: str, place: str | None, run_id: str, stack: Stack, *, polite: bool
+    home: str, place: str | None, run_id: str, stack: planning.Stack, *, polite: bool
 ) -> list[Outcome] | None:
     """Work on a stack; the data set is read from the store, once per process.
 

@@ -11,7 +11,7 @@ import multiprocessing.forkserver
 import os
 from pathlib import Path
 
-from fairdash.jobs._engine import CARD, ENGINE, Lease, log_to_stderr, take
+from fairdash.jobs.engine import CARD, ENGINE, Lease, log_to_stderr, take
 from fairdash.store import trouble
 
 PRELOADED = [

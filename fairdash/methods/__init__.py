@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from fairdash.methods.adversarial.fad import CUMA, FAD
     from fairdash.methods.adversarial.road import BROAD, ROAD
     from fairdash.methods.adversarial.zhang import AdversarialDebiasing, Unconstrained
-    from fairdash.methods.catalog import (
-        CATALOG,
-    )
+    from fairdash.methods.catalog import CATALOG
     from fairdash.methods.classical.plain import Weighted
     from fairdash.methods.declare import Effort, Method, Param, param
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
@@ -22,22 +20,13 @@ if TYPE_CHECKING:
         TruncatedLogistic,
         fair_log_loss_multiplier,
     )
-    from fairdash.methods.network import (
-        CACHED_ROWS,
-    )
+    from fairdash.methods.network import CACHED_ROWS
     from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
     from fairdash.methods.noisy_groups.estimators import NoisyGroupsNaive
     from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
     from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
     from fairdash.methods.own import FairClassifier
-    from fairdash.methods.scorers import (
-        Boosted,
-        Forest,
-        LinearMixture,
-        Network,
-        Scorer,
-        scorer_of,
-    )
+    from fairdash.methods.scorers import Network, Scorer, scorer_of
 else:
     _named, __dir__ = lazy(__name__, __file__)
 

@@ -9,36 +9,18 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
-    from fairdash.metrics.group.catalog import (
-        COST,
-        INTERVAL_KINDS,
-        MEASURE_NAMES,
-        MEASURE_SYMBOLS,
-        MEASURES,
-        NUMBER_MEASURES,
-        RATES,
-        SCORE_MEASURES,
-        Measure,
-        best_off,
-        better_when,
-        error_costs,
-        measure_of,
-        rate_of,
+    from fairdash.metrics.group import (
+        catalog,
+        counting,
+        intervals,
+        variance,
+        views,
+        weights,
     )
+    from fairdash.metrics.group.catalog import MEASURES, Measure
     from fairdash.metrics.group.cell_values import TOO_FEW
     from fairdash.metrics.group.chance import compare
     from fairdash.metrics.group.change import GroupMeans, change_of_gap, gap_change
-    from fairdash.metrics.group.counting import binary_vector, divide, row_weights
-    from fairdash.metrics.group.estimates import (
-        gap_of,
-        gap_table,
-        of_all_rows,
-        over_seeds,
-        ratio_of_measure,
-        ratio_table,
-        value_table,
-        worst_of,
-    )
     from fairdash.metrics.group.evaluate import (
         decision_status,
         evaluate,
@@ -49,17 +31,7 @@ if TYPE_CHECKING:
         Speech,
         clause,
         gap_ends,
-        in_points,
-        measure_in_text,
         sentence,
-        whole_points,
-    )
-    from fairdash.metrics.group.intervals import (
-        Interval,
-        difference_of,
-        for_all_pairs,
-        gap_interval,
-        wilson_interval,
     )
     from fairdash.metrics.group.local import (
         LocalRates,
@@ -78,17 +50,7 @@ if TYPE_CHECKING:
     )
     from fairdash.metrics.group.rates import (
         demographic_parity_difference,
-        demographic_parity_ratio,
         equalized_odds_difference,
-    )
-    from fairdash.metrics.group.variance import linearised, unit_codes
-    from fairdash.metrics.group.weights import (
-        Correlation,
-        effective_rows,
-        ratio_by_subgroup,
-        ratio_correlation,
-        top_rows,
-        traits,
     )
     from fairdash.metrics.individual import (
         FairMetric,

@@ -15,30 +15,15 @@ from fairdash._lazy import load
 load("plotly")
 
 
+from fairdash.plots import theme
 from fairdash.plots._drift import plot_gap_changes
 from fairdash.plots._front import METRICS, plot_front
 from fairdash.plots._individual import plot_pairs
 from fairdash.plots._limits import plot_limits
 from fairdash.plots._local import MOST_MODELS, plot_local_di
 from fairdash.plots._models import plot_comparison
-from fairdash.plots._noisy_groups import (
-    plot_worst_case,
-)
+from fairdash.plots._noisy_groups import plot_worst_case
 from fairdash.plots._outcome import plot_base_rates, plot_calibration
-from fairdash.plots._theme import (
-    CONFIG,
-    Picture,
-    Theme,
-    figure_json,
-    group_colours_of,
-    model_chips,
-    palette,
-    plotly_script,
-    resolve,
-)
-from fairdash.plots._training import (
-    plot_training,
-)
-from fairdash.plots._weights import (
-    plot_ratio_against_di,
-)
+from fairdash.plots._training import plot_training
+from fairdash.plots._weights import plot_ratio_against_di
+from fairdash.plots.theme import Picture, resolve

@@ -13,7 +13,7 @@ from fairdash.plots._rows import (
     reasons_of,
     records,
 )
-from fairdash.plots._theme import INK, MUTED, Picture, Spec, value_axis
+from fairdash.plots.theme import INK, MUTED, Picture, Spec, value_axis
 
 
 def plot_gap_changes(

@@ -11,7 +11,7 @@ from fairdash.plots._rows import (
     scatter,
     upright_line,
 )
-from fairdash.plots._theme import (
+from fairdash.plots.theme import (
     INK,
     Picture,
     Spec,

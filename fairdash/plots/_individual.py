@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash._wording import number, percent, wrap
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
-from fairdash.plots._theme import GROUPS, INK, Picture, Spec, value_axis
+from fairdash.plots.theme import GROUPS, INK, Picture, Spec, value_axis
 
 _MOST_CHANGES, _WIDE = 10, 44  # differences under the pointer, letters a line
 _OF_PAIRS = {

@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash._wording import interval, number
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
-from fairdash.plots._theme import GROUPS, INK, MUTED, Picture, Spec, fade, value_axis
+from fairdash.plots.theme import GROUPS, INK, MUTED, Picture, Spec, fade, value_axis
 
 _STATUSES = {
     "pass": ("kept", INK, "circle"),

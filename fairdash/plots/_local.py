@@ -24,7 +24,7 @@ from fairdash.plots._rows import (
     records,
     undecided,
 )
-from fairdash.plots._theme import (
+from fairdash.plots.theme import (
     INK,
     Picture,
     Spec,
@@ -60,10 +60,10 @@ def plot_local_di(
     Parameters
     ----------
     table : DataFrame
-        Of ``fairdash.metrics.gap_table``, with a column "label" that names the model.
-        The subgroups of the first model set the rows.
+        Of ``fairdash.metrics.views.gap_table``, with a column "label" that names the
+        model. The subgroups of the first model set the rows.
     values : DataFrame
-        Of ``fairdash.metrics.value_table``, with the column "label".
+        Of ``fairdash.metrics.views.value_table``, with the column "label".
     models : DataFrame
         label, colour_role, overall (the gap over all rows), and constant if known: one
         row per model, in the order of drawing; at most four. The last is looked at.

@@ -10,7 +10,7 @@ from fairdash.plots._rows import (
     marks_of,
     records,
 )
-from fairdash.plots._theme import (
+from fairdash.plots.theme import (
     Picture,
     Spec,
     model_marks,

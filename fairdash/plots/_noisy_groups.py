@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash._wording import in_points, percent
 from fairdash.plots._rows import records, scatter, upright_line
-from fairdash.plots._theme import INK, Picture, Spec, fade, finish, text, value_axis
+from fairdash.plots.theme import INK, Picture, Spec, fade, finish, text, value_axis
 
 
 def plot_worst_case(

@@ -15,7 +15,7 @@ from fairdash.plots._rows import (
     reasons_of,
     records,
 )
-from fairdash.plots._theme import (
+from fairdash.plots.theme import (
     Picture,
     Spec,
     group_colours,
@@ -64,7 +64,7 @@ def plot_base_rates(
     """One row per subgroup, one mark per group; dashed: the whole group.
 
     Its figure has per group a trace of marks with Wilson intervals and a dashed line.
-    The tables are ``cells`` and ``groups`` of ``fairdash.audits.base_rates``;
+    The tables are ``cells`` and ``groups`` of ``fairdash.audits.gaps.base_rates``;
     ``outcome`` says what the share is of, ``source`` which rows these are.
     """
     series = []

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from fairdash._wording import fitting, number, wrap
-from fairdash.plots._theme import (
+from fairdash.plots.theme import (
     BAND,
     INK,
     MUTED,
@@ -220,7 +220,7 @@ def draw_rows(
     least, around, lowest : int
         Pixels of a row, above and below all, and of the figure at least.
     look : dict
-        For `fairdash.plots._theme.finish`.
+        For `fairdash.plots.theme.finish`.
     """
     places = positions(labels) if grouped else [float(i) for i in range(len(labels))]
     below = 0.8 if any(np.isfinite(panel.chance) for panel in panels) else 0.0

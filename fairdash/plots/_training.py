@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash._wording import listing, number
 from fairdash.plots._rows import scatter
-from fairdash.plots._theme import (
+from fairdash.plots.theme import (
     INK,
     MUTED,
     Picture,

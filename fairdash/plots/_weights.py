@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairdash._wording import between, number
 from fairdash.plots._rows import dots, interval_bars, numbers, records, scatter
-from fairdash.plots._theme import (
+from fairdash.plots.theme import (
     INK,
     MUTED,
     Picture,
@@ -32,9 +32,9 @@ def plot_ratio_against_di(
     """Mean weight against the gap, one dot per estimable subgroup, area by rows.
 
     The figure has the dots, then the line if there is one. ``table`` is of
-    ``fairdash.metrics.ratio_by_subgroup``, ``reference`` whose gaps it has; the line is
-    that of ``related``, a ``fairdash.metrics.Correlation``, none where its slope is
-    NaN.
+    ``fairdash.metrics.weights.ratio_by_subgroup``, ``reference`` whose gaps it has;
+    the line is that of ``related``, a ``fairdash.metrics.weights.Correlation``, none
+    where its slope is NaN.
     """
     shown = table[table["estimable"]]
     colour = method_mark(colour_role)[0]

@@ -12,7 +12,6 @@ from fairdash._lazy import lazy
 if TYPE_CHECKING:
     from fairdash.postprocessing.base import Report
     from fairdash.postprocessing.baselines import (
-        PARITY,
         Baselines,
         HardtThreshold,
         RejectOption,
@@ -24,11 +23,10 @@ if TYPE_CHECKING:
         as_margins,
         cross,
         fill_missing,
-        guess_score_type,
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
     from fairdash.postprocessing.ramp import CovarianceRamp, RampPreview, RampThreshold
     from fairdash.postprocessing.rows import ScoredRows, SplitScores
-    from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
+    from fairdash.postprocessing.rules import Thresholds, apply_thresholds
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -11,12 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fairdash._wording import listing, moved_words, percent
-from fairdash.metrics import (
-    MEASURE_NAMES,
-    SCORE_MEASURES,
-    LocalRates,
-    expected_measure,
-)
+from fairdash.metrics import LocalRates, catalog, expected_measure
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
@@ -53,8 +48,8 @@ class Report(NamedTuple):
             For a measure of scores, which no threshold changes, and for one that needs
             an outcome where there is none.
         """
-        if measure in SCORE_MEASURES:
-            name = MEASURE_NAMES[measure]
+        if measure in catalog.SCORE_MEASURES:
+            name = catalog.MEASURE_NAMES[measure]
             raise ValueError(f"{name} is of scores, and thresholds change decisions.")
         rows = self.rows
         before, after = (

@@ -19,7 +19,7 @@ from fairdash._validation import (
     value_label,
 )
 from fairdash._wording import listing
-from fairdash.metrics import binary_vector, row_weights
+from fairdash.metrics import counting
 
 Array = NDArray[np.float64]
 ScoreType = Literal["margin", "probability", "decision"]
@@ -116,7 +116,7 @@ def as_weights(sample_weight: ArrayLike | None, like: Array) -> Array | None:
     """Return weights of the rows: finite, none negative, some above 0."""
     if sample_weight is None:
         return None
-    weight = row_weights("sample_weight", sample_weight, len(like))
+    weight = counting.row_weights("sample_weight", sample_weight, len(like))
     if not weight.any():
         raise ValueError("`sample_weight` must not be 0 in all rows.")
     return weight
@@ -185,7 +185,7 @@ def known_codes(
 
 def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:
     """Return outcomes as 0/1."""
-    labels = binary_vector("y", y)
+    labels = counting.binary_vector("y", y)
     check_lengths(like, labels)
     return labels
 

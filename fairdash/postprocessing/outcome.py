@@ -9,12 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fairdash.metrics import (
-    GroupMeans,
-    change_of_gap,
-    gap_interval,
-    wilson_interval,
-)
+from fairdash.metrics import GroupMeans, change_of_gap, intervals
 from fairdash.postprocessing.inputs import Array
 
 
@@ -81,8 +76,8 @@ class DecisionSums:
         each, whole = n / heavy, n.sum() / heavy.sum()  # Kish's rows of a unit
         right = self.h[..., 1].sum() + (self.n - self.h)[..., 0].sum()
         ends = right * whole, n.sum() * whole
-        accuracy = wilson_interval(*ends)
-        gap = gap_interval(h * each, n * each)
+        accuracy = intervals.wilson_interval(*ends)
+        gap = intervals.gap_interval(h * each, n * each)
         moved, squares = self._moved()
         sign = np.array([-1.0, 1.0])  # more positive decisions are right where y is 1
         rows = {

@@ -7,23 +7,9 @@ from importlib.metadata import version
 
 from fairdash import __version__
 from fairdash._wording import count, duration, listing, plural, utc
-from fairdash.audits import (
-    GAP_HELP,
-    Answer,
-    Listing,
-    base_rate_kpis,
-    base_rates,
-    every_measure,
-    local_by_measure,
-    own_models,
-    part_sizes,
-    readable_measures,
-    runtime,
-    trained_as,
-    trained_elsewhere,
-)
+from fairdash.audits import Answer, Listing, gaps, training, trials
 from fairdash.methods import CATALOG
-from fairdash.metrics import MEASURE_NAMES
+from fairdash.metrics import catalog
 from fairdash.reports._blocks import (
     Block,
     Cards,
@@ -47,7 +33,7 @@ PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
 _TERMS = {
     "Test rows": "Rows that no model was trained or chosen on. Every number reported "
     "is of them, unless validation rows are named.",
-    "Gap": GAP_HELP,
+    "Gap": gaps.GAP_HELP,
     "Largest local gap": "The largest gap inside a subgroup that is estimable.",
     "Chance alone": "What the largest gap of a model that is fair in every subgroup "
     "stays below in 95% of cases: groups shuffled within subgroups. The largest of "
@@ -91,14 +77,14 @@ def data(subject: DataSubject) -> Sequence[Block]:
     """Return what the data are, by counts and rates alone: no row is shown."""
     dataset, least = subject.dataset, subject.least
     record = subject.store.dataset_record(subject.dataset_id)
-    roles, rates = dataset.roles, base_rates(dataset, subject.subgroups)
+    roles, rates = dataset.roles, gaps.base_rates(dataset, subject.subgroups)
     sizes = rates.groups.set_index("group")["n"]
     few = subject.small_groups
     counts = [
         f"{name} ({'suppressed' if name in few else plural(int(sizes[name]), 'row')})"
         for name in dataset.group_names
     ]
-    parts = map(count, part_sizes(subject.store, subject.dataset_id))
+    parts = map(count, trials.part_sizes(subject.store, subject.dataset_id))
     names = ", ".join(roles.features)
     facts = {
         "Table": f"{record.table_name}, sha256 {record.table_sha256}",
@@ -111,7 +97,7 @@ def data(subject: DataSubject) -> Sequence[Block]:
     }
     n_read = max(record.n_rows, 1)
     blocks: list[Block] = [
-        Cards(base_rate_kpis(rates, dataset.n_rows, n_read, guessed=False)),
+        Cards(gaps.base_rate_kpis(rates, dataset.n_rows, n_read, guessed=False)),
         Facts(facts),
     ]
     if len(dataset.excluded):
@@ -147,10 +133,10 @@ def reproduce(subject: RunSubject) -> Sequence[Block]:
     table = "" if spec.data.sample else " --table FILE"
     argument = "" if spec.data.sample else " FILE"
     seeds = sorted({trial.seed for trial in subject.snapshot.trials})
-    trained = trained_as(subject.store, run.id)
-    seconds = runtime(run)
+    trained = trials.trained_as(subject.store, run.id)
+    seconds = training.runtime(run)
     took = f", took {duration(seconds)}" if seconds else ""
-    if trained_elsewhere(subject.store, run.id):
+    if training.trained_elsewhere(subject.store, run.id):
         took = ", from a bundle of models trained elsewhere"
     facts = {
         "Run": f"{run.id}, {run.name}, {run.status}",
@@ -181,17 +167,17 @@ def audited(subject: DataSubject) -> Sequence[Block]:
     roles, groups = dataset.roles, dataset.group_names
     favourable = roles.positive_is != "unfavourable"
     looked_at = "selection_rate" if favourable else "false_positive_rate"
-    for model in own_models(subject.store, data):
+    for model in trials.own_models(subject.store, data):
         if subject.small_groups:
             return [Words(few_words(subject.least))]
-        table = every_measure(subject.store, model, data, favourable=favourable)
+        table = gaps.every_measure(subject.store, model, data, favourable=favourable)
         sentences = table.set_index("measure")["sentence"]
-        blocks.append(Words(sentences[MEASURE_NAMES[looked_at]], finding=True))
-        shown = readable_measures(table, groups, roles.sensitive_feature)
+        blocks.append(Words(sentences[catalog.MEASURE_NAMES[looked_at]], finding=True))
+        shown = gaps.readable_measures(table, groups, roles.sensitive_feature)
         shown = shown.drop(columns="In words")
         rows = f"{plural(dataset.n_rows, 'row')}, all of the table; 95% intervals."
         blocks.append(Table(f"Every measure of {model.label} by group", shown, rows))
-        local = local_by_measure(
+        local = gaps.local_by_measure(
             subject.store, [model], data, subject.subgroups, looked_at
         )
         local, hidden = without_small_groups(local, subject.least)
@@ -200,7 +186,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         if len(hidden) == len(local.own):
             blocks.append(Words(words))
             continue
-        title = f"{MEASURE_NAMES[looked_at]} of {model.label} by subgroup"
+        title = f"{catalog.MEASURE_NAMES[looked_at]} of {model.label} by subgroup"
         answer = Answer(
             "",
             figure=local.drawing(dataset),

@@ -8,13 +8,7 @@ import pandas as pd
 
 from fairdash import __version__
 from fairdash._wording import interval, number
-from fairdash.audits import (
-    Source,
-    TableQuestion,
-    adverse_impact,
-    alternative_in_run,
-    bias_audit,
-)
+from fairdash.audits import tables
 from fairdash.reports._blocks import Block, Facts, Section, Table, Words
 from fairdash.reports._report import Report, report
 from fairdash.store import Store
@@ -99,7 +93,7 @@ _ANNEX: dict[str, tuple[str, tuple[str, ...]]] = {
 def pack(
     name: PackName,
     what: str,
-    question: TableQuestion,
+    question: tables.TableQuestion,
     *,
     store: Store,
     frame: pd.DataFrame | None,
@@ -111,7 +105,7 @@ def pack(
     Raises ValueError when a pack cannot be of that.
     """
     if frame is not None:
-        source = Source.of(Path(what), len(frame))
+        source = tables.Source.of(Path(what), len(frame))
         if name == "ll144":
             return ll144_pack(frame, question, source)
         if name == "adverse-impact":
@@ -124,12 +118,14 @@ def pack(
     return alternative_pack(store, what, present, loss)
 
 
-def ll144_pack(frame: pd.DataFrame, question: TableQuestion, source: Source) -> Report:
+def ll144_pack(
+    frame: pd.DataFrame, question: tables.TableQuestion, source: tables.Source
+) -> Report:
     """Return the impact ratios that New York City's Local Law 144 asks for.
 
-    Raises ValueError as `fairdash.audits.bias_audit`.
+    Raises ValueError as `fairdash.audits.tables.bias_audit`.
     """
-    audit = bias_audit(frame, question)
+    audit = tables.bias_audit(frame, question)
     scoring = audit.kind == "scoring"
     other = (
         {"selected": "Rows above the median", "rate": "Scoring rate"} if scoring else {}
@@ -145,13 +141,13 @@ def ll144_pack(frame: pd.DataFrame, question: TableQuestion, source: Source) -> 
 
 
 def adverse_pack(
-    frame: pd.DataFrame, question: TableQuestion, source: Source
+    frame: pd.DataFrame, question: tables.TableQuestion, source: tables.Source
 ) -> Report:
     """Return the tests of adverse impact of a table.
 
-    Raises ValueError as `fairdash.audits.adverse_impact`.
+    Raises ValueError as `fairdash.audits.tables.adverse_impact`.
     """
-    impact = adverse_impact(frame, question)
+    impact = tables.adverse_impact(frame, question)
     blocks: list[Block] = [
         _table(name, table.dropna(axis=1, how="all"), _ADVERSE)
         for name, table in impact.tables.items()
@@ -168,9 +164,9 @@ def alternative_pack(
 ) -> Report:
     """Return the search for a less discriminatory alternative among a run's models.
 
-    Raises ValueError as `fairdash.audits.alternative_in_run`.
+    Raises ValueError as `fairdash.audits.tables.alternative_in_run`.
     """
-    label, search = alternative_in_run(store, run_id, present, loss=loss)
+    label, search = tables.alternative_in_run(store, run_id, present, loss=loss)
     items = {
         "Model in use": label,
         "Models searched": str(search.tried),
@@ -226,7 +222,7 @@ def _table(
     return Table(f"By {name}", shown.rename(columns=titles), note)
 
 
-def _source(source: Source, excluded: str, rules: str) -> Section:
+def _source(source: tables.Source, excluded: str, rules: str) -> Section:
     items = {
         "File": source.name,
         "SHA-256": source.digest,

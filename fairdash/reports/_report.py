@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fairdash._validation import check_whole
 from fairdash._wording import listing, plural, utc
-from fairdash.audits import own_scores
+from fairdash.audits import trials
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Section
 from fairdash.reports._written import as_markdown, to_html
@@ -110,7 +110,7 @@ def score_report(
     """
     check_whole("least", least, at_least=1)
     subject = _sections.DataSubject(store, dataset_id, least)
-    names = [score.words() for score in own_scores(store, dataset_id)]
+    names = [score.words() for score in trials.own_scores(store, dataset_id)]
     dataset = subject.dataset
     if not names:
         raise ValueError(

@@ -10,23 +10,15 @@ import pandas as pd
 from fairdash import plots
 from fairdash._wording import listing, number, plural
 from fairdash.audits import (
-    OWN_NOTE,
     Drawing,
     Listing,
-    LocalResult,
     Setting,
     StoredSweep,
-    beside_plain,
-    finished_sweep,
-    known_models_of,
-    local_by_measure,
-    metrics_by_setting,
-    model_asked,
-    on_shared_seeds,
-    own_models,
-    own_points,
-    readable,
-    trained_on,
+    choices,
+    gaps,
+    portable,
+    sweeps,
+    trials,
 )
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
@@ -84,23 +76,23 @@ class RunSubject(DataSubject):
     @cached_property
     def model(self) -> Setting:
         """The model the report is about."""
-        return model_asked(self.store, self.snapshot.run.id, self.name)
+        return portable.model_asked(self.store, self.snapshot.run.id, self.name)
 
     @cached_property
     def models(self) -> list[Setting]:
         """The model after the plain one that it is compared with, if there is one."""
-        return beside_plain(
-            self.model, known_models_of(self.store, [self.snapshot.run.id])
+        return trials.beside_plain(
+            self.model, trials.known_models_of(self.store, [self.snapshot.run.id])
         )
 
     @cached_property
-    def local(self) -> LocalResult:
+    def local(self) -> gaps.LocalResult:
         """Local gaps of the models, all of them."""
         where = self.dataset_id, self.subgroups
-        return local_by_measure(self.store, self.models, *where)
+        return gaps.local_by_measure(self.store, self.models, *where)
 
     @cached_property
-    def shown(self) -> tuple[LocalResult, list[str]]:
+    def shown(self) -> tuple[gaps.LocalResult, list[str]]:
         """Local gaps without suppressed subgroups, and these."""
         return without_small_groups(self.local, self.least)
 
@@ -113,16 +105,16 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     """Return what was found before and after, the numbers, and what changed."""
     result, hidden = subject.shown
     answer = result.answer(subject.dataset, subject.subgroups)
-    shared = on_shared_seeds(subject.models).models
+    shared = trials.on_shared_seeds(subject.models).models
     where = subject.dataset_id, subject.subgroups
-    metrics = metrics_by_setting(subject.store, shared, *where)
+    metrics = gaps.metrics_by_setting(subject.store, shared, *where)
     blocks: list[Block] = []
     verdict = answer.verdict
     if hidden and len(hidden) == len(result.own):
         verdict = subject.suppressed()
     elif len(subject.models) > 1:
         plain = subject.models[:1]
-        local = local_by_measure(subject.store, plain, *where)
+        local = gaps.local_by_measure(subject.store, plain, *where)
         local, _ = without_small_groups(local, subject.least)
         before = local.answer(subject.dataset, subject.subgroups).verdict
         blocks.append(Words(f"Before, {plain[0].label}: {before}", finding=True))
@@ -135,7 +127,9 @@ def summary(subject: RunSubject) -> Sequence[Block]:
             f" By chance alone the largest local gap of {result.label} stays below "
             f"{number(result.chance)} in 95% of cases."
         )
-    table = readable(metrics).set_index("Model").T.rename_axis("Measure").reset_index()
+    table = (
+        gaps.readable(metrics).set_index("Model").T.rename_axis("Measure").reset_index()
+    )
     whole = replace(
         answer,
         verdict=verdict,
@@ -161,7 +155,7 @@ def tried(subject: RunSubject) -> Sequence[Block]:
     """Return which settings were trained, how one was chosen, and their test rows."""
     run = subject.snapshot.run
     sweep = (
-        finished_sweep(subject.store, run.id)
+        sweeps.finished_sweep(subject.store, run.id)
         if run.over
         else StoredSweep.of(subject.store, subject.snapshot)
     )
@@ -211,11 +205,13 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
         limit=limit,
         n_seeds=result.n_seeds,
         chance=sweep.chance(),
-        own=own_points(sweep, axes),
+        own=choices.own_points(sweep, axes),
     )
     run = subject.snapshot.run
-    trained = trained_on(subject.store, run.dataset_id, run.spec.get("train_rows"))
-    own = OWN_NOTE * bool(own_models(subject.store, run.dataset_id))
+    trained = trials.trained_on(
+        subject.store, run.dataset_id, run.spec.get("train_rows")
+    )
+    own = trials.OWN_NOTE * bool(trials.own_models(subject.store, run.dataset_id))
     caption = " ".join(filter(None, [trained, own]))
     return Figure(picture, caption)
 

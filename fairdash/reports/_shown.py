@@ -7,8 +7,8 @@ from html import escape
 import pandas as pd
 
 from fairdash import plots
-from fairdash.audits import Answer, Audit, TableAudit
-from fairdash.metrics import MEASURE_NAMES, ratio_of_measure
+from fairdash.audits import Answer, Audit, tables
+from fairdash.metrics import catalog, views
 from fairdash.plots import Picture
 from fairdash.reports._blocks import (
     Block,
@@ -92,7 +92,7 @@ def show(
 
 def audit_blocks(audit: Audit) -> list[Block]:
     """Return the verdict of an audit, its tables, and its calibration curve."""
-    table = audit.table.rename(index=MEASURE_NAMES)
+    table = audit.table.rename(index=catalog.MEASURE_NAMES)
     shown = table.rename_axis("Measure").reset_index()
     shown = shown.rename(columns={"gap": "Gap", "ci_low": "Low", "ci_high": "High"})
     blocks: list[Block] = [
@@ -108,7 +108,7 @@ def audit_blocks(audit: Audit) -> list[Block]:
     return blocks
 
 
-def audit_page(audited: TableAudit) -> str:
+def audit_page(audited: tables.TableAudit) -> str:
     """Return an HTML page with counts, ratios, measures, excluded rows and source."""
     sections = [Section("counts", "Who was counted", _counted(audited))]
     for n, (name, audit) in enumerate(audited.audits.items()):
@@ -119,7 +119,7 @@ def audit_page(audited: TableAudit) -> str:
     return to_html("Audit", facts, sections, "")
 
 
-def count_table(audited: TableAudit) -> pd.DataFrame:
+def count_table(audited: tables.TableAudit) -> pd.DataFrame:
     """Return rows, positive decisions, rate and ratio of each group.
 
     Counts are of rows; rates are weighted where the audit is.
@@ -129,7 +129,7 @@ def count_table(audited: TableAudit) -> pd.DataFrame:
     keys = ["feature", "group"]
     ends = ["value", "low", "high"]
     rates = whole[whole["measure"] == RATE].set_index(keys)[ends]
-    ratios = whole[whole["measure"] == ratio_of_measure(RATE)].set_index(keys)
+    ratios = whole[whole["measure"] == views.ratio_of_measure(RATE)].set_index(keys)
     ratios = ratios[["reference", *ends]].add_suffix(" of ratio")
     table = audited.positive.set_index(keys).join(rates).join(ratios)
     names = {
@@ -148,7 +148,7 @@ def count_table(audited: TableAudit) -> pd.DataFrame:
     return table.reset_index().rename(columns=names)[list(names.values())]
 
 
-def _counted(audited: TableAudit) -> list[Block]:
+def _counted(audited: tables.TableAudit) -> list[Block]:
     shown = pd.DataFrame(audited.rows.excluded, columns=["Reason", "Column", "Rows"])
     note = "Intervals hold for all pairs of groups at once. Below 0.8 a ratio breaks "
     blocks: list[Block] = [
@@ -162,7 +162,7 @@ def _counted(audited: TableAudit) -> list[Block]:
     return [*blocks, Table("Rows that do not count", shown)] if len(shown) else blocks
 
 
-def _source(audited: TableAudit) -> list[Block]:
+def _source(audited: tables.TableAudit) -> list[Block]:
     source, question = audited.source, audited.question
     threshold = question.threshold
     items = {

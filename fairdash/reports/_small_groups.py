@@ -11,8 +11,8 @@ from dataclasses import replace
 import pandas as pd
 
 from fairdash._wording import plural
-from fairdash.audits import BaseRates, LocalResult
-from fairdash.metrics import value_table
+from fairdash.audits import gaps
+from fairdash.metrics import views
 
 
 def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
@@ -30,18 +30,18 @@ def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
 
 
 def without_small_groups(
-    result: LocalResult, least: int
-) -> tuple[LocalResult, list[str]]:
+    result: gaps.LocalResult, least: int
+) -> tuple[gaps.LocalResult, list[str]]:
     """Return local gaps without the numbers of suppressed subgroups, and these.
 
     The models are of the same rows.
     """
-    cells = value_table(result.estimates, result.measure)
+    cells = views.value_table(result.estimates, result.measure)
     hidden = hidden_names(cells[cells["model"] == cells["model"].iloc[-1]], least)
     return replace(result, estimates=_masked(result.estimates, hidden)), hidden
 
 
-def base_cells(rates: BaseRates, least: int) -> tuple[pd.DataFrame, list[str]]:
+def base_cells(rates: gaps.BaseRates, least: int) -> tuple[pd.DataFrame, list[str]]:
     """Return base rates by subgroup and group without suppressed ones, and these."""
     hidden = hidden_names(rates.cells, least)
     return _masked(rates.cells, hidden), hidden

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from fairdash import __version__
 from fairdash._escaping import as_json, plain, visible
 from fairdash._wording import Kpi
-from fairdash.plots import figure_json, palette, plotly_script
+from fairdash.plots import theme
 from fairdash.reports._blocks import (
     Block,
     Cards,
@@ -42,7 +42,7 @@ def to_html(
     figures = any(
         isinstance(block, Figure) for section in sections for block in section.blocks
     )
-    themes = {"light": palette("light"), "dark": palette("dark")}
+    themes = {"light": theme.palette("light"), "dark": theme.palette("dark")}
     return template.render(
         title=title,
         facts=[fact for fact in facts if fact],
@@ -53,7 +53,7 @@ def to_html(
         script=Markup(script),
         themes=Markup(as_json(themes)),
         plotly=Markup(_packed_plotly()) if figures else "",
-        hashes=[_hash(script), _hash(plotly_script())],
+        hashes=[_hash(script), _hash(theme.plotly_script())],
     )
 
 
@@ -69,13 +69,13 @@ def _environment() -> Environment:
 
 def _figure_json(figure: Any) -> Markup:
     """Return a figure as JSON with colour tokens, for the script to swap."""
-    return Markup(as_json(json.loads(figure_json(figure))))
+    return Markup(as_json(json.loads(theme.figure_json(figure))))
 
 
 @cache
 def _packed_plotly() -> str:
     """Return plotly.js, compressed, as text: 1.8 MB instead of 4.8."""
-    packed = gzip.compress(plotly_script().encode(), 9, mtime=0)
+    packed = gzip.compress(theme.plotly_script().encode(), 9, mtime=0)
     return base64.b85encode(packed).translate(_IN_HTML).decode()
 
 

@@ -18,12 +18,8 @@ from streamlit.starlette import App
 
 import fairdash.plots  # noqa: F401
 from fairdash import APP_FOLDER, box
-from fairdash.datasets import READING_TASK
-from fairdash.jobs import (
-    BUNDLE_TASK,
-    attach,
-    log_to_stderr,
-)
+from fairdash.datasets import reading
+from fairdash.jobs import BUNDLE_TASK, engine
 from fairdash.server.door import READY, Door, Rules
 from fairdash.server.limits import MIB, Limits
 from fairdash.store import Store, open_store, trouble
@@ -35,7 +31,7 @@ log = logging.getLogger("fairdash")
 
 def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     """Serve the pages of a home folder until a signal comes."""
-    box.start(READING_TASK, BUNDLE_TASK)
+    box.start(reading.TASK, BUNDLE_TASK)
     store = open_store(home)
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
@@ -43,11 +39,11 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
         middleware=[Middleware(_door, rules, home)],
     )
     _configure(port)
-    log_to_stderr()
+    engine.log_to_stderr()
     gc.collect()
     gc.freeze()  # Streamlit collects after every rerun: spare it the modules
     sys.setswitchinterval(SWITCH)
-    with listen(address, port) as listening, attach(home):
+    with listen(address, port) as listening, engine.attach(home):
         log.info("serving at http://%s:%d", address, port)
         with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
             make_server(app).run(sockets=[listening])

@@ -17,6 +17,6 @@ from fairdash.store._records import (
     Snapshot,
     TrialRecord,
 )
-from fairdash.store._store import Kept, Store, home_folder, open_store
+from fairdash.store._store import Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH
 from fairdash.store.server.users import User

@@ -14,18 +14,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from fairdash.box import Watch
-from fairdash.datasets import (
-    Dataset,
-    Roles,
-    Subgroups,
-    TableFile,
-    TableFormat,
-    convert_apart,
-    convert_table,
-    load_table,
-    make_dataset,
-    table_digest,
-)
+from fairdash.datasets import Dataset, Roles, Subgroups, make_dataset, reading
 from fairdash.store._database import DATASETS, TABLES, Database
 from fairdash.store._files import WRITING, Files, make_folder, write_file
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
@@ -61,16 +50,16 @@ class TableStore:
         name: str,
         *,
         sheet: str | None = None,
-        table_format: TableFormat | None = None,
+        table_format: reading.TableFormat | None = None,
         watch: Watch = lambda seconds, waiting: None,
     ) -> str:
         """Keep an uploaded file and return its sha256; twice the same is once.
 
         Another sheet or another format makes another table. Bytes come from outside:
-        they are read in the box, see `fairdash.datasets.convert_apart`; a path is of a
-        file of this machine. Raises ValueError when it cannot be read.
+        they are read in the box, see `fairdash.datasets.reading.convert_apart`; a path
+        is of a file of this machine. Raises ValueError when it cannot be read.
         """
-        digest = table_digest(source, sheet, table_format)
+        digest = reading.table_digest(source, sheet, table_format)
         if self._has_table(digest):
             return digest
         with self.workspace() as folder:
@@ -82,9 +71,9 @@ class TableStore:
             }
             if isinstance(source, bytes):
                 owner = str(self.home)
-                table = convert_apart(source, path, watch, owner=owner, **form)
+                table = reading.convert_apart(source, path, watch, owner=owner, **form)
             else:
-                table = convert_table(source, path, **form)
+                table = reading.convert_table(source, path, **form)
             self.adopt_table(digest, path, table, name, table.table_format)
         return digest
 
@@ -92,9 +81,9 @@ class TableStore:
         self,
         digest: str,
         path: Path,
-        table: TableFile,
+        table: reading.TableFile,
         name: str,
-        table_format: TableFormat | None,
+        table_format: reading.TableFormat | None,
     ) -> None:
         """Keep a table that was read from a file of this digest.
 
@@ -122,10 +111,14 @@ class TableStore:
         make_folder(self.home / "tables")
         return TemporaryDirectory(prefix=WRITING, dir=self.home / "tables")
 
-    def table_format(self, digest: str) -> TableFormat | None:
+    def table_format(self, digest: str) -> reading.TableFormat | None:
         """Return how an uploaded file was read, or None where that was not kept."""
         path = self.files.local(self._table_folder(digest)) / FORMAT_FILE
-        return TableFormat(**json.loads(path.read_text())) if path.exists() else None
+        return (
+            reading.TableFormat(**json.loads(path.read_text()))
+            if path.exists()
+            else None
+        )
 
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""
@@ -266,7 +259,7 @@ class TableStore:
     def _read_table(self, digest: str) -> pd.DataFrame:
         with suppress(FileNotFoundError):  # it is deleted right now
             if self._has_table(digest):
-                return load_table(self.table_path(digest))
+                return reading.load_table(self.table_path(digest))
         raise ValueError(f"No table {digest!r} was uploaded here.")
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:

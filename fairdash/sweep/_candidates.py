@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.metrics import Measured, decision_status, divide, rate_of
+from fairdash.metrics import Measured, catalog, counting, decision_status
 from fairdash.sweep._certified import COLUMNS, OVERALL, limit_of, measures_of
 from fairdash.sweep._front import pareto_front
 
@@ -43,7 +43,7 @@ class Part:
 
     def counts(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
         """Return subgroup, group, n and positives of a rate of decisions, (n_rows,)."""
-        about = rate_of(measure)[0](self.y, np.ones(len(self.y)))
+        about = catalog.rate_of(measure)[0](self.y, np.ones(len(self.y)))
         tables = []
         for name, within in {OVERALL: about, **self.inside}.items():
             mine = about & within
@@ -85,7 +85,9 @@ class Part:
     def gaps(self, decided: NDArray[np.bool_], measure: str) -> "pd.Series[float]":
         """Return the gap between groups over all rows and in every subgroup."""
         cells = self.counts(decided, measure)
-        cells["rate"] = divide(cells["positives"].to_numpy(), cells["n"].to_numpy())
+        cells["rate"] = counting.divide(
+            cells["positives"].to_numpy(), cells["n"].to_numpy()
+        )
         return cells.groupby("subgroup", sort=False)["rate"].agg(np.ptp)
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash.metrics import summarise_seeds
 from fairdash.sweep._front import PARTS
-from fairdash.sweep._plan import FOLD, INITIALISATION
+from fairdash.sweep.planning import FOLD, INITIALISATION
 
 _NOT_PARAMS = ("key", "method", "seed", INITIALISATION, "seconds")
 

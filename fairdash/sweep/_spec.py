@@ -30,9 +30,8 @@ from fairdash.datasets import (
     Dataset,
     Roles,
     Subgroups,
-    TableFormat,
-    is_address,
-    shown,
+    reading,
+    sources,
     split,
 )
 from fairdash.methods import CATALOG, Effort, Param
@@ -60,12 +59,12 @@ class DataSource(_Frozen):
     sample : str, optional
         Name of a sample that comes with the package; it has roles of its own.
     table : str, optional
-        `fairdash.datasets.table_digest` of a file: one uploaded to the store, or one
-        given beside the configuration (``fairdash run --table``).
+        `fairdash.datasets.reading.table_digest` of a file: one uploaded to the store,
+        or one given beside the configuration (``fairdash run --table``).
     table_format : TableFormat, optional
         How that file was read.
     path : str, optional
-        Path of a file, or an address: see `fairdash.datasets.write_source`.
+        Path of a file, or an address: see `fairdash.datasets.sources.write_source`.
     roles : Roles
         Meaning of the columns.
     """
@@ -73,7 +72,7 @@ class DataSource(_Frozen):
     sample: str | None = None
     table: str | None = None
     path: str | None = None
-    table_format: TableFormat | None = None
+    table_format: reading.TableFormat | None = None
     roles: Roles
     name: str
 
@@ -82,14 +81,14 @@ class DataSource(_Frozen):
     def _complete(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        sources = [data[key] for key in ("sample", "table", "path") if data.get(key)]
-        if len(sources) != 1:
+        named = [data[key] for key in ("sample", "table", "path") if data.get(key)]
+        if len(named) != 1:
             raise ValueError("give exactly one of `sample`, `table` and `path`")
-        if not isinstance(sources[0], str):
-            raise ValueError(f"name a sample, table or path, got {sources[0]!r}")
-        usual: dict[str, Any] = {"name": Path(sources[0]).stem}
-        if data.get("path") and is_address(sources[0]):
-            usual = {"name": shown(sources[0])}
+        if not isinstance(named[0], str):
+            raise ValueError(f"name a sample, table or path, got {named[0]!r}")
+        usual: dict[str, Any] = {"name": Path(named[0]).stem}
+        if data.get("path") and sources.is_address(named[0]):
+            usual = {"name": sources.shown(named[0])}
         if data.get("sample"):
             if data["sample"] not in SAMPLES:
                 message = f"`sample` must be one of {sorted(SAMPLES)}"
@@ -289,7 +288,7 @@ class SweepSpec(_Frozen):
             return self
         return self.model_copy(update={"train_rows": None})
 
-    def of_table(self, digest: str, table_format: TableFormat | None) -> Self:
+    def of_table(self, digest: str, table_format: reading.TableFormat | None) -> Self:
         """Return it with its table named by digest and format, to be followed anywhere.
 
         A sample comes with the package, and stays one.

@@ -21,14 +21,14 @@ from fairdash.datasets import (
     encode,
     make_dataset,
     read_table,
+    sources,
     split,
-    table_file,
     training_rows,
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import decision_status, evaluate
-from fairdash.sweep._plan import Stack, Trial, expand, plan
 from fairdash.sweep._spec import DataSource, SweepSpec
+from fairdash.sweep.planning import Stack, Trial, expand, plan
 
 Event = dict[str, Any]
 
@@ -270,7 +270,7 @@ def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
         message = "`table` names a file uploaded to the store"
         raise ValueError(f"{message}; pass its data set, or give a `path`.")
     named = SAMPLES[source.sample].path if source.sample else str(source.path)
-    with table_file(named, source.name, source.roles) as file:
+    with sources.table_file(named, source.name, source.roles) as file:
         yield file
 
 

@@ -17,22 +17,11 @@ from fairdash.audits import (
     AuditedModel,
     AuditRows,
     DecisionRule,
-    PairKind,
-    Pairs,
     Scaling,
     Setting,
-    audited_scores,
-    changed_people,
-    deciding_by,
-    encoding_of,
-    flip_values,
-    invented_people,
-    is_own,
-    own_units,
-    read_model,
-    score_of_key,
-    similar_people,
-    trained_columns,
+    look_alikes,
+    stored,
+    trials,
 )
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
@@ -42,7 +31,7 @@ from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.state import BY_KEY, store
 
 _PEOPLE, _INVENTED = 2_000, 300  # test rows that pairs are looked for
-_KINDS: dict[PairKind, str] = {
+_KINDS: dict[look_alikes.PairKind, str] = {
     "similar": "Similar people",
     "changed": "Only this changed",
     "invented": "Invented",
@@ -83,7 +72,7 @@ class Question:
     rule: DecisionRule
     columns: tuple[str, ...]
     flipped: tuple[str, ...]
-    kind: PairKind
+    kind: look_alikes.PairKind
     radius: float  # largest squared fair distance of an invented counterpart
 
 
@@ -93,8 +82,10 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
     sensitive = store().dataset(dataset_id).roles.sensitive_feature
     columns = _pick_columns(model, features, sensitive) or (sensitive,)
     flipped = tuple(name for name in columns if name in features)
-    kinds = [kind for kind in get_args(PairKind) if flipped or kind != "changed"]
-    kind: PairKind = st.segmented_control(
+    kinds = [
+        kind for kind in get_args(look_alikes.PairKind) if flipped or kind != "changed"
+    ]
+    kind: look_alikes.PairKind = st.segmented_control(
         "Compare with",
         kinds,
         required=True,
@@ -116,7 +107,9 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
                 "1.",
                 **bound("fair_radius", _RADIUS, among=_RADII),
             )
-            near = own_units(model_of(dataset_id, trial, _HALF).rows.encoder, radius)
+            near = look_alikes.own_units(
+                model_of(dataset_id, trial, _HALF).rows.encoder, radius
+            )
             st.caption(plain(f"A single number may differ by {near}."))
     if IndividualFields.here().pairs:
         st.caption("Pairs are no longer uploaded here: the page compares real people.")
@@ -127,7 +120,7 @@ def _pick_columns(
     model: Setting, features: Sequence[str], sensitive: str
 ) -> tuple[str, ...]:
     """Draw the columns that should not count; at first those the model trained with."""
-    start = list(trained_columns(model.trials[0], features))
+    start = list(look_alikes.trained_columns(model.trials[0], features))
     if not start and sensitive in features:
         start = [sensitive]
     columns = st.multiselect(
@@ -164,12 +157,14 @@ def model_of(dataset_id: str, trial: TrialRecord, rule: DecisionRule) -> Audited
     """
     if not rule.usual:
         model = model_of(dataset_id, trial, _HALF)
-        return deciding_by(model, rule, store(), dataset_id, trial)
-    if score_of_key(trial.key) is not None:
-        return audited_scores(store(), store().dataset(dataset_id), trial)
+        return stored.deciding_by(model, rule, store(), dataset_id, trial)
+    if trials.score_of_key(trial.key) is not None:
+        return stored.audited_scores(store(), store().dataset(dataset_id), trial)
     spec = SweepSpec.of_run(store().run_of(trial.key).spec)
-    scaling, drawn = encoding_of(store().dataset(dataset_id), trial, spec)
-    return read_model(store(), trial, _rows(dataset_id, trial.seed, scaling, drawn))
+    scaling, drawn = stored.encoding_of(store().dataset(dataset_id), trial, spec)
+    return stored.read_model(
+        store(), trial, _rows(dataset_id, trial.seed, scaling, drawn)
+    )
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYED)
@@ -185,22 +180,26 @@ def pairs_of(
     dataset_id: str,
     trial: TrialRecord,
     rule: DecisionRule,
-    kind: PairKind,
+    kind: look_alikes.PairKind,
     columns: tuple[str, ...],
     radius: float = 0.0,
-) -> Pairs:
-    """Return people of a model with somebody alike; see `fairdash.audits.Pairs`."""
+) -> look_alikes.Pairs:
+    """Return people of a model with somebody alike, see `look_alikes.Pairs`."""
     model = model_of(dataset_id, trial, rule)
     if kind == "changed":
-        return changed_people(model, flip_values(model.rows.dataset, columns))
+        return look_alikes.changed_people(
+            model, look_alikes.flip_values(model.rows.dataset, columns)
+        )
     if kind == "similar":
-        return similar_people(model, columns, places=model.rows.sample(_PEOPLE))
+        return look_alikes.similar_people(
+            model, columns, places=model.rows.sample(_PEOPLE)
+        )
     places = model.rows.sample(_INVENTED)
-    return invented_people(model, columns, places=places, radius=radius)
+    return look_alikes.invented_people(model, columns, places=places, radius=radius)
 
 
 def _features_of(dataset_id: str, model: Setting) -> tuple[str, ...]:
     """Return the columns that a model reads."""
-    if is_own(model):
+    if trials.is_own(model):
         return tuple(model_of(dataset_id, model.trials[0], _HALF).rows.features)
     return store().dataset(dataset_id).roles.features

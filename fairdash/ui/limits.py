@@ -4,13 +4,13 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import ui
-from fairdash.audits import Policy, PolicyCheck, Source, check_policy, first_policy
+from fairdash.audits import tables
 
 MOST_MB = 1
 _HEIGHT = 380  # pixels of the policy's text
 
 
-def ask_policy(dataset_id: str) -> Policy | None:
+def ask_policy(dataset_id: str) -> tables.Policy | None:
     """Draw the policy's text; return the policy if it fits.
 
     It begins as a policy on the outcomes of the table; an uploaded one replaces it.
@@ -25,7 +25,7 @@ def ask_policy(dataset_id: str) -> Policy | None:
         )
         text = st.text_area(
             "Or write one (YAML): `fairdash check` takes the same",
-            first_policy(roles, _table(dataset_id)[0]),
+            tables.first_policy(roles, _table(dataset_id)[0]),
             height=_HEIGHT,
             width=440,
             key=f"policy of {dataset_id}",
@@ -36,23 +36,23 @@ def ask_policy(dataset_id: str) -> Policy | None:
     if sent is not None:
         name, text = sent.name, sent.getvalue()
     try:
-        return Policy.parse(text, name)
+        return tables.Policy.parse(text, name)
     except ValueError as error:
         ui.problem("The policy cannot be used", error, {})
         return None
 
 
-def judge(dataset_id: str, policy: Policy) -> PolicyCheck | None:
+def judge(dataset_id: str, policy: tables.Policy) -> tables.PolicyCheck | None:
     """Hold the table of a data set against a policy, or say why it cannot be."""
     frame, source = _table(dataset_id)
     try:
-        return check_policy(frame, policy, source)
+        return tables.check_policy(frame, policy, source)
     except ValueError as error:
         ui.problem("The limits were not checked", error, {})
         return None
 
 
-def _table(dataset_id: str) -> tuple[pd.DataFrame, Source]:
+def _table(dataset_id: str) -> tuple[pd.DataFrame, tables.Source]:
     record = ui.store().dataset_record(dataset_id)
     frame = ui.store().table(record.table_sha256)
-    return frame, Source(record.table_name, record.table_sha256, len(frame), "")
+    return frame, tables.Source(record.table_name, record.table_sha256, len(frame), "")

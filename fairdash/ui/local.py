@@ -6,13 +6,7 @@ import streamlit as st
 
 from fairdash import audits, plots
 from fairdash._escaping import plain
-from fairdash.audits import (
-    FoundSubgroups,
-    Setting,
-    as_subgroups,
-    beside_trained,
-    search_model,
-)
+from fairdash.audits import FoundSubgroups, Setting, as_subgroups, search_model, trials
 from fairdash.datasets import SAMPLES, Dataset, Subgroups
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import address, choose
@@ -40,7 +34,7 @@ def find_section(
 ) -> None:
     """Search all features for subgroups with a gap, and list what it finds."""
     heading("Subgroups nobody named", _HOW)
-    model = beside_trained(models)[-1]
+    model = trials.beside_trained(models)[-1]
     try:
         with st.spinner("Searching, then shuffling groups 99 times…"):
             search = search_model(
@@ -49,7 +43,7 @@ def find_section(
     except ValueError as error:
         problem("Subgroups cannot be searched", error)
         return
-    st.markdown(f"**{plain(search.verdict(audits.speech_of(store(), data)))}**")
+    st.markdown(f"**{plain(search.verdict(audits.gaps.speech_of(store(), data)))}**")
     show_table(search.ranked())
     st.caption(plain(search.caption()))
     _use(search, subgroups, model)
@@ -104,11 +98,11 @@ def by_measure(
 
     The curve is of score columns, and of trained models if calibration is looked at.
     """
-    model = audits.beside_trained(models)[-1]
+    model = audits.trials.beside_trained(models)[-1]
     roles = dataset.roles
     favourable = roles.positive_is != "unfavourable"
     try:
-        table = audits.every_measure(
+        table = audits.gaps.every_measure(
             store(),
             model,
             data,
@@ -116,22 +110,22 @@ def by_measure(
             reference=reference,
             also=measure,
         )
-        curve = audits.calibration_of(store(), model, data)
+        curve = audits.gaps.calibration_of(store(), model, data)
     except ValueError as error:
         problem(f"{model.label} cannot be audited", error)
         return
     heading(f"Every measure of {model.label} by group")
     groups, feature = dataset.group_names, roles.sensitive_feature
-    shown = audits.readable_measures(table, groups, feature)
+    shown = audits.gaps.readable_measures(table, groups, feature)
     show_table(shown)
-    if measure == "calibration" or audits.is_own(model):
+    if measure == "calibration" or audits.trials.is_own(model):
         figure(
             plots.plot_calibration(
                 curve,
                 groups=groups,
                 feature=feature,
                 outcome=roles.outcome(),
-                score=audits.score_name(model),
+                score=audits.trials.score_name(model),
             ),
             key="calibration",
         )

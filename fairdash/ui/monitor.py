@@ -3,16 +3,16 @@
 import streamlit as st
 
 from fairdash import ui
-from fairdash.audits import Watch
+from fairdash.audits import tables
 
 
-def watches() -> dict[str, Watch]:
+def watches() -> dict[str, tables.Watch]:
     """Return all monitors of the store by name, in the order of their names."""
-    every = [Watch.of_json(text) for text in ui.store().monitors()]
+    every = [tables.Watch.of_json(text) for text in ui.store().monitors()]
     return dict(sorted((watch.monitor.name, watch) for watch in every))
 
 
-def pick_watch(by_name: dict[str, Watch]) -> Watch:
+def pick_watch(by_name: dict[str, tables.Watch]) -> tables.Watch:
     """Draw the choice of a monitor, if there are several, and the button to run it."""
     names = list(by_name)
     name = names[0]

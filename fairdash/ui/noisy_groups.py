@@ -6,17 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash.audits import (
-    Noise,
-    Question,
-    RadiusCurve,
-    Setting,
-    decisions_of,
-    from_level,
-    from_sample,
-    most_assumed,
-    radius_curve,
-)
+from fairdash.audits import Noise, Setting, certificates, most_assumed
 from fairdash.datasets import Dataset
 from fairdash.ui.selection import Fields, bound, bound_entry
 from fairdash.ui.widgets.blocks import kept_upload, more
@@ -53,7 +43,7 @@ class NoiseFields(Fields):
     slack: float | None = None
 
 
-def pick_promise(dataset: Dataset) -> tuple[Question, Noise]:
+def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
     """Draw the choice of the promise and of what is known of the groups.
 
     Raises ValueError when the noise cannot be as chosen.
@@ -84,10 +74,10 @@ def pick_promise(dataset: Dataset) -> tuple[Question, Noise]:
             help="By how much a group's rate may be worse.",
             **bound("slack", _SLACK, shown=lambda slack: min(max(slack, 0.0), 0.5)),
         )
-    return Question(constraint, float(slack)), noise
+    return certificates.Question(constraint, float(slack)), noise
 
 
-def pick_share(curve: RadiusCurve) -> float:
+def pick_share(curve: certificates.RadiusCurve) -> float:
     """Draw the share of a group that may be recorded wrongly; return it on release."""
     most = 100 * curve.shown
     percent_wrong: float = st.slider(
@@ -110,11 +100,11 @@ def pick_share(curve: RadiusCurve) -> float:
 
 @st.cache_data(max_entries=200, show_spinner=False, hash_funcs=BY_KEY)
 def curve_of(
-    model: Setting, dataset_id: str, noise: Noise, question: Question
-) -> RadiusCurve:
+    model: Setting, dataset_id: str, noise: Noise, question: certificates.Question
+) -> certificates.RadiusCurve:
     """Return the worst case of a model at every share recorded wrongly."""
-    seeds = decisions_of(store(), model, dataset_id)
-    return radius_curve(model.label, seeds, noise, question)
+    seeds = certificates.decisions_of(store(), model, dataset_id)
+    return certificates.radius_curve(model.label, seeds, noise, question)
 
 
 def curves_alike(
@@ -122,8 +112,8 @@ def curves_alike(
     chosen: Setting,
     dataset_id: str,
     noise: Noise,
-    question: Question,
-) -> list[RadiusCurve]:
+    question: certificates.Question,
+) -> list[certificates.RadiusCurve]:
     """Return curves of models on the rows of the chosen one, itself first."""
     alike = [model for model in models if chosen.seeds <= model.seeds]
     others = [model for model in alike if model.id != chosen.id]
@@ -148,7 +138,7 @@ def _assumed(dataset: Dataset) -> Noise:
             shown=lambda level: min(max(level, 0.0), 1.0),
         ),
     )
-    return from_level(groups, level, dataset.unit)
+    return Noise.from_level(groups, level, dataset.unit)
 
 
 def _sample(dataset: Dataset) -> Noise:
@@ -174,7 +164,7 @@ def _sample(dataset: Dataset) -> Noise:
         )
         for label, first in zip(("True group", "Noisy group"), few, strict=False)
     )
-    return from_sample(
+    return Noise.from_sample(
         dataset.sensitive_features, frame, true, noisy, table, dataset.unit
     )
 

@@ -8,12 +8,8 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, number, percent, plural, size, time_left
-from fairdash.audits import (
-    is_sweep,
-    run_table,
-    seconds_left,
-)
-from fairdash.jobs import unpack_runs, wake, why_waits
+from fairdash.audits import sweeps, training
+from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
 from fairdash.ui.widgets.blocks import (
@@ -52,11 +48,11 @@ def run_list() -> None:
 
 
 def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    table = run_table(store(), runs)
+    table = training.run_table(store(), runs)
     for row, run in enumerate(runs):
         if not run.over:
             snapshot = store().snapshot(run.id, curves=False)
-            table.loc[row, "Note"] = why_waits(store(), snapshot)
+            table.loc[row, "Note"] = engine.why_waits(store(), snapshot)
     config = st.column_config
     columns: dict[str, Any] = {
         "Run": config.TextColumn(width=260),
@@ -107,7 +103,7 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
             type="primary",
             disabled=len(chosen) > 1,
         ):
-            page = _SWEEP if is_sweep(store(), first.id) else _TRAIN
+            page = _SWEEP if sweeps.is_sweep(store(), first.id) else _TRAIN
             open_page(page, run=first.id, data=first.dataset_id)
         if st.button("Delete", icon=":material/delete:"):
             confirm_deletion(
@@ -141,7 +137,7 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
 
         cards()
     over = [run for run in runs if run.over][:_RECENT]
-    rows = run_table(store(), over).to_dict("records") if over else []
+    rows = training.run_table(store(), over).to_dict("records") if over else []
     for run, row in zip(over, rows, strict=True):
         facts = [str(run.status)]
         if pd.notna(row["Accuracy"]):
@@ -159,7 +155,10 @@ def _open_run(run: RunRecord) -> None:
         st.rerun()  # deleted in another window
     if snapshot.run.over:
         st.rerun()
-    wait, left = why_waits(store(), snapshot), seconds_left(store(), snapshot)
+    wait, left = (
+        engine.why_waits(store(), snapshot),
+        training.seconds_left(store(), snapshot),
+    )
     total, done = len(snapshot.trials), snapshot.count("finished")
     facts = [wait or str(run.status), f"{done} of {plural(total, 'model')} finished"]
     _card(run, [*facts, *([time_left(left)] if left is not None else [])])

@@ -2,12 +2,7 @@
 
 from collections.abc import Sequence
 
-from fairdash.audits import (
-    Setting,
-    TopRows,
-    Weighted,
-    reference_of,
-)
+from fairdash.audits import Setting, trials, weighting
 from fairdash.ui.widgets.blocks import heading, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.state import store
@@ -21,16 +16,16 @@ are cut at their quartiles.
 
 def pick_weighted(
     chosen: Setting, models: Sequence[Setting], dataset_id: str
-) -> Weighted:
+) -> weighting.Weighted:
     """Draw the choice of one of the seeds of a model."""
     trial = pick_seed_of(chosen)
-    reference = reference_of(chosen, models)
+    reference = trials.reference_of(chosen, models)
     others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)
-    return Weighted(store(), chosen, trial, other, dataset_id)
+    return weighting.Weighted(store(), chosen, trial, other, dataset_id)
 
 
-def show_traits(top: TopRows) -> None:
+def show_traits(top: weighting.TopRows) -> None:
     """Draw what these rows have in common."""
     heading("What the rows with the largest r have in common", _TRAITS)
     show_table(top.readable())

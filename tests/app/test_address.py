@@ -6,7 +6,7 @@ from reading import figures, numbers, widget, words
 from toys import people_csv
 
 from fairdash import ui
-from fairdash.audits import opened_on
+from fairdash.audits import choices
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 KINDS = [
@@ -41,7 +41,7 @@ def same_opened_anew(page, name, visit):
 
 
 def test_without_a_model_every_page_opens_on_the_one_of_the_sweep(visit, run_id):
-    model = opened_on(ui.store(), run_id)
+    model = choices.opened_on(ui.store(), run_id)
     assert model.method == "road"
     names = {trial.key: model.label for trial in model.trials}
     controls = {"Post-process": "Scores of", "Local fairness": "Model"}

@@ -5,7 +5,7 @@ import pandas as pd
 import yaml
 
 from fairdash import ui
-from fairdash.audits import Monitor, Watch
+from fairdash.audits import tables
 
 LIMITS = {
     "decision": "hired=yes",
@@ -26,8 +26,8 @@ def write_weeks(folder, n):
 def test_a_monitor_is_shown_run_and_kept(inline, visit, tmp_path):
     page = visit("Monitor")
     assert "No monitor yet" in page.main.markdown[0].value
-    monitor = Monitor("<b>hires", str(tmp_path / "week*.csv"), LIMITS)
-    ui.store().keep_monitor("<b>hires", Watch(monitor, ()).to_json())
+    monitor = tables.Monitor("<b>hires", str(tmp_path / "week*.csv"), LIMITS)
+    ui.store().keep_monitor("<b>hires", tables.Watch(monitor, ()).to_json())
     page = visit("Monitor")
     page.button(key="run monitor").click().run()
     assert not page.exception
@@ -38,7 +38,7 @@ def test_a_monitor_is_shown_run_and_kept(inline, visit, tmp_path):
     assert not page.exception
     shown = " ".join(each.value for each in page.header)
     assert "Alarm since week00.csv" in shown
-    kept = Watch.of_json(ui.store().monitor("<b>hires"))
+    kept = tables.Watch.of_json(ui.store().monitor("<b>hires"))
     assert len(kept.batches) == 3
     assert kept.broken
 

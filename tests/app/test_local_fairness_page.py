@@ -7,7 +7,7 @@ from reading import button, drawn, figures, labels, numbers, widget, words
 
 from fairdash import ui
 from fairdash._escaping import plain
-from fairdash.audits import DecisionRule, search_model, speech_of
+from fairdash.audits import DecisionRule, gaps, search_model
 from fairdash.audits.subgroups import facts
 from fairdash.datasets import SAMPLES, Subgroups, split
 from fairdash.jobs import finished_file, unpack_runs
@@ -90,7 +90,7 @@ def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
     (road,) = [
         one for one in ui.known_models(dataset_id, run_id) if one.method == "road"
     ]
-    gaps = []
+    by_model = []
     for trial in road.trials:
         rows = split(dataset, trial.seed).test
         scores = ui.store().artifact(trial.key).scores()[rows]
@@ -102,9 +102,9 @@ def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
             subgroups=dataset.frame["branch"].iloc[rows],
             min_size=20,
         )
-        gaps.append(table.set_index("subgroup")["gap"])
-    worst = sum(gap.max() for gap in gaps) / 2
-    mean = pd.concat(gaps).groupby(level=0).mean()
+        by_model.append(table.set_index("subgroup")["gap"])
+    worst = sum(gap.max() for gap in by_model) / 2
+    mean = pd.concat(by_model).groupby(level=0).mean()
     assert numbers(page)["Largest gap"] == f"{worst:.3f}"
     shown = ranked(page).set_index("Subgroup")["Gap"].to_dict()
     assert shown == pytest.approx(mean.to_dict())
@@ -130,7 +130,7 @@ def test_a_search_waits_until_it_is_opened_and_a_found_subgroup_is_looked_at(
     assert found.caption() in words(page).replace("\\", "")
     first = found.beyond.iloc[0]
     assert plain(first["subgroup"]) in labels(page)
-    speech = speech_of(ui.store(), dataset_id)
+    speech = gaps.speech_of(ui.store(), dataset_id)
     assert found.verdict(speech) in words(page).replace("\\", "")
     # one click: ROAD's form, and thresholds of this model, with the subgroup along
     links = {one.proto.label: one.proto for one in page.get("page_link")}

@@ -6,7 +6,7 @@ import pytest
 from reading import figures, labels, numbers, widget, words
 
 from fairdash import ui
-from fairdash.audits import from_sample
+from fairdash.audits import Noise
 from fairdash.datasets import split
 from fairdash.methods.noisy_groups import tv_certificate
 
@@ -128,7 +128,7 @@ def test_a_table_with_both_columns_bounds_what_can_be_wrong(visit, run_id):
     page = box.upload("both.csv", frame.to_csv(index=False).encode(), "text/csv").run()
     assert not page.exception
     dataset = ui.store().dataset(ui.store().run(run_id).dataset_id)
-    noise = from_sample(dataset.sensitive_features, frame, "true", "recorded")
+    noise = Noise.from_sample(dataset.sensitive_features, frame, "true", "recorded")
     reach = max(noise.on(split(dataset, 0).test).reach.values())
     assert numbers(page)["Can be wrong"] == f"{reach:.1%}"
     shown = page.dataframe[0].value.set_index(["Recorded as", "Is"])["Share"]

@@ -9,7 +9,7 @@ from reading import drawn, numbers, sent, words
 from recompute import add_table, exported, figures_of, train
 
 from fairdash import _wording, ui
-from fairdash.audits import known_models, opened_on
+from fairdash.audits import choices, trials
 
 cases = pytest.mark.parametrize(
     ("kind", "n_groups"), [("three seeds", 4), ("sweep", 2)]
@@ -19,7 +19,7 @@ cases = pytest.mark.parametrize(
 def models_of(dataset_id, run):
     """Return the models of a run by label, and the seeds that all of them have."""
     here = {trial.key for trial in ui.store().snapshot(run).trials}
-    models = known_models(ui.store(), dataset_id, run)
+    models = trials.known_models(ui.store(), dataset_id, run)
     models = {m.label: m for m in models if here & {t.key for t in m.trials}}
     return models, frozenset.intersection(*(m.seeds for m in models.values()))
 
@@ -33,7 +33,7 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
     page = visit("Local fairness", run=run, opened="table")
     assert not page.exception
     models, seeds = models_of(data, run)
-    chosen = opened_on(ui.store(), run)
+    chosen = choices.opened_on(ui.store(), run)
     main = chosen.label if chosen else next(k for k in models if k != "Unconstrained")
     rows = exported(data, models[main], seeds)
     rates = rows.pivot_table("decided", ["seed", "branch"], "group")

@@ -19,8 +19,8 @@ from toys import (
 from fairdash import ui
 from fairdash._escaping import plain
 from fairdash._wording import percent
-from fairdash.audits import own_models
-from fairdash.datasets import Subgroups, rank_roles, split
+from fairdash.audits import trials
+from fairdash.datasets import Subgroups, guessing, split
 from fairdash.sweep import MethodGrid
 from fairdash.ui.widgets.scores import own_margins
 
@@ -126,7 +126,7 @@ def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):
 def test_a_score_with_a_threshold_is_corrected_and_certified(visit):
     frame = prisoners()
     table = ui.store().add_table(frame.to_csv(index=False).encode(), "rated.csv")
-    roles = rank_roles(ui.store().table(table)).roles
+    roles = guessing.rank_roles(ui.store().table(table)).roles
     data = ui.store().add_dataset(table, roles, "Rated", Subgroups())
     page = visit("Post-process", data=data, opened="measure")
     assert not page.exception
@@ -142,14 +142,14 @@ def test_a_score_with_a_threshold_is_corrected_and_certified(visit):
     assert shown["Before"].tolist() == pytest.approx(expected)
     page = visit("Noisy groups", data=data)
     assert not page.exception
-    assert plain(own_models(ui.store(), data)[0].label) in words(page)
+    assert plain(trials.own_models(ui.store(), data)[0].label) in words(page)
 
 
 @pytest.mark.skipif(DATA is None, reason="real tables are not here")
 def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     file = Path(DATA) / "raw" / "compas-scores-two-years.csv"
     table = ui.store().add_table(file.read_bytes(), file.name)
-    roles = rank_roles(ui.store().table(table)).roles
+    roles = guessing.rank_roles(ui.store().table(table)).roles
     assert roles.scores[0].words() == "decile_score ≥ 5"
     subgroups = Subgroups(columns=("age_cat",))
     data = ui.store().add_dataset(table, roles, "COMPAS", subgroups)

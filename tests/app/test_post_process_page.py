@@ -104,8 +104,8 @@ def test_an_address_that_makes_no_sense_is_the_usual_page(visit, run_id):
 def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
     page = visit("Post-process", run=run_id, gamma="0.4", tolerance="0.02")
     dataset_id = ui.store().run(run_id).dataset_id
-    source = ui.post_sources(ui.known_models(dataset_id, run_id), [])[0]
-    data = ui.scored(dataset_id, source)
+    source = ui.scores.post_sources(ui.known_models(dataset_id, run_id), [])[0]
+    data = ui.scores.scored(dataset_id, source)
     parts = data.split
     ramp = RampThreshold(0.4, tolerance=0.02, score_type="probability")
     file = json.loads(ramp.fit_rows(parts.calibration).thresholds().to_json())

@@ -5,11 +5,7 @@ import pytest
 from reading import button, figures, labels, sent, setting_of, words
 
 from fairdash import ui
-from fairdash.audits import (
-    certified_words,
-    finished_sweep,
-    known_models,
-)
+from fairdash.audits import choices, sweeps, trials
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
 from fairdash.sweep import SweepSpec, choose_certified
@@ -85,7 +81,7 @@ def accuracies(run_id):
 def test_the_model_of_the_address_is_shown_and_another_method_opens_on_its_best(
     visit, run_id
 ):
-    known = known_models(ui.store(), ui.store().run(run_id).dataset_id)
+    known = trials.known_models(ui.store(), ui.store().run(run_id).dataset_id)
     ids = {model.label: model.id for model in known}
     page = visit("Sweep", run=run_id, model=ids["ROAD λ 4 τ 0.1"])
     assert setting_of(page) == {WEIGHT: "4", TAU: "0.1"}
@@ -100,7 +96,7 @@ def test_the_model_of_the_address_is_shown_and_another_method_opens_on_its_best(
 def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
     visit, run_id
 ):
-    known = known_models(ui.store(), ui.store().run(run_id).dataset_id)
+    known = trials.known_models(ui.store(), ui.store().run(run_id).dataset_id)
     page = visit("Sweep", run=run_id, model=known[0].id)
     shown, within = setting_of(page), accuracies(run_id)
     method = "road" if TAU in shown else "adversarial"
@@ -114,7 +110,7 @@ def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
     assert "there is no setting" not in words(visit("Sweep", run=run_id))
     page = visit("Sweep", run=run_id, limit="0.000001")
     assert not page.exception
-    rows = finished_sweep(ui.store(), run_id).result.means
+    rows = sweeps.finished_sweep(ui.store(), run_id).result.means
     rows = rows[rows["method"] != "unconstrained"]
     rows = rows[rows["validation_constant"] <= 0.5]
     gaps = rows["validation_demographic_parity_difference"]
@@ -203,10 +199,10 @@ def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
     page = visit("Sweep", run=run_id, **asked)
     assert not page.exception
     limits = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
-    choice = choose_certified(finished_sweep(ui.store(), run_id), limits=limits)
-    assert certified_words(choice, limits) in words(page)
+    choice = choose_certified(sweeps.finished_sweep(ui.store(), run_id), limits=limits)
+    assert choices.certified_words(choice, limits) in words(page)
     button(page, "Show it").click().run()
-    shown = finished_sweep(ui.store(), run_id).ids[int(choice.model)]
+    shown = sweeps.finished_sweep(ui.store(), run_id).ids[int(choice.model)]
     assert page.query_params["model"] == shown
 
 

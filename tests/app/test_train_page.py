@@ -4,7 +4,7 @@ from streamlit.testing.v1 import AppTest
 from toys import ROLES, Question, people_csv
 
 from fairdash import ui
-from fairdash.jobs._engine import take
+from fairdash.jobs.engine import take
 from fairdash.methods import CATALOG, scorers
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training

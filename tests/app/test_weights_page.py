@@ -6,7 +6,7 @@ from reading import button, figures, numbers, widget, words
 from fairdash import ui
 from fairdash.datasets import Subgroups, training_rows
 from fairdash.jobs import submit
-from fairdash.metrics import effective_rows
+from fairdash.metrics import weights
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
@@ -46,7 +46,7 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     ratio, _, rows = stored(run_id)
     shown = numbers(page)
     assert shown["Largest r"] == f"{ratio.max():.1f}"
-    assert shown["Effective rows"] == f"{effective_rows(ratio):,.0f}"
+    assert shown["Effective rows"] == f"{weights.effective_rows(ratio):,.0f}"
     assert figures(page) == 1
     assert "Share of these rows" in page.dataframe[-1].value
     assert f"People · {len(rows)} training rows · ROAD λ 3 τ 0.3 · seed 0" in words(

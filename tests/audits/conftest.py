@@ -3,7 +3,7 @@
 import pytest
 from toys import ROLES, people_csv
 
-from fairdash.audits import audit_rows_of, read_model
+from fairdash.audits import stored
 from fairdash.jobs import submit
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -49,6 +49,8 @@ def model_of(store, dataset, train):
         (trial,) = store.snapshot(run).trials
         assert trial.status == "finished", trial.error
         spec = SweepSpec.model_validate(store.run(run).spec)
-        return read_model(store, trial, audit_rows_of(dataset, trial, spec))
+        return stored.read_model(
+            store, trial, stored.audit_rows_of(dataset, trial, spec)
+        )
 
     return go

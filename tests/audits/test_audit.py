@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdash.audits import (
-    PortableModel,
-)
+from fairdash.audits import portable
 
 KINDS = {
     "unconstrained": {"n_epochs": 4, "batch_size": 128},
@@ -32,12 +30,12 @@ def test_rows_of_another_table_are_scored_as_those_it_was_trained_with(
     model = model_of(method, KINDS[method])
     kept = store.artifact(model.key).scores()
     frame = dataset.frame.iloc[::-1].reset_index(drop=True)
-    portable = PortableModel.of(model)
-    np.testing.assert_allclose(portable.score(frame), kept[::-1], atol=1e-5)
+    trained = portable.PortableModel.of(model)
+    np.testing.assert_allclose(trained.score(frame), kept[::-1], atol=1e-5)
     feature, group = dataset.roles.features[0], dataset.roles.sensitive_feature
     with pytest.raises(ValueError, match=f"no columns \\['{feature}'\\]"):
-        portable.score(frame.drop(columns=feature))
+        trained.score(frame.drop(columns=feature))
     odd = frame.assign(**{group: "elsewhere"})
     if method == "hardt":  # looks at groups
         with pytest.raises(ValueError, match="'elsewhere' in row 1"):
-            portable.score(odd)
+            trained.score(odd)

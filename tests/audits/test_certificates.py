@@ -5,18 +5,7 @@ import pandas as pd
 import pytest
 from toys import simulate_noise
 
-from fairdash.audits import (
-    Decisions,
-    Noise,
-    Question,
-    RadiusCurve,
-    from_level,
-    from_sample,
-    most_assumed,
-    points_table,
-    promise_answer,
-    radius_curve,
-)
+from fairdash.audits import Noise, certificates, most_assumed
 from fairdash.audits.noisy_groups.certificates import promise_verdict
 from fairdash.methods.noisy_groups import (
     estimate_noise,
@@ -25,7 +14,7 @@ from fairdash.methods.noisy_groups import (
 )
 
 PRIOR = [0.85, 0.1, 0.05]  # as of race in Adult
-QUESTION = Question("equalized_odds", 0.05)
+QUESTION = certificates.Question("equalized_odds", 0.05)
 
 
 def sample_of(level, rng, n=3000):
@@ -38,11 +27,13 @@ def sample_of(level, rng, n=3000):
 def noise_of(groups, level=0.1):
     """Noise of a table's groups, as a sample with both says it is."""
     sample = sample_of(level, np.random.default_rng(0))
-    return from_sample(groups, sample, "true", "noisy")
+    return Noise.from_sample(groups, sample, "true", "noisy")
 
 
 def decisions(where, y, decided):
-    return Decisions(where, y[where].astype(int), decided[where].astype(int))
+    return certificates.Decisions(
+        where, y[where].astype(int), decided[where].astype(int)
+    )
 
 
 def drawn(rng, n, prior=PRIOR):
@@ -105,9 +96,11 @@ def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(
         groups, noisy = people[unit], recorded[unit]
         where = np.flatnonzero(unit < 600 // visits)
         if source == "assumed":
-            noise = from_level(noisy, 0.08, unit)
+            noise = Noise.from_level(noisy, 0.08, unit)
         else:
-            noise = from_sample(noisy, sample_of(0.08, rng, 1500), "true", "noisy")
+            noise = Noise.from_sample(
+                noisy, sample_of(0.08, rng, 1500), "true", "noisy"
+            )
         limits = noise.on(where)
         exact = estimate_noise(groups[where], noisy[where]).group_given_noisy
         inside = (exact >= limits.least - 1e-12) & (exact <= limits.most + 1e-12)
@@ -122,13 +115,13 @@ def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(
 def test_the_curve_has_the_certificate_of_every_radius(table):
     groups, _, _, seeds = table
     noise = noise_of(groups)
-    curve = radius_curve("m", seeds, noise, QUESTION)
+    curve = certificates.radius_curve("m", seeds, noise, QUESTION)
     assert curve.radii[0] == 0
     far = [far for rows in seeds for far in noise.on(rows.where).reach.values()]
     assert curve.reach == max(far) <= curve.radii[-1] < max(far) + 0.001
     assert np.isnan(curve.tolerated)  # broken on the noisy groups already
-    loose = Question("equalized_odds", 0.25)
-    most = radius_curve("m", seeds, noise, loose).tolerated
+    loose = certificates.Question("equalized_odds", 0.25)
+    most = certificates.radius_curve("m", seeds, noise, loose).tolerated
     for step, keeps in ((0, True), (0.001, False)):
         assert (kernels(table, noise, loose, most + step)[0] <= 0).all() == keeps
     for radius in (0, 0.04, 0.151, 0.3, curve.radii[-1]):
@@ -144,11 +137,11 @@ def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
     for slack, noise in (
         (0.05, Noise("none", groups)),
         (0.25, Noise("none", groups)),
-        (0.99, from_level(groups, 0.01)),
+        (0.99, Noise.from_level(groups, 0.01)),
     ):
-        question = Question("equalized_odds", slack)
-        curve = radius_curve("m", seeds, noise, question)
-        answer = promise_answer(curve, question, 0.02, "test rows")
+        question = certificates.Question("equalized_odds", slack)
+        curve = certificates.radius_curve("m", seeds, noise, question)
+        answer = certificates.promise_answer(curve, question, 0.02, "test rows")
         assert len(answer.verdict.split()) <= 20
         assert f"{100 * slack:.1f} points" in answer.caption
         cards = {card.label: card.value for card in answer.cards}
@@ -157,7 +150,7 @@ def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
         drawn = answer.figure.table
         at = drawn[drawn["share"] == 0.02]["worst"].item()
         assert at == pytest.approx(curve.worst(0.02) + slack, abs=1e-6)
-        row = points_table([curve], question, 0.02).iloc[0]
+        row = certificates.points_table([curve], question, 0.02).iloc[0]
         assert row["2.0% wrong"] == round(100 * at, 1)
         said[slack] = answer.verdict, cards["May be wrong"], cards.get("Can be wrong")
         if slack == 0.25:
@@ -177,7 +170,9 @@ def test_what_is_said_holds_on_every_split(status, n_held):
     radii, held = [0.0, 0.001, 0.002, 0.003], [i < n_held for i in range(4)]
 
     def curve(*soft):
-        return RadiusCurve("m", radii, [0.0] * 4, held, 0.003, [*soft], 3, status)
+        return certificates.RadiusCurve(
+            "m", radii, [0.0] * 4, held, 0.003, [*soft], 3, status
+        )
 
     verdict = promise_verdict(curve())
     assert len(verdict.split()) <= 20
@@ -193,7 +188,7 @@ def test_what_is_said_holds_on_every_split(status, n_held):
 def test_more_noise_than_the_shares_allow_is_refused_with_the_largest():
     groups = np.repeat(["a", "b", "c"], [850, 100, 50])
     with pytest.raises(ValueError, match="`level` can be at most") as refused:
-        from_level(groups, 0.11)
+        Noise.from_level(groups, 0.11)
     most = float(str(refused.value).split("at most ")[1].split(" here")[0])
-    from_level(groups, most)
+    Noise.from_level(groups, most)
     assert most_assumed(groups) == pytest.approx(most, abs=1.1e-3)

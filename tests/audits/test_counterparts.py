@@ -8,12 +8,8 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.audits import (
-    AuditedModel,
-    AuditRows,
-    Change,
-    worst_counterparts,
-)
+from fairdash.audits import AuditedModel, AuditRows, worst_counterparts
+from fairdash.audits.counterparts import Change
 from fairdash.datasets import Roles, make_dataset
 from fairdash.methods import Network
 from fairdash.metrics import FairMetric, group_directions, ignore_columns

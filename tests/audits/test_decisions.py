@@ -11,13 +11,7 @@ from by_hand import local_measure, newcombe_interval
 from peers import OTHERS, table
 
 import fairdash
-from fairdash.metrics import (
-    MEASURES,
-    SCORE_MEASURES,
-    LocalMeasure,
-    gap_ends,
-    measure_by_group,
-)
+from fairdash.metrics import MEASURES, LocalMeasure, catalog, gap_ends, measure_by_group
 
 DATA = os.environ.get("FAIRDASH_DATA")
 
@@ -44,7 +38,7 @@ def test_every_measure_is_that_of_fairlearn_by_names_of_columns():
         theirs = fairlearn.MetricFrame(
             metrics=OTHERS[measure],
             y_true=frame["y"],
-            y_pred=frame["p"] if measure in SCORE_MEASURES else pred,
+            y_pred=frame["p"] if measure in catalog.SCORE_MEASURES else pred,
             sensitive_features=frame["group"],
             sample_params={"sample_weight": frame["weight"]},
         )

@@ -11,17 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 from toys import ROLES, people
 
-from fairdash.audits import drift, exported, known_models, known_models_of
+from fairdash.audits import drift, portable, trials
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
-from fairdash.metrics import (
-    INTERVAL_KINDS,
-    SCORE_MEASURES,
-    measure_gaps,
-)
+from fairdash.metrics import catalog, measure_gaps
 from fairdash.sweep import MethodGrid, SweepSpec
 
 BRANCH = Subgroups(columns=("branch",), min_size=20)
@@ -31,7 +27,7 @@ SUBGROUPS = ("young", "middle", "old")
 @pytest.fixture
 def models(store, dataset, train):
     train({"logistic": {}, "forest": {"max_depth": 3}})
-    return known_models(store, store.datasets()[0].id)
+    return trials.known_models(store, store.datasets()[0].id)
 
 
 @pytest.fixture
@@ -58,7 +54,9 @@ def test_points_are_of_the_rows_of_each_table_with_the_encoding_of_training(
     frame = drifted()
     points = compare(frame).points
     assert points["table"].tolist() == ["People, test rows"] * 2 + ["new"] * 2
-    decided = exported(store, store.runs()[0].id, models[0].label).predict(frame)
+    decided = portable.exported(store, store.runs()[0].id, models[0].label).predict(
+        frame
+    )
     own = points.iloc[2]
     assert own["accuracy"] == pytest.approx(
         (decided == (frame["hired"] == "yes")).mean()
@@ -138,12 +136,14 @@ def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(
 def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
     frame = drifted()
     result = compare(frame, measure=measure)
-    model = exported(store, store.runs()[0].id, result.label)
+    model = portable.exported(store, store.runs()[0].id, result.label)
     test = dataset.frame.iloc[split(dataset, 0).test]
     signed, inside = [], []
     for rows in (test, frame):
         scores = model.score(rows)
-        predicted = scores if measure in SCORE_MEASURES else (scores > 0.5).astype(int)
+        predicted = (
+            scores if measure in catalog.SCORE_MEASURES else (scores > 0.5).astype(int)
+        )
         y = (rows["hired"] == "yes").astype(int)
         about = {"sensitive_features": rows["origin"]}
         gap = measure_gaps(measure, y, predicted, reference=result.low, **about).iloc[0]
@@ -160,7 +160,9 @@ def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
     assert len(changes)
     moved = (inside[1] - inside[0]).loc[changes.index]
     np.testing.assert_allclose(changes["change"], moved)
-    assert INTERVAL_KINDS[measure] in result.answer().figure.arguments["caption"]
+    assert (
+        catalog.INTERVAL_KINDS[measure] in result.answer().figure.arguments["caption"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_another_table_has_the_weights_and_units_of_the_roles(store, dataset, tr
         spec = SweepSpec(
             data=source, methods=(MethodGrid(method="logistic"),), seeds=(0,)
         )
-        (model,) = known_models_of(store, [submit(store, spec, name="Visits")])
+        (model,) = trials.known_models_of(store, [submit(store, spec, name="Visits")])
         once = drifted(400).assign(person=np.arange(400), stands=np.arange(400) % 5)
         new = pd.concat([once] * 4, ignore_index=True)
         options = {"main": model, "subgroups": BRANCH}
@@ -211,7 +213,7 @@ def test_another_table_has_the_weights_and_units_of_the_roles(store, dataset, tr
         width = result.changes["after_high"] - result.changes["after_low"]
         widths[unit] = width.mean()
     assert 1.7 < widths["person"] / widths[None] < 2.5
-    decided = exported(store, store.runs()[0].id, result.label).predict(new)
+    decided = portable.exported(store, store.runs()[0].id, result.label).predict(new)
     again = new.assign(decided=decided).iloc[np.repeat(np.arange(1600), new["stands"])]
     right = again["decided"] == (again["hired"] == "yes")
     assert result.points.iloc[1]["accuracy"] == pytest.approx(right.mean())

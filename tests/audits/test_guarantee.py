@@ -5,11 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairdash.audits import (
-    StoredSweep,
-    known_models_of,
-    search_model,
-)
+from fairdash.audits import StoredSweep, search_model, trials
 from fairdash.audits.subgroups import facts
 from fairdash.audits.trials.rows import Rows
 from fairdash.datasets import split
@@ -28,7 +24,7 @@ def sweep(tmp_path_factory):
 
 
 def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
-    (model, *_) = known_models_of(sweep.store, [sweep.run.id])
+    (model, *_) = trials.known_models_of(sweep.store, [sweep.run.id])
     data = sweep.run.dataset_id
 
     def searched():

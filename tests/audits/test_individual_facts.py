@@ -6,20 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.audits import (
-    AuditedModel,
-    AuditRows,
-    Pairs,
-    alike_answer,
-    changed_people,
-    flip_values,
-    invented_people,
-    own_units,
-    similar_people,
-    trained_columns,
-)
+from fairdash.audits import AuditedModel, AuditRows, look_alikes
 from fairdash.datasets import Roles, make_dataset, split
-from fairdash.metrics import ignore_columns, wilson_interval
+from fairdash.metrics import ignore_columns, intervals
 from fairdash.store import TrialRecord
 
 
@@ -52,19 +41,19 @@ def trial(**params):
 
 def test_columns_that_do_not_count_are_those_the_model_was_trained_with():
     features = ("years", "score", "kind")
-    assert trained_columns(trial(), features) == ()
+    assert look_alikes.trained_columns(trial(), features) == ()
     both = trial(metric="both", columns="kind, gone")
-    assert trained_columns(both, features) == ("kind",)
-    assert trained_columns(trial(columns="kind"), features) == ()
+    assert look_alikes.trained_columns(both, features) == ("kind",)
+    assert look_alikes.trained_columns(trial(columns="kind"), features) == ()
 
 
 def test_a_column_is_set_to_all_of_few_values_or_to_quantiles(rows):
-    flips = flip_values(rows.dataset, ["kind", "score"])
+    flips = look_alikes.flip_values(rows.dataset, ["kind", "score"])
     assert flips["kind"] == ("a", "b", "c")
     assert len(flips["score"]) == 5
     assert set(flips["score"]) <= set(rows.dataset.frame["score"])
     with pytest.raises(ValueError, match=r"'hired' cannot be flipped.*years, score"):
-        flip_values(rows.dataset, ["hired"])
+        look_alikes.flip_values(rows.dataset, ["hired"])
 
 
 class Scorer:
@@ -89,7 +78,7 @@ def test_the_most_similar_person_is_the_nearest_other_row(model, columns):
     apart = ((difference @ sigma) * difference).sum(-1)
     np.fill_diagonal(apart, np.inf)
     places = rows.sample(25)
-    pairs = similar_people(model, columns, places=places)
+    pairs = look_alikes.similar_people(model, columns, places=places)
     assert pairs.n == len(pairs.people) == 25
     number = rows.dataset.row_number[rows.where] + 1
     scores = Scorer().positive(rows.test.X, None)
@@ -113,7 +102,7 @@ def test_the_most_similar_person_is_the_nearest_other_row(model, columns):
     assert (turned[:-1] >= turned[1:]).all()  # those decided otherwise come first
     assert pairs.share == turned.mean()
     low, high = pairs.interval
-    ends = wilson_interval(turned.sum(), 25)
+    ends = intervals.wilson_interval(turned.sum(), 25)
     assert low < ends[0] < ends[1] < high  # two people can be each other's nearest
 
 
@@ -127,17 +116,17 @@ def test_the_most_similar_person_is_no_other_visit_of_the_same(rows):
     places = data.sample(data.n)
     unit = data.dataset.unit[data.where]
     assert len(places) == len(set(unit[places])) == data.n / 2
-    flips = flip_values(data.dataset, ["kind"])
-    assert changed_people(model, flips).n == len(places)
-    people = similar_people(model, (), places=places).people
+    flips = look_alikes.flip_values(data.dataset, ["kind"])
+    assert look_alikes.changed_people(model, flips).n == len(places)
+    people = look_alikes.similar_people(model, (), places=places).people
     number = data.dataset.row_number[data.where] + 1
     own, other = (unit[np.searchsorted(number, people[c])] for c in ("row", "other"))
     assert (own != other).all()
 
 
 def test_only_the_columns_asked_for_change_and_the_worst_value_counts(model):
-    flips = flip_values(model.rows.dataset, ["kind"])
-    pairs = changed_people(model, flips)
+    flips = look_alikes.flip_values(model.rows.dataset, ["kind"])
+    pairs = look_alikes.changed_people(model, flips)
     assert pairs.n == model.rows.n
     p = np.stack(model.flipped(flips))
     for pair in pairs.people.itertuples():
@@ -154,9 +143,13 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     model, monkeypatch
 ):
     monkeypatch.setitem(vars(model), "status", "")  # the outcomes here are random
-    similar = similar_people(model, (), places=np.arange(model.rows.n))
-    changed = changed_people(model, flip_values(model.rows.dataset, ["kind"]))
-    answer = alike_answer(similar, similar, changed, ("kind",), label="m", model=model)
+    similar = look_alikes.similar_people(model, (), places=np.arange(model.rows.n))
+    changed = look_alikes.changed_people(
+        model, look_alikes.flip_values(model.rows.dataset, ["kind"])
+    )
+    answer = look_alikes.alike_answer(
+        similar, similar, changed, ("kind",), label="m", model=model
+    )
     assert len(answer.verdict.split()) <= 20
     assert answer.verdict == (
         f"For {similar.share:.0%} of people the most similar other person is decided "
@@ -170,39 +163,46 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     ends = [frozenset(pair) for pair in zip(drawn["row"], drawn["other"], strict=True)]
     assert len(set(ends)) == len(ends)  # nobody is drawn from both sides
     none = ("origin",)
-    blind = alike_answer(similar, similar, None, none, label="m", model=model)
+    blind = look_alikes.alike_answer(
+        similar, similar, None, none, label="m", model=model
+    )
     assert blind.verdict.endswith("The model does not read origin.")
     alike = replace(model, threshold=2.0)
-    idle = alike_answer(similar, similar, None, none, label="m", model=alike)
+    idle = look_alikes.alike_answer(
+        similar, similar, None, none, label="m", model=alike
+    )
     assert idle.verdict.startswith("The model does not tell people apart")
 
 
 def test_invented_people_are_named_so_and_limits_have_the_columns_units(model):
     rows = model.rows
     places = np.arange(rows.n)
-    pairs = invented_people(model, ("kind",), places=places, radius=0.5)
+    pairs = look_alikes.invented_people(model, ("kind",), places=places, radius=0.5)
     assert pairs.share == pairs.people["decision_changed"].sum() / rows.n
     assert pairs.people["fair_distance"].max() <= 0.5 + 1e-9
-    real = similar_people(model, (), places=np.arange(rows.n))
-    answer = alike_answer(pairs, real, None, ("origin",), label="m", model=model)
+    real = look_alikes.similar_people(model, (), places=np.arange(rows.n))
+    answer = look_alikes.alike_answer(
+        pairs, real, None, ("origin",), label="m", model=model
+    )
     drawn = answer.figure.table
     assert drawn["pair"].str.contains("invented").all()
     years = rows.dataset.frame["years"].iloc[split(rows.dataset, 0).train]
     assert (
-        own_units(rows.encoder, 0.25, most=1) == f"years ±{years.std(ddof=0) / 2:.2f}"
+        look_alikes.own_units(rows.encoder, 0.25, most=1)
+        == f"years ±{years.std(ddof=0) / 2:.2f}"
     )
-    nobody = Pairs("similar", pairs.people.iloc[:0], 0)
+    nobody = look_alikes.Pairs("similar", pairs.people.iloc[:0], 0)
     assert np.isnan(nobody.share)
 
 
 def test_pairs_are_decided_at_the_threshold_of_the_model(model):
     low = replace(model, threshold=0.3)
     everyone = np.arange(model.rows.n)
-    flips = flip_values(model.rows.dataset, ["kind"])
+    flips = look_alikes.flip_values(model.rows.dataset, ["kind"])
     for pairs in (
-        similar_people(low, (), places=everyone),
-        changed_people(low, flips),
-        invented_people(low, ("kind",), places=everyone, radius=0.5),
+        look_alikes.similar_people(low, (), places=everyone),
+        look_alikes.changed_people(low, flips),
+        look_alikes.invented_people(low, ("kind",), places=everyone, radius=0.5),
     ):
         people = pairs.people
         turned = (people["before"] > 0.3) != (people["after"] > 0.3)
@@ -210,4 +210,4 @@ def test_pairs_are_decided_at_the_threshold_of_the_model(model):
         assert turned.any()
     decided = model.encoded(model.rows.test.X, everyone) > 0.3
     moved = np.any([(p > 0.3) != decided for p in model.flipped(flips)], axis=0)
-    assert changed_people(low, flips).share == pytest.approx(moved.mean())
+    assert look_alikes.changed_people(low, flips).share == pytest.approx(moved.mean())

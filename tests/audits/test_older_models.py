@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairdash.audits import audit_rows_of, read_model
+from fairdash.audits import stored
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
@@ -26,8 +26,8 @@ def test_an_older_model_gives_the_scores_it_gave(store):
     (run,) = store.runs()
     dataset, spec = store.dataset(run.dataset_id), SweepSpec.model_validate(run.spec)
     for trial in store.snapshot(run.id).trials:
-        rows = audit_rows_of(dataset, trial, spec)
-        model = read_model(store, trial, rows)
+        rows = stored.audit_rows_of(dataset, trial, spec)
+        model = stored.read_model(store, trial, rows)
         X, group = rows.test
         np.testing.assert_allclose(
             model.scorer.positive(X, group),

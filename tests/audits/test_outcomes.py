@@ -11,7 +11,7 @@ from sklearn.metrics import mean_absolute_error, precision_score, recall_score
 from toys import people
 from typer.testing import CliRunner
 
-from fairdash.audits import audit_outcomes
+from fairdash.audits import tables
 from fairdash.cli import app
 from fairdash.metrics.group.catalog import exposure
 
@@ -38,7 +38,7 @@ def value(found, measure, group, outcome=""):
 
 
 def test_numbers_are_those_of_metric_frame(patients):
-    found = audit_outcomes(
+    found = tables.audit_outcomes(
         "y", "predicted", kind="numbers", sensitive_features="sex", frame=patients,
         subgroups=patients["band"], min_size=20,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def test_numbers_are_those_of_metric_frame(patients):
 
 
 def test_classes_are_each_held_against_the_rest(patients):
-    found = audit_outcomes(
+    found = tables.audit_outcomes(
         "grade", "said", kind="classes", sensitive_features="sex", frame=patients
     )
     for name in ("low", "middle", "high"):
@@ -89,7 +89,7 @@ def test_classes_are_each_held_against_the_rest(patients):
                 assert value(found, measure, group, name) == pytest.approx(
                     frame.loc[group, measure]
                 )
-    two = audit_outcomes(
+    two = tables.audit_outcomes(
         None, np.where(patients["said"] == "low", "yes", "no"), kind="classes",
         sensitive_features=patients["sex"],
     ).gaps  # fmt: skip
@@ -101,7 +101,7 @@ def test_classes_are_each_held_against_the_rest(patients):
 
 
 def test_a_ranking_has_the_share_at_its_top_and_exposure(patients):
-    found = audit_outcomes(
+    found = tables.audit_outcomes(
         None, "predicted", kind="ranking", sensitive_features="sex", frame=patients
     )
     order = patients.sort_values("predicted", ascending=False)
@@ -134,7 +134,7 @@ def test_a_ranking_has_the_share_at_its_top_and_exposure(patients):
 def test_what_cannot_be_audited_is_refused_with_the_way_out(asked, message):
     frame = people(600).assign(x="text")
     with pytest.raises(ValueError, match=message):
-        audit_outcomes(None, sensitive_features="origin", frame=frame, **asked)
+        tables.audit_outcomes(None, sensitive_features="origin", frame=frame, **asked)
 
 
 def test_the_shell_audits_numbers_and_counts_what_it_leaves_out(patients, tmp_path):

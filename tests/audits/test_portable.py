@@ -8,7 +8,7 @@ from toys import ROLES, people_csv
 from typer.testing import CliRunner
 
 import fairdash
-from fairdash.audits import PortableModel, exported
+from fairdash.audits import portable
 from fairdash.brought import OnnxModel, can_be_onnx
 from fairdash.cli import app
 from fairdash.datasets import read_table, split
@@ -29,14 +29,14 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
 ):
     model = model_of(method, KINDS[method])
     path = tmp_path / "model.zip"
-    path.write_bytes(PortableModel.of(model).to_bytes("# For people"))
+    path.write_bytes(portable.PortableModel.of(model).to_bytes("# For people"))
     raw = read_table(people_csv(), name="people.csv").iloc[dataset.row_number]
     proba = fairdash.load(path).predict_proba(raw)
     kept = store.artifact(model.key).scores()
     np.testing.assert_allclose(proba[:, 1], kept, atol=1e-6)
     np.testing.assert_allclose(proba.sum(1), 1)
     assert len(repr(fairdash.load(path))) < 700
-    whole = PortableModel.of(model)
+    whole = portable.PortableModel.of(model)
     np.testing.assert_array_equal(proba, whole.predict_proba(raw))
     np.testing.assert_array_equal(whole.predict(raw), proba[:, 1] > 0.5)
 
@@ -45,7 +45,7 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
 def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, method):
     onnxruntime = pytest.importorskip("onnxruntime")
     assert can_be_onnx(method)
-    model = PortableModel.of(model_of(method, KINDS.get(method, {})))
+    model = portable.PortableModel.of(model_of(method, KINDS.get(method, {})))
     content = model.to_onnx()
     # new rows too: missing, unseen, and far outside of what was trained on
     rows = dataset.frame.sample(200, random_state=0)[[*dataset.roles.features]]
@@ -67,7 +67,7 @@ def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, met
 def test_a_model_that_looks_at_groups_or_rows_is_no_onnx_file(model_of, method):
     assert not can_be_onnx(method)
     with pytest.raises(ValueError, match=r"fairdash\.load"):
-        PortableModel.of(model_of(method, {})).to_onnx()
+        portable.PortableModel.of(model_of(method, {})).to_onnx()
 
 
 def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
@@ -79,7 +79,7 @@ def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
     dataset = store.dataset(store.datasets()[0].id)
     assert dataset.frame["branch"].isin(["plant"]).any()
     run = train({"logistic": {}})
-    model = exported(store, run)
+    model = portable.exported(store, run)
     raw = read_table(people_csv(), name="people.csv")
     (trial,) = store.snapshot(run).trials
     kept = store.artifact(trial.key).scores()
@@ -102,7 +102,7 @@ def test_what_is_no_such_file_or_was_changed_is_refused(model_of, tmp_path):
     path.write_bytes(b"PK nothing")
     with pytest.raises(ValueError, match="is no model of fairdash"):
         fairdash.load(path)
-    content = PortableModel.of(model_of("logistic", {})).to_bytes()
+    content = portable.PortableModel.of(model_of("logistic", {})).to_bytes()
     path.write_bytes(content)
     changed(path, format=2, fairdash="9.0")
     with pytest.raises(ValueError, match=r"written by fairdash 9\.0"):
@@ -129,7 +129,7 @@ def test_a_changed_card_is_refused_in_words_of_no_library(
     model_of, tmp_path, change, message
 ):
     path = tmp_path / "model.zip"
-    path.write_bytes(PortableModel.of(model_of("logistic", {})).to_bytes())
+    path.write_bytes(portable.PortableModel.of(model_of("logistic", {})).to_bytes())
     changed(path, **change)
     with pytest.raises(ValueError, match=message) as error:
         fairdash.load(path)
@@ -183,7 +183,7 @@ def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
     np.testing.assert_allclose(
         fairdash.load(onnx).predict_proba(read_table(table))[:, 1], wanted, atol=1e-6
     )
-    assert exported(store, run).facts["method"] == "logistic"
+    assert portable.exported(store, run).facts["method"] == "logistic"
     for wrong in (("--model", "ROAD"), ("--seed", 7)):
         refused = call("model", "export", run, *wrong, "--out", out)
         assert refused.exit_code == 2

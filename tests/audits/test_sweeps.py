@@ -11,10 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import ROLES, people, people_csv, train_sweep
 
-from fairdash.audits import (
-    StoredSweep,
-    finished_sweep,
-)
+from fairdash.audits import StoredSweep, sweeps
 from fairdash.audits.trials.models import trials_of
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
@@ -73,7 +70,7 @@ def test_rows_of_an_earlier_version_are_marked_from_their_scores(
 
 
 def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id):
-    sweep = finished_sweep(store, run_id)
+    sweep = sweeps.finished_sweep(store, run_id)
     means = sweep.result.means
     (plain,) = means[means["method"] == "unconstrained"].to_dict("records")
     for limit in (0.05, 0.15):
@@ -145,7 +142,7 @@ def test_a_sweep_opens_within_the_limit_or_nearest_to_it(values, limit):
 
 
 def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run_id):
-    sweep = finished_sweep(store, run_id)
+    sweep = sweeps.finished_sweep(store, run_id)
     limits = {PARITY: 0.5, "worst_1_di": 0.9}
     table = sweep.certification_table(limits)
     rows = sweep.result.rows
@@ -173,7 +170,7 @@ def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run
 def test_units_of_a_table_go_into_the_table_to_certify(store):
     twice = people().assign(person=np.arange(600) // 2)
     roles = ROLES.model_copy(update={"unit": "person"})
-    sweep = finished_sweep(store, train_sweep(store, twice, "Units", roles))
+    sweep = sweeps.finished_sweep(store, train_sweep(store, twice, "Units", roles))
     table = sweep.certification_table({PARITY: 0.9})
     assert len(table)
     assert (table["units"] < table["n"]).all()

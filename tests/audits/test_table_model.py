@@ -6,12 +6,7 @@ import pytest
 from toys import MODELS, ROLES, people, pipeline, pipeline_as_onnx
 
 import fairdash
-from fairdash.audits import (
-    audited,
-    changed_people,
-    flip_values,
-    worst_counterparts,
-)
+from fairdash.audits import audited, look_alikes, worst_counterparts
 from fairdash.brought import OnnxModel, model_columns, positive_scores
 from fairdash.datasets import make_dataset, split
 from fairdash.metrics import ignore_columns
@@ -131,8 +126,8 @@ def test_individual_fairness_of_any_model_is_of_the_rows_it_reads(model):
     p = made.predict_proba(people)[:, 1]
     assert model.rows.features == READ  # the sensitive column too
     # flips, recomputed by scikit-learn
-    flips = flip_values(model.rows.dataset, ["origin"])
-    changed = changed_people(model, flips)
+    flips = look_alikes.flip_values(model.rows.dataset, ["origin"])
+    changed = look_alikes.changed_people(model, flips)
     variants = [
         made.predict_proba(people.assign(origin=value))[:, 1]
         for value in ("here", "there")

@@ -4,7 +4,7 @@ import pytest
 from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.audits import main_trials, run_table, seconds_left
+from fairdash.audits import training
 from fairdash.jobs import finished_file, submit, unpack_runs
 from fairdash.sweep import SweepSpec, expand
 
@@ -45,7 +45,7 @@ def left(run, epochs):
         {"key": key, "epoch": epoch, "n_epochs": 4, "seconds": 1.0}
         for key, epoch in epochs.items()
     )
-    return seconds_left(ui.store(), ui.store().snapshot(run))
+    return training.seconds_left(ui.store(), ui.store().snapshot(run))
 
 
 def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
@@ -63,7 +63,7 @@ def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
 
 def test_curves_are_of_one_setting_while_several_train(begin):
     run, (_, *road) = begin(PLAIN, ROAD)
-    asked = main_trials(ui.store().snapshot(run))
+    asked = training.main_trials(ui.store().snapshot(run))
     assert [trial.key for trial in asked] == [road[0].key]
 
 
@@ -79,6 +79,6 @@ def test_a_model_counts_by_the_work_it_is(begin):
 def test_models_of_a_bundle_have_no_time_of_training_here(inline):
     unpack_runs(ui.store(), finished_file("hiring"))
     submit(ui.store(), specification([PLAIN]))
-    notes = run_table(ui.store(), ui.store().runs()).set_index("Run")["Note"]
+    notes = training.run_table(ui.store(), ui.store().runs()).set_index("Run")["Note"]
     assert [note == "trained elsewhere" for note in notes] == [False, True]
     assert notes.iloc[0].endswith(" s")

@@ -7,7 +7,7 @@ from driving import still
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
-from fairdash.audits import known_models
+from fairdash.audits import trials
 from fairdash.jobs import cancel, submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
@@ -76,7 +76,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     worst = page.locator(".card").filter(has_text="Largest local gap")
     expect(worst).to_have_count(1)  # that of the other method is gone
     expect(worst).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
-    models = known_models(store, store.runs()[0].dataset_id)
+    models = trials.known_models(store, store.runs()[0].dataset_id)
     ids = {model.label: model.id for model in models}
     store.close()
     page.wait_for_url(re.compile(ids[f"ROAD λ {weights[1]:g} τ {tau:g}"]))

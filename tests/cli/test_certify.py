@@ -6,7 +6,7 @@ import pytest
 from toys import ROLES, people_csv, simulate_noise
 from typer.testing import CliRunner
 
-from fairdash.audits import Decisions, Question, from_sample, radius_curve
+from fairdash.audits import Noise, certificates
 from fairdash.cli import app
 from fairdash.datasets import split
 from fairdash.jobs import submit
@@ -87,9 +87,11 @@ def test_a_sample_with_both_groups_certifies(run, tmp_path):
     asked = [run, "--sample", path, "--true", "own", "--recorded", "guess"]
     done = call(*asked)
     assert done.exit_code == 0, done.output
-    noise = from_sample(groups, sample, "own", "guess")
-    parts = [Decisions(*rows) for rows in seeds]
-    curve = radius_curve("m", parts, noise, Question(CONSTRAINT, 0.0))
+    noise = Noise.from_sample(groups, sample, "own", "guess")
+    parts = [certificates.Decisions(*rows) for rows in seeds]
+    curve = certificates.radius_curve(
+        "m", parts, noise, certificates.Question(CONSTRAINT, 0.0)
+    )
     for worst in (curve.worst(curve.reach), np.mean(curve.soft)):
         assert f"{100 * worst:.1f}" in done.stdout
     assert "has no columns ['who']" in call(*asked[:-1], "who").stderr

@@ -13,14 +13,14 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fairdash.audits import Policy, Source, check_policy
+from fairdash.audits import tables
 from fairdash.cli import app
 from fairdash.metrics import measure_gaps
 
 GATE = Path(__file__).parents[2] / "docs/deploy/gate"
 COMMAND = [sys.executable, "-c", "from fairdash.cli import main; main()"]
 ENV = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-SOURCE = Source("t.csv", "0" * 64, 0, "2026-01-01T00:00:00Z")
+SOURCE = tables.Source("t.csv", "0" * 64, 0, "2026-01-01T00:00:00Z")
 
 
 def people(hired, n=400):
@@ -39,11 +39,11 @@ UNFAIR = {("f", "a"): 100, ("f", "b"): 102, ("m", "a"): 201, ("m", "b"): 199}
 
 def policy(*limits, **fields):
     fields = {"decision": "hired=yes", "groups": ["sex"], **fields}
-    return Policy.model_validate({**fields, "limits": list(limits)})
+    return tables.Policy.model_validate({**fields, "limits": list(limits)})
 
 
 def statuses(table, *limits, **fields):
-    checked = check_policy(table, policy(*limits, **fields), SOURCE)
+    checked = tables.check_policy(table, policy(*limits, **fields), SOURCE)
     return [status for _, status, _ in checked.results]
 
 
@@ -88,7 +88,7 @@ def test_limits_name_features_groups_values_and_subgroups():
         {**rate, "feature": "sex × race", "at_most": 0.1},
         {**rate, "subgroup": "every", "feature": "sex", "at_most": 0.1},
     ]
-    found = check_policy(
+    found = tables.check_policy(
         table, policy(*lines, groups=["sex", "race"], subgroups=["race"]), SOURCE
     )
     assert [status for _, status, _ in found.results] == [
@@ -103,7 +103,7 @@ def test_limits_name_features_groups_values_and_subgroups():
     assert found.answer().verdict.startswith("The table breaks 3 of 5 limits.")
     assert len(found.answer().verdict.split()) <= 20
     only = policy({**rate, "at_most": 0.1}, rows={"race": ["a"]})
-    checked = check_policy(table, only, SOURCE)
+    checked = tables.check_policy(table, only, SOURCE)
     assert [part._asdict() for part in checked.audited.rows.excluded] == [
         {"reason": "another race", "column": "race", "rows": 800}
     ]

@@ -14,7 +14,7 @@ from toys import people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]

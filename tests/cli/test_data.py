@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 import fairdash.cli._data  # noqa: F401  its help lists the tables once
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC, Roles, Variant, guess_roles
+from fairdash.datasets import PUBLIC, Roles, guess_roles
+from fairdash.datasets._public import Variant
 from fairdash.jobs import queue
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec

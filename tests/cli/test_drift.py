@@ -5,7 +5,7 @@ import pytest
 from toys import ROLES, people, people_csv
 from typer.testing import CliRunner
 
-from fairdash.audits import drift, known_models_of
+from fairdash.audits import drift, trials
 from fairdash.cli import app
 from fairdash.datasets import Subgroups
 from fairdash.jobs import submit
@@ -25,7 +25,7 @@ def test_it_says_and_writes_what_the_function_returns_or_one_clear_line(
     methods = (MethodGrid(method="logistic"),)
     spec = SweepSpec(data=data, methods=methods, seeds=(0,), subgroups=BRANCH)
     run = submit(store, spec, name="A")
-    models = known_models_of(store, [run])
+    models = trials.known_models_of(store, [run])
     other = "later", people(500, seed=4)
     dataset_id = store.run(run).dataset_id
     options = {"main": models[0], "subgroups": BRANCH, "other": other}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fairdash.audits import Monitor, Watch
+from fairdash.audits import tables
 from fairdash.audits.tables.sequential import (
     BETS,
     alarms,
@@ -82,8 +82,8 @@ def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
 
 def test_batches_are_kept_and_only_new_ones_are_audited(tmp_path, monkeypatch):
     pattern = write_weeks(tmp_path, [0, 0, 0.17])
-    watch = Watch(Monitor("hires", pattern, LIMITS), ()).run()
-    again = Watch.of_json(watch.to_json())
+    watch = tables.Watch(tables.Monitor("hires", pattern, LIMITS), ()).run()
+    again = tables.Watch.of_json(watch.to_json())
     assert again.batches == watch.batches
     assert again.answer().verdict.startswith("No alarm in 3 batches.")
     rows = pd.read_csv(tmp_path / "week02.csv")
@@ -122,7 +122,7 @@ def test_outcomes_that_come_later_are_joined_by_key(tmp_path):
     truth[truth["id"] % 2 == 0].to_csv(outcomes, index=False)
     source = str(tmp_path / "scores.csv")
     fields = ("m", source, limits, "week", "day", str(outcomes), "id")
-    first = Watch(Monitor(*fields), ()).run()
+    first = tables.Watch(tables.Monitor(*fields), ()).run()
     assert [batch.label for batch in first.batches] == ["2026-03-02", "2026-03-09"]
     assert [b.excluded[0]._asdict() for b in first.batches] == [
         {"reason": "no value in good", "column": "good", "rows": 150}
@@ -178,4 +178,4 @@ def test_the_shell_adds_runs_shows_and_calls_what_the_operator_allowed(
 def test_what_cannot_be_watched_is_refused(change, words):
     fields = {"name": "m", "source": "x", "policy": LIMITS, **change}
     with pytest.raises(ValueError, match=words):
-        Monitor(**fields)
+        tables.Monitor(**fields)

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from fairdash.datasets import SeveralTablesError
+from fairdash.datasets import reading
 from fairdash.store import open_store
 
 LOADED = 1_000_000  # cells of a table that is loaded as well
@@ -34,7 +34,7 @@ def kept(store, content, name):
     before, began = resident(peak=False), time.process_time()
     try:
         digest = store.add_table(content, name, watch=lambda *_: None)
-    except SeveralTablesError as error:
+    except reading.SeveralTablesError as error:
         said |= {"words": str(error), "choices": len(error.names)}
     except ValueError as error:
         said |= {"words": str(error)}

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fairdash.datasets import apply_remedy, check_table, make_dataset
+from fairdash.datasets import check_table, make_dataset, remedies
 from fairdash.datasets.checks.leakage import rank_proxies
 
 COLUMNS = ["severity", "check", "column", "rows", "message", "remedy", "action"]
@@ -99,7 +99,7 @@ def test_every_remedy_of_a_spoiled_table_is_gone_once_applied(people, roles):
     for check, column in wanted.items():
         rows = findings[findings["check"] == check]
         assert rows["column"].tolist() == [column]
-        changed = apply_remedy(changed, rows["action"].iloc[0])
+        changed = remedies.apply_remedy(changed, rows["action"].iloc[0])
     after = check_table(frame, changed)
     assert not set(wanted) & set(after["check"])
     make_dataset(frame, changed, name="mended")
@@ -109,7 +109,7 @@ def test_repeated_rows_and_small_groups_are_counted(people, roles):
     frame = pd.concat([people, people.head(20)], ignore_index=True)
     row = finding(frame, roles, "repeated rows")
     assert (row["severity"], row["rows"]) == ("note", 20)
-    after = check_table(frame, apply_remedy(roles, row["action"]))
+    after = check_table(frame, remedies.apply_remedy(roles, row["action"]))
     assert "repeated rows" not in set(after["check"])
     frame = people.assign(sex=people["sex"].where(people.index >= 30, "Other"))
     assert finding(frame, roles, "small group")["rows"] == 30

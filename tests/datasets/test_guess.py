@@ -9,14 +9,9 @@ from fairdash.datasets import (
     SAMPLES,
     Cut,
     Roles,
-    chosen_of,
-    groups_of,
-    guess_features,
-    guess_meaning,
-    guess_positive,
     guess_roles,
+    guessing,
     make_dataset,
-    rank_roles,
     read_table,
 )
 
@@ -40,7 +35,7 @@ COMPAS_FEATURES = (
 
 
 def left_out_reasons(frame, roles):
-    _, reasons = guess_features(
+    _, reasons = guessing.guess_features(
         frame, roles.target, roles.positive, roles.sensitive_feature
     )
     return reasons
@@ -132,7 +127,7 @@ def test_a_table_of_decisions_alone_is_one_to_audit(names, outcome, scores):
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.integers(0, 2, (300, len(names))), columns=names)
     frame["sex"] = np.where(frame["sex"] == 1, "F", "M")
-    guess = rank_roles(frame)
+    guess = guessing.rank_roles(frame)
     assert (guess.roles.target, guess.roles.sensitive_feature) == (outcome, "sex")
     assert [score.column for score in guess.roles.scores] == scores
     plain = {"passed": ("score",), "model": ("model",)}
@@ -156,7 +151,7 @@ def test_the_positive_outcome_is_told_in_words(clinic, target, positive, words):
     frame = clinic.rename(columns={"outcome": target})
     frame[target] = np.where(frame[target] == "yes", others[1], others[0])
     roles = guess_roles(frame[["gender", "age", "pressure", target]])
-    name, meaning = guess_meaning(roles.target, positive)
+    name, meaning = guessing.guess_meaning(roles.target, positive)
     told = {"positive": positive, "positive_name": name, "positive_is": meaning}
     assert Roles(**{**roles.model_dump(), **told}).positive_words() == words
 
@@ -246,7 +241,7 @@ def labour(n=400):
 
 def test_a_dummy_of_people_is_sensitive_and_a_wage_is_cut_at_its_median():
     table = labour()
-    guess = rank_roles(table)
+    guess = guessing.rank_roles(table)
     roles = guess.roles
     assert roles.target == "wage"
     assert roles.positive == Cut(value=table["wage"].median())
@@ -258,7 +253,7 @@ def test_a_dummy_of_people_is_sensitive_and_a_wage_is_cut_at_its_median():
 
 
 def test_a_guess_names_the_runners_up_and_why():
-    guess = rank_roles(labour())
+    guess = guessing.rank_roles(labour())
     assert len(guess.outcomes) == len(guess.sensitive) == 3
     assert guess.outcomes[1].column == "lwage"
     assert {c.column for c in guess.sensitive} == {"female", "nonwhite", "married"}
@@ -308,7 +303,7 @@ def test_of_names_that_say_nothing_what_goes_with_the_others_is_the_outcome():
     ],
 )
 def test_what_counts_as_positive_is_proposed(values, positive):
-    found = guess_positive(pd.Series(values))
+    found = guessing.guess_positive(pd.Series(values))
     if isinstance(found, tuple):
         found = tuple(sorted(found))
     assert found == positive
@@ -323,11 +318,11 @@ def test_what_counts_as_positive_is_proposed(values, positive):
     ],
 )
 def test_groups_say_which_values_were_chosen(chosen, groups):
-    assert groups_of(chosen, "abcd") == groups
-    assert chosen_of(groups) == chosen
-    assert chosen_of({"a": ("a", "c"), "others": ()}) is None
+    assert guessing.groups_of(chosen, "abcd") == groups
+    assert guessing.chosen_of(groups) == chosen
+    assert guessing.chosen_of({"a": ("a", "c"), "others": ()}) is None
 
 
 def test_a_column_without_a_value_cannot_be_the_outcome():
     with pytest.raises(ValueError, match="'later' has no value in any row"):
-        guess_positive(pd.Series([None] * 30, name="later", dtype=object))
+        guessing.guess_positive(pd.Series([None] * 30, name="later", dtype=object))

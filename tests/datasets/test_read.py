@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from fairdash.datasets import TableFormat, read_table
+from fairdash.datasets import read_table, reading
 from fairdash.datasets.reading.rows import unique_names
 
 TABLE = pd.DataFrame(
@@ -26,7 +26,7 @@ def test_a_byte_order_mark_that_was_not_said_or_is_not_there_costs_no_row(
     mark, chosen, quote
 ):
     content = mark + f"{quote}a{quote},b\n1,2\n3,4\n".encode()
-    table = read_table(content, table_format=TableFormat(encoding=chosen))
+    table = read_table(content, table_format=reading.TableFormat(encoding=chosen))
     assert table.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
 
 

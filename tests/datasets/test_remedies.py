@@ -5,20 +5,16 @@ import pytest
 from fairdash.datasets import (
     Remedy,
     Subgroups,
-    applied_remedies,
-    apply_remedy,
     encode,
-    guess_features,
-    guess_rest,
+    guessing,
     make_dataset,
-    prepare,
-    undo_remedy,
+    remedies,
 )
-from fairdash.datasets._columns import as_kind
+from fairdash.datasets.column_kinds import as_kind
 
 
 def left_out_reasons(frame, roles):
-    _, reasons = guess_features(
+    _, reasons = guessing.guess_features(
         frame, roles.target, roles.positive, roles.sensitive_feature
     )
     return reasons
@@ -26,7 +22,7 @@ def left_out_reasons(frame, roles):
 
 def prepared(frame, roles, **remedy):
     before = frame.copy()
-    changed = prepare(frame, apply_remedy(roles, Remedy(**remedy)))
+    changed = remedies.prepare(frame, remedies.apply_remedy(roles, Remedy(**remedy)))
     pd.testing.assert_frame_equal(frame, before)
     return changed
 
@@ -68,7 +64,7 @@ def test_parts_of_a_date_of_stored_roles_are_columns(people, roles):
 
 def test_repeated_rows_are_left_out_and_counted(people, roles):
     frame = pd.concat([people, people.iloc[[3, 7, 3]]], ignore_index=True)
-    changed = apply_remedy(roles, Remedy(kind="drop_duplicates"))
+    changed = remedies.apply_remedy(roles, Remedy(kind="drop_duplicates"))
     dataset = make_dataset(frame, changed, name="x")
     assert dataset.row_number.tolist() == list(range(400))
     assert dataset.excluded["reason"].tolist() == ["repeats an earlier row"]
@@ -78,11 +74,13 @@ def test_repeated_rows_are_left_out_and_counted(people, roles):
 
 def test_a_column_left_out_has_its_reason_and_comes_back(roles):
     remedy = Remedy(kind="leave_out", column="income", reason="one value in all rows")
-    changed = apply_remedy(roles, remedy)
+    changed = remedies.apply_remedy(roles, remedy)
     assert changed.features == ("age", "job")
     assert changed.left_out == {"income": "one value in all rows"}
-    assert applied_remedies(changed) == [remedy]
-    assert undo_remedy(changed, remedy, ["sex", "age", "income", "job"]) == roles
+    assert remedies.applied_remedies(changed) == [remedy]
+    assert (
+        remedies.undo_remedy(changed, remedy, ["sex", "age", "income", "job"]) == roles
+    )
 
 
 NESTED = {"lists": [np.array([1, 2])], "records": [{"a": 1}], "pairs": [[("a", 1)]]}
@@ -95,8 +93,8 @@ def test_a_column_of_lists_or_records_is_refused_in_words(people, roles, name):
     dataset = make_dataset(frame, roles, name="x")
     assert dataset.key != make_dataset(people, roles, name="x").key
     for refused in (
-        lambda: guess_rest(frame, name, "sex"),
-        lambda: guess_rest(frame, "granted", name),
+        lambda: guessing.guess_rest(frame, name, "sex"),
+        lambda: guessing.guess_rest(frame, "granted", name),
         lambda: as_kind(frame[name], "number"),
         lambda: Subgroups(columns=(name,)).label(frame),
     ):
@@ -106,7 +104,7 @@ def test_a_column_of_lists_or_records_is_refused_in_words(people, roles, name):
 
 def test_preparation_changes_the_key_and_words_do_not(people, roles):
     plain = make_dataset(people, roles, name="x", key="file")
-    steps = apply_remedy(roles, Remedy(kind="drop_duplicates"))
+    steps = remedies.apply_remedy(roles, Remedy(kind="drop_duplicates"))
     assert make_dataset(people, steps, name="x", key="file").key != plain.key
     told = {"positive_name": "granted", "positive_is": "favourable"}
     told["left_out"] = {"person": "identifier"}
@@ -116,8 +114,10 @@ def test_preparation_changes_the_key_and_words_do_not(people, roles):
 
 def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, roles):
     one = roles.model_copy(update={"features": ("age",)})
-    none = apply_remedy(one, Remedy(kind="leave_out", column="age"))
-    assert undo_remedy(none, *applied_remedies(none), ["age"]).features == ("age",)
+    none = remedies.apply_remedy(one, Remedy(kind="leave_out", column="age"))
+    assert remedies.undo_remedy(
+        none, *remedies.applied_remedies(none), ["age"]
+    ).features == ("age",)
     dataset = make_dataset(people, none, name="People")
     assert dataset.n_rows == len(people)
     with pytest.raises(ValueError, match="No column of 'People' is a feature"):

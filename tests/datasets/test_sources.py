@@ -10,13 +10,7 @@ import sqlalchemy as sa
 import yaml
 from pandas.testing import assert_frame_equal
 
-from fairdash.datasets import (
-    is_address,
-    listed_sources,
-    read_table,
-    write_listed,
-    write_source,
-)
+from fairdash.datasets import read_table, sources
 
 
 def people(n=3_000, seed=0):
@@ -95,12 +89,12 @@ def address(request, tmp_path):
 
 def written(address, tmp_path, **arguments):
     path = tmp_path / "rows.parquet"
-    drawn = write_source(address, path, **arguments)
+    drawn = sources.write_source(address, path, **arguments)
     return drawn, pd.read_parquet(path), hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_a_source_is_the_table_that_was_put_there(address, tmp_path):
-    assert is_address(address)
+    assert sources.is_address(address)
     frame = read_table(address)
     frame = frame.drop(columns="year", errors="ignore")
     assert_frame_equal(frame, TABLE, check_dtype=False)
@@ -159,7 +153,7 @@ def test_what_cannot_be_read_is_refused_without_a_secret(address, words):
 
 
 def test_the_list_of_the_operator_says_who_may_read_which_source(tmp_path, monkeypatch):
-    assert listed_sources("ann") == []
+    assert sources.listed_sources("ann") == []
     as_glob(tmp_path, None)
     listed = {
         "Loans": {"address": f"{tmp_path}/*.parquet", "most_rows": 200},
@@ -169,21 +163,21 @@ def test_the_list_of_the_operator_says_who_may_read_which_source(tmp_path, monke
     file = tmp_path / "sources.yaml"
     file.write_text(yaml.safe_dump(listed))
     monkeypatch.setenv("FAIRDASH_SOURCES", str(file))
-    assert listed_sources("ann") == ["Bank", "Loans"]
-    assert listed_sources("bob") == ["Bank", "Loans", "Secret"]
+    assert sources.listed_sources("ann") == ["Bank", "Loans"]
+    assert sources.listed_sources("bob") == ["Bank", "Loans", "Secret"]
     path = tmp_path / "out.parquet"
-    source = write_listed("Loans", "ann", path)
+    source = sources.write_listed("Loans", "ann", path)
     assert source.name == (
         "Loans (200 of 3,000 rows, in proportion to approved and sex)"
     )
     for name in ("Secret", f"{tmp_path}/*.parquet", "Nothing"):
         with pytest.raises(ValueError, match="There is no source"):
-            write_listed(name, "ann", path)
+            sources.write_listed(name, "ann", path)
     with pytest.raises(ValueError) as caught:
-        write_listed("Bank", "ann", path)
+        sources.write_listed("Bank", "ann", path)
     assert "hunter2" not in str(caught.value)
     listed["Bank"]["rows"] = 3
     file.write_text(yaml.safe_dump(listed))
     with pytest.raises(ValueError, match="could not be read") as caught:
-        listed_sources("ann")
+        sources.listed_sources("ann")
     assert "hunter2" not in str(caught.value)

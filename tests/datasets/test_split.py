@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.datasets import (
-    FOLDS,
-    Roles,
-    make_dataset,
-    split,
-    subsample,
-    training_rows,
-)
+from fairdash.datasets import Roles, make_dataset, split, training_rows
+from fairdash.datasets._dataset import FOLDS, subsample
 
 ROLES = Roles(target="y", positive=1, sensitive_feature="s", features=("x",))
 

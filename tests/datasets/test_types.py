@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.datasets._columns import as_kind, date_parts, infer_kind
+from fairdash.datasets.column_kinds import as_kind, date_parts, infer_kind
 
 RNG = np.random.default_rng(0)
 COLUMNS = {

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fairdash.metrics import gap_of
+from fairdash.metrics import views
 
 COLUMNS = ["model", "subgroup", "group", "measure", "value", "low", "high", "n"]
 
@@ -19,6 +19,6 @@ def estimated(
         for group, value in values.items()
     ]
     total = sum(counts.values())
-    rows.append((model, subgroup, None, gap_of(measure), gap, low, high, total))
+    rows.append((model, subgroup, None, views.gap_of(measure), gap, low, high, total))
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.assign(method="", reason=reason, sd=float("nan"), n_seeds=1)

@@ -11,11 +11,11 @@ from sklearn.metrics import accuracy_score
 from toys import people, people_csv, train_sweep
 from typer.testing import CliRunner
 
-from fairdash.audits import exported
+from fairdash.audits import portable
 from fairdash.cli import app
 from fairdash.datasets import SAMPLES, Subgroups, split
 from fairdash.jobs import finished_file, pack_runs, queue, run_open, unpack_runs
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand
 
@@ -128,7 +128,7 @@ def test_a_run_with_its_rows_is_the_same_in_an_empty_home(swept, stores):
                 np.testing.assert_array_equal(values, copied.ratio_history()[name])
     rows = people(50, seed=9)
     np.testing.assert_array_equal(
-        *(exported(one, run).predict_proba(rows) for one in (store, other))
+        *(portable.exported(one, run).predict_proba(rows) for one in (store, other))
     )
     # and it can be run: nothing is trained twice
     again = queue(other, SweepSpec.of_run(here.run.spec))

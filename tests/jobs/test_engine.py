@@ -13,9 +13,9 @@ import pytest
 from conftest import end_runs, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
-from fairdash.jobs import attach, cancel, ensure_engine, submit, why_waits
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs import cancel, engine, submit
 from fairdash.jobs._workers import POLITE
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -30,8 +30,8 @@ def home(tmp_path_factory):
         patch.setenv("FAIRDASH_WORKERS", "2")
         patch.setenv("FAIRDASH_LINGER", "0.5")
         patch.delenv("FAIRDASH_INLINE", raising=False)
-        with attach(folder):
-            ensure_engine(folder)
+        with engine.attach(folder):
+            engine.ensure_engine(folder)
             yield folder
             end_runs(folder)
         wait_until_no_engine(folder)
@@ -68,7 +68,7 @@ def trains(store, run_id):
 
 
 def over(store, run_id):
-    ensure_engine(store.home)
+    engine.ensure_engine(store.home)
     return store.run(run_id).over
 
 
@@ -134,7 +134,7 @@ def test_a_run_says_behind_how_many_others_it_waits(store, ask):
 
 
 def waits(store, run_id):
-    return why_waits(store, store.snapshot(run_id))
+    return engine.why_waits(store, store.snapshot(run_id))
 
 
 def test_two_sweeps_that_share_trials_train_them_once(store, ask):
@@ -176,7 +176,7 @@ def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
     os.kill(host_pid(store.home), signal.SIGKILL)
     wait_until(lambda: not any(map(psutil.pid_exists, family)))
     with ThreadPoolExecutor(20) as pool:
-        list(pool.map(ensure_engine, [store.home] * 20))
+        list(pool.map(engine.ensure_engine, [store.home] * 20))
     assert engine_lives(store.home)
     assert len(hosts(store.home)) == 1
     wait_until(lambda: over(store, run_id))

@@ -12,17 +12,9 @@ from conftest import end_runs, wait_until, wait_until_no_engine
 from distributed import KilledWorker
 from toys import ROLES, Question, people_csv, specification
 
-from fairdash.jobs import (
-    _engine,
-    _serve,
-    attach,
-    ensure_engine,
-    queue,
-    watching,
-    why_waits,
-)
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs import _serve, engine, queue
 from fairdash.jobs._work import end
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 
 
@@ -52,21 +44,21 @@ def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monke
     store.close()
     good = (home / "store.db").read_bytes()
     (home / "store.db").write_bytes(b"x" * len(good))
-    with attach(home):
-        ensure_engine(home)
+    with engine.attach(home):
+        engine.ensure_engine(home)
         wait_until(lambda: not engine_lives(home))
         for _ in range(20):  # polls of pages
-            ensure_engine(home)
+            engine.ensure_engine(home)
             assert not engine_lives(home)
         said = (home / "engine.log").read_text()
         assert said.count("is damaged. Put a backup") == 1
         assert "Traceback" not in said
-        assert _engine._start_failed(home)
+        assert engine._start_failed(home)
         (home / "store.db").write_bytes(good)
-        monkeypatch.setattr(_engine, "RETRY_SECONDS", 0)
-        ensure_engine(home)
+        monkeypatch.setattr(engine, "RETRY_SECONDS", 0)
+        engine.ensure_engine(home)
         wait_until((home / "engine.json").exists)
-        assert not _engine._start_failed(home)
+        assert not engine._start_failed(home)
     wait_until_no_engine(home)
 
 
@@ -98,9 +90,9 @@ def test_a_run_deleted_while_the_engine_ends_it_stops_no_other(home, monkeypatch
 
 def test_an_app_starts_its_engine_again_while_no_page_is_open(home, monkeypatch):
     starts = []
-    monkeypatch.setattr(_engine, "WATCH_SECONDS", 0.01)
-    monkeypatch.setattr(_engine, "ensure_engine", starts.append)
-    with watching(home):
+    monkeypatch.setattr(engine, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(engine, "ensure_engine", starts.append)
+    with engine.watching(home):
         wait_until(lambda: len(starts) > 2)
     assert set(starts) == {home}
 
@@ -110,9 +102,9 @@ def test_an_engine_of_other_code_is_asked_to_end(home):
     home.mkdir()
     card = {"pid": sleeper.pid, "code": "of last week"}
     (home / "engine.json").write_text(json.dumps(card))
-    with attach(home):  # the card of an engine that is gone
+    with engine.attach(home):  # the card of an engine that is gone
         assert sleeper.poll() is None
-    with _engine.take(home / "engine.lock"), attach(home):
+    with engine.take(home / "engine.lock"), engine.attach(home):
         assert sleeper.wait(60) == -signal.SIGTERM
 
 
@@ -133,12 +125,12 @@ def test_a_stack_that_kills_three_workers_fails(home, ask, store):
 def test_on_a_full_disk_training_waits_and_says_so(home, ask, store, monkeypatch):
     run_id = ask()
     host = _serve.Host(store, no_workers(threads=2), elsewhere=False)
-    monkeypatch.setattr(_engine, "ROOM", 10**18)
-    waits = why_waits(store, store.snapshot(run_id))
+    monkeypatch.setattr(engine, "ROOM", 10**18)
+    waits = engine.why_waits(store, store.snapshot(run_id))
     assert waits == "Waits for room on the disk"
     host.turn()
     assert host.runs[run_id].tasks == {}
-    monkeypatch.setattr(_engine, "ROOM", 0)
+    monkeypatch.setattr(engine, "ROOM", 0)
     host.turn()
     assert len(host.runs[run_id].tasks) == 1
     store.set_status(run_id, "cancelled")

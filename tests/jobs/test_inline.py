@@ -2,7 +2,7 @@ import pytest
 from toys import people_csv, specification
 
 from fairdash.jobs import queue, run_open, submit
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 

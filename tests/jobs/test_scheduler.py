@@ -17,7 +17,7 @@ from toys import people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.jobs import attach, ensure_engine, serve_worker, submit
+from fairdash.jobs import engine, serve_worker, submit
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
@@ -147,11 +147,11 @@ def test_workers_elsewhere_have_certificates_and_a_run_outlives_their_scheduler(
         work()
 
         def finished():
-            ensure_engine(here)
+            engine.ensure_engine(here)
             return [t for t in store.snapshot(run_id).trials if t.status == "finished"]
 
         monkeypatch.setenv("FAIRDASH_SCHEDULER", address)
-        with attach(here):
+        with engine.attach(here):
             run_id = submit(store, spec)
             wait_until(finished)
             done = {t.key: store.artifact(t.key).written() for t in finished()}

@@ -12,15 +12,14 @@ from fairdash.metrics import (
     Measured,
     decision_status,
     demographic_parity_difference,
-    demographic_parity_ratio,
     equalized_odds_difference,
     evaluate,
-    gap_interval,
+    intervals,
     local_di,
-    wilson_interval,
     worst_k_di,
 )
 from fairdash.metrics.group.intervals import normal_quantile
+from fairdash.metrics.group.rates import demographic_parity_ratio
 
 
 def test_quality_of_every_model_equals_scikit_learn(rows):
@@ -37,7 +36,7 @@ def test_quality_of_every_model_equals_scikit_learn(rows):
         assert row["auc"] == pytest.approx(skm.roc_auc_score(rows.y, scores))
         clipped = np.clip(scores, 1.2e-7, 1 - 1.2e-7)
         assert row["log_loss"] == pytest.approx(skm.log_loss(rows.y, clipped), rel=1e-4)
-        low, high = wilson_interval((rows.y == y_pred).sum(), len(rows.y))
+        low, high = intervals.wilson_interval((rows.y == y_pred).sum(), len(rows.y))
         assert (row["accuracy_low"], row["accuracy_high"]) == (low, high)
 
 
@@ -67,7 +66,7 @@ def test_the_interval_of_worst_1_di_is_that_of_a_maximum(rows):
     row = evaluate(rows.y, rows.scores[0], **rows.where).iloc[0]
     use = local_di(rows.y_pred[0], **rows.where).query("estimable")
     n = use[["n_a", "n_b"]].to_numpy()
-    low, high = gap_interval(use[["rate_a", "rate_b"]] * n, n, axes=2)
+    low, high = intervals.gap_interval(use[["rate_a", "rate_b"]] * n, n, axes=2)
     assert row["worst_1_di_low"] == pytest.approx(float(low))
     assert row["worst_1_di_high"] == pytest.approx(float(high))
     assert row["worst_1_di_low"] <= row["worst_1_di"] <= row["worst_1_di_high"]

@@ -4,11 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import (
-    RATES,
-    expected_measure,
-    measure_by_group,
-)
+from fairdash.metrics import catalog, expected_measure, measure_by_group
 
 
 def drawn_rows(n=500, seed=0):
@@ -17,7 +13,7 @@ def drawn_rows(n=500, seed=0):
     return y, rng.random(n), group, rng.uniform(0.2, 3, n), rng
 
 
-@pytest.mark.parametrize("measure", [*RATES, "error_cost 3:1"])
+@pytest.mark.parametrize("measure", [*catalog.RATES, "error_cost 3:1"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_decisions_that_are_sure_are_measured_as_decisions(measure, weighted):
     y, h, group, weight, _ = drawn_rows()

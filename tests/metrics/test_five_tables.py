@@ -12,12 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairdash.metrics import (
-    MEASURES,
-    SCORE_MEASURES,
-    measure_by_group,
-    measure_gaps,
-)
+from fairdash.metrics import MEASURES, catalog, measure_by_group, measure_gaps
 
 DATA = os.environ.get("FAIRDASH_DATA")
 TABLES = {
@@ -67,8 +62,8 @@ def test_figures_are_those_of_fairlearn_and_scikit_learn(scored, groups, weighte
     assert len(np.unique(group)) == groups
     pred = (scores > np.median(scores)).astype(int)
     asked = {"sensitive_features": group, "sample_weight": weight if weighted else None}
-    rates = [measure for measure in MEASURES if measure not in SCORE_MEASURES]
-    for measures, given in ((rates, pred), (SCORE_MEASURES, scores)):
+    rates = [measure for measure in MEASURES if measure not in catalog.SCORE_MEASURES]
+    for measures, given in ((rates, pred), (catalog.SCORE_MEASURES, scores)):
         theirs = fairlearn.MetricFrame(
             metrics={measure: OTHERS[measure] for measure in measures},
             y_true=y,

@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.metrics import (
-    demographic_parity_difference,
-    demographic_parity_ratio,
-    equalized_odds_difference,
-)
+from fairdash.metrics import demographic_parity_difference, equalized_odds_difference
+from fairdash.metrics.group.rates import demographic_parity_ratio
 
 
 @pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])

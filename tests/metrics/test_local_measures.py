@@ -11,9 +11,8 @@ from peers import OTHERS, table
 
 from fairdash.metrics import (
     MEASURES,
-    SCORE_MEASURES,
     LocalMeasure,
-    better_when,
+    catalog,
     local_di,
     measure_by_group,
     measure_gaps,
@@ -29,7 +28,7 @@ def rows(n=1500, groups=3, seed=0):
 
 
 def given_to(measure, p):
-    return p if measure in SCORE_MEASURES else (p > 0.5).astype(int)
+    return p if measure in catalog.SCORE_MEASURES else (p > 0.5).astype(int)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -113,7 +112,7 @@ def test_gaps_are_signed_and_named(measure):
     gaps = measure_gaps(measure, y, pred, favourable=False, **asked)
     best = (
         by_group.idxmax()
-        if better_when(measure, favourable=False) == "high"
+        if catalog.better_when(measure, favourable=False) == "high"
         else by_group.idxmin()
     )
     assert (gaps["reference"] == best).all()

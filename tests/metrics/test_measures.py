@@ -9,12 +9,12 @@ from sklearn.metrics import roc_auc_score
 
 from fairdash.metrics import (
     MEASURES,
-    SCORE_MEASURES,
     Finding,
+    catalog,
+    intervals,
     measure_by_group,
     measure_gaps,
     sentence,
-    wilson_interval,
 )
 
 
@@ -23,7 +23,7 @@ from fairdash.metrics import (
 @pytest.mark.parametrize("measure", MEASURES)
 def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighted):
     y, p, group, weight = table(groups=groups, seed=groups, ties=measure == "auc")
-    given = p if measure in SCORE_MEASURES else (p > 0.5).astype(int)
+    given = p if measure in catalog.SCORE_MEASURES else (p > 0.5).astype(int)
     extra = {"sample_params": {"sample_weight": weight}} if weighted else {}
     frame = fairlearn.MetricFrame(
         metrics=OTHERS[measure],
@@ -59,7 +59,7 @@ def test_rates_count_what_they_are_about(data):
             assert np.isnan([row["value"], row["ci_low"], row["ci_high"]]).all()
             continue
         assert row["value"] == pytest.approx(d[own].mean())
-        low, high = wilson_interval(d[own].sum(), own.sum())
+        low, high = intervals.wilson_interval(d[own].sum(), own.sum())
         assert row["ci_low"] == pytest.approx(float(low))
         assert row["ci_high"] == pytest.approx(float(high))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fairdash
-from fairdash.metrics import LocalMeasure, for_all_pairs, measure_gaps
+from fairdash.metrics import LocalMeasure, intervals, measure_gaps
 
 DRAWS = 150
 NAMES = [f"g{k}" for k in range(5)]
@@ -51,7 +51,7 @@ def test_the_pair_named_in_the_worst_subgroup_is_covered():
             high,
             low,
             subgroup=worst["subgroup"],
-            confidence=for_all_pairs(0.95, 4, times=4),
+            confidence=intervals.for_all_pairs(0.95, 4, times=4),
         )
         assert ends.value == pytest.approx(worst["gap"])
         named.append(ends.low <= gap <= ends.high)

@@ -4,12 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import (
-    LocalMeasure,
-    gap_table,
-    over_seeds,
-    summarise_seeds,
-)
+from fairdash.metrics import LocalMeasure, summarise_seeds, views
 
 ROWS = pd.DataFrame(
     {
@@ -43,15 +38,15 @@ def estimates_of(y_pred, where, seed=0, **changed):
 
 
 def averaged(*tables):
-    mean = over_seeds(pd.concat(tables, ignore_index=True))
-    return gap_table(mean, "selection_rate")
+    mean = views.over_seeds(pd.concat(tables, ignore_index=True))
+    return views.gap_table(mean, "selection_rate")
 
 
 def test_gaps_are_averaged_over_the_seeds_where_a_subgroup_is_estimable(rows):
     first = estimates_of(rows.y_pred[0], rows.where)
     second = estimates_of(rows.y_pred[1], rows.where, seed=1, min_size=1)
     table = averaged(first, second)
-    one, other = (gap_table(seed, "selection_rate") for seed in (first, second))
+    one, other = (views.gap_table(seed, "selection_rate") for seed in (first, second))
     assert table["subgroup"].tolist() == one["subgroup"].tolist()
     assert table["n_seeds"].tolist() == [2, 2, 2, 1]
     expected = (one["gap"] + other["gap"]).head(3) / 2

@@ -4,15 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import (
-    effective_rows,
-    local_di,
-    ratio_by_subgroup,
-    ratio_correlation,
-    top_rows,
-    traits,
-    wilson_interval,
-)
+from fairdash.metrics import intervals, local_di, weights
 
 FRAME = pd.DataFrame(
     {
@@ -33,13 +25,13 @@ def ratio(rows):
 
 
 def test_effective_rows_are_all_rows_only_for_equal_weights():
-    assert effective_rows(np.full(7, 3.0)) == pytest.approx(7)
-    assert effective_rows([1, 0, 0, 0]) == pytest.approx(1)
-    assert effective_rows([1, 3]) == pytest.approx(16 / 10)
+    assert weights.effective_rows(np.full(7, 3.0)) == pytest.approx(7)
+    assert weights.effective_rows([1, 0, 0, 0]) == pytest.approx(1)
+    assert weights.effective_rows([1, 3]) == pytest.approx(16 / 10)
 
 
 def test_mean_weight_stands_beside_local_di(rows, ratio):
-    table = ratio_by_subgroup(ratio, rows.y_pred[0], **rows.where)
+    table = weights.ratio_by_subgroup(ratio, rows.y_pred[0], **rows.where)
     plain = local_di(rows.y_pred[0], **rows.where)
     assert table[plain.columns].equals(plain)
     for _, row in table.iterrows():
@@ -50,8 +42,12 @@ def test_mean_weight_stands_beside_local_di(rows, ratio):
 
 
 def test_correlation_is_pearsons_over_estimable_subgroups(rows, ratio):
-    related = ratio_correlation(ratio, rows.y_pred[0], **rows.where, n_resamples=200)
-    table = ratio_by_subgroup(ratio, rows.y_pred[0], **rows.where).query("estimable")
+    related = weights.ratio_correlation(
+        ratio, rows.y_pred[0], **rows.where, n_resamples=200
+    )
+    table = weights.ratio_by_subgroup(ratio, rows.y_pred[0], **rows.where).query(
+        "estimable"
+    )
     expected = np.corrcoef(table["local_di"], table["mean_ratio"])[0, 1]
     assert related.value == pytest.approx(expected)
     assert related.n_subgroups == 3
@@ -63,29 +59,29 @@ def test_correlation_is_pearsons_over_estimable_subgroups(rows, ratio):
 def test_correlation_of_two_subgroups_or_of_equal_weights_is_undefined(rows, ratio):
     pair = rows.subgroup.where(rows.subgroup.isin(["young", "old"]))
     pair_of = {"sensitive_features": rows.group, "subgroups": pair}
-    two = ratio_correlation(ratio, rows.y_pred[0], **pair_of)
+    two = weights.ratio_correlation(ratio, rows.y_pred[0], **pair_of)
     assert np.isnan(two[:3]).all()
     assert two.n_subgroups == 2
     ones = np.ones(len(rows.y))
-    flat = ratio_correlation(ones, rows.y_pred[0], **rows.where, n_resamples=10)
+    flat = weights.ratio_correlation(ones, rows.y_pred[0], **rows.where, n_resamples=10)
     assert np.isnan(flat[:3]).all()
 
 
 def test_the_top_rows_are_the_largest_in_falling_order():
-    assert top_rows([0.1, 3.0, 2.0, 3.0], 0.5).tolist() == [1, 3]
-    assert top_rows(np.arange(200), 0.001).tolist() == [199]
+    assert weights.top_rows([0.1, 3.0, 2.0, 3.0], 0.5).tolist() == [1, 3]
+    assert weights.top_rows(np.arange(200), 0.001).tolist() == [199]
     with pytest.raises(ValueError, match="`share` must lie in"):
-        top_rows([1.0], 0)
+        weights.top_rows([1.0], 0)
 
 
 def test_a_trait_is_a_share_among_the_top_against_all():
     top = np.arange(0, 10, 2)  # five women among the youngest
-    table = traits(FRAME, top).set_index("column")
+    table = weights.traits(FRAME, top).set_index("column")
     sex = table.loc["sex"]
     assert (sex["trait"], sex["share_all"], sex["share_top"]) == ("sex Female", 0.5, 1)
     assert sex["lift"] == 2
     n_values = 2 + 4 + 4 + 2 + 3  # sex, quarters of age and income, member, region
-    low, high = wilson_interval(5, 5, confidence=1 - 0.05 / n_values)
+    low, high = intervals.wilson_interval(5, 5, confidence=1 - 0.05 / n_values)
     assert (sex["ci_low"], sex["ci_high"]) == (low, high)
     assert table.loc["age", "trait"] == "age 20–32"
     assert table.loc["member", "trait"] == "member 1"
@@ -98,6 +94,8 @@ def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval():
     claimed = 0
     for _ in range(40):
         columns = {f"c{i}": rng.choice(list("abcd"), 1000) for i in range(8)}
-        table = traits(pd.DataFrame(columns), rng.choice(1000, 100, replace=False))
+        table = weights.traits(
+            pd.DataFrame(columns), rng.choice(1000, 100, replace=False)
+        )
         claimed += (table["ci_low"] > table["share_all"]).any()
     assert claimed <= 4

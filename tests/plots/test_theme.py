@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fairdash.methods import CATALOG
-from fairdash.plots import group_colours_of, palette, plot_comparison, resolve
-from fairdash.plots._theme import (
+from fairdash.plots import plot_comparison, resolve, theme
+from fairdash.plots.theme import (
     CATEGORICAL,
     METHODS,
     model_marks,
@@ -16,12 +16,12 @@ from fairdash.plots._theme import (
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_files_get_the_colours_that_the_app_shows(theme):
-    shown = tomllib.loads(CONFIG.read_text())["theme"][theme]["chartCategoricalColors"]
-    assert [f"#{colour}" for colour in CATEGORICAL[theme].split()] == shown
-    ground = tomllib.loads(CONFIG.read_text())["theme"][theme]["chartSequentialColors"]
-    assert list(palette(theme).values())[10:20] == ground
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_files_get_the_colours_that_the_app_shows(name):
+    shown = tomllib.loads(CONFIG.read_text())["theme"][name]["chartCategoricalColors"]
+    assert [f"#{colour}" for colour in CATEGORICAL[name].split()] == shown
+    ground = tomllib.loads(CONFIG.read_text())["theme"][name]["chartSequentialColors"]
+    assert list(theme.palette(name).values())[10:20] == ground
 
 
 def test_every_method_of_the_catalog_has_a_colour_and_a_shape_of_its_own():
@@ -30,18 +30,18 @@ def test_every_method_of_the_catalog_has_a_colour_and_a_shape_of_its_own():
     assert len(set(model_marks(roles))) == len(roles)
 
 
-@pytest.mark.parametrize("theme, ink", [("light", "#262730"), ("dark", "#FAFAFA")])
-def test_resolving_leaves_no_token_and_the_figure_as_it_was(models, theme, ink):
+@pytest.mark.parametrize("name, ink", [("light", "#262730"), ("dark", "#FAFAFA")])
+def test_resolving_leaves_no_token_and_the_figure_as_it_was(models, name, ink):
     import streamlit.elements.plotly_chart  # noqa: F401  (its template has tokens too)
 
     figure = plot_comparison(models).figure
     before = figure.to_json()
-    resolved = resolve(figure, theme)
+    resolved = resolve(figure, name)
     assert "#0000" not in resolved.to_json().lower()
     assert ink in resolved.to_json()
     assert figure.to_json() == before
 
 
 def test_colours_of_a_component_are_those_of_the_theme():
-    assert group_colours_of(["a", "b"], "light") == ["#0072B2", "#C15500"]
-    assert group_colours_of(["a"], "dark") == ["#56B4E9"]
+    assert theme.group_colours_of(["a", "b"], "light") == ["#0072B2", "#C15500"]
+    assert theme.group_colours_of(["a"], "dark") == ["#56B4E9"]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fairdash.metrics import Correlation
+from fairdash.metrics import weights
 from fairdash.plots import plot_ratio_against_di
 
-RELATED = Correlation(0.91, 0.7, 0.98, 4, slope=2.0, intercept=0.8)
-UNRELATED = Correlation(*[float("nan")] * 3, 0, float("nan"), float("nan"))
+RELATED = weights.Correlation(0.91, 0.7, 0.98, 4, slope=2.0, intercept=0.8)
+UNRELATED = weights.Correlation(*[float("nan")] * 3, 0, float("nan"), float("nan"))
 
 
 def test_one_dot_per_estimable_subgroup_with_area_by_rows(ratio_table):

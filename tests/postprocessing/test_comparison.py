@@ -2,9 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import local_di, wilson_interval
+from fairdash.metrics import intervals, local_di
 from fairdash.postprocessing import (
-    PARITY,
     HardtThreshold,
     RampThreshold,
     ScoredRows,
@@ -12,7 +11,7 @@ from fairdash.postprocessing import (
     fit_baselines,
     trade_off_table,
 )
-from fairdash.postprocessing.baselines import BEFORE
+from fairdash.postprocessing.baselines import BEFORE, PARITY
 
 N = 3000
 
@@ -100,7 +99,7 @@ def test_every_line_is_the_method_fitted_anew_on_the_same_rows(table):
         h = method.predict_proba(test["p"], sensitive_features=test["sex"])
         right = np.where(test["y"] == 1, h, 1 - h).sum()
         names = ["accuracy", "accuracy_low", "accuracy_high"]
-        ends = wilson_interval(right, len(test))
+        ends = intervals.wilson_interval(right, len(test))
         assert line[names].tolist() == pytest.approx(
             [right / len(test), *map(float, ends)]
         )

@@ -1,12 +1,8 @@
 import numpy as np
 import pytest
 
-from fairdash.postprocessing import (
-    RampThreshold,
-    SplitScores,
-    Thresholds,
-    guess_score_type,
-)
+from fairdash.postprocessing import RampThreshold, SplitScores, Thresholds
+from fairdash.postprocessing.inputs import guess_score_type
 
 N = 2000
 

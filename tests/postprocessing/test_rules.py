@@ -3,13 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from fairdash.postprocessing import (
-    CovarianceRamp,
-    RampThreshold,
-    Rule,
-    Thresholds,
-    cross,
-)
+from fairdash.postprocessing import CovarianceRamp, RampThreshold, Thresholds, cross
+from fairdash.postprocessing.rules import Rule
 
 
 def test_a_ramp_rises_from_0_to_1():

@@ -5,7 +5,7 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from fairdash.audits import opened_on
+from fairdash.audits import choices
 from fairdash.reports import report
 
 
@@ -48,7 +48,7 @@ def test_the_card_has_the_sections_and_the_numbers_of_the_page(swept):
         if token.type == "heading_open" and token.tag == "h2"
     ]
     assert headings == [section.title for section in made.sections]
-    chosen = opened_on(store, run)
+    chosen = choices.opened_on(store, run)
     rows = store.snapshot(run).table()
     mine = rows[rows["key"].isin([trial.key for trial in chosen.trials])]
     shown = tables(tokens)["All settings"].set_index("Setting")

@@ -13,7 +13,7 @@ from reading import ReportPage
 from toys import people, train_sweep
 
 from fairdash._escaping import as_csv
-from fairdash.audits import predictions
+from fairdash.audits import portable
 from fairdash.datasets import Roles
 from fairdash.reports import portable_spec, report
 from fairdash.store import open_store
@@ -142,7 +142,7 @@ def test_tables_of_a_run_hold_no_formula(store, run):
     (data,) = store.datasets()
     for table in (
         store.snapshot(run).table(),
-        predictions(store, run),
+        portable.predictions(store, run),
         store.table(data.table_sha256),
     ):
         rows = assert_no_formula(as_csv(table))

@@ -10,7 +10,7 @@ from reading import ReportPage, value
 from toys import people, prisoners, train_sweep
 from typer.testing import CliRunner
 
-from fairdash.audits import known_models_of, opened_on
+from fairdash.audits import choices, trials
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
 from fairdash.reports import report, score_report
@@ -27,7 +27,7 @@ def test_the_settings_are_those_of_the_store(page, swept):
     store, run = swept
     rows = store.snapshot(run).table()
     table = page.table("All settings")
-    labels = {one.label: one for one in known_models_of(store, [run])}
+    labels = {one.label: one for one in trials.known_models_of(store, [run])}
     assert sorted(table.index) == sorted(labels)
     assert len(table) == 5
     columns = {
@@ -41,7 +41,7 @@ def test_the_settings_are_those_of_the_store(page, swept):
             for title, name in columns.items():
                 shown = value(table.loc[label, f"{title}, {part}"])
                 assert shown == pytest.approx(mine[f"{part}_{name}"].mean(), abs=5e-4)
-    chosen = opened_on(store, run).label
+    chosen = choices.opened_on(store, run).label
     assert f"{chosen} is the most accurate on validation rows" in page.texts["p"]
     assert "Before, Unconstrained: " in page.texts["p"]
     assert f"After, {chosen}: " in page.texts["p"]
@@ -59,8 +59,8 @@ def decided(store, run, model):
 
 def test_models_and_subgroups_are_those_of_the_stored_scores(page, swept):
     store, run = swept
-    models = {one.label: one for one in known_models_of(store, [run])}
-    chosen = opened_on(store, run).label
+    models = {one.label: one for one in trials.known_models_of(store, [run])}
+    chosen = choices.opened_on(store, run).label
     table = page.table("Models on test rows")
     assert list(table.columns) == ["Unconstrained", chosen]
     for label in table.columns:
@@ -135,8 +135,8 @@ def test_sections_are_chosen_and_ordered(swept):
     titles = [text for tag, text in page.headings if tag == "h2"]
     assert titles == ["The data, without rows", "What was found"]
     assert "All settings" not in page.tables
-    chosen = opened_on(store, run).label
-    models = known_models_of(store, [run])
+    chosen = choices.opened_on(store, run).label
+    models = trials.known_models_of(store, [run])
     model = [one for one in models if one.label != chosen][-1]
     named = report(store, run, model=model.label).to_html()
     assert f"{model.label} was asked for by name" in named
@@ -165,7 +165,7 @@ def scarce(tmp_path_factory):
 
 def test_small_groups_are_suppressed_in_tables_and_figures(scarce):
     store, run = scarce
-    label = opened_on(store, run).label
+    label = choices.opened_on(store, run).label
     page = ReportPage(report(store, run).to_html())
     table = page.table(f"Subgroups of {label} by gap")
     assert (table.loc[["home", "office"], "Not estimable"] == "suppressed").all()

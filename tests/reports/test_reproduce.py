@@ -11,7 +11,7 @@ from toys import ROLES, people
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import TableFormat
+from fairdash.datasets import reading
 from fairdash.jobs import submit
 from fairdash.reports import portable_spec
 from fairdash.store import open_store
@@ -29,7 +29,7 @@ def write_table(folder, written):
     frame = people()
     if written == "title above, chosen by hand":
         text = "Applicants\n" + frame.to_csv(index=False, sep=";", decimal=",")
-        form = TableFormat(delimiter=";", decimal=",", skipped=1)
+        form = reading.TableFormat(delimiter=";", decimal=",", skipped=1)
     elif written == "workbook":
         frame.to_excel(folder / "people.xlsx", sheet_name="People", index=False)
         return folder / "people.xlsx", None

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from toys import people_csv, specification
 
 from fairdash.cli import _run
-from fairdash.jobs import _serve, queue, run_open, why_waits
-from fairdash.jobs._engine import take
+from fairdash.jobs import _serve, engine, queue, run_open
+from fairdash.jobs.engine import take
 from fairdash.store import StoreError, open_store
 from fairdash.store.server import postgres as server
 
@@ -56,7 +56,7 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
         monkeypatch.setattr(_serve.signal, "signal", lambda *_: None)
         _serve.serve(store.home, scheduler=None, n_workers=1, linger=0)
         with take(store.home / "engine.lock"):  # it waits, and is not starting
-            assert why_waits(store, store.snapshot(run)) == ""
+            assert engine.why_waits(store, store.snapshot(run)) == ""
         claim.hold()
         with store.database.writing() as connection:
             connection.execute(sa.text(end), {"lock": server.ENGINE_LOCK})

@@ -11,9 +11,9 @@ from toys import people_csv
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.jobs import attach, ensure_engine, finished_file
+from fairdash.jobs import engine, finished_file
 from fairdash.jobs import unpack_runs as unpack
-from fairdash.jobs._engine import engine_lives
+from fairdash.jobs.engine import engine_lives
 from fairdash.store import StoreError, open_store
 
 NOBODY = 65534
@@ -66,8 +66,8 @@ def test_what_is_kept_can_be_listed_reported_and_shown(folder, live):
     with read_only(home):
         assert [call(*command).output for command in commands] == before
         assert page.exists()
-        with attach(home):  # as an app does
-            ensure_engine(home)
+        with engine.attach(home):  # as an app does
+            engine.ensure_engine(home)
             assert not engine_lives(home)
         with closing(open_store(home)) as opened:
             assert [one.id for one in opened.runs()] == [run]

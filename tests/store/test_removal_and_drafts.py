@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from toys import ROLES, Question
 
-from fairdash.datasets import Cut, Remedy, Subgroups, apply_remedy
+from fairdash.datasets import Cut, Remedy, Subgroups, remedies
 from fairdash.store import Draft, open_store
 
 
@@ -20,7 +20,7 @@ def finished_run(store, dataset_id):
 def test_a_draft_survives_reopening_and_can_be_dropped(store):
     change = {"target": "skill", "positive": Cut(value=0.5), "features": ("age",)}
     roles = ROLES.model_copy(update=change)
-    roles = apply_remedy(roles, Remedy(kind="drop_duplicates"))
+    roles = remedies.apply_remedy(roles, Remedy(kind="drop_duplicates"))
     draft = Draft(roles, Subgroups(columns=("age",), cuts={"age": (30, 50)}), 2)
     store.keep_draft("abc", Draft(ROLES, Subgroups()))
     store.keep_draft("abc", draft)

@@ -2,16 +2,7 @@ import pytest
 
 from fairdash.datasets import SAMPLES
 from fairdash.methods import CATALOG
-from fairdash.sweep import (
-    PAPER,
-    QUICK,
-    DataSource,
-    SweepSpec,
-    _plan,
-    expand,
-    grid_spec,
-    swept_methods,
-)
+from fairdash.sweep import DataSource, SweepSpec, expand, grids, planning
 
 LOANS = SAMPLES["loans"]
 DATA = DataSource(sample="loans", roles=LOANS.roles, name=LOANS.title)
@@ -22,23 +13,25 @@ def methods_of(spec):
 
 
 def test_every_method_is_tried_on_its_axes_beside_what_it_is_held_to():
-    spec = grid_spec(DATA, ["adversarial", "road"], QUICK, n_seeds=2)
+    spec = grids.grid_spec(DATA, ["adversarial", "road"], grids.QUICK, n_seeds=2)
     assert methods_of(spec) == ["unconstrained", "adversarial", "road"]
     assert len(expand(spec, "data")) == 2 * (1 + 5 + 25)
     assert spec.subgroups == LOANS.subgroups
-    assert set(swept_methods()) >= {"adversarial", "road", "broad", "sensei"}
+    assert set(grids.swept_methods()) >= {"adversarial", "road", "broad", "sensei"}
 
 
 def test_a_method_without_a_fairness_weight_is_swept_by_what_it_trades_by():
     methods = ["reductions", "grid_reductions", "covariance"]
-    assert set(methods) <= set(swept_methods())
-    assert not {"logistic", "hardt", "fair_log_loss", "sensr"} & set(swept_methods())
-    spec = grid_spec(DATA, methods, QUICK)
+    assert set(methods) <= set(grids.swept_methods())
+    assert not {"logistic", "hardt", "fair_log_loss", "sensr"} & set(
+        grids.swept_methods()
+    )
+    spec = grids.grid_spec(DATA, methods, grids.QUICK)
     swept = {grid.method: grid.params for grid in spec.methods}
     for method in methods:
         own = CATALOG[method].trade_off()
         values = swept[method][own.name]
-        assert len(values) == len(QUICK.weights)
+        assert len(values) == len(grids.QUICK.weights)
         assert (values[0], values[-1]) == (own.low, own.high)
         assert method in methods_of(SweepSpec.from_yaml(spec.to_yaml()))
     assert len(expand(spec, "data")) == 1 + 5 * len(methods)
@@ -53,7 +46,7 @@ def test_a_grid_beyond_all_patience_is_refused_before_it_is_spelt_out():
 
 
 def test_many_seeds_of_many_settings_are_refused(monkeypatch):
-    monkeypatch.setattr(_plan, "MOST_TRIALS", 7)
+    monkeypatch.setattr(planning, "MOST_TRIALS", 7)
     tau = {"method": "road", "params": {"tau": (0.1, 0.2, 0.3, 0.4)}}
     assert len(expand(SweepSpec(data=DATA, methods=(tau,), seeds=(0,)), "data")) == 4
     with pytest.raises(ValueError, match="more than 7 models; take fewer settings"):
@@ -61,7 +54,9 @@ def test_many_seeds_of_many_settings_are_refused(monkeypatch):
 
 
 def test_the_unconstrained_model_has_the_schedule_and_network_of_each_method():
-    spec = grid_spec(DATA, ["adversarial", "road", "broad"], PAPER, effort="paper")
+    spec = grids.grid_spec(
+        DATA, ["adversarial", "road", "broad"], grids.PAPER, effort="paper"
+    )
     plain = [grid.params for grid in spec.methods if grid.method == "unconstrained"]
     assert sorted(params["n_epochs"] for params in plain) == [100, 175]
     for method in ("adversarial", "road", "broad"):
@@ -70,13 +65,15 @@ def test_the_unconstrained_model_has_the_schedule_and_network_of_each_method():
             all(settings[name] == value for name, value in params.items())
             for params in plain
         )
-    linear = grid_spec(DATA, ["road"], QUICK, shared={"predictor_layers": "simple"})
+    linear = grids.grid_spec(
+        DATA, ["road"], grids.QUICK, shared={"predictor_layers": "simple"}
+    )
     assert {grid.params["predictor_layers"] for grid in linear.methods} == {"simple"}
 
 
 def test_what_is_shared_is_asked_of_the_methods_that_have_it():
     shared = {"constraints": "equalized_odds", "normalisation": "global"}
-    spec = grid_spec(DATA, ["adversarial", "road"], QUICK, shared=shared)
+    spec = grids.grid_spec(DATA, ["adversarial", "road"], grids.QUICK, shared=shared)
     plain, zhang, road = (grid.params for grid in spec.methods)
     assert "constraints" not in plain
     assert zhang["constraints"] == road["constraints"] == "equalized_odds"

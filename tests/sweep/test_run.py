@@ -6,7 +6,7 @@ from toys import people_csv, specification
 from fairdash.datasets import Subgroups, encode, split, training_rows
 from fairdash.methods import Network
 from fairdash.metrics import evaluate
-from fairdash.sweep import SweepSpec, expand, plan, run_sweep, score, train_stack
+from fairdash.sweep import SweepSpec, expand, planning, run_sweep, score, train_stack
 from fairdash.sweep._train import load_dataset
 
 
@@ -18,7 +18,7 @@ def path(tmp_path):
 
 def train(spec, max_models=16, **more):
     dataset = load_dataset(spec.data)
-    stacks = plan(expand(spec, dataset.key), max_models=max_models)
+    stacks = planning.plan(expand(spec, dataset.key), max_models=max_models)
     results = [train_stack(stack, dataset, **more) for stack in stacks]
     return dataset, [result for stack in results for result in stack]
 
@@ -106,7 +106,7 @@ def test_events_tell_the_curves_and_the_weights(path):
 def test_a_stack_stops_within_an_epoch(path):
     spec = specification(path)
     dataset = load_dataset(spec.data)
-    for stack in plan(expand(spec, dataset.key)):
+    for stack in planning.plan(expand(spec, dataset.key)):
         asked = []
 
         def stopped(asked=asked):
@@ -123,7 +123,7 @@ def test_a_cancel_reaches_a_method_for_noisy_groups_while_it_trains(method, path
     long = {"n_rounds": 200} if method == "noisy_ideal" else {"max_iter": 3000}
     spec = specification(path, methods=[{"method": method, "params": long}])
     dataset, asked = load_dataset(spec.data), []
-    (stack,) = plan(expand(spec, dataset.key))
+    (stack,) = planning.plan(expand(spec, dataset.key))
 
     def stopped():
         asked.append(1)

@@ -7,13 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from toys import ROLES, people_csv, specification
 
-from fairdash.datasets import (
-    SAMPLES,
-    Cut,
-    Remedy,
-    apply_remedy,
-    split,
-)
+from fairdash.datasets import SAMPLES, Cut, Remedy, remedies, split
 from fairdash.sweep import (
     DataSource,
     MethodGrid,
@@ -206,7 +200,7 @@ def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):
             "types": {"age": "category"},
         }
     )
-    roles = apply_remedy(
+    roles = remedies.apply_remedy(
         roles, Remedy(kind="recode", column="branch", changes={"works": "plant"})
     )
     spec = specification(path).model_copy(

@@ -9,9 +9,10 @@ def drawn(script):
 
 def test_a_chip_is_coloured_only_if_the_change_is_certain():
     def script():
-        from fairdash import _wording, ui
+        from fairdash import _wording
+        from fairdash.ui.widgets import blocks
 
-        ui.kpi_row(
+        blocks.kpi_row(
             [
                 _wording.Kpi("A", "0.144", "0.092–0.199", delta="−0.076", good=True),
                 _wording.Kpi("B", "0.144", delta="+0.076", good=False),
@@ -62,8 +63,8 @@ def test_a_picture_brings_its_own_words_and_numbers():
         import pandas as pd
         import plotly.graph_objects as go
 
-        from fairdash import ui
         from fairdash.plots import Picture
+        from fairdash.ui.widgets import blocks
 
         picture = Picture(
             figure=go.Figure({"data": [{"y": [1, 2]}]}),
@@ -72,7 +73,7 @@ def test_a_picture_brings_its_own_words_and_numbers():
             table=pd.DataFrame({"y": [1, 2]}),
             caption="Two values.",
         )
-        ui.figure(picture, caption="Of 9 models.", key="doubled")
+        blocks.figure(picture, caption="Of 9 models.", key="doubled")
 
     page = drawn(script)
     (chart,) = page.get("plotly_chart")

@@ -5,21 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdash._escaping import plain
 from fairdash._wording import (
     UNDEFINED,
     amount,
     change,
+    count,
     duration,
     four_fifths,
     group_label,
     interval,
+    number,
     percent,
+    plural,
     points,
     shortened,
     size,
     time_left,
 )
-from fairdash.ui import count, number, plain, plural
 
 
 @pytest.mark.parametrize(

@@ -16,21 +16,14 @@ from fairdash._wording import (
     percent,
     plural,
     points,
-)
-from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.brief import brief
-from fairdash.audits.drifts.tables import DriftTable
-from fairdash.audits.groups.local import not_estimable
-from fairdash.audits.noisy_groups.certificates import STATUS_WORDS
-from fairdash.metrics import (
-    INTERVAL_KINDS,
-    MEASURE_NAMES,
-    Interval,
-    difference_of,
-    in_points,
-    measure_in_text,
     whole_points,
 )
+from fairdash.audits.answer import Answer, Drawing, Listing
+from fairdash.audits.drifts.tables import DriftTable
+from fairdash.audits.gaps.local import not_estimable
+from fairdash.audits.noisy_groups.certificates import STATUS_WORDS
+from fairdash.audits.short_verdicts import brief
+from fairdash.metrics import catalog, intervals
 
 _CARD = 20  # characters
 _HOW = """
@@ -119,15 +112,17 @@ class DriftResult:
                 return f"{STATUS_WORDS[status]} on {table.name}"
         return ""
 
-    def changed(self, name: str) -> Interval:
+    def changed(self, name: str) -> intervals.Interval:
         """Return how a column of ``points`` changed, with Zou and Donner's interval."""
         old, new = (
-            Interval(
+            intervals.Interval(
                 *(np.asarray(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
             )
             for row in self._both()
         )
-        return Interval(new.value - old.value, *difference_of(new, old))
+        return intervals.Interval(
+            new.value - old.value, *intervals.difference_of(new, old)
+        )
 
     def answer(self) -> Answer:
         """Return how gaps change on the other table, by subgroup."""
@@ -175,7 +170,11 @@ class DriftResult:
         verb = "widens" if abs(new) > abs(old) else "narrows"
         verb = "moves" if old * new < 0 else verb
         in_decimals = number(abs(row["change"]))
-        size = whole_points(row["change"]) if in_points(self.measure) else in_decimals
+        size = (
+            whole_points(row["change"])
+            if catalog.measure_of(self.measure).in_points
+            else in_decimals
+        )
         return brief(
             f"{place}, the gap {verb} by {size} on {self.tables[1].name}.", accuracy
         )
@@ -201,7 +200,7 @@ class DriftResult:
         """Return accuracy and gap on the new table, and the largest shift."""
         old, new = self._both()
         gap, first = self.changed("gap"), self.shifts.iloc[0]
-        name = f"{MEASURE_NAMES[self.measure]} gap"
+        name = f"{catalog.MEASURE_NAMES[self.measure]} gap"
         ends = interval(new["gap_low"], new["gap_high"])
         accuracy = self.changed("accuracy")
         return [
@@ -275,17 +274,19 @@ class DriftResult:
         low, high = (group_label(self.feature, x) for x in (self.low, self.high))
         pairs = " and all pairs of groups" if several > 2 else ""
         words = (
-            f"Gap in {measure_in_text(self.measure)}: {high} less {low}, {self.label}. "
+            f"Gap in {catalog.measure_in_text(self.measure)}: "
+            f"{high} less {low}, {self.label}. "
             f"Open: {self.tables[0].name}; filled: {self.tables[1].name}, "
-            f"95% {INTERVAL_KINDS[self.measure]}. Right: the change of two independent "
-            f"tables, simultaneous 95% intervals over {plural(n, 'subgroup')}{pairs}."
+            f"95% {catalog.INTERVAL_KINDS[self.measure]}. "
+            f"Right: the change of two independent tables, simultaneous 95% intervals "
+            f"over {plural(n, 'subgroup')}{pairs}."
         )
         if n < len(inside):
             words += f" {not_estimable(inside)} of {plural(len(inside), 'subgroup')}."
         return words
 
 
-def _good(moved: Interval, *, better: int) -> bool | None:
+def _good(moved: intervals.Interval, *, better: int) -> bool | None:
     if moved.low > 0 or moved.high < 0:
         return bool(np.sign(moved.value) == better)
     return None

@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from fairdash._wording import amount, percent
 from fairdash.audits.subgroups.search import holm
-from fairdash.datasets import MISSING, is_number, label_codes
+from fairdash.datasets import MISSING, column_kinds
 
 
 def column_shifts(
@@ -61,7 +61,7 @@ def column_shifts(
 def _shift(
     before: "pd.Series[Any]", after: "pd.Series[Any]", training: "pd.Series[Any]"
 ) -> dict[str, object]:
-    compared = _numbers if is_number(training) else _categories
+    compared = _numbers if column_kinds.is_number(training) else _categories
     return compared(before, after) | {
         "unseen": float(_unseen(after, training).mean()),
         "missing": float(after.isna().mean() - before.isna().mean()),
@@ -82,7 +82,7 @@ def _numbers(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, obj
 
 def _categories(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, object]:
     values = pd.concat([before, after], ignore_index=True)
-    codes, labels = label_codes(values)
+    codes, labels = column_kinds.label_codes(values)
     table = np.arange(len(values)) >= len(before)
     counts = pd.crosstab(table, np.where(codes < 0, len(labels), codes))
     shares = counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True)
@@ -99,13 +99,13 @@ def _categories(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, 
 
 def _unseen(column: "pd.Series[Any]", training: "pd.Series[Any]") -> NDArray[np.bool_]:
     """Flag values that no training row has; missing ones are not flagged."""
-    if is_number(training):
+    if column_kinds.is_number(training):
         seen, values = _values(training), _values(column)
         if np.isnan(seen).all():
             return ~np.isnan(values)
         return (values < np.nanmin(seen)) | (values > np.nanmax(seen))
-    codes, labels = label_codes(column)
-    labels_seen = set(label_codes(training)[1])
+    codes, labels = column_kinds.label_codes(column)
+    labels_seen = set(column_kinds.label_codes(training)[1])
     new = np.array([*(label not in labels_seen for label in labels), False])
     flags: NDArray[np.bool_] = new[codes]
     return flags

@@ -17,18 +17,12 @@ from fairdash.audits.stored import audit_rows_of, read_model
 from fairdash.audits.trials.models import Setting
 from fairdash.datasets import Dataset, Subgroups, split
 from fairdash.metrics import (
-    COST,
-    MEASURE_NAMES,
     MEASURES,
-    SCORE_MEASURES,
-    Interval,
     LocalMeasure,
+    catalog,
     decision_status,
-    difference_of,
-    error_costs,
     evaluate,
-    for_all_pairs,
-    measure_of,
+    intervals,
 )
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec
@@ -77,16 +71,16 @@ def drift(
         As `drift_tables`; when ``main`` cannot be read; when a measure that needs the
         outcome is asked of a table without one.
     """
-    if error_costs(measure) is None:
-        check_one_of("measure", measure, (*MEASURES, COST))
+    if catalog.error_costs(measure) is None:
+        check_one_of("measure", measure, (*MEASURES, catalog.COST))
     dataset = store.dataset(dataset_id)
     seed = min(main.seeds) if seed is None else seed
     first = _scored(store, dataset, main, seed)
     scored, excluded = {main.label: first}, []
     tables = drift_tables(dataset, seed, first, subgroups, other)
-    if measure_of(measure).needs_outcome and tables[1].y is None:
+    if catalog.measure_of(measure).needs_outcome and tables[1].y is None:
         raise ValueError(
-            f"{MEASURE_NAMES[measure]} needs the outcome, column "
+            f"{catalog.MEASURE_NAMES[measure]} needs the outcome, column "
             f"{dataset.roles.target!r}, in every table; add it, or choose the "
             "selection rate."
         )
@@ -142,7 +136,9 @@ def _scored(
 
 
 def _predicted(scores: NDArray[Any], measure: str) -> NDArray[Any]:
-    return scores if measure in SCORE_MEASURES else (scores > 0.5).astype(np.int8)
+    return (
+        scores if measure in catalog.SCORE_MEASURES else (scores > 0.5).astype(np.int8)
+    )
 
 
 def _points(
@@ -241,10 +237,10 @@ def gap_changes(
     rows = []
     for subgroup in (None, *subgroups):
         times = 1 if subgroup is None else m
-        level = for_all_pairs(_CONFIDENCE, n_groups, times=times)
+        level = intervals.for_all_pairs(_CONFIDENCE, n_groups, times=times)
         before, after = (_gap(side, pair, subgroup, _CONFIDENCE) for side in measured)
         old, new = (_gap(side, pair, subgroup, level) for side in measured)
-        change = (new.value - old.value, *difference_of(new, old))
+        change = (new.value - old.value, *intervals.difference_of(new, old))
         reason = "" if subgroup is None else reasons[subgroup]
         if not reason and np.isnan(change[0]):
             reason = "a group has no rows"
@@ -266,10 +262,10 @@ def gap_changes(
 
 def _gap(
     measured: LocalMeasure, pair: tuple[str, str], subgroup: str | None, level: float
-) -> Interval:
+) -> intervals.Interval:
     low, high = pair
     if not {low, high} <= set(measured.cells.groups):
-        return Interval(*np.full(3, np.nan))
+        return intervals.Interval(*np.full(3, np.nan))
     return measured.between(high, low, subgroup=subgroup, confidence=level)
 
 

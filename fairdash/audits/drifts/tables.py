@@ -14,12 +14,11 @@ from fairdash.datasets import (
     Dataset,
     Roles,
     Subgroups,
+    column_kinds,
     group_labels,
-    is_number,
-    label_codes,
     outcomes,
-    prepare,
     read_weights,
+    remedies,
     split,
 )
 
@@ -116,7 +115,7 @@ def _read(
     flags: dict[str, NDArray[np.bool_]] = {}
     for column, values in roles.keep.items():
         if column in frame:
-            codes, names = label_codes(frame[column])
+            codes, names = column_kinds.label_codes(frame[column])
             inside = [i for i, label in enumerate(names) if label in values]
             flags[f"outside {column} = {' or '.join(values)}"] = ~np.isin(codes, inside)
     flags["in no known group"] = ~labels.isin(dataset.group_names).to_numpy(bool)
@@ -125,7 +124,9 @@ def _read(
         flags["with a missing feature"] = lacking.to_numpy(bool)
     y = None
     if roles.target in raw and raw[roles.target].notna().any():
-        outcome = prepare(raw[[roles.target]], _target_alone(roles))[roles.target]
+        outcome = remedies.prepare(raw[[roles.target]], _target_alone(roles))[
+            roles.target
+        ]
         _check_outcome(outcome, dataset, name)
         y = outcomes(outcome, roles.positive)
         flags["without outcome"] = outcome.isna().to_numpy()
@@ -169,7 +170,9 @@ def _check_columns(frame: pd.DataFrame, dataset: Dataset, name: str) -> None:
             "need. Add or rename them so that they are called as in the training table."
         )
     for column in roles.features:
-        if is_number(dataset.frame[column]) and not is_number(frame[column]):
+        if column_kinds.is_number(dataset.frame[column]) and not column_kinds.is_number(
+            frame[column]
+        ):
             texts = frame[column].dropna().iloc[:3].tolist()
             raise ValueError(
                 f"Column {column!r} of {name} holds text such as {texts} where the "
@@ -178,7 +181,7 @@ def _check_columns(frame: pd.DataFrame, dataset: Dataset, name: str) -> None:
 
 
 def _units(column: "pd.Series[Any]") -> NDArray[np.int64]:
-    unit, names = label_codes(column)
+    unit, names = column_kinds.label_codes(column)
     alone = unit < 0  # a row without a value is a unit of its own
     unit[alone] = len(names) + np.arange(alone.sum())
     return unit
@@ -194,15 +197,17 @@ def _target_alone(roles: Roles) -> Roles:
 def _check_outcome(column: "pd.Series[Any]", dataset: Dataset, name: str) -> None:
     target = dataset.roles.target
     if isinstance(dataset.roles.positive, Cut):
-        if not is_number(column):
+        if not column_kinds.is_number(column):
             texts = column.dropna().iloc[:3].tolist()
             raise ValueError(
                 f"Column {target!r} of {name} holds text such as {texts}, and the "
                 f"outcome is {dataset.roles.outcome()}; clean these values."
             )
         return
-    labels = set(label_codes(dataset.frame[target])[1])
-    new = [label for label in label_codes(column)[1] if label not in labels]
+    labels = set(column_kinds.label_codes(dataset.frame[target])[1])
+    new = [
+        label for label in column_kinds.label_codes(column)[1] if label not in labels
+    ]
     if new:
         raise ValueError(
             f"Column {target!r} of {name} has the value{'s' * (len(new) > 1)} "

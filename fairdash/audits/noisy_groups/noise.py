@@ -72,6 +72,54 @@ class Noise:
     high: pd.DataFrame | None = None
     unit: Places | None = None
 
+    @classmethod
+    def from_level(
+        cls, groups: Labels, level: float, unit: Places | None = None
+    ) -> "Noise":
+        """Return assumed noise: the groups are noisy, true ones are not known.
+
+        ``level`` is the share of every true group that appears as another, ``unit``
+        whose each row is. Raises ValueError when there is more noise than the shares
+        allow.
+        """
+        names, n = np.unique(groups.astype(str), return_counts=True)
+        alike = np.zeros(len(groups), int)
+        independent = n * _independent(alike, unit) / len(groups)
+        tables = (
+            symmetric_noise(n / n.sum(), level),
+            *symmetric_limits(independent, level, _OF_LIMITS),
+        )
+        matrix, low, high = (
+            pd.DataFrame(table, index=names, columns=names) for table in tables
+        )
+        return cls(f"assumed {level}", groups, matrix, low, high, unit)
+
+    @classmethod
+    def from_sample(
+        cls,
+        groups: Labels,
+        sample: pd.DataFrame,
+        true: str,
+        noisy: str,
+        key: str = "sample",
+        unit: Places | None = None,
+    ) -> "Noise":
+        """Return noise estimated from another table that has both, a row a person.
+
+        Raises ValueError when a column has no value in a row, or the sample lacks a
+        group.
+        """
+        names = sorted(set(groups.astype(str)))
+        estimate = estimate_noise(
+            _complete(sample, true),
+            _complete(sample, noisy),
+            expected=names,
+            confidence=_OF_LIMITS,
+        )
+        tables = estimate.group_given_noisy, estimate.low, estimate.high
+        matrix, low, high = (table.loc[names] for table in tables)
+        return cls(f"{key} {true} {noisy}", groups, matrix, low, high, unit)
+
     @property
     def table(self) -> pd.DataFrame:
         """P(G | noisy group) as a long table: recorded group, true group, share."""
@@ -108,49 +156,6 @@ def most_assumed(groups: Labels) -> float:
     """Return the largest noise that the shares of groups allow, in steps of .001."""
     _, n = np.unique(groups, return_counts=True)
     return float(np.floor(1000 * (largest_noise(n / n.sum()) - 1e-9)) / 1000)
-
-
-def from_level(groups: Labels, level: float, unit: Places | None = None) -> Noise:
-    """Return assumed noise: the groups are noisy, true ones are not known.
-
-    ``level`` is the share of every true group that appears as another, ``unit`` whose
-    each row is. Raises ValueError when there is more noise than the shares allow.
-    """
-    names, n = np.unique(groups.astype(str), return_counts=True)
-    alike = np.zeros(len(groups), int)
-    independent = n * _independent(alike, unit) / len(groups)
-    tables = (
-        symmetric_noise(n / n.sum(), level),
-        *symmetric_limits(independent, level, _OF_LIMITS),
-    )
-    matrix, low, high = (
-        pd.DataFrame(table, index=names, columns=names) for table in tables
-    )
-    return Noise(f"assumed {level}", groups, matrix, low, high, unit)
-
-
-def from_sample(
-    groups: Labels,
-    sample: pd.DataFrame,
-    true: str,
-    noisy: str,
-    key: str = "sample",
-    unit: Places | None = None,
-) -> Noise:
-    """Return noise estimated from another table that has both groups, a row a person.
-
-    Raises ValueError when a column has no value in a row, or the sample lacks a group.
-    """
-    names = sorted(set(groups.astype(str)))
-    estimate = estimate_noise(
-        _complete(sample, true),
-        _complete(sample, noisy),
-        expected=names,
-        confidence=_OF_LIMITS,
-    )
-    tables = estimate.group_given_noisy, estimate.low, estimate.high
-    matrix, low, high = (table.loc[names] for table in tables)
-    return Noise(f"{key} {true} {noisy}", groups, matrix, low, high, unit)
 
 
 def _independent(groups: Labels, unit: Places | None) -> NDArray[np.int64]:

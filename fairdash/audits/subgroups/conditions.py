@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import NO_SUBGROUPS, listing
-from fairdash.datasets import Subgroups, is_number, is_whole, label_codes, quantile_cuts
+from fairdash.datasets import Subgroups, column_kinds, quantile_cuts
 
 MOST_LEVELS = 8  # of a column; rarer ones are in no condition of their own
 _PAIRED = 6  # levels up to which two of them make a condition
@@ -48,7 +48,7 @@ class Condition(NamedTuple):
         """Return which rows of a table it holds for; not where the value is missing."""
         column = frame[self.column]
         if self.levels:
-            codes, labels = label_codes(column)
+            codes, labels = column_kinds.label_codes(column)
             wanted = [i for i, label in enumerate(labels) if label in self.levels]
             return np.isin(codes, wanted)
         numbers = column.to_numpy(dtype=float, na_value=np.nan)
@@ -96,7 +96,9 @@ def search_columns(
             skipped[name] = "holds dates; make numbers of them"
             continue
         coded = (
-            _intervals(column, bins) if is_number(column) else _levels(column, min_size)
+            _intervals(column, bins)
+            if column_kinds.is_number(column)
+            else _levels(column, min_size)
         )
         supported = _supported(coded, min_size)
         if len(supported.conditions):
@@ -143,7 +145,7 @@ def _intervals(column: "pd.Series[Any]", bins: int) -> SearchColumn:
     items = np.array([[i <= b < j for b in range(n)] for i, j in spans], bool).reshape(
         -1, n
     )
-    whole = is_whole(column)
+    whole = column_kinds.is_whole(column)
     ends = [None, *map(float, cuts), None]
     conditions = tuple(
         Condition(str(column.name), (), ends[i], ends[j], whole) for i, j in spans
@@ -153,7 +155,7 @@ def _intervals(column: "pd.Series[Any]", bins: int) -> SearchColumn:
 
 def _levels(column: "pd.Series[Any]", min_size: int) -> SearchColumn:
     """Take the commonest levels, and where these are few their pairs."""
-    codes, labels = label_codes(column)
+    codes, labels = column_kinds.label_codes(column)
     rows = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
     common = np.argsort(-rows, kind="stable")[:MOST_LEVELS]
     frequent = np.sort(common[rows[common] >= min_size])

@@ -11,14 +11,7 @@ from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import ALL_ROWS, Tested, rows_of, split_seed, tested
 from fairdash.datasets import Subgroups, split
-from fairdash.metrics import (
-    MEASURE_NAMES,
-    MEASURES,
-    Finding,
-    Speech,
-    error_costs,
-    sentence,
-)
+from fairdash.metrics import MEASURES, Finding, Speech, catalog, sentence
 from fairdash.store import Store
 
 ALPHA = 0.05
@@ -87,7 +80,7 @@ class FoundSubgroups:
         if self.n_confirming:
             adjusted = "Holm's, for the list, on test rows, which were not searched"
         return (
-            f"{MEASURE_NAMES[self.measure]} of the two groups farthest apart, "
+            f"{catalog.MEASURE_NAMES[self.measure]} of the two groups farthest apart, "
             f"{self.label}. Gaps have simultaneous 95% intervals. Adjusted p: "
             f"{adjusted}. What another subgroup explains is not listed.{missing}"
         )
@@ -123,9 +116,11 @@ def search_model(
     nothing that is listed can be tested.
     """
     if measure not in SEARCHED_MEASURES:
-        named = measure in MEASURES or error_costs(measure)
-        name = MEASURE_NAMES[measure] if named else measure
-        names = ", ".join(MEASURE_NAMES[rate].lower() for rate in SEARCHED_MEASURES)
+        named = measure in MEASURES or catalog.error_costs(measure)
+        name = catalog.MEASURE_NAMES[measure] if named else measure
+        names = ", ".join(
+            catalog.MEASURE_NAMES[rate].lower() for rate in SEARCHED_MEASURES
+        )
         raise ValueError(f"{name} is not searched; choose a rate: {names}.")
     first = tested(store, model, dataset_id, Subgroups())[0]
     return _searched(first, model.label, split_seed(model), measure, min_size)

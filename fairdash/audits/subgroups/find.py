@@ -28,16 +28,9 @@ from fairdash.audits.subgroups.search import (
     widest_pair,
     without_redundant,
 )
-from fairdash.metrics import (
-    RATES,
-    binary_vector,
-    divide,
-    linearised,
-    rate_of,
-    unit_codes,
-)
+from fairdash.metrics import catalog, counting, variance
 
-SEARCHED_MEASURES = RATES
+SEARCHED_MEASURES = catalog.RATES
 _LOOKED_AT = 500  # best subgroups that the list is made of
 _REASONS = 6  # columns named in an error
 
@@ -133,7 +126,7 @@ def find_subgroups(
     if len(frame) != len(value):
         message = f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}"
         raise ValueError(f"{message}; give the rows that were predicted.")
-    unit = unit_codes(cluster, len(value))
+    unit = variance.unit_codes(cluster, len(value))
     confirming, least = _confirming(confirm, about, min_size, measure)
     searching = about & ~confirming
     searched = frame[searching].reset_index(drop=True)
@@ -252,7 +245,7 @@ def _row(
     middle, variance = gap_between(n, k, low, high)
     if pair is not None and rows.unit is not None:
         variance *= _more_by_units(rows, inside, pair, critical)
-    error, rate = np.sqrt(variance), divide(k, n)
+    error, rate = np.sqrt(variance), counting.divide(k, n)
     return {
         "subgroup": describe(conditions),
         "conditions": conditions,
@@ -289,8 +282,8 @@ def _more_by_units(
         residual = (value - mean[group]) / n[group]
         residual = np.where(group == pair[0], -residual, residual)
         whole, unit = np.zeros(len(group), np.int64), pd.factorize(unit)[0]
-        by_row = linearised(residual, whole, 1).variance[0]
-        by_unit = linearised(residual, whole, 1, unit=unit).variance[0]
+        by_row = variance.linearised(residual, whole, 1).variance[0]
+        by_unit = variance.linearised(residual, whole, 1, unit=unit).variance[0]
         if by_row > 0:
             more.append(by_unit / by_row)
         units = [len(np.unique(unit[group == number])) for number in pair]
@@ -304,13 +297,13 @@ def _values(
     y_pred: ArrayLike, y_true: ArrayLike | None, measure: str
 ) -> tuple[Mask, NDArray[np.int64]]:
     """Return which rows a measure is about, and what it counts in each."""
-    decided = binary_vector("y_pred", y_pred)
+    decided = counting.binary_vector("y_pred", y_pred)
     if y_true is None and measure != "selection_rate":
         raise ValueError(f"`y_true` is needed for {measure!r}.")
-    outcome = decided if y_true is None else binary_vector("y_true", y_true)
+    outcome = decided if y_true is None else counting.binary_vector("y_true", y_true)
     check_lengths(decided, outcome)
     y, d = outcome.astype(np.float64), decided.astype(np.float64)
-    about, counted = (part(y, d) for part in rate_of(measure))
+    about, counted = (part(y, d) for part in catalog.rate_of(measure))
     return about, counted.astype(np.int64)
 
 

@@ -1,1 +1,22 @@
 """What a table of decisions or scores says, every row counted."""
+
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.audits.tables.adverse_impact import adverse_impact
+    from fairdash.audits.tables.alternative import alternative_in_run
+    from fairdash.audits.tables.audit import Source, TableAudit, audit_table
+    from fairdash.audits.tables.counting import TableQuestion
+    from fairdash.audits.tables.limits import PolicyCheck, check_policy
+    from fairdash.audits.tables.ll144 import bias_audit
+    from fairdash.audits.tables.monitor import Monitor, Watch
+    from fairdash.audits.tables.outcomes import (
+        OUTCOME_KINDS,
+        audit_outcomes,
+        complete_rows,
+    )
+    from fairdash.audits.tables.policy import Policy, first_policy
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

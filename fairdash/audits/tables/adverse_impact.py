@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.stats import fisher_exact, norm
 
 from fairdash._wording import FOUR_FIFTHS
-from fairdash.audits.given import Given
+from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import CROSSED, decisions_of
 from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
 from fairdash.metrics import measure_gaps
@@ -44,7 +44,7 @@ def adverse_impact(frame: pd.DataFrame, question: TableQuestion) -> AdverseImpac
     tables = {
         CROSSED.join(columns): impact_tests(
             np.asarray(decided, dtype=bool),
-            np.asarray(Given(rows.frame).groups(list(columns)), dtype=str),
+            np.asarray(Arguments(rows.frame).groups(list(columns)), dtype=str),
             scores=scores,
             reference=question.reference,
         )

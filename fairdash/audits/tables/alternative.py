@@ -18,7 +18,7 @@ from fairdash._validation import check_lengths
 from fairdash._wording import in_points, plural
 from fairdash.audits.trials.models import known_models
 from fairdash.datasets import split
-from fairdash.metrics import Interval, gap_change
+from fairdash.metrics import gap_change, intervals
 from fairdash.store import Store
 
 LOSS = 0.01
@@ -48,8 +48,8 @@ class Alternative:
 
     name: str | None
     candidate: str | None
-    reduction: Interval
-    accuracy: Interval
+    reduction: intervals.Interval
+    accuracy: intervals.Interval
     most: float
     tried: int
     loss: float
@@ -112,14 +112,14 @@ def less_discriminatory(
     check_lengths(y, now, groups, *models.values())
     decided = {name: np.asarray(column) for name, column in models.items()}
 
-    def change(name: str, rows: NDArray[Any], level: float) -> Interval:
+    def change(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
         before, after = now[rows], decided[name][rows]
         gap = gap_change(
             before, after, sensitive_features=groups[rows], confidence=level
         )
-        return Interval(-gap.value, -gap.high, -gap.low)
+        return intervals.Interval(-gap.value, -gap.high, -gap.low)
 
-    def accuracy(name: str, rows: NDArray[Any], level: float) -> Interval:
+    def accuracy(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
         right = decided[name][rows] == y[rows]
         return _paired(right, now[rows] == y[rows], level)
 
@@ -129,7 +129,10 @@ def less_discriminatory(
         if accuracy(name, search, confidence).low >= -loss
     }
     chosen = max(narrowed, key=narrowed.__getitem__, default=None)
-    name, reduction, lost = None, *(Interval(*np.full(3, np.nan)) for _ in range(2))
+    name, reduction, lost = (
+        None,
+        *(intervals.Interval(*np.full(3, np.nan)) for _ in range(2)),
+    )
     if chosen is not None and narrowed[chosen] > 0:
         reduction = change(chosen, confirm, confidence)
         lost = accuracy(chosen, confirm, confidence)
@@ -192,11 +195,13 @@ def alternative_in_run(
     return label, result
 
 
-def _paired(right: NDArray[Any], other: NDArray[Any], level: float) -> Interval:
+def _paired(
+    right: NDArray[Any], other: NDArray[Any], level: float
+) -> intervals.Interval:
     """Return the mean of a paired difference with its normal interval."""
     difference = right.astype(float) - other.astype(float)
     # two pseudo-rows, one each way: an interval of rows that all agree has a width
     padded = np.concatenate([difference, [1.0, -1.0]])
     spread = padded.std(ddof=1) / np.sqrt(len(difference))
     reach, value = norm.ppf((1 + level) / 2) * spread, difference.mean()
-    return Interval(value, value - reach, value + reach)
+    return intervals.Interval(value, value - reach, value + reach)

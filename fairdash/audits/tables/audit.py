@@ -15,8 +15,8 @@ from fairdash._validation import check_one_of
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
 from fairdash.brought import TableModel, positive_scores
-from fairdash.datasets import guess_score, read_weights
-from fairdash.metrics import Finding, gap_of, ratio_of_measure
+from fairdash.datasets import guessing, read_weights
+from fairdash.metrics import Finding, views
 
 VERSION = 1  # of the form of `TableAudit.to_dict`
 CROSSED = " × "
@@ -194,7 +194,7 @@ def decisions_of(
         assert question.score is not None
         check_one_of("--score", question.score, list(map(str, rows.frame)))
         scores = rows.scores(question.score)
-    kind = guess_score(pd.Series(scores, name="score"))
+    kind = guessing.guess_score(pd.Series(scores, name="score"))
     if kind is not None and kind.kind == "decision" and question.threshold is None:
         return scores == 1, None
     if question.threshold is not None:
@@ -229,9 +229,9 @@ def _plain(value: Any) -> Any:
 def _counts(
     frame: pd.DataFrame, columns: tuple[str, ...], decided: Any
 ) -> pd.DataFrame:
-    from fairdash.audits.given import Given
+    from fairdash.audits.arguments import Arguments
 
-    groups = pd.Series(Given(frame).groups(list(columns))).astype(str)
+    groups = pd.Series(Arguments(frame).groups(list(columns))).astype(str)
     positive = pd.Series(decided, dtype=bool).groupby(groups)
     table = pd.DataFrame({"n": positive.size(), "positive": positive.sum()})
     table = table.rename_axis("group").reset_index()
@@ -251,14 +251,14 @@ def _blocks(part: Audit) -> list[pd.DataFrame]:
     )
     blocks = [
         rates,
-        differences.assign(measure=differences["measure"].map(gap_of), **whole),
-        ratios.assign(measure=ratios["measure"].map(ratio_of_measure), **whole),
+        differences.assign(measure=differences["measure"].map(views.gap_of), **whole),
+        ratios.assign(measure=ratios["measure"].map(views.ratio_of_measure), **whole),
     ]
     if part.local is not None:
         local = part.local.rename(columns={**ends, "gap": "value"})
         blocks.append(
             local.assign(
-                measure=local["measure"].map(gap_of), group=None, reference=None
+                measure=local["measure"].map(views.gap_of), group=None, reference=None
             )
         )
     names = ["measure", "subgroup", "group", "reference", "value", "low", "high"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.audits.given import Given
+from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import CROSSED, decisions_of
 from fairdash.audits.tables.counting import count_rows
 from fairdash.audits.tables.policy import Limit, Policy
@@ -45,7 +45,9 @@ def claims_of(frame: pd.DataFrame, policy: Policy) -> Iterator[Claim]:
     actual = None if rows.actual is None else rows.actual[order]
     for columns in rows.crossed:
         feature = CROSSED.join(columns)
-        groups = np.asarray(Given(rows.frame).groups(list(columns)), dtype=str)[order]
+        groups = np.asarray(Arguments(rows.frame).groups(list(columns)), dtype=str)[
+            order
+        ]
         for at, limit in enumerate(policy.limits):
             if limit.feature not in (None, feature):
                 continue

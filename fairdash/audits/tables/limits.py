@@ -213,8 +213,8 @@ def check_policy(
     Raises
     ------
     ValueError
-        As `fairdash.audits.audit_table`; when a limit names a group, a feature or a
-        subgroup that is not there.
+        As `fairdash.audits.tables.audit_table`; when a limit names a group, a feature
+        or a subgroup that is not there.
     """
     audited = audit_table(
         frame, policy.question, source, model=model, confidence=policy.confidence

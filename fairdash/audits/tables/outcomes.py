@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike
 from fairdash._validation import check_lengths, check_one_of, value_label
 from fairdash._wording import listing, plural
 from fairdash.audits.answer import Answer, Listing
-from fairdash.audits.brief import NO_GAP, brief, place_brief
-from fairdash.audits.given import Given
+from fairdash.audits.arguments import Arguments
+from fairdash.audits.short_verdicts import NO_GAP, brief, place_brief
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
-    MEASURE_NAMES,
-    NUMBER_MEASURES,
     Finding,
     LocalMeasure,
     Speech,
-    for_all_pairs,
+    catalog,
+    intervals,
     measure_by_group,
     measure_gaps,
     sentence,
@@ -90,7 +89,7 @@ class OutcomesAudit:
             "n": "Rows",
         }
         table = self.by_group[list(names)].rename(columns=names)
-        table["Measure"] = table["Measure"].map(MEASURE_NAMES)
+        table["Measure"] = table["Measure"].map(catalog.MEASURE_NAMES)
         table["Outcome"] = table["Outcome"].replace("", "all rows")
         return Answer(
             self.verdict,
@@ -194,7 +193,7 @@ def audit_outcomes(
     'The mean prediction is 1.500 lower for a than for b.'
     """
     check_one_of("kind", kind, OUTCOME_KINDS)
-    columns = Given(frame)
+    columns = Arguments(frame)
     y, predicted = columns.values("y_true", y_true), columns.values("y_pred", y_pred)
     groups = columns.groups(sensitive_features)
     sampling = {
@@ -221,7 +220,9 @@ def audit_outcomes(
         values = measure_by_group(confidence=confidence, **rows)
         by_group.append(values.assign(**about))
         held, n_groups = reference is not None, len(values)
-        level = for_all_pairs(confidence, n_groups, held=held, times=n_classes)
+        level = intervals.for_all_pairs(
+            confidence, n_groups, held=held, times=n_classes
+        )
         table = measure_gaps(
             confidence=level, reference=reference, favourable=favourable, **rows
         )
@@ -274,7 +275,7 @@ def complete_rows(
 
 def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
     if kind == "numbers":
-        able = NUMBER_MEASURES if y is not None else ["mean_prediction"]
+        able = catalog.NUMBER_MEASURES if y is not None else ["mean_prediction"]
         return [_Part("", measure, y, predicted) for measure in able]
     if kind == "ranking":
         scores = pd.to_numeric(pd.Series(predicted), errors="coerce").to_numpy(float)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from fairdash._validation import check_one_of, explain_invalid, parsed, value_label
 from fairdash.audits.tables.counting import TableQuestion
 from fairdash.datasets import Roles
-from fairdash.metrics import MEASURES, error_costs, gap_of, ratio_of_measure
+from fairdash.metrics import MEASURES, catalog, views
 
 EVERY = "every"  # subgroup
 _FEW_VALUES = 8  # of a column whose values are subgroups as they are
@@ -48,7 +48,7 @@ class Limit(_Model):
     def _fits(self) -> Self:
         if (self.at_most is None) == (self.at_least is None):
             raise ValueError("give one of at_most and at_least")
-        if not error_costs(self.measure):
+        if not catalog.error_costs(self.measure):
             check_one_of("measure", self.measure, MEASURES)
         if self.subgroup is not None and self.of != "gap":
             raise ValueError("inside subgroups there are gaps only: of: gap")
@@ -61,7 +61,7 @@ class Limit(_Model):
         """The measure as estimates name it."""
         if self.of == "value":
             return self.measure
-        name = gap_of if self.of == "gap" else ratio_of_measure
+        name = views.gap_of if self.of == "gap" else views.ratio_of_measure
         return name(self.measure)
 
     @property

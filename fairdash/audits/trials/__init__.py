@@ -1,1 +1,36 @@
 """The models that runs keep, and the rows they are measured on."""
+
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.audits.trials.decision_rule import RULE_NAMES, RuleKind
+    from fairdash.audits.trials.models import (
+        beside_plain,
+        ids_to_come,
+        known_models,
+        known_models_of,
+        on_shared_seeds,
+        reference_of,
+        settings,
+        single_values,
+        trained_as,
+    )
+    from fairdash.audits.trials.rows import (
+        OWN_NOTE,
+        alike_advice,
+        beside_trained,
+        callable_models,
+        decided_by,
+        is_own,
+        own_models,
+        own_scores,
+        part_sizes,
+        rows_used,
+        score_name,
+        score_of_key,
+        trained_on,
+    )
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

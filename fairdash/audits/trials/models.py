@@ -10,13 +10,7 @@ from typing import Any, NamedTuple
 from fairdash._wording import listing, plural
 from fairdash.methods import CATALOG
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import (
-    BASELINE,
-    FOLD,
-    INITIALISATION,
-    model_label,
-    trial_key,
-)
+from fairdash.sweep import BASELINE, model_label, planning
 
 
 class Trained(NamedTuple):
@@ -104,7 +98,7 @@ def trained_as(store: Store, run_id: str) -> Trained:
     """Return what a run decides of its models beside method, parameters and seed."""
     run, (first, *_) = store.run(run_id), store.snapshot(run_id, curves=False).trials
     how = run.spec.get("scaling", "standard"), run.spec.get("train_rows")
-    key = trial_key(
+    key = planning.trial_key(
         method=first.method,
         params=first.params,
         seed=first.seed,
@@ -261,7 +255,7 @@ def _together(trials: Iterable[tuple[Trained, TrialRecord]]) -> list[Setting]:
     """Put the finished trials that differ in their seed alone together."""
     alike: dict[tuple[Trained, str], list[TrialRecord]] = {}
     for trained, trial in trials:
-        first = trial.params.keys().isdisjoint((INITIALISATION, FOLD))
+        first = trial.params.keys().isdisjoint((planning.INITIALISATION, planning.FOLD))
         if trial.status == "finished" and trial.method in CATALOG and first:
             alike.setdefault((trained, _canonical(trial)), []).append(trial)
     return [

@@ -7,10 +7,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import are_numbers, count_codes, is_number, label_codes
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
+from fairdash.datasets.column_kinds import (
+    are_numbers,
+    count_codes,
+    is_number,
+    label_codes,
+)
 
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}

@@ -10,10 +10,15 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from fairdash.datasets._columns import count_values, is_number, label_codes, some_rows
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets._rows import UsedRows, group_codes
+from fairdash.datasets.column_kinds import (
+    count_values,
+    is_number,
+    label_codes,
+    some_rows,
+)
 
 AUC_LIMIT = 0.95
 FILLED_LIMIT = 0.9

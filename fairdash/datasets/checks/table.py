@@ -7,11 +7,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_errors
-from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets._rows import UsedRows, has_row_rule, repeated_rows, used_rows
 from fairdash.datasets.checks.features import value_findings
 from fairdash.datasets.checks.leakage import leak_findings, proxy_findings
+from fairdash.datasets.remedies import prepare
 
 SEVERITIES = ("error", "warning", "note")
 FEW_ROWS = 50

@@ -1,1 +1,15 @@
 """A file of any kind as a table, or what is wrong with it."""
+
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.datasets.reading.apart import TASK, convert_apart
+    from fairdash.datasets.reading.convert import TableFile, convert_table
+    from fairdash.datasets.reading.format import TableFormat
+    from fairdash.datasets.reading.parquet import load_table
+    from fairdash.datasets.reading.read import check_reading, table_digest
+    from fairdash.datasets.reading.source import SeveralTablesError
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

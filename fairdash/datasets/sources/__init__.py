@@ -1,1 +1,12 @@
 """Tables by address: a folder of Parquet files, an object store, a database."""
+
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.datasets.sources.address import is_address, shown
+    from fairdash.datasets.sources.draw import table_file, write_source
+    from fairdash.datasets.sources.listed import listed_sources, write_listed
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

@@ -14,7 +14,7 @@ from pyarrow import compute, parquet
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import draw_in_cells
 from fairdash.datasets._roles import Roles
-from fairdash.datasets.guess.roles import guess_roles
+from fairdash.datasets.guessing.roles import guess_roles
 from fairdash.datasets.sources.address import Address, is_address, parse_address
 from fairdash.datasets.sources.batches import ParquetRows, open_parquet, spool
 

@@ -29,13 +29,10 @@ from fairdash._wording import size
 from fairdash.datasets import (
     SAMPLES,
     Dataset,
-    TableFile,
-    convert_table,
     encode,
-    load_table,
     make_dataset,
+    reading,
     split,
-    table_digest,
     training_rows,
 )
 from fairdash.jobs.bundle.pack import (
@@ -81,7 +78,7 @@ class Request(NamedTuple):
 class Answer(NamedTuple):
     """What a bundle holds: new tables by sha256, keys of the data set of each run."""
 
-    tables: dict[str, TableFile]
+    tables: dict[str, reading.TableFile]
     data_keys: list[str]
 
 
@@ -117,9 +114,9 @@ def warm_up() -> None:
         bundle = stack.enter_context(open(finished_file("hiring"), "rb"))
         arrays, table = (stack.enter_context(TemporaryFile()) for _ in range(2))
         sample = SAMPLES["hiring"].path
-        convert_table(sample, table)
+        reading.convert_table(sample, table)
         open_facts([bundle])(b"")
-        digest = table_digest(sample)
+        digest = reading.table_digest(sample)
         request = Request([digest], [digest], 0)
         open_bundle([bundle, arrays, table])(TypeAdapter(Request).dump_json(request))
 
@@ -192,7 +189,7 @@ class _Check:
         _, self._arrays, *rest = files
         n_present = len(request.present)
         self._frames = {
-            digest: load_table(file)
+            digest: reading.load_table(file)
             for digest, file in zip(request.present, rest, strict=False)
         }
         self._new = iter(rest[n_present : n_present + request.n_new])
@@ -219,21 +216,21 @@ class _Check:
         self._arrays.flush()
         return Answer(tables, data_keys)
 
-    def _read_tables(self) -> dict[str, TableFile]:
+    def _read_tables(self) -> dict[str, reading.TableFile]:
         """Write the tables of the bundle anew, and hold them as frames."""
-        tables = dict[str, TableFile]()
+        tables = dict[str, reading.TableFile]()
         for run, digest in zip(self._facts.runs, self._tables, strict=True):
             member = f"{digest}.parquet"
             if digest in tables or member not in self._facts.sha256:
                 continue
             file = next(self._new)
-            tables[digest] = convert_table(
+            tables[digest] = reading.convert_table(
                 self._bundle.read(member),
                 file,
                 name=run.table_name or "its table",
                 scratch=self._scratch.__next__,
             )
-            frame = load_table(file)
+            frame = reading.load_table(file)
             if not frame.equals(self._frames.setdefault(digest, frame)):
                 message = f"a table with the sha256 {digest[:12]}… is kept here"
                 raise ValueError(f"{message}, and its rows are others")

@@ -14,13 +14,7 @@ from pydantic import TypeAdapter
 from safetensors import numpy as safetensors
 
 from fairdash import box
-from fairdash.datasets import (
-    SAMPLES,
-    TableFile,
-    TableFormat,
-    convert_table,
-    table_digest,
-)
+from fairdash.datasets import SAMPLES, reading
 from fairdash.jobs._work import begin, end, keep, measure, queue, record
 from fairdash.jobs.bundle import check
 from fairdash.jobs.bundle.pack import (
@@ -79,8 +73,8 @@ class _Table(NamedTuple):
 
     path: Path
     name: str
-    about: TableFile
-    table_format: TableFormat | None
+    about: reading.TableFile
+    table_format: reading.TableFormat | None
 
 
 class _Run(NamedTuple):
@@ -169,7 +163,7 @@ def _rewound(file: IO[bytes]) -> Iterator[IO[bytes]]:
 def _digest(spec: SweepSpec) -> str:
     """Return the sha256 of the table that a run is on."""
     if spec.data.sample:
-        return table_digest(SAMPLES[spec.data.sample].path)
+        return reading.table_digest(SAMPLES[spec.data.sample].path)
     return str(spec.data.table)
 
 
@@ -181,7 +175,7 @@ def _sample(spec: SweepSpec, digest: str, path: Path) -> _Table:
             "Data or by `fairdash data add FILE`"
         )
     source = SAMPLES[spec.data.sample].path
-    about = convert_table(source, path)
+    about = reading.convert_table(source, path)
     return _Table(path, source.name, about, about.table_format)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, encode_groups, value_label
-from fairdash.metrics import binary_vector
+from fairdash.metrics import counting
 
 Float = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -130,7 +130,7 @@ def decided_rows(
 ) -> tuple[Labels, Labels, NDArray[np.generic], Labels]:
     """Return outcomes, decisions, names of groups and each row's group."""
     outcome, decision = (
-        np.asarray(binary_vector(name, values), np.int64)
+        np.asarray(counting.binary_vector(name, values), np.int64)
         for name, values in (("y", y), ("y_pred", y_pred))
     )
     check_lengths(outcome, decision)

@@ -324,3 +324,10 @@ def best_off(measure: str, value: Array, *, favourable: bool = True) -> int:
         return 0
     high = better_when(measure, favourable=favourable) == "high"
     return int(np.nanargmax(value) if high else np.nanargmin(value))
+
+
+def measure_in_text(measure: str) -> str:
+    """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
+    name = MEASURE_NAMES[measure]
+    proper = name.isupper() or name.startswith("Brier")
+    return name if proper else name[0].lower() + name[1:]

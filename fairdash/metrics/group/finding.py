@@ -7,8 +7,8 @@ shell and in a notebook.
 import math
 from dataclasses import dataclass, replace
 
-from fairdash._wording import MINUS, group_label
-from fairdash.metrics.group.catalog import MEASURE_NAMES, measure_of
+from fairdash._wording import MINUS, group_label, in_decimals, whole_points
+from fairdash.metrics.group.catalog import measure_in_text, measure_of
 
 
 @dataclass(frozen=True)
@@ -132,18 +132,6 @@ def sentence(
     return said if said.startswith(f"{name} ") else f"{said[0].upper()}{said[1:]}"
 
 
-def measure_in_text(measure: str) -> str:
-    """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
-    name = MEASURE_NAMES[measure]
-    proper = name.isupper() or name.startswith("Brier")
-    return name if proper else name[0].lower() + name[1:]
-
-
-def in_points(measure: str) -> bool:
-    """Tell whether gaps of a measure are in percentage points, not in decimals."""
-    return measure_of(measure).in_points
-
-
 def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
     """Return the interval of a difference, turned to its sign: "13 to 34".
 
@@ -153,25 +141,10 @@ def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
     if math.isnan(low) or math.isnan(high):
         return "no interval"
     ends = (low, high) if difference > 0 else (-high, -low)
-    scale, usual = (100, 0) if in_points(measure) else (1, 3)
+    scale, usual = (100, 0) if measure_of(measure).in_points else (1, 3)
     # a rounded end must not say that an interval reaches 0, or does not, wrongly
     near = min((abs(scale * end) for end in ends if end), default=1.0)
     more = (n for n in range(usual, usual + 3) if near >= 0.5 / 10**n)
     digits = next(more, usual)
     shown = (f"{scale * end:z.{digits}f}" for end in ends)
     return " to ".join(end.replace("-", MINUS) for end in shown)
-
-
-def in_decimals(size: float) -> str:
-    """Return a size with three decimals, of 10 and more with fewer: 0.144, 12,350."""
-    digits = 3 if size < 10 else 1 if size < 1000 else 0
-    return f"{size:,.{digits}f}"
-
-
-def whole_points(difference: float) -> str:
-    """Return the size of a difference of shares: 24 points, 1 point, 0.3 points."""
-    size = 100 * abs(difference)
-    n = round(size)
-    if n == 0 and size:
-        return f"{size:.1f} points" if size >= 0.05 else "less than 0.1 points"
-    return f"{n} point" if n == 1 else f"{n} points"

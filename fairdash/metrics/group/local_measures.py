@@ -17,15 +17,10 @@ from fairdash.metrics.group.counting import (
     group_codes,
     subgroup_codes,
 )
-from fairdash.metrics.group.estimates import (
-    block,
-    estimates,
-    gap_of,
-    ratio_of_measure,
-    worst_of,
-)
+from fairdash.metrics.group.estimates import block, estimates
 from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
 from fairdash.metrics.group.measured import Measured
+from fairdash.metrics.group.views import gap_of, ratio_of_measure, worst_of
 
 METHODS = {  # of the interval of a value, and of a gap, by kind of measure
     "rate": ("Wilson", "Newcombe"),

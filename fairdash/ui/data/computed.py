@@ -3,15 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import (
-    Cut,
-    RoleGuess,
-    Roles,
-    check_table,
-    guess_features,
-    prepare,
-    rank_roles,
-)
+from fairdash.datasets import Cut, Roles, check_table, guessing, remedies
 from fairdash.ui.widgets.state import store
 
 _TABLES = 4  # of each kind kept in memory
@@ -34,7 +26,7 @@ def _steps(roles: Roles) -> str:
 
 @st.cache_resource(max_entries=_TABLES, show_spinner=False)
 def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
-    return prepare(store().table(digest), _roles)
+    return remedies.prepare(store().table(digest), _roles)
 
 
 def file_of(digest: str) -> str:
@@ -44,10 +36,10 @@ def file_of(digest: str) -> str:
 
 
 @st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
-def guess_of(digest: str, file: str) -> RoleGuess | str:
+def guess_of(digest: str, file: str) -> guessing.RoleGuess | str:
     """Return the guess for a table with its runners-up, or why there is none."""
     try:
-        return rank_roles(store().table(digest), file)
+        return guessing.rank_roles(store().table(digest), file)
     except ValueError as error:
         return str(error)
 
@@ -81,5 +73,5 @@ def _features(
     _roles: Roles,
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     frame = prepared_table(digest, _roles)
-    features, reasons = guess_features(frame, target, positive, sensitive)
+    features, reasons = guessing.guess_features(frame, target, positive, sensitive)
     return tuple(features), reasons

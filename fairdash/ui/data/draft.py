@@ -5,19 +5,8 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash._wording import plural
-from fairdash.audits import BaseRates, base_rates
-from fairdash.datasets import (
-    Candidate,
-    Dataset,
-    Remedy,
-    RoleGuess,
-    Roles,
-    Subgroups,
-    apply_remedy,
-    guess_rest,
-    prepare,
-    undo_remedy,
-)
+from fairdash.audits import gaps
+from fairdash.datasets import Dataset, Remedy, Roles, Subgroups, guessing, remedies
 from fairdash.store import Draft
 from fairdash.ui.data.computed import checks_of, guess_of
 from fairdash.ui.data.table import OpenTable
@@ -77,14 +66,17 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
         if st.button("Looks right", icon=":material/check:", type="primary"):
             sure = roles.model_copy(update={"guessed": False})
             change_roles(table, sure, table.subgroups)
-        if isinstance(guess, RoleGuess):
+        if isinstance(guess, guessing.RoleGuess):
             _runners_up(table, roles, "Outcome", guess.outcomes)
             _runners_up(table, roles, "Groups", guess.sensitive)
     return True
 
 
 def _runners_up(
-    table: OpenTable, roles: Roles, role: str, candidates: tuple[Candidate, ...]
+    table: OpenTable,
+    roles: Roles,
+    role: str,
+    candidates: tuple[guessing.Candidate, ...],
 ) -> None:
     for candidate in candidates:
         column = candidate.column
@@ -96,7 +88,9 @@ def _runners_up(
             continue
         pair = {"Outcome": roles.target, "Groups": roles.sensitive_feature}
         try:
-            changed = guess_rest(table.frame, *(pair | {role: column}).values())
+            changed = guessing.guess_rest(
+                table.frame, *(pair | {role: column}).values()
+            )
         except ValueError as error:
             problem(f"{column} was not chosen", error)
         else:
@@ -109,14 +103,14 @@ def discard_edits(table: OpenTable) -> None:
 
 
 def apply_remedies(
-    table: OpenTable, roles: Roles, subgroups: Subgroups, remedies: list[Remedy]
+    table: OpenTable, roles: Roles, subgroups: Subgroups, chosen: list[Remedy]
 ) -> None:
     """Apply remedies to edited roles, one after the other, and rerun.
 
     Raises ValueError if one cannot be applied to the table; none is then.
     """
-    for remedy in remedies:
-        roles = apply_remedy(roles, remedy)
+    for remedy in chosen:
+        roles = remedies.apply_remedy(roles, remedy)
     _change_checked(table, roles, subgroups)
 
 
@@ -125,11 +119,13 @@ def take_back(
 ) -> None:
     """Undo a remedy and rerun; ValueError if the others need it."""
     columns = list(map(str, table.frame))
-    _change_checked(table, undo_remedy(roles, remedy, columns), subgroups)
+    _change_checked(table, remedies.undo_remedy(roles, remedy, columns), subgroups)
 
 
 def _change_checked(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
-    prepare(table.frame, roles)  # raises what would stand in the way of everything
+    remedies.prepare(
+        table.frame, roles
+    )  # raises what would stand in the way of everything
     columns = {"columns": roles.subgroup_columns}
     change_roles(table, roles, subgroups.model_copy(update=columns))
 
@@ -145,9 +141,9 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
 @st.cache_resource(
     max_entries=_TABLES, show_spinner="Counting rows…", hash_funcs=BY_KEY
 )
-def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
+def edited_rates(dataset: Dataset, subgroups: Subgroups) -> gaps.BaseRates:
     """Return the base rates under edited roles; ValueError if these do not fit."""
-    return base_rates(dataset, subgroups)
+    return gaps.base_rates(dataset, subgroups)
 
 
 def edited_checks(table: OpenTable, roles: Roles) -> pd.DataFrame:

@@ -9,15 +9,7 @@ import streamlit as st
 from fairdash._escaping import plain
 from fairdash._validation import value_label
 from fairdash._wording import listing
-from fairdash.datasets import (
-    Roles,
-    Subgroups,
-    chosen_of,
-    common_labels,
-    count_values,
-    groups_of,
-    guess_groups,
-)
+from fairdash.datasets import Roles, Subgroups, column_kinds, guessing
 
 _MOST_GROUPS = 30
 FEW_VALUES = 8
@@ -29,9 +21,9 @@ def pick_groups(
     """Draw the groups of a column and return them: values by name, or cut points."""
     same = str(column.name) == roles.sensitive_feature
     present, cuts = (
-        (roles.groups, roles.sensitive_cuts) if same else guess_groups(column)
+        (roles.groups, roles.sensitive_cuts) if same else guessing.guess_groups(column)
     )
-    few = count_values(column, FEW_VALUES) <= FEW_VALUES
+    few = column_kinds.count_values(column, FEW_VALUES) <= FEW_VALUES
     if pd.api.types.is_numeric_dtype(column) and not few:
         return None, pick_numbers(
             f"Cut {column.name} at",
@@ -40,7 +32,9 @@ def pick_groups(
             placeholder="25, 45",
             help="Each number begins a range: under 25, 25–44, 45 or more.",
         )
-    return _pick_values(common_labels(column)[:_MOST_GROUPS], present, key), ()
+    return _pick_values(
+        column_kinds.common_labels(column)[:_MOST_GROUPS], present, key
+    ), ()
 
 
 def pick_crossing(few: list[str], roles: Roles, key: str) -> tuple[str, ...]:
@@ -79,7 +73,7 @@ def _pick_values(
 ) -> dict[str, tuple[str, ...]] | None:
     if len(labels) <= 2:
         return dict(present) if present else None
-    shown = chosen_of(present)
+    shown = guessing.chosen_of(present)
     named = [value for value in shown or () if value in labels]
     chosen = st.multiselect(
         "Compared with the rest",
@@ -93,7 +87,7 @@ def _pick_values(
         if shown is None:
             st.caption(plain(f"The groups are {listing(present or ())}."))
         return dict(present) if present else None
-    return groups_of(sorted(chosen, key=[*named, *labels].index), labels)
+    return guessing.groups_of(sorted(chosen, key=[*named, *labels].index), labels)
 
 
 def pick_bins(

@@ -4,13 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash.datasets import (
-    Remedy,
-    Roles,
-    Subgroups,
-    applied_remedies,
-    readable_checks,
-)
+from fairdash.datasets import Remedy, Roles, Subgroups, readable_checks, remedies
 from fairdash.ui.data.computed import prepared_table
 from fairdash.ui.data.draft import apply_remedies, take_back
 from fairdash.ui.data.table import OpenTable
@@ -33,16 +27,16 @@ def check_panel(
         # rows are chosen by their place: other findings are another list
         key = f"checks {table.key} {hash(tuple(checks['message']))}"
         chosen = checks.iloc[_selected(checks, key)]
-        remedies = [r for r in chosen["action"] if isinstance(r, Remedy)]
-        remedies = list({r.model_dump_json(): r for r in remedies}.values())
+        picked = [r for r in chosen["action"] if isinstance(r, Remedy)]
+        picked = list({r.model_dump_json(): r for r in picked}.values())
         st.caption(
             "Choose findings to apply their remedies. The file itself never changes."
-            if not remedies
-            else " · ".join(plain(remedy.words()) for remedy in remedies)
+            if not picked
+            else " · ".join(plain(remedy.words()) for remedy in picked)
         )
-        if remedies and st.button("Apply remedies", type="primary"):
+        if picked and st.button("Apply remedies", type="primary"):
             try:
-                apply_remedies(table, roles, subgroups, remedies)
+                apply_remedies(table, roles, subgroups, picked)
             except ValueError as error:
                 problem("Nothing was changed", error)
     _applied(table, roles, subgroups)
@@ -67,7 +61,7 @@ def _selected(checks: pd.DataFrame, key: str) -> list[int]:
 
 
 def _applied(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
-    for position, remedy in enumerate(applied_remedies(roles)):
+    for position, remedy in enumerate(remedies.applied_remedies(roles)):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             because = f": {remedy.reason}" if remedy.reason else ""
             words = plain(f"{remedy.words()}{because}")

@@ -11,17 +11,13 @@ from fairdash._escaping import plain
 from fairdash._validation import value_label
 from fairdash._wording import amount, listing
 from fairdash.datasets import (
-    ColumnKind,
     Cut,
     Roles,
     ScoreColumn,
     Subgroups,
-    choose_features,
-    common_labels,
-    count_values,
-    guess_meaning,
-    guess_positive,
-    guess_score,
+    column_kinds,
+    guessing,
+    remedies,
 )
 from fairdash.ui.data.computed import guessed_features
 from fairdash.ui.data.groups_form import (
@@ -67,7 +63,7 @@ def _pick_scores(
 def _pick_threshold(
     column: "pd.Series[float]", current: ScoreColumn | None, key: str
 ) -> ScoreColumn:
-    score = current or guess_score(column)
+    score = current or guessing.guess_score(column)
     if score is None:
         raise ValueError(
             f"{column.name!r} cannot be a model's score: it has missing values or the "
@@ -92,9 +88,11 @@ def _pick_positive(
     column: "pd.Series[Any]", present: str | tuple[str, ...] | Cut, key: str
 ) -> str | tuple[str, ...] | Cut:
     number = pd.api.types.is_numeric_dtype(column)
-    if isinstance(present, Cut) or (number and count_values(column, _FEW) > _FEW):
+    if isinstance(present, Cut) or (
+        number and column_kinds.count_values(column, _FEW) > _FEW
+    ):
         return _pick_cut(column, present, key)
-    labels = sorted(common_labels(column))
+    labels = sorted(column_kinds.common_labels(column))
     if len(labels) <= 2:
         chosen: str | None = st.segmented_control(
             "Positive value",
@@ -120,7 +118,7 @@ def _pick_positive(
 def _pick_meaning(
     roles: Roles, target: str, positive: str | tuple[str, ...] | Cut, key: str
 ) -> tuple[str, Literal["favourable", "unfavourable"] | None]:
-    name, meaning = guess_meaning(target, positive)
+    name, meaning = guessing.guess_meaning(target, positive)
     if (roles.target, roles.positive) == (target, positive):
         name, meaning = roles.positive_name, roles.positive_is
     words = roles.model_copy(
@@ -192,7 +190,7 @@ def roles_form(
     columns = [str(column) for column in frame.columns]
     target = _pick_column("Outcome (y)", columns, roles.target, f"{key} y")
     same = target == roles.target
-    present = roles.positive if same else guess_positive(frame[target])
+    present = roles.positive if same else guessing.guess_positive(frame[target])
     positive = _pick_positive(frame[target], present, f"{key} {target}")
     name, meaning = _pick_meaning(roles, target, positive, f"{key} {target} {positive}")
     others = [column for column in columns if column != target]
@@ -207,7 +205,7 @@ def roles_form(
                 column
                 for column in others
                 if column != sensitive
-                and count_values(frame[column], FEW_VALUES) <= FEW_VALUES
+                and column_kinds.count_values(frame[column], FEW_VALUES) <= FEW_VALUES
             ]
             crossed = pick_crossing(few, roles, key)
         with st.popover("Subgroups", width="stretch"), st.container(width=400):
@@ -240,7 +238,7 @@ def roles_form(
     chosen = Roles.model_validate(
         {
             **vars(roles),
-            **choose_features(roles, features, columns),
+            **remedies.choose_features(roles, features, columns),
             "target": target,
             "positive": positive,
             "positive_name": name,
@@ -308,7 +306,7 @@ def _pick_rows(
 
 def _pick_codes(
     frame: pd.DataFrame, free: list[str], roles: Roles, key: str
-) -> dict[str, ColumnKind]:
+) -> dict[str, column_kinds.ColumnKind]:
     codes = [c for c, kind in roles.types.items() if kind == "category"]
     chosen = st.multiselect(
         "Numbers that are codes",

@@ -9,7 +9,7 @@ import streamlit as st
 from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import clock_time
-from fairdash.audits import own_models, score_name, score_of_key
+from fairdash.audits import trials
 from fairdash.brought import LARGEST_ONNX
 from fairdash.datasets import ScoreColumn
 from fairdash.store import ScoresRecord
@@ -36,8 +36,8 @@ def list_own_scores() -> None:
 def _rows(data: str, added: Sequence[ScoresRecord]) -> None:
     """Draw the own scores of a data set, each with what can be done with it."""
     by_score: dict[ScoreColumn | None, ScoresRecord] = {row.score: row for row in added}
-    for model in own_models(store(), data):
-        record = by_score.get(score_of_key(model.trials[0].key))
+    for model in trials.own_models(store(), data):
+        record = by_score.get(trials.score_of_key(model.trials[0].key))
         where = "A column of the table"
         if record is not None:
             where = f"{record.words()}, added {clock_time(record.created)}"
@@ -46,7 +46,7 @@ def _rows(data: str, added: Sequence[ScoresRecord]) -> None:
             st.markdown(f"**{plain(model.label)}**", width="content")
             st.caption(plain(where), width="content")
             if st.button("Audit", type="tertiary", key=f"audit {data} {model.id}"):
-                open_scores(data, score_name(model))
+                open_scores(data, trials.score_name(model))
             if record is not None and st.button(
                 "Delete", type="tertiary", key=f"delete {data} {model.id}"
             ):
@@ -104,11 +104,11 @@ def open_scores(dataset_id: str, column: str) -> None:
     """
     record = store().dataset_record(dataset_id)
     dataset, roles = store().dataset(dataset_id), record.roles
-    own = audits.own_models(store(), dataset_id)
-    (model,) = (each for each in own if audits.score_name(each) == column)
+    own = audits.trials.own_models(store(), dataset_id)
+    (model,) = (each for each in own if audits.trials.score_name(each) == column)
     more: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
     chosen = selection().measure or "selection_rate"
-    if (first := audits.first_measure(roles, chosen)) != chosen:
+    if (first := audits.gaps.first_measure(roles, chosen)) != chosen:
         more["measure"] = first
     if len(dataset.group_names) > 2 and roles.groups:
         more["reference"] = dataset.group_names[0]

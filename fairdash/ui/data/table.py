@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import SAMPLES, RoleGuess, Roles, Subgroups
+from fairdash.datasets import SAMPLES, Roles, Subgroups, guessing
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
 from fairdash.ui.data.computed import guess_of
@@ -168,7 +168,7 @@ def stop_without_features(data: str) -> None:
 def first_roles(digest: str, file: str) -> Roles:
     """Return guessed roles, or some that name no column when none could be guessed."""
     guess = guess_of(digest, file)
-    if isinstance(guess, RoleGuess):
+    if isinstance(guess, guessing.RoleGuess):
         return guess.roles
     choice: dict[str, Any] = {"target": "", "sensitive_feature": "", "positive": "1"}
     return Roles.model_construct(**choice, features=())

@@ -11,12 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from fairdash._escaping import plain
 from fairdash.box import Watch
-from fairdash.datasets import (
-    SeveralTablesError,
-    TableFormat,
-    listed_sources,
-    write_listed,
-)
+from fairdash.datasets import reading, sources
 from fairdash.ui.data.computed import file_of
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
 from fairdash.ui.widgets.blocks import TABLE_FILES, problem
@@ -43,7 +38,7 @@ def choose_table() -> None:
     sample_cards()
 
 
-def _pick_format() -> TableFormat | None:
+def _pick_format() -> reading.TableFormat | None:
     with st.popover("How a CSV file is written", type="tertiary"):
         if st.toggle("Found automatically", True, key="format found"):
             return None
@@ -55,11 +50,11 @@ def _pick_format() -> TableFormat | None:
                     format_func=choices.__getitem__,
                     key=f"format {field}",
                 )
-                for field, choices in TableFormat.CHOICES.items()
+                for field, choices in reading.TableFormat.CHOICES.items()
             }
         header = st.toggle("The first row names the columns", True, key="format header")
         try:
-            return TableFormat(**marks, header=header)
+            return reading.TableFormat(**marks, header=header)
         except ValueError as error:
             problem("The file cannot be read like this", error)
             return None
@@ -69,15 +64,15 @@ def _choose_source() -> None:
     user = who()
     mail = user.mail if user else ""
     try:
-        sources = listed_sources(mail)
+        listed = sources.listed_sources(mail)
     except ValueError as error:
         problem("No source can be read", error)
         return
-    if not sources:
+    if not listed:
         return
     chosen = st.selectbox(
         "Or read a table of this server",
-        sources,
+        listed,
         index=None,
         placeholder="Choose a source",
         help="The operator lists them. Credentials stay on the server.",
@@ -88,7 +83,7 @@ def _choose_source() -> None:
     try:
         with st.spinner(plain(f"Reading {chosen}…")), store().workspace() as folder:
             path = Path(folder) / "rows.parquet"
-            source = write_listed(chosen, mail, path)
+            source = sources.write_listed(chosen, mail, path)
             digest = store().add_table(path, source.name)
     except ValueError as error:
         problem(f"{chosen} was not read", error)
@@ -103,7 +98,10 @@ def how_read(table: OpenTable) -> str:
 
 
 def _load(
-    uploaded: UploadedFile, *, form: TableFormat | None, sheet: str | None = None
+    uploaded: UploadedFile,
+    *,
+    form: reading.TableFormat | None,
+    sheet: str | None = None,
 ) -> None:
     content, file = uploaded.getvalue(), uploaded.name
     try:
@@ -111,7 +109,7 @@ def _load(
             digest = store().add_table(
                 content, file, sheet=sheet, table_format=form, watch=_watch()
             )
-    except SeveralTablesError as several:
+    except reading.SeveralTablesError as several:
         chosen = st.pills(
             plain(f"{several.place}. Which one?"), several.names, format_func=plain
         )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
-from fairdash.plots import group_colours_of
+from fairdash.plots import theme
 from fairdash.postprocessing import (
     Baselines,
     RampPreview,
@@ -170,7 +170,7 @@ def live_ramp(
                 {"name": group, **vars(table)}
                 for group, table in zip(groups, tables, strict=True)
             ],
-            "colours": group_colours_of(groups, st.context.theme.type or "light"),
+            "colours": theme.group_colours_of(groups, st.context.theme.type or "light"),
             "ranges": RANGES,
             "setting": ramp.setting,
             "solved": [*zip(fitted.starts_.tolist(), rates, strict=True)],

@@ -17,7 +17,7 @@ from fairdash._wording import (
 )
 from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Subgroups
-from fairdash.metrics import MEASURE_NAMES
+from fairdash.metrics import catalog
 from fairdash.postprocessing import trade_off_table
 from fairdash.ui.postprocess.ramp import Choice, Ramp, baselines
 from fairdash.ui.widgets.blocks import (
@@ -175,7 +175,7 @@ def by_group(ramp: Ramp) -> None:
         return
     table["group"] = [*map(ramp.label, table["group"])]
     show_table(table.rename(columns=_BEFORE_AFTER))
-    said = f"{MEASURE_NAMES[measure]} on test rows, on average over draws. "
+    said = f"{catalog.MEASURE_NAMES[measure]} on test rows, on average over draws. "
     st.caption(f"{said}{_OF_DRAWS}")
     changed = ramp.report.changed[list(_CHANGED)].rename(columns=_CHANGED)
     changed["Group"] = [*map(ramp.label, changed["Group"])]

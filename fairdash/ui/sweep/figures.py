@@ -7,14 +7,7 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.audits import (
-    OWN_NOTE,
-    StoredSweep,
-    certified_words,
-    own_models,
-    own_points,
-    trained_on,
-)
+from fairdash.audits import StoredSweep, choices, trials
 from fairdash.sweep import PARITY, choose_certified
 from fairdash.ui.selection import bound
 from fairdash.ui.sweep.controls import Controls, go, go_to_mark
@@ -53,19 +46,19 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
             limit=state.limit,
             n_seeds=result.n_seeds,
             chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
-            own=own_points(sweep, state.axes),
+            own=choices.own_points(sweep, state.axes),
         )
         return models[~models["constant"]], picture
 
-    own = own_models(sweep.store, data)
+    own = trials.own_models(sweep.store, data)
     contents = (model.contents for model in own)
     drawn, picture = sweep.once(make, "front", *contents, state.axes, state.limit)
-    trained = trained_on(sweep.store, data, sweep.run.spec.get("train_rows"))
+    trained = trials.trained_on(sweep.store, data, sweep.run.spec.get("train_rows"))
     key = f"{sweep.run.id} front"
     draw_picture(picture, key=key, on_select=lambda: go_to_mark(sweep, drawn))
 
     def how() -> None:
-        notes = [picture.caption, trained, OWN_NOTE * bool(own)]
+        notes = [picture.caption, trained, trials.OWN_NOTE * bool(own)]
         heading(picture.headline)
         st.markdown(_FRONT_HOW)
         st.caption(plain(" ".join(filter(None, notes))))
@@ -93,7 +86,7 @@ def certify(sweep: StoredSweep, state: Controls) -> None:
         except ValueError as error:
             problem("Nothing can be certified", error)
             return
-        st.markdown(plain(certified_words(choice, testable)))
+        st.markdown(plain(choices.certified_words(choice, testable)))
         st.caption(
             "The confidence is that of one question: each further limit tried on the "
             "same test rows weakens it."

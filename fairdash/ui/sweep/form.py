@@ -7,17 +7,10 @@ from typing import Any
 import streamlit as st
 
 from fairdash._wording import plural
-from fairdash.audits import ExpectedCost, expected_cost
+from fairdash.audits import training
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.sweep import (
-    PAPER,
-    QUICK,
-    GridAxes,
-    SweepSpec,
-    grid_spec,
-    swept_methods,
-)
+from fairdash.sweep import SweepSpec, grids
 from fairdash.ui.selection import OF_DATA, Fields, bound_entry
 from fairdash.ui.train.method_form import pick_effort
 from fairdash.ui.widgets.blocks import controls, problem
@@ -57,7 +50,7 @@ def sweep_form(dataset_id: str) -> None:
             **_tied("seeds", 1, read=int, among=_COUNTS),
         )
     try:
-        axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom()
+        axes = {"quick": grids.QUICK, "paper": grids.PAPER}.get(preset) or _custom()
     except ValueError as error:
         problem("This grid cannot be trained", error)
         return
@@ -68,7 +61,7 @@ def sweep_form(dataset_id: str) -> None:
     record = store().dataset_record(dataset_id)
     shared = _constraint(chosen)
     try:
-        spec = grid_spec(
+        spec = grids.grid_spec(
             source(record),
             chosen,
             axes,
@@ -78,7 +71,7 @@ def sweep_form(dataset_id: str) -> None:
             train_rows=rows_to_train(dataset_id),
             shared=shared,
         )
-        cost = expected_cost(store(), dataset_id, spec)
+        cost = training.expected_cost(store(), dataset_id, spec)
     except ValueError as error:
         problem("This grid cannot be trained", error)
         return
@@ -95,7 +88,7 @@ class FormFields(Fields):
 
 def _methods() -> list[str]:
     """Draw the methods that can be swept over, and return the chosen ones."""
-    swept = swept_methods()
+    swept = grids.swept_methods()
 
     def read(text: str) -> list[str]:
         return [key for key in text.split(",") if key in swept]
@@ -126,7 +119,7 @@ def _constraint(methods: Sequence[str]) -> dict[str, Any]:
     return {} if value == params[0].default else {_CRITERION: value}
 
 
-def _run_row(dataset_id: str, spec: SweepSpec, cost: ExpectedCost) -> None:
+def _run_row(dataset_id: str, spec: SweepSpec, cost: training.ExpectedCost) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             "Run sweep",
@@ -149,7 +142,7 @@ def _run_row(dataset_id: str, spec: SweepSpec, cost: ExpectedCost) -> None:
             open_page(SWEEP, run=run, data=dataset_id)
 
 
-def _custom() -> GridAxes:
+def _custom() -> grids.GridAxes:
     """Draw the values of both axes as texts; a ValueError if they are no numbers."""
     with controls(2):
         texts = {
@@ -158,7 +151,7 @@ def _custom() -> GridAxes:
                 help="Numbers with commas between.",
                 **_tied(letter, ", ".join(f"{value:g}" for value in start)),
             )
-            for letter, start in (("λ", QUICK.weights), ("τ", QUICK.taus))
+            for letter, start in (("λ", grids.QUICK.weights), ("τ", grids.QUICK.taus))
         }
     axes = []
     for letter, text in texts.items():
@@ -167,7 +160,7 @@ def _custom() -> GridAxes:
         except ValueError:
             message = f"Values of {letter} are numbers with commas between"
             raise ValueError(f"{message}, got {text!r}.") from None
-    return GridAxes(*axes)
+    return grids.GridAxes(*axes)
 
 
 def _tied(name: str, default: Any, **how: Any) -> dict[str, Any]:

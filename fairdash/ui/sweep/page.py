@@ -4,11 +4,7 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._wording import plural
-from fairdash.audits import (
-    StoredSweep,
-    finished_sweep,
-    sweep_answer,
-)
+from fairdash.audits import StoredSweep, choices, sweeps
 from fairdash.jobs import submit
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec
@@ -44,7 +40,7 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
 def show_finished_sweep(run_id: str) -> None:
     """Draw what a sweep that is over found, and how it ended."""
     run = store().run(run_id)
-    sweep = finished_sweep(store(), run_id)
+    sweep = sweeps.finished_sweep(store(), run_id)
     _ending(run, sweep)
     if sweep is not None and sweep.result.methods:
         _explore(sweep)
@@ -56,7 +52,7 @@ def _explore(sweep: StoredSweep) -> None:
     page = result_page("sweep")
     with page.controls:
         state, corner = sweep_controls(sweep)
-    page.show(sweep_answer(sweep, state.limit))
+    page.show(choices.sweep_answer(sweep, state.limit))
     with corner:
         certify(sweep, state)
     with page.beside:

@@ -7,13 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic import ValidationError
 
-from fairdash.audits import (
-    exported,
-    known_models_of,
-    own_scores,
-    predictions,
-    trained_as,
-)
+from fairdash.audits import portable, trials
 from fairdash.brought import can_be_onnx
 from fairdash.jobs import pack_runs
 from fairdash.reports import SMALLEST_GROUP, portable_spec, report, score_report
@@ -30,7 +24,7 @@ _PRIVATE = f"no row of the data, and no group of fewer than {SMALLEST_GROUP} row
 def export_run(view: View) -> None:
     """Fill the Export popover: figures as a table, the run as YAML and as Python."""
     if view.run is None:
-        if view.data and own_scores(store(), view.data):
+        if view.data and trials.own_scores(store(), view.data):
             with view.export():
                 _score_report(view.data)
         return
@@ -66,7 +60,7 @@ def _score_report(dataset_id: str) -> None:
 def _export_model(snapshot: Snapshot) -> None:
     """Offer the report of a run, and the model looked at as a file."""
     run_id, chosen = snapshot.run.id, selection()
-    models = known_models_of(store(), [run_id])
+    models = trials.known_models_of(store(), [run_id])
     if not models:
         return
     here = next((model for model in models if model.id == chosen.model), None)
@@ -94,11 +88,11 @@ def _export_model(snapshot: Snapshot) -> None:
         icon=":material/badge:",
         help=words,
     )
-    if not trained_as(store(), run_id).now:  # its version encoded otherwise
+    if not trials.trained_as(store(), run_id).now:  # its version encoded otherwise
         return
     download(
         f"{here.label} (model)" if here else "Model (ZIP)",
-        lambda: exported(store(), run_id, model, seed).to_bytes(written("md")),
+        lambda: portable.exported(store(), run_id, model, seed).to_bytes(written("md")),
         "fairdash-model.zip",
         icon=":material/deployed_code:",
         help="`fairdash.load` and `fairdash model predict` score the table's own "
@@ -107,7 +101,7 @@ def _export_model(snapshot: Snapshot) -> None:
     if can_be_onnx((here or models[0]).method):
         download(
             f"{here.label} (ONNX)" if here else "Model (ONNX)",
-            lambda: exported(store(), run_id, model, seed).to_onnx(),
+            lambda: portable.exported(store(), run_id, model, seed).to_onnx(),
             "fairdash-model.onnx",
             icon=":material/deployed_code:",
             help="For any program that runs ONNX: an input for each column of the "
@@ -115,7 +109,7 @@ def _export_model(snapshot: Snapshot) -> None:
         )
     table_download(
         "Predictions (CSV)",
-        lambda: predictions(store(), run_id, model, seed),
+        lambda: portable.predictions(store(), run_id, model, seed),
         "fairdash-predictions.csv",
         help="What this model says of every row of its data, on one seed.",
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from fairdash.audits import single_values
+from fairdash.audits import trials
 from fairdash.methods import (
     CATALOG,
     Effort,
@@ -65,7 +65,7 @@ def method_form(start: MethodGrid) -> MethodGrid:
     if two:
         pick_effort(**tie(effort, partial(another, method.key), f"{method.key} effort"))
     usual = method.settings({}, effort)
-    values = single_values(grid.params)
+    values = trials.single_values(grid.params)
     chosen = dict(usual)
     for param in method.params:
         if param.name in values and param.fits(values[param.name]):
@@ -73,7 +73,7 @@ def method_form(start: MethodGrid) -> MethodGrid:
 
     def changed(name: str, value: Any) -> MethodGrid:
         now = current()
-        params = {**single_values(now.params), name: value}
+        params = {**trials.single_values(now.params), name: value}
         return now.model_copy(update={"params": params})
 
     def draw(param: Param) -> None:

@@ -3,13 +3,7 @@
 from typing import Any
 
 from fairdash._wording import plural
-from fairdash.audits import (
-    Setting,
-    expected_cost,
-    ids_to_come,
-    opened_on,
-    outcome,
-)
+from fairdash.audits import Setting, choices, gaps, training, trials
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
 from fairdash.ui.widgets.pick_models import known_models
@@ -37,7 +31,7 @@ def prefilled(run_id: str | None) -> tuple[MethodGrid, int]:
     """
     if run_id is not None:
         spec = SweepSpec.of_run(store().run(run_id).spec)
-        grid = _in_question(spec, opened_on(store(), run_id))
+        grid = _in_question(spec, choices.opened_on(store(), run_id))
         if grid is not None:
             return grid, len(spec.seeds)
     return MethodGrid(method=_DEFAULT), _SEEDS
@@ -48,7 +42,7 @@ def tray_with(run_id: str, before: str | None) -> dict[str, Any]:
 
     ``before`` is the run that the page shows.
     """
-    ids = ids_to_come(store(), run_id)
+    ids = trials.ids_to_come(store(), run_id)
     models_known = known_models(store().run(run_id).dataset_id, before)
     tray = [model.id for model in pinned(models_known, before)] if before else []
     asked_for = [name for method, name in ids.items() if method != BASELINE]
@@ -63,7 +57,7 @@ def estimate(
     """Return how many models are trained, the plain ones too, and about how long."""
     try:
         spec = training_spec(dataset_id, grid, seeds, train_rows=train_rows)
-        return expected_cost(store(), dataset_id, spec).words()
+        return training.expected_cost(store(), dataset_id, spec).words()
     except ValueError:  # told when it is asked for
         return ""
 
@@ -91,11 +85,11 @@ def _show_result(snapshot: Snapshot) -> None:
     with page.figure:
         advise_rule(models[-1], data)
     models = decided(models)
-    result = outcome(store(), snapshot, models)
+    result = gaps.outcome(store(), snapshot, models)
     answer, drawn = result.answer(), result
     shown = page.before_after(models)
     if len(shown) < len(models):
-        drawn = outcome(store(), snapshot, shown)
+        drawn = gaps.outcome(store(), snapshot, shown)
     with page.controls:
         pick_rule()
     page.show(answer, shown=drawn.answer())

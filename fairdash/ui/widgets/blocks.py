@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash._escaping import as_csv, plain
 from fairdash._validation import explain_invalid
 from fairdash._wording import MINUS, Kpi
-from fairdash.plots import CONFIG, Picture
+from fairdash.plots import Picture, theme
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
@@ -103,7 +103,7 @@ def draw_picture(
     selecting: dict[str, Any] = {}
     if on_select is not None:
         selecting = {"on_select": on_select, "selection_mode": "points"}
-    st.plotly_chart(drawing, config=CONFIG, alt=picture.alt, key=key, **selecting)
+    st.plotly_chart(drawing, config=theme.CONFIG, alt=picture.alt, key=key, **selecting)
 
 
 def table_below(table: pd.DataFrame) -> None:

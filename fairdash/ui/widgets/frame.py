@@ -20,7 +20,7 @@ from streamlit.logger import get_logger
 
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, shortened
-from fairdash.audits import is_sweep
+from fairdash.audits import sweeps
 from fairdash.jobs import Unpacked
 from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
@@ -186,7 +186,7 @@ def open_unpacked(unpacked: Unpacked) -> None:
     run = store().run(unpacked.runs[0])
     looked_at = parse_qs(unpacked.address)
     write(looked_at | {"run": [run.id], "data": [run.dataset_id]})
-    page = "5_Sweep" if is_sweep(store(), run.id) else "2_Train"
+    page = "5_Sweep" if sweeps.is_sweep(store(), run.id) else "2_Train"
     open_page(f"pages/{page}.py", run=run.id, data=run.dataset_id)
 
 

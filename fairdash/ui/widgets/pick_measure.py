@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash.metrics import COST, MEASURE_NAMES
+from fairdash.metrics import catalog
 from fairdash.ui.selection import bound
 
 _WIDTH = 200  # pixels
@@ -18,9 +18,9 @@ def pick_measure() -> str:
         "score less the share with the outcome. Error cost: wrong decisions, weighed.",
         label_visibility="collapsed",
         width=_WIDTH,
-        **bound("measure", "selection_rate", named=MEASURE_NAMES),
+        **bound("measure", "selection_rate", named=catalog.MEASURE_NAMES),
     )
-    if measure != COST:
+    if measure != catalog.COST:
         return measure
     costs = st.number_input(
         "Wrong 0s a wrong 1 is worth",
@@ -31,4 +31,4 @@ def pick_measure() -> str:
         "to a mean of 1, so at 1 the error cost is the share of wrong decisions.",
         **bound("costs", 1.0, shown=lambda costs: min(max(costs, 0.01), 100.0)),
     )
-    return f"{COST} {costs:.4g}:1"
+    return f"{catalog.COST} {costs:.4g}:1"

@@ -21,8 +21,8 @@ MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
 
 
 def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
-    """Return `fairdash.audits.known_models` of this server's store, if it has data."""
-    return audits.known_models(store(), dataset_id, run_id) if dataset_id else []
+    """Return the models of a data set and a run in this server's store."""
+    return audits.trials.known_models(store(), dataset_id, run_id) if dataset_id else []
 
 
 def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord:

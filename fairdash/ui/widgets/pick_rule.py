@@ -5,20 +5,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash.audits import (
-    RULE_NAMES,
-    DecisionRule,
-    RuleKind,
-    Setting,
-    alike_advice,
-    decided_by,
-)
+from fairdash.audits import DecisionRule, Setting, trials
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.state import store
 
 # by kind: label of the number, smallest, largest, step
-_AMOUNTS: dict[RuleKind, tuple[str, float, float, float]] = {
+_AMOUNTS: dict[trials.RuleKind, tuple[str, float, float, float]] = {
     "top": ("Percent accepted", 0.1, 99.9, 1.0),
     "costs": ("Wrong 0s a wrong 1 is worth", 0.01, 100.0, 0.5),
     "custom": ("Threshold", -1.0, 1.0, 0.05),
@@ -41,13 +34,13 @@ def pick_rule() -> None:
     """Draw the choice of how scores become decisions, behind a click."""
     rule = chosen_rule()
     with more(plain(_SHORT[rule.kind].format(f"{rule.amount:g}"))):
-        kind: RuleKind = st.radio(
+        kind: trials.RuleKind = st.radio(
             "Decided 1",
             help=_HELP,
             **bound(
                 "decided",
                 "half",
-                named=RULE_NAMES,
+                named=trials.RULE_NAMES,
                 shown=lambda _: rule.kind,
                 meant=lambda kind: None if kind == "half" else DecisionRule(kind).text,
             ),
@@ -69,7 +62,7 @@ def pick_rule() -> None:
             )
 
 
-_SHORT: dict[RuleKind, str] = {
+_SHORT: dict[trials.RuleKind, str] = {
     "half": "Above 0.5",
     "as_many": "As many as in training",
     "top": "Top {}%",
@@ -81,14 +74,14 @@ _SHORT: dict[RuleKind, str] = {
 def decided(models: Sequence[Setting]) -> list[Setting]:
     """Return models whose decisions follow the rule that the reader chose."""
     rule = chosen_rule()
-    return [decided_by(model, rule) for model in models]
+    return [trials.decided_by(model, rule) for model in models]
 
 
 def advise_rule(model: Setting, dataset_id: str) -> None:
     """Say where a model decides nearly alike for all, and offer another rule."""
     if not chosen_rule().usual:
         return
-    if advice := alike_advice(store(), model, dataset_id):
+    if advice := trials.alike_advice(store(), model, dataset_id):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(plain(advice), width="content")
             st.button(

@@ -10,18 +10,9 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._wording import duration, plural, time_left
-from fairdash.audits import (
-    curves,
-    main_trials,
-    part_sizes,
-    runtime,
-    seconds_left,
-    single_values,
-    trained_on,
-    why_failed,
-)
+from fairdash.audits import training, trials
 from fairdash.datasets import SAMPLES
-from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
+from fairdash.jobs import cancel, engine, submit, wake
 from fairdash.methods import CATALOG
 from fairdash.store import DatasetRecord, RunRecord, Snapshot, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
@@ -58,7 +49,9 @@ def start_training(
     raises ValueError when the settings cannot be trained.
     """
     spec = training_spec(dataset_id, grid, seeds, beside, train_rows)
-    params = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
+    params = CATALOG[grid.method].settings(
+        trials.single_values(grid.params), grid.effort
+    )
     label = model_label(grid.method, params)
     return submit(store(), spec, name=f"{spec.data.name} · {label}")
 
@@ -127,9 +120,9 @@ def rows_to_train(dataset_id: str) -> int | None:
 
     Of more than `LARGE` training rows it is a stratified sample of `PROPOSED`.
     """
-    if part_sizes(store(), dataset_id)[0] <= LARGE:
+    if trials.part_sizes(store(), dataset_id)[0] <= LARGE:
         return None
-    st.caption(trained_on(store(), dataset_id, PROPOSED))
+    st.caption(trials.trained_on(store(), dataset_id, PROPOSED))
     return PROPOSED
 
 
@@ -138,8 +131,8 @@ def show_progress(snapshot: Snapshot) -> None:
     running = [t.progress for t in snapshot.trials if t.status == "running"]
     epochs = [f"Epoch {now.epoch} of {now.n_epochs}" for now in running if now]
     total, done = len(snapshot.trials), snapshot.count("finished")
-    left = seconds_left(store(), snapshot)
-    head = why_waits(store(), snapshot) or next(iter(epochs), "")
+    left = training.seconds_left(store(), snapshot)
+    head = engine.why_waits(store(), snapshot) or next(iter(epochs), "")
     words = [
         f"**{head or ('Putting results together' if done else 'Queued')}**",
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
@@ -166,25 +159,25 @@ def show_progress(snapshot: Snapshot) -> None:
 def show_ending(run: RunRecord, saved: str) -> None:
     """Say how a run ended unless it simply finished."""
     if run.status == "failed":
-        problem(f"{run.name} failed", f"{why_failed(store(), run)} {saved}")
+        problem(f"{run.name} failed", f"{training.why_failed(store(), run)} {saved}")
     elif run.status == "cancelled":
-        after = duration(ceil(runtime(run) or 0))
+        after = duration(ceil(training.runtime(run) or 0))
         st.info(saved, title=f"Cancelled after {after}")
 
 
 def show_curves(snapshot: Snapshot) -> None:
     """Draw the loss curves of the model that the reader asked for."""
-    trials = main_trials(snapshot)
-    table = curves(store(), trials)
+    shown = training.main_trials(snapshot)
+    table = training.curves(store(), shown)
     if len(table) < 2:
         return
-    n_seeds = len(trials)
+    n_seeds = len(shown)
     seeds = f"mean of {n_seeds} seeds" if n_seeds > 1 else "one seed"
-    n_epochs = max(trial.params.get("n_epochs", 1) for trial in trials)
-    role = CATALOG[trials[0].method].colour_role
+    n_epochs = max(trial.params.get("n_epochs", 1) for trial in shown)
+    role = CATALOG[shown[0].method].colour_role
     figure(
         plots.plot_training(table, colour_role=role, n_epochs=n_epochs),
-        caption=f"{model_label(trials[0].method, trials[0].params)}, {seeds}.",
+        caption=f"{model_label(shown[0].method, shown[0].params)}, {seeds}.",
         how=_LOSS_HOW,
         key="losses",
     )
@@ -196,7 +189,7 @@ def waiting_for_database() -> Iterator[None]:
     try:
         yield
     except Unreachable as error:
-        st.info(str(error), title=FOR_DATABASE)
+        st.info(str(error), title=engine.FOR_DATABASE)
 
 
 def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:

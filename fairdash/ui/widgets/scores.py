@@ -7,13 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash._wording import listing
-from fairdash.audits import (
-    Setting,
-    model_in_question,
-    own_scores,
-    score_name,
-    score_of_key,
-)
+from fairdash.audits import Setting, choices, trials
 from fairdash.datasets import AddedScores, Dataset, ScoreColumn, split
 from fairdash.postprocessing import ScoreType, SplitScores, as_margins
 from fairdash.ui.selection import OF_RUN, Fields
@@ -43,7 +37,7 @@ class Source(NamedTuple):
     @property
     def own(self) -> ScoreColumn | None:
         """The reader's own scores, None of a trained model."""
-        return score_of_key(self.trial)
+        return trials.score_of_key(self.trial)
 
     @property
     def id(self) -> str:
@@ -65,9 +59,9 @@ def post_sources(
     others, and the reader's own scores.
     """
     if models:
-        first = models[model_in_question(store(), models, run_id)]
+        first = models[choices.model_in_question(store(), models, run_id)]
         models = [first, *(model for model in models if model is not first)]
-    trials = [
+    trained = [
         Source(
             model.label if len(model.trials) == 1 else f"{model.label}, seed {t.seed}",
             model=model.id,
@@ -77,13 +71,13 @@ def post_sources(
         for model in models
         for t in model.trials
     ]
-    return [*trials, *map(_own_source, own)]
+    return [*trained, *map(_own_source, own)]
 
 
 def _own_source(model: Setting) -> Source:
     source = Source("", model=model.id, trial=model.trials[0].key)
     what = "Scores" if isinstance(source.own, AddedScores) else "Column"
-    return source._replace(label=f"{what} {score_name(model)}")
+    return source._replace(label=f"{what} {trials.score_name(model)}")
 
 
 def own_margins(dataset: Dataset, own: ScoreColumn) -> tuple[Any, ScoreType]:
@@ -109,7 +103,7 @@ def what_margins_are(source: Source, dataset_id: str) -> str:
 
 def cannot_be_asked(dataset_id: str | None, about: str) -> str:
     """Say that own scores give no answer about other rows, and the way out."""
-    own = own_scores(store(), dataset_id) if dataset_id else ()
+    own = trials.own_scores(store(), dataset_id) if dataset_id else ()
     names = [each.column for each in own if not getattr(each, "has_model", False)]
     if not names:
         return ""

@@ -13,7 +13,7 @@ import fairdash.plots
 import fairdash.sweep  # noqa: F401
 from fairdash.audits import AuditRows, Noise, Setting
 from fairdash.datasets import Dataset
-from fairdash.jobs import Lease, attach
+from fairdash.jobs import engine
 from fairdash.store import (
     Store,
     TrialRecord,
@@ -58,21 +58,21 @@ def who() -> User | None:
     return User.of(st.user.to_dict())
 
 
-def _close(opened: tuple[Store, Lease]) -> None:
+def _close(opened: tuple[Store, engine.Lease]) -> None:
     store, lease = opened
     lease.close()
     store.close()
 
 
 @st.cache_resource(show_spinner=False, on_release=_close)
-def _opened() -> tuple[Store, Lease]:
+def _opened() -> tuple[Store, engine.Lease]:
     """Open the store of the server, with the lease for which its engine stays."""
-    return (opened := open_store()), attach(opened.home)
+    return (opened := open_store()), engine.attach(opened.home)
 
 
 @st.cache_resource(show_spinner=False, ttl="1h", on_release=_close)
-def _opened_for(user: User) -> tuple[Store, Lease]:
-    return (opened := open_store(user.home(home_folder()))), attach(opened.home)
+def _opened_for(user: User) -> tuple[Store, engine.Lease]:
+    return (opened := open_store(user.home(home_folder()))), engine.attach(opened.home)
 
 
 @st.cache_resource(show_spinner=False)

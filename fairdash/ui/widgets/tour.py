@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from fairdash.audits import known_models_of
+from fairdash.audits import trials
 from fairdash.ui.selection import choose, selection, stated
 from fairdash.ui.widgets.state import store
 
@@ -52,7 +52,7 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     """Open a stop of the tour, from 1, as it was before anything was chosen there."""
     target = _STOPS[stop - 1]
     there = {"run": run, "data": data, "tour": stop, **target.chosen}
-    if target.plain and run and (models := known_models_of(store(), [run])):
+    if target.plain and run and (models := trials.known_models_of(store(), [run])):
         first = models[0].id
         there |= {"models": (first,), "model": first, "scores": first}
     st.switch_page(f"pages/{target.page}.py", query_params=stated(**there))

@@ -11,7 +11,7 @@ import streamlit as st
 from fairdash import audits
 from fairdash._escaping import plain
 from fairdash.audits import Setting
-from fairdash.plots import MOST_MODELS, Theme, model_chips
+from fairdash.plots import MOST_MODELS, theme
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.state import store
 
@@ -28,7 +28,7 @@ def pick_models(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
 def pick_model(models: Sequence[Setting], run_id: str | None) -> Setting:
     """Draw the tray; return the model looked at, at first the one a sweep opens on."""
     named = {model.id: model for model in models}
-    first = models[audits.model_in_question(store(), models, run_id)]
+    first = models[audits.choices.model_in_question(store(), models, run_id)]
     looked_at = named.get(selection().model or "", first)
     shown = pinned(models, run_id)
     if looked_at not in shown:
@@ -45,8 +45,10 @@ def pinned(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     chosen, named = selection(), {model.id: model for model in models}
     shown = [named[name] for name in chosen.models if name in named]
     if not shown and chosen.model in named:
-        shown = audits.beside_plain(named[chosen.model], models)
-    shown = shown or audits.models_of(store(), models, run_id) or list(models[:1])
+        shown = audits.trials.beside_plain(named[chosen.model], models)
+    shown = (
+        shown or audits.choices.models_of(store(), models, run_id) or list(models[:1])
+    )
     return shown[:MOST_MODELS]
 
 
@@ -61,8 +63,8 @@ def _draw(
 ) -> Setting:
     labels = {model.label: model for model in shown}
     named = {model.id: model.label for model in shown}
-    theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
-    chips = model_chips([model.colour_role for model in shown], theme)
+    scheme: theme.Theme = "dark" if st.context.theme.type == "dark" else "light"
+    chips = theme.model_chips([model.colour_role for model in shown], scheme)
     glyphs = {m.label: glyph for m, (_, glyph) in zip(shown, chips, strict=True)}
     rules = "".join(
         f".st-key-{_KEY} button:nth-of-type({i}) {{ border-color: {colour}; }}"

@@ -6,15 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import ROLES
 
-from fairdash.audits import (
-    DecisionRule,
-    alike_advice,
-    decided_by,
-    known_models,
-    local_by_measure,
-    own_models,
-)
-from fairdash.audits.groups.evaluation import metrics_by_setting
+from fairdash.audits import DecisionRule, gaps, trials
+from fairdash.audits.gaps.evaluation import metrics_by_setting
 from fairdash.audits.trials.decision_rule import rule_of_key, ruled_key
 from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import ScoreColumn, Subgroups, split
@@ -71,11 +64,11 @@ def test_a_key_keeps_its_rule_and_gives_it_back(key):
 def test_every_number_of_a_model_follows_its_rule(store, dataset, train):
     train({"logistic": {}})
     data = store.datasets()[0].id
-    (model,) = known_models(store, data)
+    (model,) = trials.known_models(store, data)
     scores = store.artifact(model.trials[0].key).scores()
     parts = split(dataset, 0)
     rule = DecisionRule("top", 15)
-    ruled = decided_by(model, rule)
+    ruled = trials.decided_by(model, rule)
     at = rule.threshold(
         scores[parts.validation], dataset.y[parts.validation], base_rate=0.5
     )
@@ -86,10 +79,10 @@ def test_every_number_of_a_model_follows_its_rule(store, dataset, train):
     assert row["accuracy"] == pytest.approx((decided == dataset.y[parts.test]).mean())
     assert row["auc"] == pytest.approx(usual["auc"])
     assert row["accuracy"] != usual["accuracy"]
-    assert alike_advice(store, model, data) == ""
-    few = decided_by(model, DecisionRule("top", 2))
-    assert "Choose another decision rule" in alike_advice(store, few, data)
-    local = local_by_measure(store, [ruled], data, BRANCH, "selection_rate")
+    assert trials.alike_advice(store, model, data) == ""
+    few = trials.decided_by(model, DecisionRule("top", 2))
+    assert "Choose another decision rule" in trials.alike_advice(store, few, data)
+    local = gaps.local_by_measure(store, [ruled], data, BRANCH, "selection_rate")
     test = dataset.frame.iloc[parts.test]
     rates = test.assign(d=decided).groupby(["branch", "origin"])["d"].mean()
     for cell in local.by_group.itertuples():
@@ -101,8 +94,8 @@ def test_scores_without_a_split_learn_on_all_their_rows(store, dataset):
     roles = ROLES.model_copy(update={"scores": scores, "features": ("age",)})
     table = store.datasets()[0].table_sha256
     data = store.add_dataset(table, roles, "Scored")
-    (own,) = own_models(store, data)
-    ruled = decided_by(own, DecisionRule("top", 10))
+    (own,) = trials.own_models(store, data)
+    ruled = trials.decided_by(own, DecisionRule("top", 10))
     rows = rows_of(store, data, -1, BRANCH)
     decided = rows.predictions(ruled.trials[0].key)
     assert decided.mean() == pytest.approx(0.1, abs=0.005)

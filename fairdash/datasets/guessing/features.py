@@ -4,7 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from fairdash.datasets._columns import (
+from fairdash.datasets._roles import Cut
+from fairdash.datasets._rows import outcomes
+from fairdash.datasets.checks.leakage import encodes_group, outcome_leak
+from fairdash.datasets.column_kinds import (
     count_values,
     infer_kind,
     is_nested,
@@ -13,10 +16,7 @@ from fairdash.datasets._columns import (
     some_rows,
     words,
 )
-from fairdash.datasets._roles import Cut
-from fairdash.datasets._rows import outcomes
-from fairdash.datasets.checks.leakage import encodes_group, outcome_leak
-from fairdash.datasets.guess.words import concept, is_score, listed
+from fairdash.datasets.guessing.words import concept, is_score, listed
 
 # a weight of these is how many people a row stands for, not what somebody weighs
 WEIGHTS = {"weight", "weights", "wt", "wgt"}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.audits.choices import verdict_words
-from fairdash.audits.groups.outcomes import Outcome
+from fairdash.audits.gaps.outcomes import Outcome
 from fairdash.metrics import Finding, Speech
 
 SHARES = st.integers(-400, 400).map(lambda n: n / 1000)

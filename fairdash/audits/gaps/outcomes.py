@@ -10,7 +10,7 @@ import pandas as pd
 from fairdash._wording import Kpi, change, interval, number, percent, plural, points
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
-from fairdash.audits.groups.evaluation import (
+from fairdash.audits.gaps.evaluation import (
     GAP_HELP,
     MOST_SEEDS,
     chance_kpi,
@@ -19,7 +19,7 @@ from fairdash.audits.groups.evaluation import (
     paired_changes,
     readable,
 )
-from fairdash.audits.groups.measured import speech_of, widest_gap
+from fairdash.audits.gaps.measured import speech_of, widest_gap
 from fairdash.audits.trials.models import (
     Setting,
     on_shared_seeds,

@@ -15,8 +15,8 @@ from fairdash._wording import (
     four_fifths,
     group_label,
 )
-from fairdash.audits.groups.evaluation import MOST_SEEDS, constant, paired_changes
-from fairdash.audits.groups.local import LocalResult
+from fairdash.audits.gaps.evaluation import MOST_SEEDS, constant, paired_changes
+from fairdash.audits.gaps.local import LocalResult
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.rows import (
@@ -29,26 +29,18 @@ from fairdash.audits.trials.rows import (
 )
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
-    MEASURE_NAMES,
-    MEASURE_SYMBOLS,
     MEASURES,
-    SCORE_MEASURES,
     TOO_FEW,
     Finding,
     LocalMeasure,
     Speech,
-    best_off,
     calibration_curve,
-    for_all_pairs,
-    gap_of,
-    gap_table,
+    catalog,
+    intervals,
     measure_by_group,
     measure_gaps,
-    of_all_rows,
-    over_seeds,
     sentence,
-    value_table,
-    worst_of,
+    views,
 )
 from fairdash.store import Store
 
@@ -70,7 +62,7 @@ def asked_of(
         groups = {"sensitive_features": groups["sensitive_features"]}
     if measure == "auc":
         predicted: Any = rows.ranks(key)
-    elif measure in SCORE_MEASURES:
+    elif measure in catalog.SCORE_MEASURES:
         predicted = rows.scores(key)
     else:
         predicted = rows.predictions(key)
@@ -107,7 +99,9 @@ def local_by_measure(
         # on all rows the trials of several seeds are of the same rows
         parts = [result.estimates.assign(seed=k) for k, result in enumerate(by_trial)]
         tables.append(
-            over_seeds(pd.concat(parts, ignore_index=True).assign(model=model.label))
+            views.over_seeds(
+                pd.concat(parts, ignore_index=True).assign(model=model.label)
+            )
         )
         rows.append(_model_row(model, tables[-1], measure, by_trial))
         chances.append(float(np.mean([result.chance for result in by_trial])))
@@ -142,9 +136,9 @@ def _model_row(
         "n": float(np.mean([result.n for result in trials])),
         "constant": float(np.mean([result.constant for result in trials])),
     }
-    names = {"overall": gap_of(measure), "worst_1": worst_of(measure)}
+    names = {"overall": views.gap_of(measure), "worst_1": views.worst_of(measure)}
     for name, what in names.items():
-        whole = of_all_rows(table, what).iloc[0]
+        whole = views.of_all_rows(table, what).iloc[0]
         row |= {name: whole["value"]}
         row |= {f"{name}_{end}": whole[end] for end in ("low", "high")}
     return row
@@ -159,18 +153,18 @@ def _inside(
     pairs of groups in all estimable subgroups at once, since pair and place are named
     for their gap; one is sure at 97.5 %.
     """
-    estimable = gap_table(table, measure).query("estimable")["subgroup"]
-    cells = value_table(table, measure).dropna(subset="value")
+    estimable = views.gap_table(table, measure).query("estimable")["subgroup"]
+    cells = views.value_table(table, measure).dropna(subset="value")
     by_trial = [_local(trial, measure) for trial in trials]
 
     def ends(group: str, other: str, place: str, confidence: float) -> Any:
-        intervals = []
+        by_local = []
         for local in by_trial:
             times, n_groups = int(local.estimable.sum()), len(local.cells.groups)
-            every = for_all_pairs(confidence, n_groups, times=times)
+            every = intervals.for_all_pairs(confidence, n_groups, times=times)
             between = local.between(group, other, subgroup=place, confidence=every)
-            intervals.append(between[1:])
-        return np.nanmean(intervals, axis=0)
+            by_local.append(between[1:])
+        return np.nanmean(by_local, axis=0)
 
     findings = []
     for place, own in cells[cells["subgroup"].isin(estimable)].groupby("subgroup"):
@@ -225,8 +219,8 @@ def every_measure(
     return pd.DataFrame(
         [
             {
-                "measure": MEASURE_NAMES[measure],
-                "symbol": MEASURE_SYMBOLS[measure],
+                "measure": catalog.MEASURE_NAMES[measure],
+                "symbol": catalog.MEASURE_SYMBOLS[measure],
                 **_by_groups(store, model, dataset_id, measure, favourable, reference),
             }
             for measure in dict.fromkeys((*MEASURES, also))
@@ -271,7 +265,12 @@ def _ratio_of(
 ) -> dict[str, float]:
     """Return the ratio of the pair of a gap, the mean over seeds; or of rejections."""
     n_groups = len(trials[0].rows.dataset.group_names)
-    options = gap.measure, gap.reference, for_all_pairs(0.95, n_groups), rejected
+    options = (
+        gap.measure,
+        gap.reference,
+        intervals.for_all_pairs(0.95, n_groups),
+        rejected,
+    )
     rows = pd.concat([_gaps(trial, *options) for trial in trials])
     mean = rows.loc[rows["group"] == gap.group, _RATIO].mean()
     return dict(zip(_RATIO, map(float, mean), strict=True))
@@ -308,10 +307,10 @@ def widest_gap(
     """
     names = store.dataset(dataset_id).group_names
     value = np.asarray(_values(store, model, dataset_id, measure), dtype=np.float64)
-    best = reference or names[best_off(measure, value, favourable=favourable)]
+    best = reference or names[catalog.best_off(measure, value, favourable=favourable)]
     trials = tested(store, model, dataset_id, _ALL)
     n_groups, held = int(np.isfinite(value).sum()), reference is not None
-    every = for_all_pairs(0.95, n_groups, held=held)
+    every = intervals.for_all_pairs(0.95, n_groups, held=held)
     gaps = pd.concat([_gaps(trial, measure, best, every) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high", "n"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import is_bare
-from fairdash.datasets._columns import (
+from fairdash.datasets._roles import Cut, Roles
+from fairdash.datasets._scores import ScoreColumn, ScoreKind
+from fairdash.datasets.column_kinds import (
     common_labels,
     count_codes,
     count_values,
@@ -19,11 +21,9 @@ from fairdash.datasets._columns import (
     label_codes,
     words,
 )
-from fairdash.datasets._roles import Cut, Roles
-from fairdash.datasets._scores import ScoreColumn, ScoreKind
-from fairdash.datasets.guess.features import guess_features
-from fairdash.datasets.guess.ranking import MOST_CLASSES, Candidate, rank_columns
-from fairdash.datasets.guess.words import (
+from fairdash.datasets.guessing.features import guess_features
+from fairdash.datasets.guessing.ranking import MOST_CLASSES, Candidate, rank_columns
+from fairdash.datasets.guessing.words import (
     LISTS,
     concept,
     guess_meaning,

@@ -83,7 +83,7 @@ def remedy_brief(
     Parameters
     ----------
     changes : mapping of str to mapping
-        By metric, of `fairdash.audits.groups.evaluation.paired_changes`.
+        By metric, of `fairdash.audits.gaps.evaluation.paired_changes`.
     gap : Finding
         The widest gap of the corrected model.
     """

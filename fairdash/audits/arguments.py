@@ -11,7 +11,7 @@ from fairdash.datasets import Subgroups
 from fairdash.postprocessing import cross
 
 
-class Given:
+class Arguments:
     """Arrays, or names of columns of a table."""
 
     def __init__(self, frame: pd.DataFrame | None) -> None:

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from toys import ROLES, people
 
-from fairdash.audits import base_rates, not_estimable
+from fairdash.audits import gaps
 from fairdash.datasets import Subgroups, make_dataset
 
 
@@ -13,7 +13,7 @@ def dataset():
 
 
 def test_base_rates_are_shares_of_the_table(dataset):
-    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
+    rates = gaps.base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
     table = people()
     positive = table["hired"] == "yes"
     by_group = positive.groupby(table["origin"]).mean()
@@ -37,4 +37,4 @@ def test_base_rates_are_shares_of_the_table(dataset):
 )
 def test_what_is_not_estimable_is_told_with_its_reason(reasons, wanted):
     table = pd.DataFrame({"reason": reasons, "estimable": [r == "" for r in reasons]})
-    assert not_estimable(table) == wanted
+    assert gaps.not_estimable(table) == wanted

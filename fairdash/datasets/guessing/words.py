@@ -11,8 +11,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from fairdash._validation import value_label
-from fairdash.datasets._columns import is_number, words
 from fairdash.datasets._roles import Cut
+from fairdash.datasets.column_kinds import is_number, words
 
 LISTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 

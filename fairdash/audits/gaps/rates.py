@@ -16,9 +16,9 @@ from fairdash._wording import (
     plural,
 )
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.groups.local import not_estimable
+from fairdash.audits.gaps.local import not_estimable
 from fairdash.datasets import Dataset, Roles, Subgroups
-from fairdash.metrics import Interval, LocalMeasure, gap_table
+from fairdash.metrics import LocalMeasure, intervals, views
 
 _HOW = """
 Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
@@ -44,11 +44,11 @@ class BaseRates:
         group, n, rate, ci_low, ci_high over all rows; with subgroup, estimable and
         reason inside subgroups.
     local : DataFrame
-        Of `fairdash.metrics.gap_table`.
+        Of `fairdash.metrics.views.gap_table`.
     """
 
-    whole: Interval
-    gap: Interval
+    whole: intervals.Interval
+    gap: intervals.Interval
     groups: pd.DataFrame
     cells: pd.DataFrame
     local: pd.DataFrame
@@ -77,13 +77,13 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     numbers = ["group", "n", *names.values()]
     everyone = local.measured.estimate(np.zeros_like(local.cells.group), (1,))
     return BaseRates(
-        Interval(*(part[0] for part in everyone.interval(0.95))),
+        intervals.Interval(*(part[0] for part in everyone.interval(0.95))),
         local.overall(),
         own.loc[~inside, numbers].reset_index(drop=True),
         own.loc[inside, ["subgroup", *numbers, "estimable", "reason"]].reset_index(
             drop=True
         ),
-        gap_table(table, "selection_rate"),
+        views.gap_table(table, "selection_rate"),
     )
 
 
@@ -176,5 +176,5 @@ def base_rates_verdict(rates: BaseRates, outcome: str, feature: str) -> str:
     return f"{outcome} in {lowest} and {highest}."
 
 
-def _ends(estimate: Interval, style: Callable[[float], str]) -> str:
+def _ends(estimate: intervals.Interval, style: Callable[[float], str]) -> str:
     return interval(float(estimate.low), float(estimate.high), style)

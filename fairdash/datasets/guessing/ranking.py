@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import (
+from fairdash.datasets.checks.leakage import encodes_group
+from fairdash.datasets.column_kinds import (
     count_values,
     is_identifier,
     is_nested,
@@ -19,9 +20,8 @@ from fairdash.datasets._columns import (
     label_codes,
     some_rows,
 )
-from fairdash.datasets.checks.leakage import encodes_group
-from fairdash.datasets.guess.features import bookkeeping
-from fairdash.datasets.guess.words import (
+from fairdash.datasets.guessing.features import bookkeeping
+from fairdash.datasets.guessing.words import (
     CONTEXT_WORDS,
     DESCRIPTION_WORDS,
     OUTCOME_WORDS,

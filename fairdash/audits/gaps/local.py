@@ -22,29 +22,13 @@ from fairdash._wording import (
     interval,
     number,
     plural,
-)
-from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.brief import NO_GAP, brief, moved_brief, place_brief
-from fairdash.audits.groups.evaluation import GAP_HELP, MOST_SEEDS, chance_kpi
-from fairdash.datasets import Dataset, Subgroups
-from fairdash.metrics import (
-    INTERVAL_KINDS,
-    MEASURE_SYMBOLS,
-    Finding,
-    Speech,
-    better_when,
-    clause,
-    gap_ends,
-    gap_table,
-    in_points,
-    measure_in_text,
-    of_all_rows,
-    ratio_of_measure,
-    ratio_table,
-    sentence,
-    value_table,
     whole_points,
 )
+from fairdash.audits.answer import Answer, Drawing, Listing
+from fairdash.audits.gaps.evaluation import GAP_HELP, MOST_SEEDS, chance_kpi
+from fairdash.audits.short_verdicts import NO_GAP, brief, moved_brief, place_brief
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.metrics import Finding, Speech, catalog, clause, gap_ends, sentence, views
 
 PAIR_WORDS = (
     "The verdict's interval holds for all pairs of groups in all subgroups at once."
@@ -82,7 +66,7 @@ class LocalResult:
     Attributes
     ----------
     estimates : DataFrame
-        Of `fairdash.metrics.over_seeds`; its models are labels.
+        Of `fairdash.metrics.views.over_seeds`; its models are labels.
     models : DataFrame
         One row per model: label, method, colour_role, n_seeds, n, constant (share of
         seeds in which it decides alike for everyone), overall (the gap over all rows)
@@ -117,14 +101,14 @@ class LocalResult:
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
-        """`fairdash.metrics.gap_table` of all models, with the column "label"."""
-        table = gap_table(self.estimates, self.measure)
+        """`fairdash.metrics.views.gap_table` of all models, with the column "label"."""
+        table = views.gap_table(self.estimates, self.measure)
         return table.rename(columns={"model": "label"})
 
     @cached_property
     def by_group(self) -> pd.DataFrame:
         """The measure in every subgroup and group: label, subgroup, group, n, value."""
-        table = value_table(self.estimates, self.measure)
+        table = views.value_table(self.estimates, self.measure)
         return table.rename(columns={"model": "label"})
 
     @cached_property
@@ -250,7 +234,7 @@ class LocalResult:
         return f"{said} Over all rows, {clause(whole, speech)} ({ends})."
 
     def _of_worse_off(self, finding: Finding, favourable: bool) -> Finding:
-        better = better_when(self.measure, favourable=favourable)
+        better = catalog.better_when(self.measure, favourable=favourable)
         return finding.turned() if better == "high" else finding
 
     def _remedy(self) -> str:
@@ -266,7 +250,11 @@ class LocalResult:
         return f"mean of {self.n_seeds} seeds, {rows}" if self.n_seeds > 1 else rows
 
     def _size(self, gap: float) -> str:
-        return whole_points(gap) if in_points(self.measure) else number(gap)
+        return (
+            whole_points(gap)
+            if catalog.measure_of(self.measure).in_points
+            else number(gap)
+        )
 
     @property
     def _largest(self) -> set[str]:
@@ -288,7 +276,7 @@ class LocalResult:
             "models": self.models,
             "groups": dataset.group_names,
             "chance": self.chance,
-            "symbol": MEASURE_SYMBOLS[self.measure],
+            "symbol": catalog.MEASURE_SYMBOLS[self.measure],
             "feature": dataset.roles.sensitive_feature,
             "truth": truth,
         }
@@ -326,7 +314,7 @@ class LocalResult:
         }
         shown = pd.DataFrame(columns).reset_index(drop=True)
         own = self.by_group[self.by_group["label"] == self.label]
-        symbol = MEASURE_SYMBOLS[self.measure]
+        symbol = catalog.MEASURE_SYMBOLS[self.measure]
         for group, cells in own.groupby("group", sort=False):
             label = group_label(feature, str(group))
             cells = cells.set_index("subgroup").reindex(table["subgroup"])
@@ -357,9 +345,9 @@ class LocalResult:
         total, n = self.own["subgroup"].nunique(), len(self._largest)
         part = "" if n == total else f", {n} of {total} with most rows or widest gaps,"
         text = (
-            f"Gap in {measure_in_text(self.measure)} by subgroup{part} on "
+            f"Gap in {catalog.measure_in_text(self.measure)} by subgroup{part} on "
             f"{plural(round(self.row['n']), self.rows)}, {seeds}95% "
-            f"{INTERVAL_KINDS[self.measure]}. Dashed: the gap over all rows."
+            f"{catalog.INTERVAL_KINDS[self.measure]}. Dashed: the gap over all rows."
         )
         pairs = PAIR_WORDS if self.finding is not None else ""
         return " ".join(filter(None, [text, pairs, floor_words(self.label), self.note]))
@@ -399,10 +387,12 @@ class LocalResult:
 def ratios_of(table: pd.DataFrame, measure: str, model: str) -> pd.DataFrame:
     """Return the ratios of a model over all rows, then inside every subgroup."""
     own = table[table["model"] == model]
-    whole = of_all_rows(own, ratio_of_measure(measure)).assign(subgroup=NO_SUBGROUPS)
+    whole = views.of_all_rows(own, views.ratio_of_measure(measure)).assign(
+        subgroup=NO_SUBGROUPS
+    )
     both = pd.concat([whole, own], ignore_index=True)
     columns = ["subgroup", "n", "ratio", "ratio_low", "ratio_high", "estimable"]
-    return ratio_table(both, measure)[[*columns, "reason"]]
+    return views.ratio_table(both, measure)[[*columns, "reason"]]
 
 
 def not_estimable(local: pd.DataFrame) -> str:

@@ -10,14 +10,7 @@ from estimated import estimated
 from toys import ROLES, people_csv
 
 from fairdash import plots, ui
-from fairdash.audits import (
-    LocalResult,
-    Setting,
-    known_models,
-    local_by_measure,
-    on_shared_seeds,
-    settings,
-)
+from fairdash.audits import Setting, gaps, trials
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
 from fairdash.metrics import Finding, Speech
@@ -42,7 +35,7 @@ def models(dataset_id):
     table = ui.store().dataset_record(dataset_id).table_sha256
     spec = {"data": {"table": table, "roles": ROLES, "name": "People"}}
     submit(ui.store(), SweepSpec.model_validate({**spec, "methods": [grid]}))
-    return known_models(ui.store(), dataset_id)
+    return trials.known_models(ui.store(), dataset_id)
 
 
 def setting(label, *seeds):
@@ -53,11 +46,11 @@ def setting(label, *seeds):
 def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
     plain, *_, road = models
     assert (plain.seeds, road.seeds) == ({0, 1, 2}, {0})
-    found = local_by_measure(ui.store(), [plain, road], dataset_id, SUBGROUPS)
+    found = gaps.local_by_measure(ui.store(), [plain, road], dataset_id, SUBGROUPS)
     assert found.models["n_seeds"].tolist() == [1, 1]
     assert found.note == "Compared on seed 0."
     assert found.note in found.caption()
-    alone = local_by_measure(
+    alone = gaps.local_by_measure(
         ui.store(), [plain.on(frozenset({0})), road], dataset_id, SUBGROUPS
     )
     pd.testing.assert_frame_equal(found.estimates, alone.estimates)
@@ -65,19 +58,21 @@ def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
 
 
 def test_who_shares_no_seed_is_excluded_and_named():
-    found = on_shared_seeds([setting("A", 3), setting("B", 0, 1), setting("C", 0)])
+    found = trials.on_shared_seeds(
+        [setting("A", 3), setting("B", 0, 1), setting("C", 0)]
+    )
     assert [model.label for model in found.models] == ["B", "C"]
     assert found.seeds == (0,)
     assert found.note().endswith("Excluded, no seed in common: A.")
-    same = on_shared_seeds([setting("A", 0, 1), setting("B", 0, 1)])
+    same = trials.on_shared_seeds([setting("A", 0, 1), setting("B", 0, 1)])
     assert (same.note(), same.seeds) == ("", (0, 1))
 
 
 def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
     run = start_training(dataset_id, MethodGrid(method="road", params=QUICK), 3)
-    road, _ = settings(ui.store().snapshot(run).trials)
+    road, _ = trials.settings(ui.store().snapshot(run).trials)
     dataset = ui.store().dataset(dataset_id)
-    found = local_by_measure(ui.store(), [road], dataset_id, SUBGROUPS)
+    found = gaps.local_by_measure(ui.store(), [road], dataset_id, SUBGROUPS)
     ranked = found.ranked("origin").set_index("Subgroup")
     labels = SUBGROUPS.label(dataset.frame)
     rates, worst = {}, []
@@ -110,7 +105,7 @@ def result_of(cells, chance, *findings, row=None, changes=None):
     """Return a result by hand, of findings inside its subgroups."""
     numbers = {"label": "ROAD", "n_seeds": 1, "constant": 0.0, "n": 100.0}
     models = pd.DataFrame([numbers | (row or {})])
-    return LocalResult(
+    return gaps.LocalResult(
         "ROAD", pd.concat(cells), models, chance, changes, inside=findings
     )
 
@@ -189,10 +184,10 @@ def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
 
 
 def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
-    gaps = np.where(np.arange(60) == 55, 0.6, 0.1)
+    sizes = np.where(np.arange(60) == 55, 0.6, 0.1)
     cells = [
         estimated(f"part {i}", {"a": 0.7, "b": 0.6}, n=100 - i // 2, gap=gap)
-        for i, gap in enumerate(gaps)
+        for i, gap in enumerate(sizes)
     ]
     row = {"overall": 0.1, "colour_role": "road"}
     result = result_of(cells, 0.2, row=row)

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from fairdash.audits import readable
+from fairdash.audits import gaps
 from fairdash.metrics import evaluate, summarise_seeds
 
 
@@ -15,7 +15,7 @@ def rows(seeds, constant=0.0):
 
 
 def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
-    table = readable(rows(1))
+    table = gaps.readable(rows(1))
     assert list(table)[:6] == [
         "Model",
         "Seeds",
@@ -29,5 +29,5 @@ def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
 
 
 def test_a_model_that_does_not_decide_has_a_status():
-    assert readable(rows(1, constant=1.0)).loc[0, "Decides"] == "constant"
-    assert "Decides" not in readable(rows(1))
+    assert gaps.readable(rows(1, constant=1.0)).loc[0, "Decides"] == "constant"
+    assert "Decides" not in gaps.readable(rows(1))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fairdash.audits.brief import (
+from fairdash.audits.short_verdicts import (
     MOST_WORDS,
     NO_GAP,
     UNDEFINED_GAP,

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.datasets._columns import (
+from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets.column_kinds import (
     as_kind,
     date_parts,
     is_number,
     label_codes,
     sorted_labels,
 )
-from fairdash.datasets._roles import Remedy, Roles
 
 
 def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:

@@ -8,16 +8,8 @@ from sklearn.metrics import roc_auc_score
 from toys import ROLES, people
 
 from fairdash import ui
-from fairdash.audits import (
-    base_rates,
-    calibration_of,
-    every_measure,
-    known_models,
-    local_by_measure,
-    own_models,
-    readable_measures,
-)
-from fairdash.audits.groups.local import PAIR_WORDS
+from fairdash.audits import gaps, trials
+from fairdash.audits.gaps.local import PAIR_WORDS
 from fairdash.datasets import ScoreColumn, Subgroups, split
 from fairdash.metrics import (
     Speech,
@@ -46,7 +38,7 @@ def dataset_id(inline):
 @pytest.fixture
 def models(dataset_id):
     start_training(dataset_id, MethodGrid(method="logistic", params={}), 2)
-    return known_models(ui.store(), dataset_id)
+    return trials.known_models(ui.store(), dataset_id)
 
 
 def decided(dataset, where):
@@ -54,9 +46,9 @@ def decided(dataset, where):
 
 
 def test_scores_beside_a_model_change_none_of_its_numbers(models, dataset_id):
-    alone = local_by_measure(ui.store(), models, dataset_id, SUBGROUPS)
-    both = [*own_models(ui.store(), dataset_id), *models]
-    beside = local_by_measure(ui.store(), both, dataset_id, SUBGROUPS)
+    alone = gaps.local_by_measure(ui.store(), models, dataset_id, SUBGROUPS)
+    both = [*trials.own_models(ui.store(), dataset_id), *models]
+    beside = gaps.local_by_measure(ui.store(), both, dataset_id, SUBGROUPS)
     pd.testing.assert_frame_equal(
         beside.own.reset_index(drop=True), alone.own.reset_index(drop=True)
     )
@@ -66,9 +58,9 @@ def test_scores_beside_a_model_change_none_of_its_numbers(models, dataset_id):
 
 def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset_id):
     dataset = ui.store().dataset(dataset_id)
-    (own,) = own_models(ui.store(), dataset_id)
+    (own,) = trials.own_models(ui.store(), dataset_id)
     assert own.label == "decile ≥ 5"
-    alone = local_by_measure(
+    alone = gaps.local_by_measure(
         ui.store(), [own], dataset_id, SUBGROUPS, "false_positive_rate"
     )
     everywhere = np.arange(dataset.n_rows)
@@ -93,8 +85,8 @@ def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset
 
 def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     dataset = ui.store().dataset(dataset_id)
-    (own_model,) = own_models(ui.store(), dataset_id)
-    table = every_measure(ui.store(), own_model, dataset_id).set_index("measure")
+    (own_model,) = trials.own_models(ui.store(), dataset_id)
+    table = gaps.every_measure(ui.store(), own_model, dataset_id).set_index("measure")
     groups, y = dataset.sensitive_features, dataset.y
     picked = decided(dataset, np.arange(900))
     for name in ("here", "there"):
@@ -115,13 +107,13 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
         own, other = (row[row[who].removeprefix("origin: ")] for who in _PAIR)
         assert row["ratio"] == pytest.approx(own / other)
         assert row["gap"] == pytest.approx(own - other)
-    spared = every_measure(ui.store(), own_model, dataset_id, favourable=False)
+    spared = gaps.every_measure(ui.store(), own_model, dataset_id, favourable=False)
     fifths = spared.set_index("measure").loc["Selection rate"]
     assert fifths["group"] == "origin: here"  # more of it is worse, and 1 - rate less
     rates = [1 - table.loc["Selection rate", name] for name in ("here", "there")]
     low = rates[0] / rates[1]
     assert (fifths["four_fifths"] == "not below") == (low >= 0.8)
-    shown = readable_measures(table.reset_index(), ["here", "there"], "origin")
+    shown = gaps.readable_measures(table.reset_index(), ["here", "there"], "origin")
     assert shown["Gap of"].iloc[0] == "origin: there − origin: here"
     assert shown["Gap"].tolist() == table["gap"].tolist()
     assert "origin: there is predicted “hired = yes”" in gap["sentence"]
@@ -129,7 +121,7 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     n = pd.Series(groups).value_counts()
     whole = sum(n[name] * table.loc["Calibration", name] for name in n.index)
     assert whole == pytest.approx(0, abs=1e-9)
-    curve = calibration_of(ui.store(), own_model, dataset_id)
+    curve = gaps.calibration_of(ui.store(), own_model, dataset_id)
     assert curve["bin"].unique().tolist() == [str(k) for k in range(1, 11)]
     assert curve["n"].sum() == 900
 
@@ -137,7 +129,7 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
 def test_ratios_are_means_over_seeds_with_all_rows_first(models, dataset_id):
     measure = "false_negative_rate"
     dataset = ui.store().dataset(dataset_id)
-    found = local_by_measure(
+    found = gaps.local_by_measure(
         ui.store(), [models[-1]], dataset_id, SUBGROUPS, measure
     ).ratios
     assert found["subgroup"].tolist() == ["All rows", "office", "works"]
@@ -169,7 +161,7 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
     table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
     dataset_id = ui.store().add_dataset(table, roles, "People", SUBGROUPS)
     dataset = ui.store().dataset(dataset_id)
-    rates = base_rates(dataset, SUBGROUPS)
+    rates = gaps.base_rates(dataset, SUBGROUPS)
     # as if every row were there as often as it weighs
     again = dataset.frame.loc[dataset.frame.index.repeat(dataset.frame["w"])]
     y = again["hired"] == "yes"
@@ -181,9 +173,9 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
     cells = rates.cells.set_index(["subgroup", "group"])["rate"]
     expected = y.groupby([again["branch"], again["origin"]]).mean()
     assert cells.to_dict() == pytest.approx(expected.to_dict())
-    gaps = (expected.xs("here", level=1) - expected.xs("there", level=1)).abs()
+    widest = (expected.xs("here", level=1) - expected.xs("there", level=1)).abs()
     assert rates.local.set_index("subgroup")["gap"].to_dict() == pytest.approx(
-        gaps.to_dict()
+        widest.to_dict()
     )
     n_there = named.loc["there", "n"]
     assert n_there == (dataset.frame["origin"] == "there").sum()  # numbers stay of rows
@@ -197,8 +189,10 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
     ends = ["ci_low", "ci_high"]
     own = named.loc["there", ends].tolist()
     assert own == pytest.approx(alone.loc["there", ends].tolist())
-    (model,) = own_models(ui.store(), dataset_id)
-    curve = calibration_of(ui.store(), model, dataset_id).set_index(["group", "bin"])
+    (model,) = trials.own_models(ui.store(), dataset_id)
+    curve = gaps.calibration_of(ui.store(), model, dataset_id).set_index(
+        ["group", "bin"]
+    )
     inside = (again["p"] > 0.3) & (again["p"] < 0.4) & (again["origin"] == "there")
     row = curve.loc[("there", "0.3–0.4")]
     assert row["rate"] == pytest.approx(y[inside].mean())
@@ -217,10 +211,10 @@ def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(inline, measur
     roles = ROLES.model_copy(update={"scores": (score,)})
     table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
     data = ui.store().add_dataset(table, roles, "People", SUBGROUPS)
-    (own,) = own_models(ui.store(), data)
+    (own,) = trials.own_models(ui.store(), data)
     if measure == "true_positive_rate":
         frame = frame[frame["hired"] == "yes"]
-    result = local_by_measure(ui.store(), [own], data, SUBGROUPS, measure)
+    result = gaps.local_by_measure(ui.store(), [own], data, SUBGROUPS, measure)
     assert len(result.inside) == 2
     assert PAIR_WORDS in result.caption()
     said = result.details(Speech.of("hired = yes", "origin"))

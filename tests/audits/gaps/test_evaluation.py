@@ -4,13 +4,8 @@ import pytest
 from toys import ROLES, people, people_csv
 
 from fairdash import ui
-from fairdash.audits import (
-    every_measure,
-    local_by_measure,
-    metrics_by_setting,
-    settings,
-)
-from fairdash.audits.groups.evaluation import chance_worst, paired_changes
+from fairdash.audits import gaps, trials
+from fairdash.audits.gaps.evaluation import chance_worst, paired_changes
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import compare, evaluate
 from fairdash.sweep import MethodGrid
@@ -32,7 +27,7 @@ def run(inline):
 @pytest.fixture
 def chosen(run):
     """The settings of the run: ROAD, then the baseline."""
-    return settings(ui.store().snapshot(run.id).trials)
+    return trials.settings(ui.store().snapshot(run.id).trials)
 
 
 def rows(run, trial, subgroups=SUBGROUPS):
@@ -49,7 +44,7 @@ def rows(run, trial, subgroups=SUBGROUPS):
 
 
 def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen):
-    table = metrics_by_setting(ui.store(), chosen, run.dataset_id, SUBGROUPS)
+    table = gaps.metrics_by_setting(ui.store(), chosen, run.dataset_id, SUBGROUPS)
     wanted = []
     for trial in chosen[0].trials:
         y, scores, groups = rows(run, trial)
@@ -62,7 +57,7 @@ def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen)
 
 def test_a_change_of_subgroups_changes_the_table_without_training(run, chosen):
     everybody = Subgroups(columns=(), min_size=20)
-    table = metrics_by_setting(ui.store(), chosen, run.dataset_id, everybody)
+    table = gaps.metrics_by_setting(ui.store(), chosen, run.dataset_id, everybody)
     gap = table["demographic_parity_difference"]
     np.testing.assert_allclose(table["worst_1_di"], gap)
     assert len(ui.store().runs()) == 1
@@ -89,7 +84,7 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
     data = store.add_dataset(table, roles, "People", SUBGROUPS)
     grid = MethodGrid(method="road", params=QUICK)
     run = store.run(start_training(data, grid, 1))
-    road, plain = models = settings(store.snapshot(run.id).trials)
+    road, plain = models = trials.settings(store.snapshot(run.id).trials)
     dataset = store.dataset(data)
     (trial,) = road.trials
     where = split(dataset, 0).test
@@ -107,7 +102,7 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
             weights=dataset.frame["w"].to_numpy()[validation],
         )
     )
-    shown = metrics_by_setting(store, models, data, SUBGROUPS).iloc[0]
+    shown = gaps.metrics_by_setting(store, models, data, SUBGROUPS).iloc[0]
     assert shown["accuracy"] == pytest.approx(by_hand)
     changes = paired_changes(store, road, plain, data, SUBGROUPS).set_index("metric")
     assert changes.loc["accuracy", "value"] == pytest.approx(by_hand)
@@ -118,9 +113,9 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
     }
     gap = abs(rate["there"] - rate["here"])
     assert shown["demographic_parity_difference"] == pytest.approx(gap)
-    told = every_measure(store, road, data).set_index("measure")
+    told = gaps.every_measure(store, road, data).set_index("measure")
     assert abs(told.loc["Selection rate", "gap"]) == pytest.approx(gap)
-    cells = local_by_measure(store, models, data, SUBGROUPS).by_group
+    cells = gaps.local_by_measure(store, models, data, SUBGROUPS).by_group
     cells = cells[
         (cells["label"] == cells["label"].iloc[-1]) & (cells["group"] == "there")
     ]

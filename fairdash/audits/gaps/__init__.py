@@ -1,0 +1,26 @@
+"""Gaps between groups, over all rows and inside subgroups, by any measure."""
+
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable
+    from fairdash.audits.gaps.local import LocalResult, not_estimable
+    from fairdash.audits.gaps.measured import (
+        calibration_of,
+        every_measure,
+        local_by_measure,
+        readable_measures,
+        speech_of,
+    )
+    from fairdash.audits.gaps.outcomes import outcome
+    from fairdash.audits.gaps.rates import (
+        BaseRates,
+        base_rate_kpis,
+        base_rates,
+        base_rates_answer,
+        first_measure,
+    )
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

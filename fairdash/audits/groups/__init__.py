@@ -1,1 +1,0 @@
-"""Gaps between groups, over all rows and inside subgroups, by any measure."""

@@ -1,1 +1,0 @@
-"""A first guess of what the columns of a table mean."""

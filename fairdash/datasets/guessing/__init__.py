@@ -1,0 +1,22 @@
+"""A first guess of what the columns of a table mean."""
+
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.datasets.guessing.features import guess_features
+    from fairdash.datasets.guessing.ranking import Candidate
+    from fairdash.datasets.guessing.roles import (
+        RoleGuess,
+        chosen_of,
+        groups_of,
+        guess_groups,
+        guess_positive,
+        guess_rest,
+        guess_score,
+        rank_roles,
+    )
+    from fairdash.datasets.guessing.words import guess_meaning
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)
