@@ -1,4 +1,4 @@
-"""ROAD's ablations (its Figures 6 and 7) on Law School: the tables of docs/measured/road.md.
+"""ROAD's ablations (its Figures 6 and 7) on Law School: the tables of docs/results/road.md.
 
 One choice of ROAD varied over several seeds: quick schedule, λ .1, .25, .5, 1 by
 τ .1, .5 (beyond, most models of Law do not decide), min-max scaling, subgroups of 20
@@ -39,11 +39,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--effort", default="fast", choices=["fast", "paper"])
     parser.add_argument("--home", type=Path, required=True, help="keeps the models")
+    parser.add_argument("--out", type=Path, help="file of what was found")
     given = parser.parse_args()
     os.environ["FAIRDASH_INLINE"] = "1"
     store = open_store(given.home)
     path = Path(os.environ["FAIRDASH_DATA"]) / "raw" / LAW.file
     digest = store.add_table(path.read_bytes(), LAW.file)
+    tables = []
     for name in given.ablations:
         spec = SweepSpec(
             data={"table": digest, "roles": LAW.roles, "name": LAW.title},
@@ -62,10 +64,13 @@ def main():
         sweep = sweeps.finished_sweep(store, submit(store, spec))
         for param in ABLATIONS[name]:
             found = compare_values(sweep.result.rows, "road", param)
+            tables.append(found.assign(param=param))
             print(f"\n{param}\n{found.to_string(float_format='%.3f')}")
         if name == "normalisation":
             print(last_weights(sweep).to_string())
     store.close()
+    if given.out:
+        pd.concat(tables).to_csv(given.out, index=False)
 
 
 def last_weights(sweep):

@@ -82,6 +82,7 @@ def main():
     parser.add_argument("--effort", default="paper", choices=["paper", "fast"])
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="file of all rows")
     options = parser.parse_args()
     if not options.data:
         parser.error("set FAIRDASH_DATA or --data to the folder of the public tables")
@@ -127,6 +128,8 @@ def main():
         table["accuracy"] = figures["accuracy"]
         table["di"] = figures["demographic_parity_difference"]
         rows.append(table)
+    if options.out:
+        pd.concat(rows).to_csv(options.out, index=False)
     table = pd.concat(rows).drop(columns="seed").groupby(["fairness_weight", "tau"])
     print(
         f"{options.table}: {data.n_rows} rows, {X.shape[1]} inputs, {options.seeds} "

@@ -42,6 +42,7 @@ from fairdash.sweep import (
 METHODS = ("adversarial", "broad", "road")
 CATALOG["rule_list"] = RULE_LIST  # of that figure alone
 WORST, PARITY = "worst_1_di", "demographic_parity_difference"
+FIGURES = ["test_accuracy", f"test_{PARITY}", f"test_{WORST}"]
 SEVEN = (*METHODS, "fad", "cuma", "fair_log_loss", "rule_list")  # of ROAD's Figure 2
 
 
@@ -88,7 +89,7 @@ TABLES = {
         changes={"n_epochs": 100, "n_adversary_steps": 10},
     ),
 }
-_SCALINGS = {"law": "minmax", "german": "minmax", "compas": "standard"}
+TABLES["compas-quick"] = TABLES["compas"]._replace(effort="fast", changes={})
 TABLES |= {
     f"{table}-seven": Setup(
         weights=(0.1, 0.4, 1.5, 6),
@@ -182,38 +183,55 @@ def paired(values):
     return f"{mean:+.3f} [{ends}] sd {values.std():.3f} n {len(values)}"
 
 
-def report(name, rows):
-    """Print what was found on a table."""
-    setup, by_seed = TABLES[name], dict(list(rows.groupby("seed")))
-    seeds = pd.Series(list(by_seed), index=list(by_seed))
+def by_method(name, rows):
+    """Return the rows of the plain model by seed, and those of (method, seed)."""
+    by_seed = dict(list(rows.groupby("seed")))
     plain = {s: r[r["method"] == "unconstrained"] for s, r in by_seed.items()}
     mine = {
         (method, s): r[r["method"] == method]
         for s, r in by_seed.items()
-        for method in setup.methods
+        for method in TABLES[name].methods
     }
+    return plain, mine
+
+
+def chosen(name, rows, given_up):
+    """Return what is taken by method: one row per seed, its figures on test rows."""
+    plain, mine = by_method(name, rows)
+    return {
+        method: pd.DataFrame(
+            {s: least_gap(mine[method, s], plain[s], given_up) for s in plain}
+        )
+        .T[FIGURES]
+        .astype(float)
+        for method in TABLES[name].methods
+    }
+
+
+def idle(rows):
+    """Tell which models do not decide."""
+    return ~(decides(rows, "validation") & decides(rows, "test"))
+
+
+def report(name, rows):
+    """Print what was found on a table."""
+    setup = TABLES[name]
+    plain, mine = by_method(name, rows)
+    seeds = pd.Series(list(plain), index=list(plain))
     number = len(mine["road", seeds.iloc[0]])
     print(f"\n{name}: {len(seeds)} seeds, {number} models of each method")
-    figures = ["test_accuracy", f"test_{PARITY}", f"test_{WORST}"]
     free = pd.concat(list(plain.values()))
-    print("unconstrained: " + ", ".join(told(free[column]) for column in figures))
+    print("unconstrained: " + ", ".join(told(free[column]) for column in FIGURES))
     print("given up  method       accuracy  DI  Worst-1-DI (sd)  minus Zhang, paired")
     for given_up in setup.given_up:
-        chosen = {
-            method: pd.DataFrame(
-                {s: least_gap(mine[method, s], plain[s], given_up) for s in seeds}
-            )
-            .T[figures]
-            .astype(float)
-            for method in setup.methods
-        }
-        for method, table in chosen.items():
-            apart = table - chosen["adversarial"]
+        taken = chosen(name, rows, given_up)
+        for method, table in taken.items():
+            apart = table - taken["adversarial"]
             print(
                 f"{given_up:8.3f}  {method:11s}  "
-                + ", ".join(told(table[column]) for column in figures)
-                + f"  {paired(apart[figures[2]])}"
-                + f"  accuracy {paired(apart[figures[0]])}"
+                + ", ".join(told(table[column]) for column in FIGURES)
+                + f"  {paired(apart[FIGURES[2]])}"
+                + f"  accuracy {paired(apart[FIGURES[0]])}"
             )
     print("area under the front, chosen on validation rows; models that do not decide")
     areas = {
@@ -222,10 +240,10 @@ def report(name, rows):
     }
     for method in setup.methods:
         every = pd.concat([mine[method, s] for s in seeds])
-        idle = ~(decides(every, "validation") & decides(every, "test"))
+        n_idle = idle(every).sum()
         ranked = rank_agreement(SweepResult.of(every).rows, WORST)
         print(
-            f"{method:11s}  {told(areas[method])}  {idle.sum()} of {len(every)}; "
+            f"{method:11s}  {told(areas[method])}  {n_idle} of {len(every)}; "
             f"minus Zhang {paired(areas[method] - areas['adversarial'])}; "
             f"rank correlation {ranked[0]:+.2f} [{ranked[1]:+.2f} to {ranked[2]:+.2f}]"
         )

@@ -1,9 +1,13 @@
 """Write the tables of docs/methods.md and docs/data.md from the code.
 
+Those of docs/results are written from what `benchmarks/reproduce.py` found.
+
 python docs/tables.py
 """
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fairdash.datasets import PUBLIC
@@ -46,19 +50,44 @@ def public_data() -> Iterator[tuple[str, ...]]:
 
 
 TABLES = {"methods.md": methods, "data.md": public_data}
+FOUND = DOCS.parent / "benchmarks" / "results"
+RESULTS = {
+    "results/road.md": "road",
+    "results/noisy_groups.md": "noisy",
+    "results/individual_fairness.md": "sensei",
+    "results/fair_log_loss.md": "logloss",
+    "results/post_processing.md": "ramp",
+}
+PAGES = (*TABLES, *RESULTS)
+
+
+def tables_of(page: str) -> list[Iterable[Iterable[str]]]:
+    """Return the tables of a page, each the cells of its head and its rows."""
+    if page in TABLES:
+        return [TABLES[page]()]
+    found = json.loads((FOUND / f"{RESULTS[page]}.json").read_text())
+    return list(found.values())
+
+
+def markdown(table: Iterable[Iterable[str]]) -> str:
+    """Return a table as Markdown."""
+    head, *rows = (f"| {' | '.join(cells)} |" for cells in table)
+    rule = "|" + "---|" * (head.count(" | ") + 1)
+    return "\n".join((head, rule, *rows))
 
 
 def filled(page: str) -> str:
-    """Return the text of a page with its table as the code has it now."""
-    head, *rows = TABLES[page]()
-    table = "\n".join(
-        f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *rows)
-    )
-    before, _, rest = (DOCS / page).read_text().partition("<!-- table -->\n")
-    _, _, after = rest.partition("<!-- end of table -->")
-    return f"{before}<!-- table -->\n{table}\n<!-- end of table -->{after}"
+    """Return the text of a page with its tables as the code has them now."""
+    text = (DOCS / page).read_text()
+    begin, end = "<!-- table -->\n", "<!-- end of table -->"
+    old = re.compile(f"(?s){begin}.*?{end}")
+    tables = iter(tables_of(page))
+    new = old.sub(lambda _: f"{begin}{markdown(next(tables))}\n{end}", text)
+    if next(tables, None) is not None:
+        raise ValueError(f"{page} has fewer places than tables.")
+    return new
 
 
 if __name__ == "__main__":
-    for page in TABLES:
+    for page in PAGES:
         (DOCS / page).write_text(filled(page))

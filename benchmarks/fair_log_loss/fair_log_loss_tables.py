@@ -192,6 +192,7 @@ def main():
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--with-group", action="store_true", help="as a feature")
+    parser.add_argument("--out", type=Path, help="file of all rows")
     options = parser.parse_args()
     name, roles = DATA[options.data]
     path = Path(os.environ["FAIRDASH_DATA"]) / name
@@ -202,6 +203,8 @@ def main():
         for seed in range(options.splits)
     )
     rows = pd.DataFrame([row for found in splits for row in found])
+    if options.out:
+        rows.to_csv(options.out, index=False)
     numbers = ["error", "expected error", "expected violation", "rounded violation"]
     rows = rows[["constraint", "method", *numbers, "alpha", "seconds"]]
     table = rows.groupby(["constraint", "method"], sort=False)

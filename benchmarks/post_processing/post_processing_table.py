@@ -92,8 +92,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--out", type=Path, help="file of all rows")
     options = parser.parse_args()
     settings = {"adult": (ADULT, False), "credit_default": (CREDIT, True)}
+    tables = []
     for name, (roles, biased) in settings.items():
         dataset = load(options.data, name, roles)
         rows = [
@@ -101,6 +103,9 @@ def main():
             for seed in range(options.seeds)
             for row in one_seed(dataset, seed, biased=biased)
         ]
+        tables.append(pd.DataFrame(rows).assign(data=name))
+        if options.out:
+            pd.concat(tables).to_csv(options.out, index=False)
         table = pd.DataFrame(rows).groupby(["base", "method"], sort=False)
         mean, spread = table.mean(), table.std()
         print(f"\n### {name}, {options.seeds} seeds\n", flush=True)
