@@ -11,6 +11,9 @@ probability of deciding 1: 0 before the ramp, 1 after it, in between at random. 
 group has its own start, so that all get the **target rate**. **Ramp width (γ)**: how
 gradual. **Tolerance (ε)**: the gap of rates that is allowed.
 
+Before the ramp the model decides by the rule that you choose. A rule other than 0.5
+makes *As before* the target rate, so that both accept the same share.
+
 Thresholds are learned on the rows drawn. The verdict, the cards and the evidence are of
 test rows, which took no part.
 """
@@ -50,6 +53,8 @@ def post_process():
     answer = postprocess.post_answer(ramp, choice, dataset.name, scale)
     page.show(answer)
     with page.figure:
+        model = next(m for m in [*models, *own] if m.id == choice.source.model)
+        ui.advise_rule(model, view.data)
         postprocess.live_ramp(ramp, choice, view.data)
 
     def others():

@@ -31,6 +31,13 @@ class Report(NamedTuple):
     outcome: pd.DataFrame
     changed: pd.DataFrame
 
+    @property
+    def accepted(self) -> tuple[float, float]:
+        """Share of positive decisions before, and on average after."""
+        return self.rows.rate_before, float(
+            np.average(self.h, weights=self.rows.weight)
+        )
+
     def by_measure(self, measure: str) -> pd.DataFrame:
         """Return a rate by group before and after, on average over draws.
 

@@ -273,17 +273,21 @@ def trade_off_table(report: Report, baselines: Baselines) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with columns method, and accuracy and demographic_parity_difference, each
-    also with ``_low`` and ``_high``
+    DataFrame with columns method, selection_rate, and accuracy and
+    demographic_parity_difference, each also with ``_low`` and ``_high``
     """
     rows = report.rows
     before = rows.sums(rows.before.astype(np.float64)).outcome()
-    outcomes = {"Ramp, this setting": report.outcome, BEFORE: before}
+    outcomes = {
+        "Ramp, this setting": (report.outcome, report.accepted[1]),
+        BEFORE: (before, report.accepted[0]),
+    }
     for label, method in baselines.items():
-        outcomes[label] = method.report(rows).outcome
+        other = method.report(rows)
+        outcomes[label] = other.outcome, other.accepted[1]
     lines = []
-    for label, outcome in outcomes.items():
-        line: dict[str, Any] = {"method": label}
+    for label, (outcome, rate) in outcomes.items():
+        line: dict[str, Any] = {"method": label, "selection_rate": rate}
         for cell in outcome.to_dict("records"):
             name = cell["metric"]
             line[name] = cell["value"]

@@ -52,6 +52,8 @@ class ScoredRows:
     y : ndarray of 0/1, optional
     score_type : {"margin", "probability", "decision"}
         What the scores were before they became margins.
+    decided : ndarray of 0/1, optional
+        Decisions without a correction; without it 1 above a margin of 0.
     """
 
     margins: Array
@@ -61,6 +63,7 @@ class ScoredRows:
     y: NDArray[np.int8] | None = None
     weight: Array | None = None
     score_type: ScoreType = "margin"
+    decided: NDArray[np.int8] | None = None
 
     @classmethod
     def read(
@@ -95,8 +98,15 @@ class ScoredRows:
 
     @property
     def before(self) -> NDArray[np.int8]:
-        """Decisions without a correction: 1 above a margin of 0."""
-        return (self.margins > 0).astype(np.int8)
+        """Decisions without a correction."""
+        return (
+            (self.margins > 0).astype(np.int8) if self.decided is None else self.decided
+        )
+
+    @property
+    def rate_before(self) -> float:
+        """Share of positive decisions without a correction."""
+        return float(np.average(self.before, weights=self.weight))
 
     @cached_property
     def cells(self) -> Codes:
@@ -183,6 +193,7 @@ class SplitScores:
         weight: Array | None = None,
         score_type: ScoreType = "margin",
         names: Sequence[str] = (),
+        decided: NDArray[np.int8] | None = None,
     ) -> Self:
         """Part the rows of a table and check that all groups can be learned.
 
@@ -191,8 +202,8 @@ class SplitScores:
         calibration, test : ndarray of int64, optional
             Places of rows. Without test rows every fifth row of each group is one;
             without calibration rows all others are.
-        weight : ndarray, optional
-            Of every row.
+        weight, decided : ndarray, optional
+            Of every row: see `ScoredRows`.
         names : sequence of str, optional
             The order of the groups; otherwise that of their values.
 
@@ -236,6 +247,7 @@ class SplitScores:
                 None if y is None else y[where],
                 None if weight is None else weight[where],
                 score_type,
+                None if decided is None else decided[where],
             )
 
         return cls(part(calibration), part(test), calibration, test)

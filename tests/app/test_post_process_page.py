@@ -89,6 +89,20 @@ def test_a_link_opens_the_same_ramp_on_the_same_scores(visit, run_id):
         assert page.query_params[name] == text
 
 
+def test_before_and_after_accept_the_share_of_the_rule(visit, run_id):
+    page = visit("Post-process", run=run_id, decided="top 20", opened="trade")
+    assert not page.exception
+    margins, dataset = stored(run_id)
+    validation, test = split(dataset, 0)[1:]
+    cut = np.sort(margins[validation])[-25]  # a fifth of 120 rows is above it
+    before = margins[test] > cut
+    _, (_, gap) = expected(run_id, gamma=0.1, target_rate=0.2)
+    assert numbers(page)[GAP] == f"{gap:.3f}"
+    uncorrected = page.dataframe[0].value.set_index("Method").loc["No correction"]
+    right = (before == dataset.y[test]).mean()
+    assert uncorrected[["Decided 1", "Accuracy"]].tolist() == [before.mean(), right]
+
+
 def test_an_address_that_makes_no_sense_is_the_usual_page(visit, run_id):
     for address in (
         {"gamma": "-3", "tolerance": "7", "target_rate": "2"},

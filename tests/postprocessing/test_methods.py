@@ -219,14 +219,3 @@ def test_parameters_out_of_range_are_refused(method, changes, message):
     given = {"y": y} | changes
     with pytest.raises(ValueError, match=message):
         method.fit(margins, sensitive_features=groups, **given)
-
-
-def test_expected_outcome_of_plain_decisions_is_their_accuracy_and_gap():
-    margins, y, groups = people()
-    decisions = (margins > 0).astype(int)
-    rows = ScoredRows.read(margins, sensitive_features=groups, y=y)
-    table = rows.sums(decisions.astype(float)).outcome().set_index("metric")
-    assert table.loc["accuracy", "value"] == np.mean(decisions == y)
-    gap = decisions[groups == "g1"].mean() - decisions[groups == "g0"].mean()
-    assert table.loc["demographic_parity_difference", "value"] == pytest.approx(gap)
-    assert (table[["change", "change_low", "change_high"]].abs() < 1e-12).all(axis=None)

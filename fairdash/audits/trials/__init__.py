@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         beside_trained,
         callable_models,
         decided_by,
+        decisions_by,
         is_own,
         own_models,
         own_scores,

@@ -124,6 +124,14 @@ def decided_by(model: Setting, rule: DecisionRule) -> Setting:
     return replace(model, trials=tuple(trials))
 
 
+def decisions_by(
+    rule: DecisionRule, store: Store, dataset_id: str, key: str, seed: int
+) -> NDArray[np.int8]:
+    """Return the decisions of a trial on all rows, by a rule learned on a split."""
+    rows = rows_of(store, dataset_id, ALL_ROWS, Subgroups())
+    return rows.predictions(ruled_key(key, rule, seed)).astype(np.int8)
+
+
 def is_own(model: Setting) -> bool:
     """Tell whether a model is a column of scores."""
     return model.method.startswith(OWN)

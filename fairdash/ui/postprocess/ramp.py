@@ -10,6 +10,7 @@ import streamlit as st
 
 from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
+from fairdash.audits import DecisionRule
 from fairdash.plots import theme
 from fairdash.postprocessing import (
     Baselines,
@@ -20,23 +21,30 @@ from fairdash.postprocessing import (
     fit_baselines,
 )
 from fairdash.ui.selection import Fields, bound, choose, selection
+from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.scores import Scored, Source, scored
 from fairdash.ui.widgets.state import live_component
 
 HAND = "hand"  # the target rate is what the slider says
+BEFORE = "before"  # the target rate is the share that the model accepts
 RANGES = {"gamma": (0.01, 2.0), "rate": (0.0, 1.0), "tolerance": (0.0, 0.5)}
 _START = {"gamma": 0.1, "tolerance": 0.0}
 _STEP = 0.005  # of the slider of the rate
 _HERE = Path(__file__).parent
-_TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", HAND: "By hand"}
+_TARGETS = {
+    "accuracy": "Most accurate",
+    BEFORE: "As before",
+    "balanced": "Balanced",
+    HAND: "By hand",
+}
 
 
 @dataclass(frozen=True)
 class RampFields(Fields):
     """What the address says beside what every page knows."""
 
-    # Width of the ramp (gamma); "accuracy", "balanced" or a share (rho); allowed gap
-    # of rates (epsilon).
+    # Width of the ramp (gamma); "accuracy", "before", "balanced" or a share (rho);
+    # allowed gap of rates (epsilon).
     gamma: float | None = None
     target_rate: str | None = None
     tolerance: float | None = None
@@ -69,10 +77,10 @@ class Ramp:
 
     def facts(self, source: Source, name: str) -> tuple[str, ...]:
         """Return the context line: table, scores, rows; ``name`` is of the data set."""
-        split = self.data.split
+        split, rule = self.data.split, DecisionRule.of(source.rule)
         learned = plural(len(split.calibration_rows), f"{self.data.learned} row")
         test = plural(len(split.test_rows), "test row")
-        return name, source.label, learned, test
+        return name, source.label, f"before: {rule.words()}", learned, test
 
     @property
     def feature(self) -> str:
@@ -88,10 +96,14 @@ def fit_ramp(data: Scored, choice: Choice) -> Ramp:
     """Solve the ramp of the selection exactly and report on test rows."""
     gamma, tolerance = (_chosen_number(name, _START[name]) for name in _START)
     learned = data.split.calibration
-    by_hand = choice.target == HAND
+    target: str | float = choice.target
+    if target == HAND:
+        target = _rate_by_hand(learned)
+    elif target == BEFORE:
+        target = learned.rate_before
     fitted = RampThreshold(
         gamma,
-        _rate_by_hand(learned) if by_hand else choice.target,
+        target,
         tolerance,
         score_type=learned.score_type,
     ).fit_rows(learned)
@@ -129,7 +141,7 @@ def baselines(dataset_id: str, source: Source) -> Baselines:
 
 
 def pick_post(sources: Sequence[Source]) -> Choice:
-    """Draw the choice of scores and target rate."""
+    """Draw the choice of scores, target rate and decision rule."""
     by_id = {source.id: source for source in sources}
     chosen = st.selectbox(
         "Scores of",
@@ -138,7 +150,10 @@ def pick_post(sources: Sequence[Source]) -> Choice:
         width=200,
         **bound("scores", _first(sources).id, among=by_id),
     )
-    return Choice(by_id[chosen], _pick_target())
+    target = _pick_target()
+    with st.container(width="content"):
+        pick_rule()
+    return Choice(by_id[chosen]._replace(rule=chosen_rule().text), target)
 
 
 def live_ramp(
@@ -196,10 +211,11 @@ def _pick_target() -> str:
         required=True,
         format_func=_TARGETS.__getitem__,
         help="The rate that all groups get. Most accurate: on the rows that thresholds "
-        "are learned on. Balanced: where corrections cancel. By hand: the slider.",
+        "are learned on. As before: what the model accepts without the ramp. Balanced: "
+        "where corrections cancel. By hand: the slider.",
         **bound(
             "target_rate",
-            next(iter(_TARGETS)),
+            "accuracy" if chosen_rule().usual else BEFORE,
             among=_TARGETS,
             shown=lambda text: text if text in _TARGETS else HAND,
         ),

@@ -49,6 +49,7 @@ _BEFORE_AFTER = {
 }
 _TRADE = {
     "method": "Method",
+    "selection_rate": "Decided 1",
     "accuracy": "Accuracy",
     "accuracy_low": "Low accuracy",
     "accuracy_high": "High accuracy",
@@ -110,10 +111,11 @@ def post_answer(ramp: Ramp, choice: Choice, name: str, details: str = "") -> Ans
 
 
 def post_kpis(ramp: Ramp) -> list[Kpi]:
-    """Return accuracy and DI with paired changes, and changed decisions."""
+    """Return accuracy and gap with paired changes, who is accepted, what changed."""
     accuracy, gap = ramp.report.outcome.to_dict("records")
     changed = ramp.report.changed
     n, up, down = (float(changed[name].sum()) for name in ("n", "up", "down"))
+    share_before, share = ramp.report.accepted
     return [
         Kpi(
             "Expected accuracy",
@@ -133,6 +135,13 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
             help="Demographic parity difference: largest minus smallest expected rate "
             "of the groups. At tolerance 0 it is 0 on the rows that thresholds are "
             "learned on; on test rows chance remains.",
+        ),
+        Kpi(
+            "Decided 1",
+            percent(share),
+            f"was {percent(share_before)}",
+            help="Share of positive decisions on test rows. Target rate “As before” "
+            "keeps the share of the rows that thresholds are learned on.",
         ),
         Kpi(
             "Changed decisions",

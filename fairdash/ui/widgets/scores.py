@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash._wording import listing
-from fairdash.audits import Setting, choices, trials
+from fairdash.audits import DecisionRule, Setting, choices, trials
 from fairdash.datasets import AddedScores, Dataset, ScoreColumn, split
 from fairdash.postprocessing import ScoreType, SplitScores, as_margins
 from fairdash.ui.selection import OF_RUN, Fields
@@ -26,13 +26,15 @@ class Source(NamedTuple):
     """A trial of a model on a seed's split, or scores of a model that exists.
 
     The latter come from a model of somebody else, so all rows but the test rows serve
-    as calibration rows.
+    as calibration rows. ``rule`` is the text of a `fairdash.audits.DecisionRule`, by
+    which the model decides without a correction.
     """
 
     label: str
     model: str = ""
     trial: str = ""
     seed: int = 0
+    rule: str | None = None
 
     @property
     def own(self) -> ScoreColumn | None:
@@ -55,12 +57,13 @@ def post_sources(
 ) -> list[Source]:
     """Return what can be post-processed, what one most likely wants first.
 
-    Trials of the model that other pages of the run open on come first, then those of
-    others, and the reader's own scores.
+    The plain model comes first, whose gap is to be corrected, then the model that other
+    pages of the run open on, then other models and the reader's own scores.
     """
     if models:
         first = models[choices.model_in_question(store(), models, run_id)]
-        models = [first, *(model for model in models if model is not first)]
+        ordered = [*trials.beside_plain(first, models), *models]
+        models = list({model.id: model for model in ordered}.values())
     trained = [
         Source(
             model.label if len(model.trials) == 1 else f"{model.label}, seed {t.seed}",
@@ -142,6 +145,15 @@ def scored(dataset_id: str, source: Source) -> Scored:
         weight=dataset.sample_weight,
         score_type=kind,
         names=dataset.group_names,  # the order, and so the colours, of other pages
+        decided=_decided(dataset_id, source),
     )
     columns = tuple(dataset.roles.sensitive_columns())
     return Scored(columns, dataset.row_number[rows.test_rows], rows, source.learned)
+
+
+def _decided(dataset_id: str, source: Source) -> Any:
+    """Return the decisions of all rows by the source's rule; None by the usual one."""
+    rule = DecisionRule.of(source.rule)
+    if rule.usual:
+        return None
+    return trials.decisions_by(rule, store(), dataset_id, source.trial, source.seed)
