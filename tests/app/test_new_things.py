@@ -1,11 +1,14 @@
 """A measure of one entry is in audits and on pages."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from recompute import add_table, train
+from typer.testing import CliRunner
 
 import fairdash
 from fairdash import ui
+from fairdash.cli import app
 from fairdash.metrics.group import catalog
 
 
@@ -39,8 +42,21 @@ def test_a_measure_is_one_entry(toy_measure, visit, inline, train_once):
 
     data = add_table(2)
     run = train_once(ui.store(), train, data, "sweep")
-    page = visit("Local fairness", run=run, measure=toy_measure.key, opened="measures")
-    assert not page.exception
-    (table,) = [each.value for each in page.dataframe if "In words" in each.value]
-    (words,) = table.loc[table["Measure"] == "True negative rate", "In words"]
-    assert "is spared" in words
+    local = visit("Local fairness", run=run, measure=toy_measure.key, opened="measures")
+    for page in (local, visit("Sweep", run=run, opened="measures")):
+        assert not page.exception
+        (table,) = [each.value for each in page.dataframe if "In words" in each.value]
+        (words,) = table.loc[table["Measure"] == "True negative rate", "In words"]
+        assert "is spared" in words
+
+
+def test_the_shell_and_a_report_have_it(toy_measure, tmp_path):
+    rows = {"hired": [1, 0, 0] * 40, "good": [1, 0, 0, 1] * 30, "sex": ["a", "b"] * 60}
+    pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+    options = ["--decision=hired=1", "--outcome=good=1", "--group=sex"]
+    written = [f"--out={tmp_path}/a.json", f"--report={tmp_path}/a.html"]
+    arguments = ["audit", f"{tmp_path}/rows.csv", *options, *written]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert toy_measure.key in (tmp_path / "a.json").read_text()
+    assert toy_measure.name in (tmp_path / "a.html").read_text()

@@ -8,6 +8,7 @@ from fairdash.audits import StoredSweep, choices, sweeps
 from fairdash.jobs import submit
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec
+from fairdash.ui.local import by_measure
 from fairdash.ui.sweep.controls import sweep_controls
 from fairdash.ui.sweep.figures import (
     certify,
@@ -60,7 +61,14 @@ def _explore(sweep: StoredSweep) -> None:
     with page.figure:
         how = draw_front(sweep, state)
 
-    page.evidence(Evidence("how", "How this is computed", how))
+    def every_measure() -> None:
+        models, data = sweep.compared(state.place), sweep.run.dataset_id
+        by_measure(models, store().dataset(data), data, "selection_rate", None)
+
+    page.evidence(
+        Evidence("how", "How this is computed", how),
+        Evidence("measures", "Every measure", every_measure),
+    )
 
 
 def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
