@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._validation import check_one_of
+from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
 from fairdash.brought import TableModel, positive_scores
@@ -229,8 +230,6 @@ def _plain(value: Any) -> Any:
 def _counts(
     frame: pd.DataFrame, columns: tuple[str, ...], decided: Any
 ) -> pd.DataFrame:
-    from fairdash.audits.arguments import Arguments
-
     groups = pd.Series(Arguments(frame).groups(list(columns))).astype(str)
     positive = pd.Series(decided, dtype=bool).groupby(groups)
     table = pd.DataFrame({"n": positive.size(), "positive": positive.sum()})
