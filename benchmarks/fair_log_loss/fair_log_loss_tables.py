@@ -21,10 +21,10 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from fairdash.datasets import Roles, encode, make_dataset, read_table
 from fairdash.methods import FairLogLoss
+from fairdash.methods.classical.hardt import HardtLogistic
 from fairdash.methods.classical.linear import CovarianceConstraint, Logistic, Reweighing
 from fairdash.methods.classical.reductions import (
     GridReductions,
-    HardtLogistic,
     Reductions,
 )
 

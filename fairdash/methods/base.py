@@ -50,6 +50,23 @@ class TrainingRows(NamedTuple):
     codes: NDArray[np.int64]
     weight: Float | None
 
+    @property
+    def each(self) -> Float:
+        """How many rows each stands for."""
+        return np.ones(len(self.target)) if self.weight is None else self.weight
+
+    @property
+    def n_rows(self) -> float:
+        """How many rows they stand for."""
+        return float(self.each.sum())
+
+    def only(self, where: NDArray[Any]) -> "TrainingRows":
+        """Return some of the rows, by index or mask."""
+        weight = None if self.weight is None else self.weight[where]
+        return TrainingRows(
+            self.X[where], self.target[where], self.codes[where], weight
+        )
+
 
 class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     """Classifier of two classes with declared parameters and a history of its fit.

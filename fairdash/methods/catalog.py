@@ -5,7 +5,13 @@ made from these entries. A new method is one file, with its entry, and one line 
 """
 
 from fairdash.methods.adversarial import fad, road, zhang
-from fairdash.methods.classical import linear, multicalibration, plain, reductions
+from fairdash.methods.classical import (
+    hardt,
+    linear,
+    multicalibration,
+    plain,
+    reductions,
+)
 from fairdash.methods.individual import sensei
 from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
@@ -29,7 +35,7 @@ METHODS = (
     reductions.GRID,
     linear.REWEIGHING,
     linear.COVARIANCE,
-    reductions.HARDT,
+    hardt.HARDT,
     multicalibration.METHOD,
     estimators.NAIVE,
     dro.METHOD,

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import LazyModule
 
-__all__ = ["ensemble", "reductions", "thresholds", "torch"]
+__all__ = ["ensemble", "reductions", "torch"]
 
 
 if TYPE_CHECKING:
     import torch
-    from fairlearn import postprocessing as thresholds
     from fairlearn import reductions
     from sklearn import ensemble
 else:
     torch = LazyModule("torch")
     reductions = LazyModule("fairlearn.reductions")
-    thresholds = LazyModule("fairlearn.postprocessing")
     ensemble = LazyModule("sklearn.ensemble")

@@ -5,8 +5,9 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
+from fairdash.methods.classical.hardt import HardtLogistic
 from fairdash.methods.classical.linear import CovarianceConstraint, Reweighing
-from fairdash.methods.classical.reductions import HardtLogistic, Reductions
+from fairdash.methods.classical.reductions import Reductions
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from fairdash.methods import ROAD, FairLogLoss, scorer_of
+from fairdash.methods import CATALOG, ROAD, FairLogLoss, scorer_of
+from fairdash.methods.classical.hardt import HardtLogistic
 from fairdash.methods.classical.linear import (
-    CovarianceConstraint,
     Logistic,
     Reweighing,
 )
@@ -24,7 +24,6 @@ from fairdash.methods.classical.plain import (
 )
 from fairdash.methods.classical.reductions import (
     GridReductions,
-    HardtLogistic,
     Reductions,
 )
 
@@ -107,24 +106,37 @@ def test_what_no_remedy_can_carry_is_named(estimator, message, rows):
         Reweighing(estimator=estimator).fit(X, y, sensitive_features=groups)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        Logistic(),
-        Reweighing(),
-        Reweighing(estimator=GaussianNB()),
-        CovarianceConstraint(covariance_bound=0.05),
-    ],
-    ids=repr,
-)
-def test_a_weight_of_two_is_the_row_twice(model, rows):
+EXACT = {  # by key: settings that make it short
+    "logistic": {},
+    "hinge": {"max_iter": 50},
+    "fair_log_loss": {"constraints": "equalized_odds"},
+    "reductions": {"max_iter": 3},
+    "grid_reductions": {"constraints": "true_positive_rate_parity", "grid_size": 5},
+    "reweighing": {"estimator": GaussianNB()},
+    "covariance": {"covariance_bound": 0.05},
+    "hardt": {"constraints": "equalized_odds"},
+    "noisy_naive": {"max_iter": 50},
+    "noisy_dro": {"max_iter": 50, "random_state": 0},
+    "noisy_soft": {"max_iter": 50},
+    "noisy_ideal": {"n_rounds": 2, "n_responses": 2},
+}
+
+
+@pytest.mark.parametrize("key", EXACT)
+def test_whole_weights_are_rows_that_often(key, rows):
     X, y, groups = rows
-    weight = np.where(np.arange(900) % 3, 1, 2)
-    twice = np.repeat(np.arange(900), weight)
-    weighted = model.fit(X, y, sensitive_features=groups, sample_weight=weight)
-    positive = weighted.predict_proba(X)
-    repeated = model.fit(X[twice], y[twice], sensitive_features=groups[twice])
-    np.testing.assert_allclose(repeated.predict_proba(X), positive, atol=2e-4)
+    model = CATALOG[key].estimator_class()(**EXACT[key])
+    told = {"sensitive_features": groups} if CATALOG[key].needs_groups else {}
+    weight = np.arange(900) % 3
+    often = np.repeat(np.arange(900), weight)
+
+    def positive(rows, **more):
+        model.fit(X[rows], y[rows], sensitive_features=groups[rows], **more)
+        return model.predict_proba(X, **told)[:, 1]
+
+    weighted = positive(slice(None), sample_weight=weight)
+    np.testing.assert_allclose(weighted, positive(often), atol=1e-6)
+    assert np.abs(weighted - positive(slice(None))).max() > 0.01
 
 
 def test_a_network_sees_rows_as_often_as_they_weigh(rows):
@@ -138,11 +150,16 @@ def test_a_network_sees_rows_as_often_as_they_weigh(rows):
     assert alone.predict(X).mean() > 0.99  # rows of no weight are not seen
 
 
-@pytest.mark.parametrize("cls", [Reductions, FairLogLoss])
-def test_weights_that_cannot_be_counted_are_refused_with_the_reason(cls, rows):
+def test_weights_are_refused_with_the_reason_by_neighbours_alone(rows):
     X, y, groups = rows
-    for fit in (cls().fit, lambda *a, **k: cls().fit_many([{}], *a, **k)):
-        with pytest.raises(TypeError, match=r"takes no `sample_weight`: .* once"):
+    drawn = {"unconstrained", "wide_network", "road", "broad", "adversarial", "fad"}
+    drawn |= {"cuma", "sensei", "sensr", "clp"}
+    on_average = {"gradient_boosting", "forest", "multicalibration"}
+    counted = {*EXACT, *drawn, *on_average}
+    assert {key for key in CATALOG if key not in counted} == {"neighbours"}
+    model = CATALOG["neighbours"].estimator_class()()
+    for fit in (model.fit, lambda *a, **k: model.fit_many([{}], *a, **k)):
+        with pytest.raises(TypeError, match=r"no `sample_weight`: .* one vote"):
             fit(X, y, sensitive_features=groups, sample_weight=np.ones(900))
 
 

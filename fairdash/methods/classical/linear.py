@@ -40,7 +40,7 @@ class Logistic(LinearBaseline):
     max_iter: int = param(ITERATIONS, doc="Most iterations.")
 
     def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
-        solver = ridge_logistic(self.alpha, n_rows(rows))
+        solver = ridge_logistic(self.alpha, rows.n_rows)
         solver.set_params(max_iter=self.max_iter)
         solver.fit(rows.X, rows.target, sample_weight=rows.weight)
         self.n_iter_ = int(solver.n_iter_[0])
@@ -58,7 +58,7 @@ class Reweighing(Weighted, CarriesBase, OneModel):
 
     def _learn(self, rows: TrainingRows) -> Float:
         weights = independence_weights(rows.target, rows.codes, rows.weight)
-        model = self._base(n_rows(rows))
+        model = self._base(rows)
         return self._keep(fit_base(model, rows.X, rows.target, weights), rows)
 
 
@@ -100,8 +100,7 @@ class CovarianceConstraint(LinearBaseline):
 
     def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
         X, target, codes, _ = rows
-        each = np.ones(len(X)) if rows.weight is None else rows.weight
-        share = each / each.sum()
+        share = rows.each / rows.n_rows
         design = np.column_stack([X, np.ones(len(X))])
         ridge = np.append(np.full(X.shape[1], self.alpha), 0.0)
         indicator = np.eye(codes.max() + 1)[codes]
@@ -151,11 +150,6 @@ def independence_weights(
     cells = cells.reshape(-1, 2)
     expected = np.outer(cells.sum(1), cells.sum(0)) / cells.sum()
     return (expected / np.where(cells > 0, cells, 1))[codes, target] * each
-
-
-def n_rows(rows: TrainingRows) -> float:
-    """Return how many rows training rows stand for."""
-    return len(rows.target) if rows.weight is None else float(rows.weight.sum())
 
 
 def _loss(

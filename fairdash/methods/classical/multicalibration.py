@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from fairdash._validation import check_positive
 from fairdash.methods.base import Float, GroupedClassifier, TrainingRows
 from fairdash.methods.classical.bases import fit_base, joined_trees, row_checks, stored
-from fairdash.methods.classical.plain import CarriesBase, Codes
+from fairdash.methods.classical.plain import CarriesBase, Codes, Weighted
 from fairdash.methods.declare import Method, param
 from fairdash.methods.scorers import EXTREME, Recalibrated, audited_rows
 
@@ -21,7 +21,7 @@ PATIENCE = 10  # rounds without a gain on held-out rows
 MOST = 2.0  # log odds that a leaf can move a row by
 
 
-class Multicalibration(CarriesBase, GroupedClassifier):
+class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
     r"""Correct the probabilities of a base model in the subgroups where they are wrong.
 
     Each round fits a shallow tree to what is left over, :math:`y - \sigma(z)`, by the
@@ -95,36 +95,46 @@ class Multicalibration(CarriesBase, GroupedClassifier):
         parts = list(folds.split(X, target))
         unseen = np.empty(len(target))
         for fit, held in parts:
-            model = fit_base(self._base(len(fit)), X[fit], target[fit], None)
+            model = self._fitted(rows.only(fit))
             unseen[held] = model.predict_proba(X[held])[:, 1]
-        trees = self._rounds(X, target, codes, unseen, *parts[0])
+        trees = self._rounds(rows, unseen, *parts[0])
         self.n_iter_ = len(trees)
-        base = stored(fit_base(self._base(len(target)), X, target, None))
+        base = stored(self._fitted(rows))
         values = [values for _, values in trees]
         forest = joined_trees([tree for tree, _ in trees], values)
         self.network_ = Recalibrated(base, np.array([len(self.groups_)]), forest)
         return self._positive(X, codes)
 
+    def _fitted(self, rows: TrainingRows) -> Any:
+        """Return a base model of some rows."""
+        return fit_base(self._base(rows), rows.X, rows.target, rows.weight)
+
     def _rounds(
-        self, X: Any, target: Codes, codes: Codes, p: Float, fit: Codes, held: Codes
+        self, rows: TrainingRows, p: Float, fit: Codes, held: Codes
     ) -> list[tuple[Any, Float]]:
         """Return trees with the log odds of their nodes, up to the best round."""
+        X, target, codes, _ = rows
+        each = rows.each
+
+        def held_loss(z: Float) -> float:
+            return log_loss(target[held], expit(z[held]), sample_weight=each[held])
+
         z = logit(p.clip(EXTREME, 1 - EXTREME))
-        least, best, trees = log_loss(target[held], expit(z[held])), 0, []
+        least, best, trees = held_loss(z), 0, []
         for _ in range(self.max_iter):
             table, p = audited_rows(X, codes, len(self.groups_), z), expit(z)
             tree = DecisionTreeRegressor(
                 max_depth=DEPTH, min_samples_leaf=self.min_size, random_state=0
-            ).fit(table[fit], (target - p)[fit])
+            ).fit(table[fit], (target - p)[fit], each[fit])
             leaf = tree.apply(table)
             n, at = tree.tree_.node_count, leaf[fit]
-            left = np.bincount(at, (target - p)[fit], n)
-            bend = np.bincount(at, (p * (1 - p))[fit], n)
+            left = np.bincount(at, (each * (target - p))[fit], n)
+            bend = np.bincount(at, (each * p * (1 - p))[fit], n)
             step = left / np.where(bend > 0, bend, 1)
             values = self.learning_rate * step.clip(-MOST, MOST)
             z = z + values[leaf]
             trees.append((tree.tree_, values))
-            loss = log_loss(target[held], expit(z[held]))
+            loss = held_loss(z)
             if loss < least:
                 least, best = loss, len(trees)
             elif len(trees) - best >= PATIENCE:

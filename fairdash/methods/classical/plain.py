@@ -100,12 +100,12 @@ class CarriesBase(OneByOne):
     alpha: float = vary(RIDGE, help="Of logistic regression. Larger: smaller numbers.")
     random_state: Any = vary(RANDOM_STATE, doc="Of the base model, if it draws.")
 
-    def _base(self, n_rows: float) -> Any:
+    def _base(self, rows: TrainingRows) -> Any:
         """Return an unfitted base model."""
         return base_model(
             self.estimator,
             alpha=self.alpha,
-            n_rows=n_rows,
+            n_rows=rows.n_rows,
             random_state=self.random_state,
         )
 
@@ -172,13 +172,11 @@ class PlainClassifier(Weighted, OneModel):
     _ignores_groups = True
 
     def _learn(self, rows: TrainingRows) -> Float:
-        model = fit_base(
-            self._model(len(rows.target)), rows.X, rows.target, rows.weight
-        )
+        model = fit_base(self._model(), rows.X, rows.target, rows.weight)
         return self._keep(model, rows)
 
     @abstractmethod
-    def _model(self, n_rows: int) -> BaseEstimator: ...
+    def _model(self) -> BaseEstimator: ...
 
 
 class RandomForest(PlainClassifier):
@@ -202,7 +200,7 @@ class RandomForest(PlainClassifier):
     )
     random_state: Any = vary(RANDOM_STATE, doc="Of the draws of rows and features.")
 
-    def _model(self, n_rows: int) -> BaseEstimator:
+    def _model(self) -> BaseEstimator:
         return ensemble.RandomForestClassifier(
             max_depth=self.max_depth,
             n_estimators=self.n_estimators,
@@ -248,7 +246,7 @@ class GradientBoosting(PlainClassifier):
         """Trees grown."""
         return int(self.model_.n_iter_)
 
-    def _model(self, n_rows: int) -> BaseEstimator:
+    def _model(self) -> BaseEstimator:
         return ensemble.HistGradientBoostingClassifier(
             max_iter=self.max_iter,
             learning_rate=self.learning_rate,

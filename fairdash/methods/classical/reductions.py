@@ -1,4 +1,4 @@
-"""Fairness by fairlearn: weighted classification problems, thresholds by group."""
+"""Fairness by fairlearn: a sequence of weighted classification problems."""
 
 import warnings
 from collections.abc import Sequence
@@ -6,31 +6,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from fairdash._validation import value_label
-from fairdash.methods.base import (
-    Float,
-    GroupedClassifier,
-    MixtureClassifier,
-    TrainingRows,
-)
+from fairdash.methods.base import Float, MixtureClassifier, TrainingRows
 from fairdash.methods.classical.bases import fit_base, stored
-from fairdash.methods.classical.plain import CarriesBase, Codes, OneModel
+from fairdash.methods.classical.plain import CarriesBase, OneModel, Weighted
+from fairdash.methods.classical.weighted_moments import WeightedParity, weighted
 from fairdash.methods.declare import Method, param
-from fairdash.methods.lazy import reductions, thresholds
+from fairdash.methods.lazy import reductions
 from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT, TOLERANCE, at_least_two
-from fairdash.methods.scorers import (
-    Constant,
-    GroupThresholds,
-    Linear,
-    LinearMixture,
-    Mixture,
-)
+from fairdash.methods.scorers import Constant, Linear, LinearMixture, Mixture
 
-_NO_WEIGHTS = "fairlearn's constraints count every row once"
 AGARWAL = "Agarwal et al., A reductions approach to fair classification (ICML 2018)"
 MOMENTS = {
     "demographic_parity": "DemographicParity",
@@ -39,7 +27,7 @@ MOMENTS = {
 }
 
 
-class Reductions(CarriesBase, MixtureClassifier):
+class Reductions(Weighted, CarriesBase, MixtureClassifier):
     r"""Exponentiated gradient: a random choice among base models.
 
     Attributes
@@ -60,16 +48,14 @@ class Reductions(CarriesBase, MixtureClassifier):
     Algorithm 1.
     """
 
-    _no_weights = _NO_WEIGHTS
-
     constraints: str = CLASSIC_CONSTRAINT
     tolerance: float = TOLERANCE
     max_iter: int = param(50, doc="Most rounds, each with a base model or more.")
 
     def _learn(self, rows: TrainingRows) -> Float:
         search = reductions.ExponentiatedGradient(
-            OnAllRows(self._base(len(rows.target)), rows.X),
-            _moment(self.constraints, difference_bound=self.tolerance),
+            OnAllRows(self._base(rows), rows.X),
+            _moment(self.constraints, rows.weight, difference_bound=self.tolerance),
             eps=self.tolerance,
             max_iter=self.max_iter,
         )
@@ -82,7 +68,7 @@ class Reductions(CarriesBase, MixtureClassifier):
         return self.predict_proba(rows.X)[:, 1]
 
 
-class GridReductions(CarriesBase, OneModel):
+class GridReductions(Weighted, CarriesBase, OneModel):
     """Grid search over multipliers: the best of some base models.
 
     References
@@ -90,8 +76,6 @@ class GridReductions(CarriesBase, OneModel):
     Agarwal et al., A reductions approach to fair classification (ICML 2018), section
     3.2.
     """
-
-    _no_weights = _NO_WEIGHTS
 
     constraints: str = CLASSIC_CONSTRAINT
     constraint_weight: float = param(
@@ -113,8 +97,8 @@ class GridReductions(CarriesBase, OneModel):
 
     def _learn(self, rows: TrainingRows) -> Float:
         search = reductions.GridSearch(
-            OnAllRows(self._base(len(rows.target)), rows.X),
-            _moment(self.constraints),
+            OnAllRows(self._base(rows), rows.X),
+            _moment(self.constraints, rows.weight),
             constraint_weight=self.constraint_weight,
             grid_size=self.grid_size,
         )
@@ -178,9 +162,12 @@ def _search(search: Any, rows: TrainingRows) -> None:
         search.fit(index, rows.target, sensitive_features=rows.codes)
 
 
-def _moment(constraints: str, **bounds: float) -> Any:
-    """Return fairlearn's name for a constraint, made."""
-    return getattr(reductions, MOMENTS[constraints])(**bounds)
+def _moment(constraints: str, weight: Float | None, **bounds: float) -> Any:
+    """Return fairlearn's constraint over rows that count once, or as weighted."""
+    kind = getattr(reductions, MOMENTS[constraints])
+    if weight is None:
+        return kind(**bounds)
+    return weighted(kind, WeightedParity, weight, **bounds)
 
 
 def _fitted(predictor: Any) -> Any:
@@ -209,91 +196,3 @@ def _mixture(models: Sequence[Any], shares: Float) -> LinearMixture | Mixture:
         np.concatenate([member.intercept for member in members]),
         shares,
     )
-
-
-class Scores(BaseEstimator):
-    """Scores as fairlearn takes them: a model whose only feature is P(1)."""
-
-    def fit(self) -> "Scores":
-        """Return itself, which needs no rows."""
-        self.fitted_ = True
-        return self
-
-    def predict_proba(self, X: Float) -> Float:
-        """Return the probability of each class, one column per class."""
-        return np.column_stack([1 - X, X])
-
-
-class HardtLogistic(CarriesBase, GroupedClassifier):
-    """The most accurate thresholds of one base model that meet a constraint.
-
-    Each group has a mixture of two thresholds, found on the training rows;
-    ``predict_proba`` is the probability of a positive decision.
-
-    Attributes
-    ----------
-    thresholds_ : dict
-        Mixture of thresholds by index of group, as fairlearn gives it.
-    network_ : GroupThresholds
-        Base model and thresholds as plain arrays.
-
-    References
-    ----------
-    Hardt, Price and Srebro, Equality of opportunity in supervised learning (NeurIPS
-    2016).
-    """
-
-    network_: Any
-
-    _no_weights = "fairlearn finds its thresholds on rows that count once each"
-
-    constraints: str = CLASSIC_CONSTRAINT
-
-    def _learn(self, rows: TrainingRows) -> Float:
-        target, codes = rows.target, rows.codes
-        for code, group in enumerate(self.groups_):
-            if len(np.unique(target[codes == code])) < 2:
-                message = f"Group {value_label(group)} has rows of one outcome only"
-                raise ValueError(f"{message}; join it with another, or exclude it.")
-        self.solver_ = fit_base(self._base(len(target)), rows.X, target, None)
-        base = stored(self.solver_)
-        optimizer = thresholds.ThresholdOptimizer(
-            estimator=Scores().fit(),
-            constraints=self.constraints,
-            prefit=True,
-            predict_method="predict_proba",
-        )
-        scores = base.positive(rows.X, codes)
-        with warnings.catch_warnings():  # fairlearn calls what pandas 4 will not have
-            warnings.simplefilter("ignore", DeprecationWarning)
-            optimizer.fit(scores[:, None], target, sensitive_features=codes)
-        self.thresholds_ = optimizer.interpolated_thresholder_.interpolation_dict
-        mixtures = [self.thresholds_[code] for code in range(len(self.groups_))]
-        used = np.array([1 - m.get("p_ignore", 0.0) for m in mixtures])
-        constant = np.array([m.get("prediction_constant", 0.0) for m in mixtures])
-        rules = [(m.operation0, m.operation1) for m in mixtures]
-        above = np.array([[rule.operator == ">" for rule in two] for two in rules])
-        self.network_ = GroupThresholds(
-            base,
-            thresholds=np.array([[rule.threshold for rule in two] for two in rules]),
-            signs=np.where(above, 1.0, -1.0),
-            shares=used[:, None] * np.array([[m.p0, m.p1] for m in mixtures]),
-            constants=(1 - used) * constant,
-        )
-        return self._positive(rows.X, codes)
-
-    def _positive(self, rows: Any, group: Codes) -> Float:
-        network: GroupThresholds = self.network_
-        return network.positive(rows, group)
-
-
-HARDT = Method.of(
-    HardtLogistic,
-    key="hardt",
-    label="Hardt",
-    title="Random thresholds by group",
-    summary="A base model with a mixture of two thresholds in each group. It must know "
-    "the group to predict.",
-    source="Hardt, Price and Srebro (NeurIPS 2016), by fairlearn",
-    needs_groups=True,
-)

@@ -14,6 +14,7 @@ from fairdash.methods.base import (
     Asked,
     GroupedClassifier,
     ManyClassifier,
+    WeightedClassifier,
     alike,
 )
 from fairdash.methods.declare import Method, param, vary
@@ -33,7 +34,7 @@ from fairdash.methods.params import (
 ACCEPTED = 1e-6  # residual above which a fit warns
 
 
-class FairLogLoss(ManyClassifier, GroupedClassifier):
+class FairLogLoss(WeightedClassifier, ManyClassifier, GroupedClassifier):
     r"""Fair log-loss: the robust predictor under a constraint on its probabilities.
 
     A predictor P that meets the constraint plays against a Q that must match the
@@ -65,7 +66,7 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
     history_ : DataFrame
         One row: ``epoch``, ``loss`` and ``kkt_residual``.
     ratio_, ratio_history_ : None
-        This method does not weight rows.
+        This method learns no weights.
 
     Warns
     -----
@@ -78,8 +79,6 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
     (AAAI 2020). The paper's subgradient (Eq. 67-71) misses a term; see
     ``docs/fair_log_loss.md``.
     """
-
-    _no_weights = "its solver averages over rows that count once each"
 
     constraints: str = CLASSIC_CONSTRAINT
     alpha: float = vary(
@@ -116,7 +115,7 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
     ) -> None:
         for places in alike(models, ("alpha",)):
             path = [models[place] for place in places]
-            self._fit_path(path, X, y, sensitive_features)
+            self._fit_path(path, X, y, sensitive_features, sample_weight)
 
     def _fit_path(
         self,
@@ -124,17 +123,20 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
         X: ArrayLike,
         y: ArrayLike,
         sensitive_features: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> None:
         """Fit along ``alpha``, each where the last ended."""
         for model in models:
             model._check_params()
-        rows, target, codes, _ = self._training_rows(
-            X, y, sensitive_features, dtype=np.float64
+        training = self._training_rows(
+            X, y, sensitive_features, sample_weight, dtype=np.float64
         )
+        rows, target, codes, _ = training
         groups = self.groups_
-        table = scales(target, codes, groups, models[0].constraints)
+        share = training.each / training.n_rows
+        table = scales(target, codes, share, groups, models[0].constraints)
         scale, labels = table[target, codes], target.astype(np.float64)
-        bound = bounds(labels, models[0].constraints, len(groups))
+        bound = bounds(labels, share, models[0].constraints, len(groups))
         own = len(groups) - 1 if models[0].group_feature == "included" else 0
         indicator = np.eye(len(groups))[codes, 1 : 1 + own]
         design = np.column_stack([rows, np.ones(len(rows)), indicator])
@@ -143,7 +145,7 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
         root = self._init_callback_context(max_subtasks=len(models))
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
         for model in sorted(models, key=lambda model: -model.alpha):
-            game = Saddle(design, labels, scale, bound, model.alpha)
+            game = Saddle(design, labels, share, scale, bound, model.alpha)
             ask = Asked(self, root.subcontext("alpha", max_subtasks=None))
             best, model.n_iter_ = solve(
                 game,

@@ -30,8 +30,8 @@ class Saddle:
 
     .. math::
 
-        L(\theta, \lambda) = \frac1n \sum_i \ell(\theta \cdot x_i, a_i)
-        - y_i\, \theta \cdot x_i + \frac{\alpha}{2} \lVert \theta \rVert^2,
+        L(\theta, \lambda) = \sum_i s_i \left( \ell(\theta \cdot x_i, a_i)
+        - y_i\, \theta \cdot x_i \right) + \frac{\alpha}{2} \lVert \theta \rVert^2,
         \qquad a = S \lambda
 
     convex in :math:`\theta`, concave in :math:`\lambda` and once differentiable, with
@@ -47,6 +47,8 @@ class Saddle:
     ----------
     X : ndarray of shape (n_rows, n_features)
         With a column of ones for the intercept, which is penalised like the others.
+    share : ndarray of shape (n_rows,)
+        :math:`s`: of all rows; sums to one.
     scale : ndarray of shape (n_rows, n_multipliers)
         :math:`S`: one over the share of the row's cell, with sign; 0 outside.
     bound : ndarray of shape (n_multipliers,)
@@ -56,6 +58,7 @@ class Saddle:
 
     X: Float
     y: Float
+    share: Float
     scale: Float
     bound: Float
     alpha: float
@@ -102,19 +105,19 @@ class Position:
         loss[up] = m[up] + np.log(a[up]) + 1
         loss[down] = np.log(-a[down]) + a[down] + 1
         ridge = self.game.alpha / 2 * (self.theta @ self.theta)
-        return float(np.mean(loss - self.game.y * m) + ridge)
+        return float(self.game.share @ (loss - self.game.y * m) + ridge)
 
     @cached_property
     def slope(self) -> Float:
         """Gradient in theta: mean of (Q - y) x, and the penalty's."""
         game = self.game
-        error = (self.played.q - game.y) / len(game.y)
+        error = (self.played.q - game.y) * game.share
         return error @ game.X + game.alpha * self.theta
 
     @cached_property
     def gap(self) -> Float:
         """Gradient in the multipliers: how far each constraint is from holding."""
-        return self.played.p @ self.game.scale / len(self.game.y)
+        return (self.played.p * self.game.share) @ self.game.scale
 
     @cached_property
     def residual(self) -> float:
@@ -127,7 +130,7 @@ class Position:
         game, (p, _, truncated) = self.game, self.played
         weight = (1 + self.pull - 2 * self.pull * p) * p * (1 - p)
         weight[truncated] = 0  # where Q is 0 or 1 whatever theta is
-        root = np.sqrt(np.maximum(weight, 0) / len(p))
+        root = np.sqrt(np.maximum(weight, 0) * game.share)
         hessian = np.zeros((game.X.shape[1], game.X.shape[1]))
         for start in range(0, len(p), CHUNK):
             part = slice(start, start + CHUNK)
@@ -151,15 +154,15 @@ class Position:
         multipliers.
         """
         game, (p, _, truncated) = self.game, self.played
-        tilt = np.where(truncated, 0, p * (1 - p))
-        cross = game.X.T @ (game.scale * tilt[:, None]) / len(p)
+        tilt = np.where(truncated, 0, p * (1 - p)) * game.share
+        cross = game.X.T @ (game.scale * tilt[:, None])
         cut = game.scale[truncated] / self.pull[truncated, None]
         right = np.column_stack([self.slope, cross])
         solved = cho_solve(self.curvature, right, check_finite=False)
         return Eliminated(
             solved[:, 0],
             solved[:, 1:],
-            cut.T @ cut / len(p) + cross.T @ solved[:, 1:],
+            (cut.T * game.share[truncated]) @ cut + cross.T @ solved[:, 1:],
             self.gap - cross.T @ solved[:, 0],
         )
 

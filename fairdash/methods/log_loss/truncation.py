@@ -18,15 +18,16 @@ OUTCOMES = {
 }
 
 
-def bounds(labels: Float, constraints: str, n_groups: int) -> Float:
+def bounds(labels: Float, share: Float, constraints: str, n_groups: int) -> Float:
     """Return the share of the rows that each multiplier's constraint compares."""
-    shares = [np.isin(labels, outcomes).mean() for outcomes in OUTCOMES[constraints]]
+    shares = [np.isin(labels, outcomes) @ share for outcomes in OUTCOMES[constraints]]
     return np.repeat(np.array(shares), n_groups - 1)
 
 
 def scales(
     target: NDArray[np.int64],
     codes: NDArray[np.int64],
+    share: Float,
     groups: NDArray[Any],
     constraints: str,
 ) -> Float:
@@ -37,7 +38,7 @@ def scales(
     columns = []
     for outcomes in OUTCOMES[constraints]:
         chosen = np.isin(target, outcomes)
-        sizes = np.bincount(codes[chosen], minlength=len(groups))
+        sizes = np.bincount(codes[chosen], share[chosen], len(groups))
         if not sizes.all():
             empty = value_label(groups[sizes.argmin()])
             message = (
@@ -48,8 +49,8 @@ def scales(
             raise ValueError(message)
         for group in range(1, len(groups)):
             column = np.zeros((2, len(groups)))
-            column[list(outcomes), group] = len(codes) / sizes[group]
-            column[list(outcomes), 0] = -len(codes) / sizes[0]
+            column[list(outcomes), group] = 1 / sizes[group]
+            column[list(outcomes), 0] = -1 / sizes[0]
             columns.append(column)
     return np.stack(columns, axis=-1)
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.estimators import (
     EFFORTS,
@@ -18,7 +19,6 @@ from fairdash.methods.noisy_groups.estimators import (
 from fairdash.methods.noisy_groups.game import (
     Adam,
     Answer,
-    Codes,
     Float32,
     Mask,
     Opponent,
@@ -75,10 +75,14 @@ class NoisyGroupsDRO(RobustClassifier):
         return [AscentInBall(side, radius, rate) for side in rows.sides]
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
+        self,
+        models: Sequence[Self],
+        rows: Rows,
+        training: TrainingRows,
+        groups: NDArray[Any],
     ) -> ViolationFunction:
         radius, slack = _radii(models, groups), column(models, "slack")
-        return drawn_violations(rows, codes, radius, slack, self.random_state)
+        return drawn_violations(rows, training, radius, slack, self.random_state)
 
 
 METHOD = Method.of(
@@ -121,8 +125,9 @@ class AscentInBall:
         for j, part in enumerate(rows.groups):
             self._base[j, part] = 1 / sizes[j]
             self._base[j, n] = 1 / sizes[j]
-            self._counts[j, n] = sizes[j] - inside[j]
-            self._counts[j, n + 1] = (sizes.sum() - inside.sum()) - self._counts[j, n]
+            own = sizes[j] - inside[j]
+            self._counts[j, n:] = own, (sizes.sum() - inside.sum()) - own
+        np.maximum(self._counts, 0, out=self._counts)  # where weights round
         # decrease takes place where the group has mass: its rows and those beyond
         self._own = [np.append(np.arange(n)[part], n) for part in rows.groups]
         self._p = np.repeat(self._base[None], k, axis=0)
@@ -178,13 +183,17 @@ def _level(values: Float32, counts: Float32, mass: Float32) -> Float32:
         if ((size == before) | (size == 0)).all():
             break
         held *= values
-        reached = (held.sum(axis=-1) - mass) / np.maximum(size, 1)
+        reached = (held.sum(axis=-1) - mass) / np.where(size > 0, size, 1)
         level = np.where(size > 0, np.maximum(reached, level), level)
     return level
 
 
 def drawn_violations(
-    rows: Rows, codes: Codes, radius: Float32, slack: Float32, random_state: object
+    rows: Rows,
+    training: TrainingRows,
+    radius: Float32,
+    slack: Float32,
+    random_state: object,
 ) -> ViolationFunction:
     r"""Return the worst violations over a few draws, as the paper's public code.
 
@@ -196,12 +205,12 @@ def drawn_violations(
     They average over the rows, so they come nowhere near the worst case.
     """
     random = check_random_state(random_state)
-    draws = N_DRAWS, radius.shape[1], len(codes)
+    draws = N_DRAWS, radius.shape[1], len(training.codes)
     moves = random.standard_exponential(draws).astype(np.float32)
     moves /= moves.sum(axis=2, keepdims=True)
     moves *= random.choice(np.array([-1, 1], np.float32), size=draws)
     different, which = np.unique(radius, axis=0, return_inverse=True)
-    tables = [_tilted(rows, codes, radii, moves) for radii in different]
+    tables = [_tilted(rows, training, radii, moves) for radii in different]
 
     def worst(side: SideRows, here: Float32) -> Float32:
         place = rows.sides.index(side)
@@ -211,10 +220,13 @@ def drawn_violations(
     return violation_function(rows, slack, worst)
 
 
-def _tilted(rows: Rows, codes: Codes, radii: Float32, moves: Float32) -> list[Float32]:
+def _tilted(
+    rows: Rows, training: TrainingRows, radii: Float32, moves: Float32
+) -> list[Float32]:
     """Return, by side, normalised weights of its distinct rows in every draw."""
-    groups = np.arange(len(radii))
-    base = (codes == groups[:, None]) / np.bincount(codes)[:, None]
+    codes, each = training.codes, training.each
+    groups = np.arange(len(radii))[:, None]
+    base = (codes == groups) * each / np.bincount(codes, each)[:, None]
     p = np.maximum(base + radii[:, None] * moves, 0).reshape(-1, len(codes))
     merged = np.stack(
         [np.bincount(rows.of_row, draw, minlength=len(rows.share)) for draw in p]

@@ -10,10 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative, check_positive
-from fairdash.methods.base import Asked, ManyClassifier, NetworkClassifier, alike
+from fairdash.methods.base import (
+    Asked,
+    ManyClassifier,
+    NetworkClassifier,
+    TrainingRows,
+    WeightedClassifier,
+    alike,
+)
 from fairdash.methods.declare import Effort, Method, Scalar, param, vary
 from fairdash.methods.noisy_groups.game import (
-    Codes,
     Float32,
     GivenGroups,
     Opponent,
@@ -45,10 +51,8 @@ EFFORTS: dict[Effort, dict[str, Scalar]] = {
 }
 
 
-class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
+class NoisyGroupsClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):
     """Linear classifier under constraints on groups that are known with noise."""
-
-    _no_weights = "its worst cases are over rows that count once each"
 
     constraints: str = vary(
         CONSTRAINT,
@@ -93,10 +97,13 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
     ) -> None:
         for model in models:
             model._check_params()
-        features, target, codes, _ = self._training_rows(
-            X, y, sensitive_features, dtype=np.float32
+        rows = self._training_rows(
+            X, y, sensitive_features, sample_weight, dtype=np.float32
         )
-        prior = np.bincount(codes, minlength=len(self.groups_)) / len(codes)
+        if rows.weight is not None:
+            rows = rows.only(rows.weight > 0)
+        sizes = np.bincount(rows.codes, rows.weight, len(self.groups_))
+        prior = sizes / sizes.sum()
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
         for places in alike(models, self._stackable):
@@ -104,16 +111,14 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
             self._share(stack)
             for model in stack:
                 model.noisy_prior_ = prior
-            self._fit_stack(stack, features, target, codes, root)
+            self._fit_stack(stack, rows, root)
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
 
     @abstractmethod
     def _fit_stack(
         self,
         stack: Sequence[Self],
-        X: Float32,
-        target: Codes,
-        codes: Codes,
+        training: TrainingRows,
         root: CallbackContext,
     ) -> None:
         """Fit models that differ in stackable parameters only."""
@@ -158,7 +163,11 @@ class GameClassifier(NoisyGroupsClassifier):
         return [GivenGroups(side) for side in rows.sides]
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
+        self,
+        models: Sequence[Self],
+        rows: Rows,
+        training: TrainingRows,
+        groups: NDArray[Any],
     ) -> ViolationFunction:
         """Return what gives each model's violation from decisions of distinct rows."""
         return violation_function(rows, column(models, "slack"))
@@ -166,13 +175,13 @@ class GameClassifier(NoisyGroupsClassifier):
     def _fit_stack(
         self,
         stack: Sequence[Self],
-        X: Float32,
-        target: Codes,
-        codes: Codes,
+        training: TrainingRows,
         root: CallbackContext,
     ) -> None:
         first = stack[0]
-        rows = compress(X, target, codes, first.groups_, SIDES[first.constraints])
+        X, target, codes, weight = training
+        sides = SIDES[first.constraints]
+        rows = compress(X, target, codes, first.groups_, sides, weight)
         for start in range(0, len(stack), TOGETHER):
             part = stack[start : start + TOGETHER]
             played = play(
@@ -182,7 +191,7 @@ class GameClassifier(NoisyGroupsClassifier):
                 multiplier_rate=column(part, "multiplier_rate"),
                 slack=column(part, "slack") + HINGE_SLACK,
                 n_iterations=first.max_iter,
-                violation=first._violations(part, rows, codes, first.groups_),
+                violation=first._violations(part, rows, training, first.groups_),
                 stopped=Asked(self, root.subcontext("part", max_subtasks=None)),
             )
             decided = by_model(played.theta, rows.X.T) > 0
@@ -270,7 +279,11 @@ class NoisyGroupsUnconstrained(GameClassifier):
     random_state: Any = NO_RANDOM_STATE
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
+        self,
+        models: Sequence[Self],
+        rows: Rows,
+        training: TrainingRows,
+        groups: NDArray[Any],
     ) -> ViolationFunction:
         return lambda decided: np.zeros(len(decided), np.float32)
 

@@ -111,20 +111,25 @@ def compress(
     codes: Codes,
     groups: NDArray[np.generic],
     sides: tuple[Side, ...],
+    weight: NDArray[np.float64] | None = None,
 ) -> Rows:
-    """Merge equal rows and sort by outcome, where a rate asks for it, and by group."""
+    """Merge equal rows and sort by outcome, where a rate asks for it, and by group.
+
+    ``weight`` says how many rows each stands for, above 0.
+    """
     for side in sides:
         side.check_groups(y, codes, groups)
     features = np.asarray(X, dtype=np.float32)
     by_outcome = y if len(sides[0].outcomes) == 1 else np.zeros_like(y)
     keyed = np.column_stack([1 - by_outcome, codes, y, features]).astype(np.float32)
-    first, of_row, counts = _distinct(keyed)
+    first, of_row = _distinct(keyed)
+    counts, n = np.bincount(of_row, weight), len(y) if weight is None else weight.sum()
     order = np.lexsort((codes[first], -by_outcome[first]))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     first = first[order]
     often: Float32 = counts[order].astype(np.float32)
-    sizes = np.bincount(codes, minlength=len(groups)).astype(np.float32)
+    sizes = np.bincount(codes, weight, len(groups)).astype(np.float32)
     parts = []
     for side in sides:
         (where,) = np.nonzero(side.rows(y[first]))
@@ -135,7 +140,7 @@ def compress(
     return Rows(
         X=np.column_stack([features[first], np.ones(len(first), np.float32)]),
         sign=np.where(y[first] == 1, 1, -1).astype(np.float32),
-        share=(often / len(y)).astype(np.float32),
+        share=(often / n).astype(np.float32),
         sides=tuple(parts),
         of_row=place[of_row],
     )
@@ -379,11 +384,9 @@ def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
     return overall, np.multiply(turned, -share, out=turned)
 
 
-def _distinct(keyed: Float32) -> tuple[Codes, Codes, Codes]:
-    """Return the first place, the number and the count of every distinct row."""
+def _distinct(keyed: Float32) -> tuple[Codes, Codes]:
+    """Return the first place of every distinct row, and which each row is."""
     rows = np.ascontiguousarray(keyed + np.float32(0))  # -0.0 becomes 0.0
     whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first, of_row, counts = np.unique(
-        whole, return_index=True, return_inverse=True, return_counts=True
-    )
-    return first, of_row.ravel(), counts
+    _, first, of_row = np.unique(whole, return_index=True, return_inverse=True)
+    return first, of_row.ravel()

@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative
-from fairdash.methods.base import Asked, MixtureClassifier
+from fairdash.methods.base import Asked, MixtureClassifier, TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.estimators import (
     FORMER_NOISE,
@@ -19,7 +19,6 @@ from fairdash.methods.noisy_groups.estimators import (
 )
 from fairdash.methods.noisy_groups.game import (
     Adam,
-    Codes,
     Float32,
     Mask,
     Rows,
@@ -111,14 +110,13 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
     def _fit_stack(
         self,
         stack: Sequence[Self],
-        X: Float32,
-        target: Codes,
-        codes: Codes,
+        training: TrainingRows,
         root: CallbackContext,
     ) -> None:
+        X, target, codes, weight = training
         for model in stack:
             sides = SIDES[model.constraints]
-            rows = compress(X, target, codes, model.groups_, sides)
+            rows = compress(X, target, codes, model.groups_, sides, weight)
             ask = Asked(self, root.subcontext("part", max_subtasks=None))
             model._play_rounds(rows, noises([model]), ask)
 

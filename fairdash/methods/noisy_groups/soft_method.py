@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.estimators import (
     EFFORTS,
@@ -19,7 +20,6 @@ from fairdash.methods.noisy_groups.game import (
     CLIP,
     Adam,
     Answer,
-    Codes,
     Float32,
     Mask,
     Opponent,
@@ -85,7 +85,11 @@ class NoisyGroupsSoft(RobustClassifier):
         return [AscentSoft(side, b, rate) for side in rows.sides]
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
+        self,
+        models: Sequence[Self],
+        rows: Rows,
+        training: TrainingRows,
+        groups: NDArray[Any],
     ) -> ViolationFunction:
         return soft_violations(rows, noises(models), column(models, "slack"))
 
@@ -128,7 +132,9 @@ def soft_violations(
         size = np.stack([inside - positive, positive], axis=-1)
         value = np.broadcast_to([0.0, float(sign)], size.shape)
         budget = prior[:, None] * group_given_noisy
-        mean, _ = soft_ratio_max(size, value, prior - inside, budget, budget)
+        mean, _ = soft_ratio_max(
+            size, value, np.maximum(prior - inside, 0), budget, budget
+        )
         return np.asarray(sign * mean, dtype=np.float32)
 
     return violation_function(rows, slack, worst)

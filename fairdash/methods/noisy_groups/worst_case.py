@@ -196,7 +196,8 @@ def capped_level(
     np.cumsum(slope[..., :-1] * -np.diff(at, axis=-1), axis=-1, out=reached[..., 1:])
     last = (reached <= mass[..., None]).sum(axis=-1, keepdims=True) - 1
     short = mass[..., None] - np.take_along_axis(reached, last, -1)
-    steep = np.maximum(np.take_along_axis(slope, last, -1), 1)
+    steep = np.take_along_axis(slope, last, -1)
+    steep = np.where(steep > NOTHING * counts.max(), steep, 1)
     return (np.take_along_axis(at, last, -1) - short / steep)[..., 0]
 
 
