@@ -44,16 +44,15 @@ class Part:
     def counts(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
         """Return subgroup, group, n and positives of a rate of decisions, (n_rows,)."""
         about = catalog.rate_of(measure)[0](self.y, np.ones(len(self.y)))
+        present = np.unique(self.groups)
         tables = []
         for name, within in {OVERALL: about, **self.inside}.items():
             mine = about & within
-            rows = pd.DataFrame({"group": self.groups[mine], "yes": decided[mine]})
-            totals = rows.groupby("group")["yes"].agg(["size", "sum"])
-            totals = totals.reindex(np.unique(self.groups), fill_value=0)
-            totals.columns = pd.Index(["n", "positives"])
-            tables.append(
-                totals.rename_axis("group").reset_index().assign(subgroup=name)
-            )
+            groups = self.groups[mine]
+            size = np.bincount(groups, minlength=present[-1] + 1)
+            positive = np.bincount(groups[decided[mine]], minlength=present[-1] + 1)
+            cells = {"n": size[present], "positives": positive[present]}
+            tables.append(pd.DataFrame({"group": present, **cells, "subgroup": name}))
         return pd.concat(tables, ignore_index=True)
 
     def tested(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:

@@ -69,7 +69,12 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
 
 def certify(sweep: StoredSweep, state: Controls) -> None:
     """Draw the model that keeps two limits for certain, and lead to it."""
-    with more("Certify", icon=":material/verified:"):
+    place = more(
+        "Certify", icon=":material/verified:", key="certify", on_change="rerun"
+    )
+    if not place.open:
+        return  # a certificate of hundreds of models takes seconds
+    with place:
         di = _limit("Gap at most", "most_di", state.limit)
         worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
         limits = {PARITY: di, _WORST: worst}

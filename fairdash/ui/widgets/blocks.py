@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from fairdash._escaping import as_csv, plain
 from fairdash._validation import explain_invalid
@@ -38,7 +39,7 @@ def controls(columns: int = 4) -> DeltaGenerator:
 
 def more(
     label: str = "More", *, icon: str = ":material/tune:", **how: Any
-) -> DeltaGenerator:
+) -> PopoverContainer:
     """Return a popover for the remaining controls, in line with those of the bar.
 
     ``how`` is what else `streamlit.popover` is told, such as a key that opens it.
