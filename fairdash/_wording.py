@@ -81,7 +81,7 @@ def interval(low: float, high: float, style: Callable[[float], str] = number) ->
     """Return 0.092–0.199, 63.5–66.7% or, with a negative bound, −0.118 to −0.031."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
-    first, second = style(low), style(high)
+    first, second = style(low).removesuffix(" pt"), style(high)
     if MINUS in first + second or "+" in first + second:
         return f"{first} to {second}"
     return f"{first.removesuffix('%')}–{second}"
@@ -98,6 +98,11 @@ def between(low: float, high: float, digits: int = 3) -> str:
 def in_points(share: float) -> str:
     """Return a share in percentage points, without the unit: 16.1."""
     return number(100 * share, 1)
+
+
+def gap_size(gap: float) -> str:
+    """Return a gap of shares in percentage points: 12.2 pt."""
+    return f"{in_points(gap)} pt" if math.isfinite(gap) else UNDEFINED
 
 
 def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> str:

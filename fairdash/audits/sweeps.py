@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import Kpi, change, number, percent, points
+from fairdash._wording import Kpi, gap_size, in_points, percent, points
 from fairdash.audits.gaps.evaluation import chance_worst
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import (
@@ -33,8 +33,8 @@ from fairdash.sweep import (
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (
     ("accuracy", "Accuracy", percent),
-    (PARITY, "Gap", number),
-    ("worst_1_di", "Largest local gap", number),
+    (PARITY, "Gap", gap_size),
+    ("worst_1_di", "Largest local gap", gap_size),
 )
 
 
@@ -187,14 +187,12 @@ def _card(
     label: str,
     style: Any,
 ) -> Kpi:
-    share, name = metric == "accuracy", f"test_{metric}"
+    name = f"test_{metric}"
     spread, note, delta = row[f"{name}_sd"], "one seed", ""
     if not np.isnan(spread):
-        words = f"{100 * spread:.1f}" if share else number(spread)
-        note = f"± {words} over seeds"
+        note = f"± {in_points(spread)} over seeds"
     if before is not None:
-        difference = row[name] - before[name]
-        delta = points(difference) if share else change(difference)
+        delta = points(row[name] - before[name])
     return Kpi(label, style(row[name]), note, delta=delta)
 
 
@@ -206,6 +204,6 @@ def _limit_card(point: "pd.Series[Any]", limit: float) -> Kpi:
         "Within limit",
         "yes" if point["within"] else "no",
         note,
-        help=f"Whether the gap is at most {limit:g} on validation rows, by which "
-        "models are chosen.",
+        help=f"Whether the gap is at most {100 * limit:g} points on validation rows, "
+        "by which models are chosen.",
     )

@@ -1,10 +1,12 @@
 """The front of a sweep: what accuracy costs in fairness, method by method."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
-from fairdash._wording import floor_words, number, percent
+from fairdash._wording import floor_words, gap_size, number, percent
 from fairdash.plots._rows import (
     chance_alone,
     records,
@@ -17,30 +19,32 @@ from fairdash.plots.theme import (
     Spec,
     fade,
     finish,
+    gap_axis,
     method_mark,
     text,
+    value_axis,
 )
 
 _LIMITED = "demographic_parity_difference"
 
-METRICS = {
-    "accuracy": ("accuracy", True),
-    "worst_1_di": ("largest local gap (← fairer)", False),
-    _LIMITED: ("gap (← fairer)", False),
-    "worst_2_di": ("mean of the 2 largest local gaps (← fairer)", False),
-    "worst_3_di": ("mean of the 3 largest local gaps (← fairer)", False),
-    "equalized_odds_difference": ("odds gap (← fairer)", False),
-    "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
-    "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
-    "balanced_accuracy": ("balanced accuracy", True),
-    "auc": ("AUC", False),
-    "log_loss": ("log loss", False),
+METRICS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "accuracy": ("accuracy", percent),
+    "worst_1_di": ("largest local gap (← fairer)", gap_size),
+    _LIMITED: ("gap (← fairer)", gap_size),
+    "worst_2_di": ("mean of the 2 largest local gaps (← fairer)", gap_size),
+    "worst_3_di": ("mean of the 3 largest local gaps (← fairer)", gap_size),
+    "equalized_odds_difference": ("odds gap (← fairer)", gap_size),
+    "equal_opportunity_difference": ("opportunity gap (← fairer)", gap_size),
+    "demographic_parity_ratio": ("demographic parity ratio (fairer →)", number),
+    "balanced_accuracy": ("balanced accuracy", percent),
+    "auc": ("AUC", number),
+    "log_loss": ("log loss", number),
 }
 
 
 def metric_words(metric: str, value: float) -> str:
-    """Return a value as the screen writes that metric: 65.1% or 0.144."""
-    return percent(value, 1) if METRICS[metric][1] else number(value)
+    """Return a value as the screen writes that metric: 65.1%, 14.4 pt or 0.144."""
+    return METRICS[metric][1](value)
 
 
 def plot_front(
@@ -86,8 +90,8 @@ def plot_front(
     own = own.assign(method=own["label"], within=True, front=True)
     data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
     layout: Spec = {
-        "xaxis": _axis(axes[0]) | {"showgrid": True},
-        "yaxis": _axis(axes[1]),
+        "xaxis": _axis(axes[0], shown["x"]) | {"showgrid": True},
+        "yaxis": _axis(axes[1], shown["y"]),
     }
     layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
     if axes[0] == _LIMITED:
@@ -95,7 +99,7 @@ def plot_front(
         layout["shapes"] = [line | {"layer": "below"}]
         place: Spec = {"x": limit, "xanchor": "left", "xshift": 4}
         place |= {"y": 0, "yref": "y domain", "yanchor": "bottom"}
-        layout["annotations"] = [text(f"limit {limit:g}", INK, **place)]
+        layout["annotations"] = [text(f"limit {gap_size(limit)}", INK, **place)]
     table = models.drop(columns=["colour_role", "line"])
     if len(own):
         rows = own[["label", "x", "y"]].assign(method="own scores")
@@ -113,8 +117,8 @@ def _headline(models: pd.DataFrame, limit: float) -> str:
     """How many settings keep the limit, on validation and on test rows."""
     within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
-        f"{within} of {len(models)} keep the gap within {limit:g} on validation rows, "
-        f"{on_test} on test rows"
+        f"{within} of {len(models)} keep the gap within {gap_size(limit)} on "
+        f"validation rows, {on_test} on test rows"
     )
 
 
@@ -193,9 +197,11 @@ def _mark(of_method: pd.DataFrame) -> tuple[str, str]:
     return method_mark(of_method["colour_role"].iloc[0])
 
 
-def _axis(metric: str) -> Spec:
-    title, share = METRICS[metric]
-    return {"title": title, "tickformat": ".1~%" if share else "~g", "nticks": 6}
+def _axis(metric: str, values: "pd.Series[Any]") -> Spec:
+    title, style = METRICS[metric]
+    if style is gap_size:
+        return gap_axis(title.replace(" (", ", points ("), float(values.max()))
+    return value_axis(title, ".1~%" if style is percent else "~g")
 
 
 def _hover(row: Spec, axes: tuple[str, str]) -> str:

@@ -8,10 +8,11 @@ import pandas as pd
 
 from fairdash._wording import (
     NO_SUBGROUPS,
-    between,
     count,
     fitting,
+    gap_size,
     group_label,
+    interval,
     number,
 )
 from fairdash.plots._rows import (
@@ -28,6 +29,7 @@ from fairdash.plots.theme import (
     INK,
     Picture,
     Spec,
+    gap_axis,
     group_colours,
     model_marks,
     text,
@@ -36,7 +38,7 @@ from fairdash.plots.theme import (
 
 MOST_MODELS = 4
 _LOWEST = 240  # pixels
-_PLANTED = "planted: true gap in people's decisions"
+_PLANTED = "planted gap (truth)"
 _SPLIT = (0.76, 0.83)  # where gaps end and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
 
@@ -51,6 +53,8 @@ def plot_local_di(
     symbol: str = "P(ŷ = 1)",
     feature: str = "",
     truth: Mapping[str, float] = MappingProxyType({}),
+    points: bool = True,
+    said: str = "",
 ) -> Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
@@ -72,7 +76,12 @@ def plot_local_di(
     truth : mapping, optional
         The true gap in people's decisions in planted subgroups of a sample, a quiet
         mark in their rows.
+    points : bool
+        Whether gaps are of shares, and so in percentage points.
+    said : str
+        The subgroup that the verdict names; its name is bold.
     """
+    style = gap_size if points else number
     labels = models["label"].tolist()
     if not 1 <= len(labels) <= MOST_MODELS:
         raise ValueError(f"`models` must have 1 to {MOST_MODELS} rows.")
@@ -85,7 +94,7 @@ def plot_local_di(
         zip(records(models), colours, offsets(len(labels)), strict=True)
     ):
         label, overall = model["label"], float(model["overall"])
-        words = f"over all rows {number(overall)}"
+        words = f"over all rows {style(overall)}"
         series.append(
             Series(
                 f"{label} · {words}",
@@ -101,7 +110,7 @@ def plot_local_di(
                 own,
                 "gap",
                 ("ci_low", "ci_high"),
-                _hover(values[values["label"] == label], groups, symbol),
+                _hover(values[values["label"] == label], groups, symbol, style),
                 series=i,
                 aside=aside,
                 rows=[rows[name] for name in own["subgroup"].astype(str)],
@@ -122,12 +131,20 @@ def plot_local_di(
         bars = _counts(counts, places, groups, feature)
         return [*bars, *_true_gaps(places, truth)]
 
+    title, across = f"gap in {symbol}", Spec(showgrid=True, range=[0, top])
+    across |= {"domain": [0, _SPLIT[0]]}
+    if points:
+        axis = gap_axis(f"{title}, points", top, **across)
+    else:
+        axis = value_axis(title, ".2f", **across)
+
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
         subgroups,
         series,
-        [Panel(_values(top, symbol), chance)],
+        [Panel(axis, chance, style=style)],
         reasons=reasons_of(first),
+        said=said,
         grouped=True,
         extra=lambda places: beside(dict(zip(subgroups, places, strict=True))),
         layout=_beside(groups, feature),
@@ -144,8 +161,9 @@ def plot_local_di(
             label=labels[-1],
             chance=chance,
             constant=records(models)[-1].get("constant", 0.0),
+            style=style,
         ),
-        _describe(table, models),
+        _describe(table, models, style),
         table,
     )
 
@@ -156,6 +174,7 @@ def local_finding(
     label: str,
     chance: float = float("nan"),
     constant: float = 0.0,
+    style: Callable[[float], str] = gap_size,
 ) -> str:
     """Say where the model ``label`` is worst.
 
@@ -168,7 +187,7 @@ def local_finding(
     if not cells:
         return "No subgroup is estimable: choose wider ones or a smaller size"
     worst = max(cells, key=lambda cell: float(cell["gap"]))
-    widest = number(worst["gap"], 2)
+    widest = style(worst["gap"])
     if float(worst["gap"]) <= chance:
         return f"The largest gap, {widest}, is within what chance shows"
     if worst["subgroup"] == NO_SUBGROUPS:
@@ -179,7 +198,9 @@ def local_finding(
     )
 
 
-def _describe(table: pd.DataFrame, models: pd.DataFrame) -> str:
+def _describe(
+    table: pd.DataFrame, models: pd.DataFrame, style: Callable[[float], str]
+) -> str:
     """Alt text: the worst subgroup and the gap over all rows of every model."""
     parts = []
     for row in records(models):
@@ -187,14 +208,17 @@ def _describe(table: pd.DataFrame, models: pd.DataFrame) -> str:
         worst = "no estimable subgroup"
         if len(own):
             cell = own.loc[own["gap"].idxmax()]
-            ends = between(cell["ci_low"], cell["ci_high"])
-            worst = f"worst for {cell['subgroup']}, {number(cell['gap'])} ({ends})"
-        parts.append(f"{row['label']}: {worst}, over all rows {number(row['overall'])}")
+            ends = interval(cell["ci_low"], cell["ci_high"], style)
+            worst = f"worst for {cell['subgroup']}, {style(cell['gap'])} ({ends})"
+        parts.append(f"{row['label']}: {worst}, over all rows {style(row['overall'])}")
     return f"Gaps of subgroups with 95% intervals. {'; '.join(parts)}."
 
 
 def _hover(
-    cells: pd.DataFrame, groups: tuple[str, ...], symbol: str
+    cells: pd.DataFrame,
+    groups: tuple[str, ...],
+    symbol: str,
+    style: Callable[[float], str],
 ) -> Callable[[Spec], str]:
     """Return what says of a row of one model its gap and the value of each group."""
     values = cells.set_index(["subgroup", "group"])["value"]
@@ -204,8 +228,8 @@ def _hover(
             return ""
         own = values.loc[row["subgroup"]]
         of_groups = ", ".join(f"{group} {number(own[group])}" for group in groups)
-        interval = between(row["ci_low"], row["ci_high"])
-        gap = f"{number(row['gap'])} ({interval}), {row['n']:,.0f} rows"
+        ends = interval(row["ci_low"], row["ci_high"], style)
+        gap = f"{style(row['gap'])} ({ends}), {row['n']:,.0f} rows"
         return f"{row['subgroup']}: {gap}<br>{symbol}: {of_groups}"
 
     return hover
@@ -230,7 +254,7 @@ def _true_gaps(places: dict[str, float], truth: Mapping[str, float]) -> list[Spe
             },
             "name": _PLANTED,
             "showlegend": True,
-            "hovertext": [f"true gap {number(gap)}" for gap in drawn.values()],
+            "hovertext": [f"true gap {gap_size(gap)}" for gap in drawn.values()],
             "hovertemplate": "%{hovertext}<extra></extra>",
         }
     ]
@@ -262,16 +286,6 @@ def _counts(
             }
         )
     return bars
-
-
-def _values(top: float, symbol: str) -> Spec:
-    return value_axis(
-        f"gap in {symbol}",
-        ".2f",
-        range=[0, top],
-        showgrid=True,
-        domain=[0, _SPLIT[0]],
-    )
 
 
 def _beside(groups: tuple[str, ...], feature: str) -> Spec:

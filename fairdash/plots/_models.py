@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fairdash._wording import between, number, percent, wrap
+from fairdash._wording import gap_size, interval, percent, wrap
 from fairdash.plots._rows import (
     Panel,
     Series,
@@ -13,6 +13,7 @@ from fairdash.plots._rows import (
 from fairdash.plots.theme import (
     Picture,
     Spec,
+    gap_axis,
     model_marks,
     value_axis,
 )
@@ -42,17 +43,17 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
     for panel, (metric, title) in enumerate(PANELS.items()):
         share = metric == "accuracy"
         domain = [0.36 * panel, 0.36 * panel + 0.28]
-        axis: Spec = {"tickangle": 0, "showgrid": True, "domain": domain}
-        axis |= {"rangemode": "normal" if share else "tozero"}
-        ticks = ".1~%" if share else "~g"
-        axis = value_axis("", ticks, nticks=3, **axis)
+        axis: Spec = {"nticks": 3, "tickangle": 0, "showgrid": True, "domain": domain}
+        if share:
+            axis = value_axis("", ".1~%", **axis)
+        else:
+            largest = float(table[f"{metric}_high"].max())
+            axis = gap_axis("", largest, rangemode="tozero", **axis)
         panels.append(Panel(axis, words=f"<b>{title}</b>"))
-        words = [percent(v, 1) if share else number(v) for v in table[metric]]
+        words = [_value(row, metric) for row in records(table)]
 
         def hover(row: Spec, metric: str = metric, title: str = title) -> str:
-            share = metric == "accuracy"
-            value = percent(row[metric], 1) if share else number(row[metric])
-            return f"{title} {value}, {_interval(row, metric)}"
+            return f"{title} {_value(row, metric)}, {_interval(row, metric)}"
 
         own = marks_of(table, metric, (f"{metric}_low", f"{metric}_high"), hover)
         own = own.assign(words=words)
@@ -79,10 +80,10 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
 def _describe(table: pd.DataFrame) -> str:
     """Alt text: the three numbers of every model."""
     models = "; ".join(
-        f"{row['label']}: accuracy {percent(row['accuracy'], 1)}, "
-        f"gap {number(row['demographic_parity_difference'])}, "
-        f"largest local gap {number(row['worst_1_di'])} "
-        f"({between(row['worst_1_di_low'], row['worst_1_di_high'])})"
+        f"{row['label']}: accuracy {_value(row, 'accuracy')}, "
+        f"gap {_value(row, 'demographic_parity_difference')}, "
+        f"largest local gap {_value(row, 'worst_1_di')} "
+        f"({_interval(row, 'worst_1_di')})"
         for row in records(table)
     )
     return f"Models with 95% intervals. {models}."
@@ -96,8 +97,10 @@ def _names(table: pd.DataFrame) -> list[str]:
     ]
 
 
+def _value(row: Spec, metric: str) -> str:
+    return percent(row[metric]) if metric == "accuracy" else gap_size(row[metric])
+
+
 def _interval(row: Spec, metric: str) -> str:
-    low, high = row[f"{metric}_low"], row[f"{metric}_high"]
-    if metric == "accuracy":
-        return f"{percent(low, 1)}–{percent(high, 1)}"
-    return between(low, high)
+    style = percent if metric == "accuracy" else gap_size
+    return interval(row[f"{metric}_low"], row[f"{metric}_high"], style)

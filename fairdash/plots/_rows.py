@@ -143,6 +143,7 @@ class Panel:
         The axis, as Plotly takes it.
     chance : float
         Value up to which chance alone reaches, a grey band; NaN draws none.
+        ``style`` writes it.
     limit : float
         Value of a dashed line that matters by itself, such as 0; NaN draws none.
     words : str
@@ -153,6 +154,7 @@ class Panel:
     chance: float = float("nan")
     limit: float = float("nan")
     words: str = ""
+    style: Callable[[float], str] = number
 
 
 def marks_of(
@@ -190,6 +192,7 @@ def draw_rows(
     *,
     reasons: Sequence[str] = (),
     ticks: Sequence[str] | None = None,
+    said: str = "",
     grouped: bool = False,
     joined: bool = False,
     extra: Callable[[list[float]], list[Spec]] = lambda _places: [],
@@ -208,7 +211,8 @@ def draw_rows(
         value, low, high (NaN without an interval), aside (part of a row by which it
         stands lower), hover; and if needed words (drawn above it).
     labels : sequence of str
-        Names of the rows, from top to bottom; ``ticks`` are these in lines.
+        Names of the rows, from top to bottom; ``ticks`` are these in lines. The one
+        that is ``said`` is bold.
     reasons : sequence of str
         For each row why it has no estimate, "" if it has one.
     grouped : bool
@@ -227,6 +231,9 @@ def draw_rows(
     rows = name_axis(labels, places, below)
     if ticks is not None:
         rows["ticktext"] = list(ticks)
+    if said in labels:
+        words = rows["ticktext"][list(labels).index(said)]
+        rows["ticktext"][list(labels).index(said)] = f"<b>{words}</b>"
     across = [_across(i) for i in range(len(panels))]
     at = np.array([places[row] for row in marks["row"]]) + marks["aside"].to_numpy()
     data = _joins(marks, at, series) if joined else []
@@ -313,7 +320,7 @@ def _panel_notes(panel: Panel, axis: str, rows: Spec) -> tuple[list[Spec], list[
     notes: list[Spec] = []
     if np.isfinite(panel.chance):
         shapes.append(chance_band(panel.chance, xref=axis))
-        words = f"by chance {number(panel.chance)}"
+        words = f"by chance {panel.style(panel.chance)}"
         inside = panel.chance > panel.axis["range"][1] / 2
         place: Spec = {"x": panel.chance, "xref": axis, "xshift": -4 if inside else 4}
         place |= {"xanchor": "right" if inside else "left"}

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import between, number
+from fairdash._wording import between, gap_size, number
 from fairdash.plots._rows import dots, interval_bars, numbers, records, scatter
 from fairdash.plots.theme import (
     INK,
@@ -14,9 +14,9 @@ from fairdash.plots.theme import (
     Spec,
     fade,
     finish,
+    gap_axis,
     method_mark,
     text,
-    value_axis,
 )
 
 _LARGEST = 26  # diameter of the largest subgroup's dot, in pixels
@@ -61,7 +61,11 @@ def plot_ratio_against_di(
     equal: Spec = {"type": "line", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
     equal |= {"xref": "x domain", "line": {"color": MUTED, "width": 1, "dash": "dot"}}
     layout: Spec = {
-        "xaxis": value_axis(f"gap of {reference}", ".2f", rangemode="tozero"),
+        "xaxis": gap_axis(
+            f"gap of {reference}, points",
+            float(shown["ci_high"].max()),
+            rangemode="tozero",
+        ),
         "yaxis": {"title": "mean weight r", "nticks": 6},
         "shapes": [equal],
         "annotations": _extremes(shown, names),
@@ -84,7 +88,7 @@ def _describe(shown: pd.DataFrame, related: Any) -> str:
         return f"{start}."
     top = max(records(shown), key=lambda cell: float(cell["mean_ratio"]))
     where = f"largest mean weight {number(top['mean_ratio'], 2)} for {top['subgroup']}"
-    return f"{start}; {where}, whose gap is {number(top['local_di'])}."
+    return f"{start}; {where}, whose gap is {gap_size(top['local_di'])}."
 
 
 def _headline(low: float, high: float) -> str:
@@ -100,7 +104,7 @@ def _headline(low: float, high: float) -> str:
 
 def _hover(cell: Spec) -> str:
     weight = f"mean r {number(cell['mean_ratio'], 2)}"
-    return f"{cell['subgroup']}: {weight}, gap {number(cell['local_di'])}"
+    return f"{cell['subgroup']}: {weight}, gap {gap_size(cell['local_di'])}"
 
 
 def _extremes(shown: pd.DataFrame, names: list[str]) -> list[Spec]:

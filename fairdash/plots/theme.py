@@ -6,6 +6,7 @@ Colours are tokens, not values: the browser swaps them for the colours of
 margins, fonts and axis titles, so ``finish`` sets these on the figure itself.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -194,6 +195,19 @@ def value_axis(
     """Return an axis: its title, and the format and the number of its ticks."""
     ticks = {"tickformat": tickformat} if tickformat else {}
     return {"title": title, "nticks": nticks, **ticks, **more}
+
+
+def gap_axis(title: str, largest: float, *, nticks: int = 6, **more: Any) -> Spec:
+    """Return an axis of gaps of shares up to ``largest``, its ticks in points.
+
+    D3 has no number format for points, so that ticks are written here.
+    """
+    least = max(largest if math.isfinite(largest) else 1.0, 1e-4) / (nticks - 1)
+    size = 10 ** math.floor(math.log10(least))
+    step = next(size * of for of in (1, 2, 5, 10) if size * of >= least)
+    at = [step * i for i in range(nticks + 1)]
+    words = [f"{100 * value:g}" for value in at]
+    return {"title": title, "tickvals": at, "ticktext": words, **more}
 
 
 def finish(

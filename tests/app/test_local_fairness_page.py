@@ -105,7 +105,7 @@ def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
         by_model.append(table.set_index("subgroup")["gap"])
     worst = sum(gap.max() for gap in by_model) / 2
     mean = pd.concat(by_model).groupby(level=0).mean()
-    assert numbers(page)["Largest gap"] == f"{worst:.3f}"
+    assert numbers(page)["Largest gap"] == f"{100 * worst:.1f} pt"
     shown = ranked(page).set_index("Subgroup")["Gap"].to_dict()
     assert shown == pytest.approx(mean.to_dict())
     again = visit("Local fairness", **page.query_params)
@@ -206,7 +206,7 @@ def test_a_sample_shows_its_planted_gap(visit):
     (run,) = ui.store().runs()
     page = visit("Local fairness", run=run.id, data=run.dataset_id)
     assert not page.exception
-    name = "planted: true gap in people's decisions"
+    name = "planted gap (truth)"
     (marks,) = [m for m in drawn(page)["data"] if m.get("name") == name]
     truth = SAMPLES["loans"].truth().subgroups
     assert sorted(marks["x"]) == sorted(truth.loc[truth["planted"], "decided"])

@@ -43,11 +43,11 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
     assert worst == pytest.approx(gaps.max(axis=1).mean())
     # the last model is looked at: cards and table of subgroups are of it
     mark = [t for t in drawn(page)["data"] if t.get("mode") == "markers"][-1]
-    assert mark["name"] == f"{main} · over all rows {overall:.3f}"
+    assert mark["name"] == f"{main} · over all rows {_wording.gap_size(overall)}"
     assert sorted(mark["x"]) == pytest.approx(sorted(gaps.mean()))
     local = numbers(page)
-    assert local["Largest gap"] == f"{worst:.3f}"
-    assert local["Gap over all rows"] == f"{overall:.3f}"
+    assert local["Largest gap"] == f"{_wording.gap_size(worst)}"
+    assert local["Gap over all rows"] == f"{_wording.gap_size(overall)}"
     table = page.dataframe[-1].value.set_index("Subgroup")
     assert table["Gap"].to_dict() == pytest.approx(gaps.mean().to_dict())
     for group, mean in rates.groupby("branch").mean().items():
@@ -59,8 +59,8 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
     shown = numbers(page)
     assert shown["Accuracy"] == f"{accuracy:.1%}"
     assert (shown["Gap"], shown["Largest local gap"]) == (
-        f"{overall:.3f}",
-        f"{worst:.3f}",
+        f"{_wording.gap_size(overall)}",
+        f"{_wording.gap_size(worst)}",
     )
     before = figures_of(exported(data, models["Unconstrained"], seeds))
     chips = {m.label: m.delta for m in page.metric}
@@ -89,6 +89,6 @@ def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once):
         values = dict(zip(cards, setting["values"], strict=True))
         accuracy, gap, worst = test[setting["label"]]
         assert values["Accuracy"]["value"] == f"{accuracy:.1%}"
-        assert values["Gap"]["value"] == f"{gap:.3f}"
-        assert values["Largest local gap"]["value"] == f"{worst:.3f}"
-        assert values["Gap"]["delta"] == _wording.change(gap - test["Unconstrained"][1])
+        assert values["Gap"]["value"] == f"{_wording.gap_size(gap)}"
+        assert values["Largest local gap"]["value"] == f"{_wording.gap_size(worst)}"
+        assert values["Gap"]["delta"] == _wording.points(gap - test["Unconstrained"][1])

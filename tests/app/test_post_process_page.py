@@ -7,6 +7,7 @@ from reading import figures, labels, numbers, widget, words
 from toys import ROLES, people
 
 from fairdash import ui
+from fairdash._wording import gap_size
 from fairdash.datasets import Subgroups, split
 from fairdash.postprocessing import RampThreshold
 from fairdash.sweep import MethodGrid
@@ -60,7 +61,7 @@ def test_the_first_screen_is_the_most_accurate_ramp_on_test_rows(visit, run_id):
     _, (accuracy, gap) = expected(run_id, gamma=0.1)
     shown = numbers(page)
     assert shown["Expected accuracy"] == f"{accuracy:.1%}"
-    assert shown[GAP] == f"{abs(gap):.3f}"
+    assert shown[GAP] == gap_size(abs(gap))
     assert figures(page) == 0  # ramps are drawn by the component
     said = page.header[0].value
     assert len(said.split()) <= 20
@@ -80,11 +81,11 @@ def test_a_link_opens_the_same_ramp_on_the_same_scores(visit, run_id):
     given = {"gamma": 0.98, "target_rate": 0.345, "tolerance": 0.05}
     _, (accuracy, gap) = expected(run_id, **given)
     assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
-    assert numbers(page)[GAP] == f"{gap:.3f}"
+    assert numbers(page)[GAP] == gap_size(gap)
     target = widget(page, "button_group", "Target rate (ρ)")
     assert target.value == "hand"
     page.run()
-    assert numbers(page)[GAP] == f"{gap:.3f}"
+    assert numbers(page)[GAP] == gap_size(gap)
     for name, text in told.items():
         assert page.query_params[name] == text
 
@@ -140,7 +141,7 @@ def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
     rates = frame.groupby("group")["h"].mean()
     shown = numbers(page)
     assert shown["Expected accuracy"] == f"{right:.1%}"
-    assert shown[GAP] == f"{rates.max() - rates.min():.3f}"
+    assert shown[GAP] == gap_size(rates.max() - rates.min())
     before = frame["p"] > 0.5
     changed = frame["h"][~before].sum() + (1 - frame["h"][before]).sum()
     assert shown["Changed decisions"] == str(round(changed))

@@ -72,7 +72,9 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     assert [entry["method"] for entry in run.summary] == ["road", "unconstrained"]
     road = run.summary[0]
     assert numbers(page)["Accuracy"] == f"{road['test_accuracy']:.1%}"
-    assert numbers(page)["Largest local gap"] == f"{road['test_worst_1_di']:.3f}"
+    assert (
+        numbers(page)["Largest local gap"] == f"{100 * road['test_worst_1_di']:.1f} pt"
+    )
     assert page.metric[0].delta.endswith("pt")
     assert figures(page) == 2  # loss, what changed
 

@@ -82,8 +82,8 @@ def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id)
             assert float(accuracy.delta.split()[0].replace("−", "-")) == pytest.approx(
                 apart, abs=0.06
             )
-            assert gap.value == f"{row[f'test_{PARITY}']:.3f}"
-            assert worst.note == f"± {row['test_worst_1_di_sd']:.3f} over seeds"
+            assert gap.value == f"{100 * row[f'test_{PARITY}']:.1f} pt"
+            assert worst.note == f"± {100 * row['test_worst_1_di_sd']:.1f} over seeds"
             able = row["validation_constant"] <= 0.5
             kept = able and row[f"validation_{PARITY}"] <= limit
             assert within.value == ("yes" if kept else "no")

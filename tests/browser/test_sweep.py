@@ -7,6 +7,7 @@ from driving import still
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
+from fairdash._wording import gap_size
 from fairdash.audits import trials
 from fairdash.jobs import cancel, submit
 from fairdash.store import open_store
@@ -75,7 +76,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     mine = road[(road["fairness_weight"] == weights[1]) & (road["tau"] == tau)]
     worst = page.locator(".card").filter(has_text="Largest local gap")
     expect(worst).to_have_count(1)  # that of the other method is gone
-    expect(worst).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
+    expect(worst).to_contain_text(gap_size(mine["test_worst_1_di"].item()))
     models = trials.known_models(store, store.runs()[0].dataset_id)
     ids = {model.label: model.id for model in models}
     store.close()
@@ -85,13 +86,13 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     other = page.context.browser.new_page()
     other.goto(page.url)
     sent = other.locator(".card").filter(has_text="Largest local gap")
-    expect(sent).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
+    expect(sent).to_contain_text(gap_size(mine["test_worst_1_di"].item()))
     other.close()
 
     # a click on a mark of the front leads to that model
     grid = road.sort_values(["fairness_weight", "tau"]).reset_index(drop=True)
     click_on(page, 0, 2, 20)
-    expect(worst).to_contain_text(f"{grid['test_worst_1_di'][20]:.3f}")
+    expect(worst).to_contain_text(gap_size(grid["test_worst_1_di"][20]))
 
     # while λ is dragged all follows in the browser; the address does on release
     box = still(slider)
@@ -102,7 +103,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.mouse.down()
     page.mouse.move(box["x"] + 8, middle, steps=4)
     low = grid[grid["tau"] == tau].iloc[0]
-    expect(worst).to_contain_text(f"{low['test_worst_1_di']:.3f}")
+    expect(worst).to_contain_text(gap_size(low["test_worst_1_di"]))
     point = grid[grid["tau"] == tau].index[0]
     ring = page.locator(".fairdash-mark circle").bounding_box()
     drawn = page.locator(".js-plotly-plot").first.evaluate(AT, [2, int(point)])

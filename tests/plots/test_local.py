@@ -31,7 +31,7 @@ def test_global_di_is_dashed_and_named(shown, groups):
     lines = scatters(figure, "lines")
     assert [line.x[0] for line in lines] == [0.114, 0.037]
     assert {line.line.dash for line in lines} == {"dash"}
-    assert marks(figure)[1].name == "ROAD λ 2 · over all rows 0.037"
+    assert marks(figure)[1].name == "ROAD λ 2 · over all rows 3.7 pt"
 
 
 def test_what_is_not_estimable_says_why_and_has_no_mark(shown, groups):
@@ -60,7 +60,7 @@ def test_the_grey_band_ends_where_chance_does(shown, groups):
     figure = plot_local_di(**shown, groups=groups, chance=0.086).figure
     (band,) = figure.layout.shapes
     assert (band.x0, band.x1, band.layer) == (0, 0.086, "below")
-    assert "by chance 0.086" in notes(figure)
+    assert "by chance 8.6 pt" in notes(figure)
     assert not plot_local_di(**shown, groups=groups).figure.layout.shapes
 
 
@@ -94,9 +94,9 @@ def test_no_model_or_five_are_refused(shown, groups):
 
 def test_alt_text_names_the_worst_subgroup_of_every_model(shown, groups):
     alt = plot_local_di(**shown, groups=groups).alt
-    assert "Unconstrained: worst for Men 18–24, 0.300 (0.200–0.400)" in alt
-    assert "ROAD λ 2: worst for Men 25–34, 0.150 (0.050–0.250)" in alt
-    assert "over all rows 0.037" in alt
+    assert "Unconstrained: worst for Men 18–24, 30.0 pt (20.0–40.0 pt)" in alt
+    assert "ROAD λ 2: worst for Men 25–34, 15.0 pt (5.0–25.0 pt)" in alt
+    assert "over all rows 3.7 pt" in alt
     none = shown["table"].assign(estimable=False)
     alt = plot_local_di(**shown | {"table": none}, groups=groups).alt
     assert "no estimable subgroup" in alt

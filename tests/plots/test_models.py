@@ -12,7 +12,7 @@ def test_an_undefined_number_leaves_its_place_empty(models):
 
 def test_alt_text_gives_the_three_numbers(models):
     assert (
-        "ROAD λ 2: accuracy 65.1%, gap 0.037, largest local gap 0.150 (0.050–0.250)"
+        "ROAD λ 2: accuracy 65.1%, gap 3.7 pt, largest local gap 15.0 pt (5.0–25.0 pt)"
         in plot_comparison(models).alt
     )
 

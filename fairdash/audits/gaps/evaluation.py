@@ -4,14 +4,14 @@ Everything is read from stored scores under the subgroups asked for, so a change
 subgroups never retrains.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import Kpi, number
+from fairdash._wording import Kpi, gap_size
 from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, Tested, score_of_key, tested
@@ -109,11 +109,11 @@ def chance_worst(
     return float(np.mean([_floor(trial) for trial in trials]))
 
 
-def chance_kpi(floor: float) -> Kpi:
+def chance_kpi(floor: float, style: Callable[[float], str] = gap_size) -> Kpi:
     """Return the card that says which largest gap chance alone shows."""
     return Kpi(
         "Largest by chance",
-        number(floor),
+        style(floor),
         "95th percentile" if np.isfinite(floor) else "not estimable",
         help="What the largest gap of a model that is fair in every subgroup stays "
         "below in 95% of cases: groups shuffled within subgroups.",

@@ -1,6 +1,6 @@
 """Where a model is unfair: its gaps inside subgroups, and who is worse off where."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
@@ -18,15 +18,23 @@ from fairdash._wording import (
     change,
     count,
     floor_words,
+    gap_size,
     group_label,
     interval,
     number,
     plural,
+    points,
     whole_points,
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.gaps.evaluation import GAP_HELP, MOST_SEEDS, chance_kpi
-from fairdash.audits.short_verdicts import NO_GAP, brief, moved_brief, place_brief
+from fairdash.audits.short_verdicts import (
+    MOST_WORDS,
+    NO_GAP,
+    brief,
+    moved_brief,
+    place_brief,
+)
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import Finding, Speech, catalog, clause, gap_ends, sentence, views
 
@@ -198,9 +206,11 @@ class LocalResult:
         if self.widest is None:
             return _NONE
         remedy = self._remedy()
-        if self.finding is not None:
-            worse = self._of_worse_off(self.finding, favourable)
-            return brief(place_brief(worse, speech), remedy)
+        worse = self.finding and self._of_worse_off(self.finding, favourable)
+        if self._moved:
+            return brief(remedy, *self._left(worse, speech))
+        if worse is not None:
+            return self._said(place_brief(worse, speech))
         if isnan(self.chance):
             return brief("What chance alone would show is not known here.", remedy)
         reach = f"A fair model can reach {self._size(self.chance)}."
@@ -215,6 +225,10 @@ class LocalResult:
         if self.finding is not None:
             worse = self._of_worse_off(self.finding, favourable)
             said = sentence(worse, speech, model=self.label, rows=self._rows())
+            if not self._largest_is_said:
+                size = self._size(self.widest["gap"])
+                place = self.widest["subgroup"]
+                said += f" The largest gap, {size} in {place}, could be chance."
         else:
             place, size = self.widest["subgroup"], self._size(self.widest["gap"])
             reach = "what chance alone shows is not known"
@@ -233,6 +247,42 @@ class LocalResult:
         ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
         return f"{said} Over all rows, {clause(whole, speech)} ({ends})."
 
+    def _said(self, finding: str) -> str:
+        """Name the model of a finding and that it is not the largest gap, with room."""
+        said = finding
+        if not self._largest_is_said:
+            said = f"Surest gap: in {finding.removeprefix('In ')}"
+        named = f"{said.removesuffix('.')} ({self.label})."
+        return named if len(named.split()) <= MOST_WORDS else said
+
+    def _left(self, worse: Finding | None, speech: Speech) -> tuple[str, ...]:
+        """Say which gap is there after a change, with its group where there is room."""
+        if worse is None:
+            return ("No gap beyond chance remains.",)
+        start = "Now" if self._largest_is_said else "Now sure:"
+        size, place = self._size(worse.value), worse.subgroup or "all rows"
+        group = group_label(speech.feature, worse.group)
+        return (
+            f"{start} {size}, for {group} in {place}.",
+            f"{start} {size}, in {place}.",
+        )
+
+    @property
+    def _largest_is_said(self) -> bool:
+        """Whether the gap that is named is the largest one, beyond chance."""
+        if self.finding is None or self.widest is None:
+            return False
+        named = self.finding.subgroup or NO_SUBGROUPS
+        return named == str(self.widest["subgroup"])
+
+    @property
+    def _moved(self) -> bool:
+        """Whether the model clearly changes the largest gap of the first one."""
+        if self.changes is None:
+            return False
+        paired = self.changes.set_index("metric").loc["worst_1_di"]
+        return bool(paired["low"] > 0 or paired["high"] < 0)
+
     def _of_worse_off(self, finding: Finding, favourable: bool) -> Finding:
         better = catalog.better_when(self.measure, favourable=favourable)
         return finding.turned() if better == "high" else finding
@@ -249,12 +299,13 @@ class LocalResult:
         rows = "all rows" if self.rows == "row" else f"{self.rows}s"
         return f"mean of {self.n_seeds} seeds, {rows}" if self.n_seeds > 1 else rows
 
+    @property
+    def _style(self) -> Callable[[float], str]:
+        return gap_size if catalog.measure_of(self.measure).in_points else number
+
     def _size(self, gap: float) -> str:
-        return (
-            whole_points(gap)
-            if catalog.measure_of(self.measure).in_points
-            else number(gap)
-        )
+        in_points = catalog.measure_of(self.measure).in_points
+        return whole_points(gap) if in_points else number(gap)
 
     @property
     def _largest(self) -> set[str]:
@@ -279,6 +330,8 @@ class LocalResult:
             "symbol": catalog.MEASURE_SYMBOLS[self.measure],
             "feature": dataset.roles.sensitive_feature,
             "truth": truth,
+            "points": catalog.measure_of(self.measure).in_points,
+            "said": self.finding and (self.finding.subgroup or NO_SUBGROUPS),
         }
         table = self.gaps[self.gaps["subgroup"].isin(shown)]
         return Drawing("plot_local_di", table, arguments, self.gaps)
@@ -358,7 +411,7 @@ class LocalResult:
         return [
             self._number("worst_1", "Largest gap"),
             self._number("overall", "Gap over all rows"),
-            chance_kpi(self.chance),
+            chance_kpi(self.chance, self._style),
             Kpi(
                 "Subgroups estimable",
                 f"{estimable.sum()} of {len(estimable)}",
@@ -368,19 +421,20 @@ class LocalResult:
 
     def _number(self, metric: str, label: str) -> Kpi:
         row = self.row
-        note = interval(row[f"{metric}_low"], row[f"{metric}_high"])
+        note = interval(row[f"{metric}_low"], row[f"{metric}_high"], self._style)
         if metric == "worst_1" and self.n_seeds > 1:
             note = " · ".join(filter(None, [note, "mean of each seed's largest"]))
         rate = self.measure == "selection_rate"
         about = GAP_HELP if metric == "overall" and rate else None
-        value = number(row[metric])
+        value = self._style(row[metric])
         if self.changes is None:
             return Kpi(label, value, note, help=about)
         paired = self.changes[self.changes["metric"] == _PAIRED[metric]].iloc[0]
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
         idle = row["constant"] > MOST_SEEDS  # what it narrows is no gain
         good = bool(paired["difference"] < 0) if clear and not idle else None
-        chip = change(paired["difference"])
+        signed = points if catalog.measure_of(self.measure).in_points else change
+        chip = signed(paired["difference"])
         return Kpi(label, value, note, delta=chip, good=good, help=about)
 
 

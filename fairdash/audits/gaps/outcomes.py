@@ -7,7 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from fairdash._wording import Kpi, change, interval, number, percent, plural, points
+from fairdash._wording import (
+    Kpi,
+    gap_size,
+    interval,
+    percent,
+    plural,
+    points,
+)
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
 from fairdash.audits.gaps.evaluation import (
@@ -41,9 +48,9 @@ the smallest rate of positive predictions of the groups. The **largest local gap
 comparing two intervals.
 """
 _METRICS = (
-    ("accuracy", "Accuracy", percent, points, 1),
-    ("demographic_parity_difference", "Gap", number, change, -1),
-    ("worst_1_di", "Largest local gap", number, change, -1),
+    ("accuracy", "Accuracy", percent, 1),
+    ("demographic_parity_difference", "Gap", gap_size, -1),
+    ("worst_1_di", "Largest local gap", gap_size, -1),
 )
 
 
@@ -79,8 +86,8 @@ class Outcome:
         moved = ""
         if self.changes is not None:
             paired = self.changes.set_index("metric").to_dict("index")["worst_1_di"]
-            if ends := interval(paired["low"], paired["high"], change):
-                by = change(paired["difference"])
+            if ends := interval(paired["low"], paired["high"], points):
+                by = points(paired["difference"])
                 moved = f"The largest gap changes by {by} ({ends})."
         return Answer(
             model_brief(*said),
@@ -99,12 +106,12 @@ class Outcome:
             paired = self.changes.set_index("metric").to_dict("index")
         cards = []
         idle = self.row["constant"] > MOST_SEEDS  # what it narrows is no gain
-        for name, label, style, delta, better in _METRICS:
+        for name, label, style, better in _METRICS:
             ends = interval(self.row[f"{name}_low"], self.row[f"{name}_high"], style)
             chip, good = "", None
             moved = paired.get(name, {"difference": math.nan})
             if math.isfinite(moved["difference"]):
-                chip = delta(moved["difference"])
+                chip = points(moved["difference"])
                 clear = moved["low"] > 0 or moved["high"] < 0
                 if clear and not (idle and better < 0):
                     good = moved["difference"] * better > 0

@@ -9,9 +9,9 @@ import pandas as pd
 from fairdash._wording import (
     Kpi,
     count,
+    gap_size,
     group_label,
     interval,
-    number,
     percent,
     plural,
 )
@@ -122,8 +122,8 @@ def base_rate_kpis(
         ),
         Kpi(
             "Gap in base rate",
-            number(float(rates.gap.value)),
-            f"95% {_ends(rates.gap, number)}",
+            gap_size(float(rates.gap.value)),
+            f"95% {_ends(rates.gap, gap_size)}",
             help="Largest minus smallest base rate of the groups.",
         ),
         Kpi(

@@ -8,10 +8,9 @@ import streamlit as st
 from fairdash._escaping import plain
 from fairdash._wording import (
     Kpi,
-    change,
     count,
+    gap_size,
     interval,
-    number,
     percent,
     points,
 )
@@ -128,9 +127,9 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
         ),
         Kpi(
             "Gap, test rows",
-            number(gap["value"]),
-            interval(gap["low"], gap["high"]),
-            delta=change(gap["change"]),
+            gap_size(gap["value"]),
+            interval(gap["low"], gap["high"], gap_size),
+            delta=points(gap["change"]),
             good=_good(gap, up=False),
             help="Demographic parity difference: largest minus smallest expected rate "
             "of the groups. At tolerance 0 it is 0 on the rows that thresholds are "

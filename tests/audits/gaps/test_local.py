@@ -96,7 +96,7 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
             mean.loc[subgroup, list(dataset.group_names)].tolist()
         )
     first, *_ = found.kpis()
-    assert first.value == f"{np.mean(worst):.3f}"
+    assert first.value == f"{100 * np.mean(worst):.1f} pt"
     assert first.note.endswith("mean of each seed's largest")
     assert "mean over 3 seeds of the gap in each" in found.caption()
 
@@ -147,10 +147,13 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
         return
     size = 50 if named == "tiny" else 30
     low = (tiny if named == "tiny" else large)[0]
+    surest = named == "large"  # and not the largest
     assert brief == (
-        f"In {named}, sex: b is approved {size} points less often than sex: a."
+        f"{'Surest gap: in' if surest else 'In'} {named}, sex: b is approved {size} "
+        "points less often than sex: a (ROAD)."
     )
-    assert details == (
+    assert ("50 points in tiny, could be chance" in details) == surest
+    assert details.startswith(
         f"In {named}, by ROAD, sex: b is approved {size} points less often than "
         f"sex: a ({100 * low:.0f} to {size + 10}; test rows)."
     )
@@ -195,6 +198,6 @@ def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
         group_names=("a", "b"), roles=SimpleNamespace(sensitive_feature="s")
     )
     picture = result.drawing(dataset).picture(plots)
-    assert picture.headline == "The gap is largest in part 55: 0.60"
+    assert picture.headline == "The gap is largest in part 55: 60.0 pt"
     assert len(picture.table) == 41
     assert "41 of 60 with most rows or widest gaps" in result.caption()
