@@ -1,7 +1,7 @@
 """Answers: every question comes to one form, which all places render.
 
 A question is a function, or a method of its result, that returns an `Answer`. A page
-draws it by `fairdash.ui.show_answer`, a report holds it as `fairdash.reports.blocks_of`
+draws it by `fairdash.ui.result_page`, a report holds it as `fairdash.reports.blocks_of`
 does, a notebook shows it by `fairdash.show`, and the command line prints it.
 """
 

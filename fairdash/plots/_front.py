@@ -117,7 +117,7 @@ def _headline(models: pd.DataFrame, limit: float) -> str:
     """How many settings keep the limit, on validation and on test rows."""
     within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
-        f"{within} of {len(models)} keep the gap within {gap_size(limit)} on "
+        f"{within} of {len(models)} stay within {gap_size(limit)} on "
         f"validation rows, {on_test} on test rows"
     )
 

@@ -27,6 +27,6 @@ from fairdash.ui.widgets.pick_models import (
     subgroup_form,
 )
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
-from fairdash.ui.widgets.results import Evidence, result_page, show_answer
+from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import follow, rows_to_train, start_audit, start_training
 from fairdash.ui.widgets.state import freeze_imports, store

@@ -64,8 +64,8 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
     )
     before = figures_of(exported(data, models["Unconstrained"], seeds))
     chips = {m.label: m.delta for m in page.metric}
-    assert chips["Gap"] == _wording.change(overall - before[1])
-    assert chips["Largest local gap"] == _wording.change(worst - before[2])
+    assert chips["Gap"] == _wording.points(overall - before[1])
+    assert chips["Largest local gap"] == _wording.points(worst - before[2])
     assert ("mean of 3 seeds" in words(page)) == (len(seeds) == 3)
     assert local["Largest by chance"] == shown["Largest by chance"]
 

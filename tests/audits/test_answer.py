@@ -57,7 +57,9 @@ def page_of(answer):
     """A page declares the place of an answer and nothing else."""
     from fairdash import ui
 
-    ui.show_answer(answer, "hired")
+    page = ui.result_page("hired")
+    page.show(answer)
+    page.evidence(first="table")
 
 
 def test_a_page_renders_a_new_question(inline):

@@ -72,11 +72,11 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
     said = plot_front(table, limit=limit).headline
     assert len(said) <= 70
     kept, n, within, on_test = re.fullmatch(
-        r"(\d+) of (\d+) keep the gap within ([\d.]+) on validation rows, (\d+) on "
+        r"(\d+) of (\d+) stay within ([\d.]+) pt on validation rows, (\d+) on "
         r"test rows",
         said,
     ).groups()
-    assert (int(n), float(within)) == (len(table), limit)
+    assert (int(n), float(within)) == (len(table), 100 * limit)
     assert int(kept) == table["within"].sum()
     assert int(on_test) == table["within_test"].sum()
 
@@ -84,9 +84,9 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
 def test_words_name_the_ends_of_every_front(models):
     picture = plot_front(models)
     assert picture.headline == (
-        "3 of 4 keep the gap within 0.05 on validation rows, 2 on test rows"
+        "3 of 4 stay within 5.0 pt on validation rows, 2 on test rows"
     )
-    assert "ROAD: 0.100 at 60.0% to 0.200 at 68.0%" in picture.alt
+    assert "ROAD: 10.0 pt at 60.0% to 20.0 pt at 68.0%" in picture.alt
     assert "Unconstrained: no model within the limit" in picture.alt
     assert "within_test" in picture.table
     assert len(picture.table) == 4

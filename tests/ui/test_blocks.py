@@ -12,14 +12,13 @@ def test_a_chip_is_coloured_only_if_the_change_is_certain():
         from fairdash import _wording
         from fairdash.ui.widgets import blocks
 
-        blocks.kpi_row(
-            [
-                _wording.Kpi("A", "0.144", "0.092–0.199", delta="−0.076", good=True),
-                _wording.Kpi("B", "0.144", delta="+0.076", good=False),
-                _wording.Kpi("C", "65.1%", delta="−1.9 pt"),
-                _wording.Kpi("D", "6,167", "85.5% of the file"),
-            ]
-        )
+        for card in (
+            _wording.Kpi("A", "0.144", "0.092–0.199", delta="−0.076", good=True),
+            _wording.Kpi("B", "0.144", delta="+0.076", good=False),
+            _wording.Kpi("C", "65.1%", delta="−1.9 pt"),
+            _wording.Kpi("D", "6,167", "85.5% of the file"),
+        ):
+            blocks.card(card)
 
     fair, worse, unsure, plain = (card.proto for card in drawn(script).metric)
     kind = type(fair)

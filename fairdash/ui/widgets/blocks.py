@@ -63,20 +63,12 @@ def form_beside(
     return left, right
 
 
-def kpi_row(items: Sequence[Kpi]) -> None:
-    """Draw the KPI row: bordered cards of one height, two by two on a phone."""
-    with st.grid(columns=len(items), min_column_width=150, gap=10):
-        for item in items:
-            card(item)
-
-
 def figure(
     picture: Picture,
     *,
     key: str,
     caption: str = "",
     how: str = "",
-    table: pd.DataFrame | None = None,
 ) -> None:
     """Draw a picture under its headline, with its caption and table one click away.
 
@@ -88,7 +80,7 @@ def figure(
         draw_picture(picture, key=key)
         if caption:
             st.caption(plain(caption))
-        table_below(picture.table if table is None else table)
+        table_below(picture.table)
 
 
 def draw_picture(
@@ -118,7 +110,11 @@ def show_table(table: pd.DataFrame, columns: Mapping[str, Any] | None = None) ->
 
     ``columns`` are configurations by name of column.
     """
-    config = {**decimals(table), **(columns or {})}
+    three = st.column_config.NumberColumn(format="%.3f")
+    shares = {
+        str(name): three for name, kind in table.dtypes.items() if kind.kind == "f"
+    }
+    config = {**shares, **(columns or {})}
     st.dataframe(table, hide_index=True, column_config=config, placeholder="–")
 
 
@@ -179,13 +175,6 @@ def confirm_deletion(
             delete()
         except ValueError as error:
             st.error(plain(error), title=refused)
-
-
-def decimals(table: pd.DataFrame) -> dict[str, Any]:
-    """Return the column configuration that shows three decimals of every share."""
-    three = st.column_config.NumberColumn(format="%.3f")
-    kinds = table.dtypes.items()
-    return {str(name): three for name, kind in kinds if kind.kind == "f"}
 
 
 def _remedies(

@@ -26,9 +26,7 @@ from fairdash.ui.selection import Fields, bound, selection
 from fairdash.ui.widgets.blocks import (
     card,
     draw_picture,
-    figure,
     heading,
-    kpi_row,
     show_table,
     table_download,
 )
@@ -204,27 +202,6 @@ def say(answer: Answer) -> None:
         for words in filter(None, parts):
             st.markdown(plain(words))
         st.caption(plain(" · ".join(filter(None, answer.facts))))
-
-
-def show_answer(answer: Answer, key: str) -> None:
-    """Draw an answer: verdict, cards, figure, table, download.
-
-    ``key`` is the identity of the figure between reruns.
-    """
-    if answer.verdict:
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            say(answer)
-    if answer.cards:
-        kpi_row(answer.cards)
-    if answer.figure is not None:
-        figure(
-            answer.figure.picture(plots),
-            key=key,
-            caption=answer.caption,
-            how=answer.how,
-            table=answer.figure.numbers,
-        )
-    show_numbers(answer)
 
 
 def show_numbers(answer: Answer) -> None:
