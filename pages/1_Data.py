@@ -34,6 +34,7 @@ with left, st.container(border=True, gap="xsmall"):
         dataset = fitting
     except ValueError as error:
         refused = error
+    data.offer_roles(table, roles, subgroups)
     audit = bool(roles.features) and st.button(
         "Audit a plain model",
         type="primary",

@@ -92,6 +92,23 @@ def test_a_sampling_weight_is_no_feature_and_what_people_weigh_is_one(clinic):
     assert "weight" in roles.features
 
 
+def test_further_roles_are_offered_until_they_are_taken(clinic):
+    ids = np.arange(len(clinic)) // 2
+    table = clinic.assign(
+        patient_id=ids, survey_weight=1.0 + ids % 3, risk_score=ids % 10
+    )
+    roles = guess_roles(table).model_copy(update={"unit": None, "scores": ()})
+    offered = guessing.more_roles(table, roles)
+    assert list(offered) == [
+        "Weight rows by survey_weight",
+        "Rows share one patient_id",
+        "risk_score is a model's score",
+    ]
+    for words, changed in offered.items():
+        make_dataset(table, changed, name="x")
+        assert words not in guessing.more_roles(table, changed)
+
+
 def test_an_identifier_that_repeats_is_the_unit(clinic):
     assert guess_roles(clinic).unit is None
     visits = pd.concat([clinic, clinic.head(150)], ignore_index=True)

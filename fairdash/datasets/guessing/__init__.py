@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         guess_positive,
         guess_rest,
         guess_score,
+        more_roles,
         rank_roles,
     )
     from fairdash.datasets.guessing.words import guess_meaning

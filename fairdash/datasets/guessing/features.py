@@ -82,6 +82,12 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
     return ""
 
 
+def is_weight(name: str) -> bool:
+    """Return whether a name says how many people a row stands for."""
+    named = words(name)
+    return bool(named & WEIGHTS and named & WEIGHED and named <= WEIGHTS | WEIGHED)
+
+
 def _names_parts(column: "pd.Series[Any]") -> bool:
     if not 1 < count_values(column, len(PARTS)) <= len(PARTS):
         return False
@@ -96,7 +102,7 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
     outcome = {word for word in words(target) if not word.isdigit()} - VAGUE_WORDS
     if why := bookkeeping(column):
         return why
-    if named & WEIGHTS and named & WEIGHED and named <= WEIGHTS | WEIGHED:
+    if is_weight(name):
         return "a sampling weight"
     if is_score(name, (target,)):
         return "output of another model"

@@ -21,7 +21,7 @@ from fairdash.datasets.column_kinds import (
     label_codes,
     words,
 )
-from fairdash.datasets.guessing.features import guess_features
+from fairdash.datasets.guessing.features import guess_features, is_weight
 from fairdash.datasets.guessing.ranking import MOST_CLASSES, Candidate, rank_columns
 from fairdash.datasets.guessing.words import (
     LISTS,
@@ -227,6 +227,30 @@ def _guess_subgroup_columns(
     others = [name for name in few if not is_number(frame[name])]
     described = (*ages[:1], *people.values())
     return described or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
+
+
+def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
+    """Return roles that names of further columns suggest, by what they would say.
+
+    A sampling weight, an identifier that repeats, a column of a model's scores.
+    """
+    taken = {roles.target, roles.sensitive_feature, *roles.crossed_with}
+    free = [name for name in map(str, frame.columns) if name not in taken]
+    more: dict[str, dict[str, Any]] = {}
+    weights = (n for n in free if is_weight(n) and is_number(frame[n]))
+    if roles.sample_weight is None and (weight := next(weights, None)):
+        more[f"Weight rows by {weight}"] = {"sample_weight": weight}
+    if roles.unit is None and (unit := guess_unit(frame, free)):
+        more[f"Rows share one {unit}"] = {"unit": unit}
+    if not roles.scores and (scores := guess_scores(frame, taken)):
+        more[f"{scores[0].column} is a model's score"] = {"scores": scores[:1]}
+    changed = {}
+    for offer, change in more.items():
+        (value,) = change.values()
+        name = value if isinstance(value, str) else value[0].column
+        features = tuple(column for column in roles.features if column != name)
+        changed[offer] = roles.model_copy(update=change | {"features": features})
+    return changed
 
 
 def guess_unit(frame: pd.DataFrame, names: Iterable[str]) -> str | None:

@@ -10,6 +10,7 @@ from fairdash.ui.data.draft import (
     guess_notice,
     keep_edits,
     no_guess_notice,
+    offer_roles,
 )
 from fairdash.ui.data.review import check_panel, preview
 from fairdash.ui.data.roles_form import Unchosen, roles_form

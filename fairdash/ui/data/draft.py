@@ -72,6 +72,21 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
     return True
 
 
+def offer_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
+    """Draw a chip for each further role that a column's name suggests."""
+    offered = guessing.more_roles(table.frame, roles)
+    with st.container(horizontal=True, gap="xsmall"):
+        for words, changed in offered.items():
+            if st.button(
+                plain(words),
+                icon=":material/add:",
+                type="tertiary",
+                help="Suggested by the name and the values of the column.",
+                key=f"offer {words} {table.key}",
+            ):
+                change_roles(table, changed, subgroups)
+
+
 def _runners_up(
     table: OpenTable,
     roles: Roles,
