@@ -3,8 +3,10 @@
 Serves an empty home folder, opens the finished sweep of the sample in Chromium and goes
 through the pages of the menu, at 1440 x 900 and at 390 x 844. Nothing is unfolded.
 
-* words: of the page beside the menu, without the text of figures.
-* controls: what can be pressed, typed into or dragged; a row of options is one.
+* words: of the page beside the menu, without the text of figures; verdict: of these.
+* controls: what can be pressed, typed into or dragged; a row of options is one. row:
+  those between tray and figure.
+* cards: beside or below the figure.
 * figure: upper edge of the plotting area of the first figure, in px from the top of the
   window; -1 for a page without one.
 * height: of the whole page, in px.
@@ -27,29 +29,41 @@ from playwright.sync_api import sync_playwright
 WIDTHS = {1440: 900, 390: 844}
 MEASURE = """() => {
   const main = document.querySelector("[data-testid=stMain]");
+  const roots = [main];
+  for (const root of roots)
+    for (const node of root.querySelectorAll("*"))
+      if (node.shadowRoot) roots.push(node.shadowRoot);
+  const all = (what) => roots.flatMap((root) => [...root.querySelectorAll(what)]);
   const seen = (node) => node.checkVisibility({visibilityProperty: true});
-  const outside = (node) => !node.parentElement.closest("svg, .js-plotly-plot, style");
-  const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+  const count = (text) => text.match(/[^\\s]*\\w[^\\s]*/g)?.length ?? 0;
+  const drawn = "svg, style, .js-plotly-plot, [data-testid=stIconMaterial]";
   let words = 0;
-  while (walker.nextNode()) {
-    const parent = walker.currentNode.parentElement;
-    if (parent && seen(parent) && outside(walker.currentNode)
-        && !parent.closest("[data-testid=stIconMaterial]"))
-      words += walker.currentNode.data.match(/[^\\s]*\\w[^\\s]*/g)?.length ?? 0;
+  for (const root of roots) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const parent = walker.currentNode.parentElement;
+      if (parent && seen(parent)
+          && !parent.closest(drawn))
+        words += count(walker.currentNode.data);
+    }
   }
   const groups = `[role=radiogroup], [role=tablist], [data-testid=stButtonGroup],
-    [data-testid=stSlider], [data-testid=stSelectbox], [data-testid=stNumberInput]`;
+    [data-testid=stSlider], [data-testid=stSelectbox], [data-testid=stNumberInput],
+    [data-testid=stMultiSelect]`;
   const single = "button, a[href], input, textarea, select, [role=slider], summary";
+  const besides = `.js-plotly-plot, [data-testid=stElementToolbar],
+    [data-testid=stTooltipIcon]`;
   const controls = new Set();
-  for (const node of main.querySelectorAll(single)) {
-    if (!seen(node) || node.closest(".js-plotly-plot, [data-testid=stElementToolbar]"))
-      continue;
-    controls.add(node.closest(groups) ?? node);
-  }
-  const plots = [...main.querySelectorAll(".js-plotly-plot .nsewdrag")]
+  for (const node of all(single))
+    if (seen(node) && !node.closest(besides))
+      controls.add(node.closest(groups) ?? node);
+  const row = [...controls].filter((node) => node.closest(".st-key-controls")).length;
+  const verdict = main.querySelector(".st-key-verdict h2")?.innerText ?? "";
+  const plots = all(".js-plotly-plot .nsewdrag, svg[role=img]").filter(seen)
     .map((node) => node.getBoundingClientRect().top);
   const height = main.querySelector("[data-testid=stMainBlockContainer]").scrollHeight;
-  return {words, controls: controls.size, height,
+  return {words, verdict: count(verdict), row, controls: controls.size,
+    cards: all("[data-testid=stMetric], .card").filter(seen).length, height,
     figure: plots.length ? Math.round(Math.min(...plots)) : -1};
 }"""
 
@@ -73,6 +87,10 @@ def walk(page, shots=None):
             page.wait_for_timeout(1500)
             page.wait_for_function(AT_REST)
             page.wait_for_timeout(500)
+            if (more := page.get_by_role("button", name="Open the drifted")).count():
+                more.click()
+                page.locator(".js-plotly-plot .nsewdrag").first.wait_for()
+                page.wait_for_function(AT_REST)
             rows.append({"page": name, "width": width, **page.evaluate(MEASURE)})
             if shots:
                 file = f"{name.replace(' ', '_').lower()}_{width}.png"

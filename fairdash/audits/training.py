@@ -14,7 +14,7 @@ from fairdash._wording import clock_time, duration, plural, time_left
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, planning
+from fairdash.sweep import BASELINE, PARITY, SweepSpec, Trial, expand, planning
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _LATEST = 20  # runs that tell how fast this machine is
@@ -106,8 +106,8 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
     """Return one row per run.
 
     Columns: Run, Status (a list), Progress (percent, unless all are over),
-    Accuracy (percent), DI, Worst-1-DI, Seeds, Started and Note. Metrics are means over
-    seeds on test rows, of a run of one setting.
+    Accuracy (percent), Gap and Largest local gap (points), Seeds, Started and Note.
+    Metrics are means over seeds on test rows, of a run of one setting.
     """
     table = pd.DataFrame([_row(store, run) for run in runs])
     return table if table["Progress"].notna().any() else table.drop(columns="Progress")
@@ -122,15 +122,18 @@ def _headline(run: RunRecord) -> dict[str, Any]:
 def _row(store: Store, run: RunRecord) -> dict[str, Any]:
     # of a sweep a mean over its settings would be of no model
     metrics = {} if is_sweep(store, run.id) else _headline(run)
-    accuracy = metrics.get("test_accuracy")
+    accuracy, gap, largest = (
+        100 * metrics[name] if name in metrics else None
+        for name in ("test_accuracy", f"test_{PARITY}", "test_worst_1_di")
+    )
     going = None if run.over else store.snapshot(run.id, curves=False)
     return {
         "Run": run.name,
         "Status": [run.status],
         "Progress": None if going is None else 100 * going.share,
-        "Accuracy": None if accuracy is None else 100 * accuracy,
-        "Gap": metrics.get("test_demographic_parity_difference"),
-        "Largest local gap": metrics.get("test_worst_1_di"),
+        "Accuracy": accuracy,
+        "Gap": gap,
+        "Largest local gap": largest,
         "Seeds": len(run.spec.get("seeds", [0])),
         "Started": clock_time(run.started or run.created),
         "Note": _note(store, run, going),

@@ -37,9 +37,10 @@ def plot_pairs(
         for i, column in enumerate(("before", "after"))
     ]
     axis = value_axis(
-        f"P(1), decided 1 above {number(threshold)}",
+        f"P(1), decided<br>1 above {number(threshold)}",
         ".0%",
         nticks=6,
+        tickangle=0,
         range=[-0.02, 1.02],
     )
     figure = draw_rows(
@@ -50,7 +51,7 @@ def plot_pairs(
         ticks=[wrap(str(pair), _WIDE) for pair in table["pair"]],
         joined=True,
         least=38,
-        around=90,
+        around=106,
         lowest=220,
         legend=True,
     )

@@ -49,7 +49,7 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         else:
             largest = float(table[f"{metric}_high"].max())
             axis = gap_axis("", largest, rangemode="tozero", **axis)
-        panels.append(Panel(axis, words=f"<b>{title}</b>"))
+        panels.append(Panel(axis, words=f"<b>{wrap(title, 12)}</b>"))
         words = [_value(row, metric) for row in records(table)]
 
         def hover(row: Spec, metric: str = metric, title: str = title) -> str:
@@ -71,7 +71,8 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         panels,
         ticks=[wrap(name, 16) for name in _names(table)],
         least=64,
-        around=48,
+        around=64,
+        top=46,
     )
     headline = "Accuracy and gaps with 95% intervals"
     return Picture(figure, headline, _describe(table), table)

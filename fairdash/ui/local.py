@@ -57,8 +57,8 @@ def _use(search: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
     st.caption("Make one the subgroups of every page, or go on with it:")
     for name, conditions in zip(listed["subgroup"], listed["conditions"], strict=True):
         chosen = as_subgroups(conditions, subgroups)
-        road = address(subgroups=chosen, form=MethodGrid(method="road"))
-        fix = address(subgroups=chosen, scores=model.id)
+        road = address(opened=None, subgroups=chosen, form=MethodGrid(method="road"))
+        fix = address(opened=None, subgroups=chosen, scores=model.id)
         links = {
             "Train ROAD beside it": ("2_Train", road),
             "Fix in Post-process": ("6_Post-process", fix),

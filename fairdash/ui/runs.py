@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._wording import clock_time, number, percent, plural, size, time_left
-from fairdash.audits import sweeps, training
+from fairdash._wording import clock_time, gap_size, percent, plural, size, time_left
+from fairdash.audits import choices, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
@@ -17,10 +17,13 @@ from fairdash.ui.widgets.blocks import (
     problem,
 )
 from fairdash.ui.widgets.frame import open_page, open_unpacked
+from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.runs import waiting_for_database
 from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.tray import pin
 
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
+_LOCAL = "pages/3_Local_fairness.py"
 _INTERVAL = "2s"
 _RECENT = 5
 _OLD_LINKS = {
@@ -60,8 +63,8 @@ def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
             format="%.0f%%", min_value=0, max_value=100, width="small"
         ),
         "Accuracy": config.NumberColumn(format="%.1f%%", width=70),
-        "Gap": config.NumberColumn(format="%.3f", width=60),
-        "Largest local gap": config.NumberColumn(format="%.3f", width=120),
+        "Gap": config.NumberColumn(format="%.1f pt", width=60),
+        "Largest local gap": config.NumberColumn(format="%.1f pt", width=120),
         "Seeds": config.NumberColumn(width=50),
         "Started": config.TextColumn(width=85),
     }
@@ -105,12 +108,31 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
         ):
             page = _SWEEP if sweeps.is_sweep(store(), first.id) else _TRAIN
             open_page(page, run=first.id, data=first.dataset_id)
+        _pin(chosen)
         if st.button("Delete", icon=":material/delete:"):
             confirm_deletion(
                 [f"- {plain(run.name)}" for run in chosen],
                 "Models that no other run uses are deleted with it. The table stays.",
                 _deleting([run.id for run in chosen], store().delete_run),
             )
+
+
+def _pin(chosen: Sequence[RunRecord]) -> None:
+    """Offer the models of chosen runs, of one data set, side by side."""
+    data = {run.dataset_id for run in chosen}
+    if st.button(
+        "Pin and compare",
+        icon=":material/keep:",
+        disabled=len(data) > 1,
+        help="Puts the models of these runs into the tray of every page.",
+    ):
+        every = known_models(chosen[0].dataset_id, chosen[0].id)
+        models = [choices.models_of(store(), every, run.id) for run in chosen]
+        ids = [model.id for of_run in models for model in of_run]
+        if not ids:
+            st.caption("None of these runs has a finished model.")
+            return
+        open_page(_LOCAL, run=chosen[0].id, data=data.pop(), models=pin(*ids))
 
 
 def _deleting(ids: Sequence[str], delete: Callable[[str], None]) -> Callable[[], None]:
@@ -143,7 +165,8 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
         if pd.notna(row["Accuracy"]):
             facts = [f"Accuracy {percent(row['Accuracy'] / 100)}"]
             facts += [
-                f"{gap} {number(row[gap])}" for gap in ("Largest local gap", "Gap")
+                f"{gap} {gap_size(row[gap] / 100)}"
+                for gap in ("Largest local gap", "Gap")
             ]
         _card(run, [*facts, str(row["Started"])])
 

@@ -141,14 +141,14 @@ def arrive(page: str) -> None:
     """
     drawn_by, menu = st.session_state.get(_MENU, (page, {}))
     if drawn_by != page and menu == _here():
-        write(st.session_state[_LATEST])
+        write(_elsewhere(st.session_state[_LATEST]))
 
 
 def menu_address(page: str) -> Address:
-    """Return the address of the links that ``page`` draws: the whole selection."""
+    """Return the address of the links that ``page`` draws: what every page knows."""
     st.session_state[_LATEST] = here = _here()
-    st.session_state[_MENU] = page, here
-    return here
+    st.session_state[_MENU] = page, _elsewhere(here)
+    return _elsewhere(here)
 
 
 def bound(
@@ -237,6 +237,11 @@ def _escaped(name: str) -> str:
 
 def _here() -> Address:
     return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _elsewhere(here: Address) -> Address:
+    """Return an address for another page, where nothing is unfolded yet."""
+    return {name: texts for name, texts in here.items() if name != "opened"}
 
 
 def _declared() -> dict[str, "Field[Any]"]:

@@ -1,6 +1,8 @@
-"""Every page by axe, in both themes, by a keyboard alone, and on a phone."""
+"""Every page by axe, in both themes, by a keyboard alone, on a phone; what it asks."""
 
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from driving import at_rest, faults, follow, open_window, settle
@@ -8,11 +10,16 @@ from driving import at_rest, faults, follow, open_window, settle
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import open_store
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks/server"))
+from page_weight import MEASURE
+
 pytestmark = pytest.mark.browser
 PAGES = (
     "", "Data", "Train", "Local_fairness", "Weights", "Post-process", "Noisy_groups",
-    "Individual_fairness", "Drift", "Runs", "Sweep",
+    "Individual_fairness", "Drift", "Limits", "Monitor", "Runs", "Sweep",
 )  # fmt: skip
+NO_FIGURE = {"": "Home", "Drift": "no other table", "Monitor": "none", "Runs": "table"}
+LOWEST_FIGURE = 330  # pixels of 900, where plotting begins
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 REACHABLE = """
 () => {
@@ -73,7 +80,6 @@ def test_axe_finds_nothing_serious_in_light_and_dark(opened):
     assert faults(opened) == {}
 
 
-@pytest.mark.parametrize("opened", ["", "Sweep", "Post-process", "Runs"], indirect=True)
 def test_the_keyboard_alone_reaches_every_control(opened):
     opened.evaluate(REACHABLE)
     left = opened.evaluate(STEP)
@@ -86,10 +92,23 @@ def test_the_keyboard_alone_reaches_every_control(opened):
     assert left == []
 
 
-def test_no_page_is_wider_than_a_phone(opened):
+def test_a_page_says_its_answer_on_one_screen(opened, request):
+    name = request.node.callspec.params["opened"]
+    weight = opened.evaluate(MEASURE)
+    assert weight["words"] <= 250
+    assert weight["verdict"] <= 20
+    assert weight["row"] <= 4
+    assert name in NO_FIGURE or 0 < weight["figure"] < LOWEST_FIGURE
+    if name not in NO_FIGURE:
+        assert weight["cards"] <= 4
+
+
+def test_no_page_is_wider_than_a_phone(opened, request):
     opened.set_viewport_size(PHONE)
     opened.wait_for_function("innerWidth < 400")
     settle(opened)
     main = opened.get_by_test_id("stMain")
     wide = main.evaluate("main => main.scrollWidth - main.clientWidth")
     assert wide <= 0, f"scrolls sideways by {wide} px"
+    if request.node.callspec.params["opened"] not in NO_FIGURE:
+        assert 0 < opened.evaluate(MEASURE)["figure"] < PHONE["height"]

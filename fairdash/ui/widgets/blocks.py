@@ -44,7 +44,7 @@ def more(
 
     ``how`` is what else `streamlit.popover` is told, such as a key that opens it.
     """
-    return st.popover(label, icon=icon, width="stretch", **how)
+    return st.popover(label, icon=icon, **how)
 
 
 def form_beside(

@@ -177,7 +177,7 @@ def open_page(
 
     What else is chosen goes along as far as it is of them; ``more`` are other fields.
     """
-    chosen = with_run(address(), run, data) if run or data else {}
+    chosen = with_run(address(opened=None), run, data) if run or data else {}
     st.switch_page(path, query_params=chosen | stated(**more))
 
 

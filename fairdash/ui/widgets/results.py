@@ -168,7 +168,11 @@ def result_page(name: str, *, beside: bool = True) -> ResultPage:
     Cards stand ``beside`` the figure, or in one row below it.
     """
     verdict = st.container(
-        horizontal=True, vertical_alignment="center", gap="small", wrap=False
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        wrap=False,
+        key="verdict",
     )
     tray = st.container()
     with st.container(
@@ -178,7 +182,7 @@ def result_page(name: str, *, beside: bool = True) -> ResultPage:
         gap="small",
     ):
         controls = st.container(
-            horizontal=True, vertical_alignment="bottom", gap="small"
+            horizontal=True, vertical_alignment="bottom", gap="small", key="controls"
         )
         switch = st.container(width="content")
     figure, column = st.container(), st.container()

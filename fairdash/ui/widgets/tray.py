@@ -12,7 +12,7 @@ from fairdash import audits
 from fairdash._escaping import plain
 from fairdash.audits import Setting
 from fairdash.plots import MOST_MODELS, theme
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.state import store
 
 _KEY = "tray"
@@ -56,6 +56,13 @@ def with_pinned(before: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return the ids pinned after some more were: the newest, and the first of all."""
     first, *others = dict.fromkeys([*before, *names])
     return (first, *others[-(MOST_MODELS - 1) :])
+
+
+def pin(*ids: str) -> tuple[str, ...]:
+    """Put models into the tray and look at the last one; return what is pinned."""
+    models = with_pinned(selection().models, ids)
+    choose(models=models, model=ids[-1])
+    return models
 
 
 def _draw(
