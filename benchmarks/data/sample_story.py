@@ -110,13 +110,13 @@ def told_on_tour(seed):
     )
     sure = {f.subgroup for f in audited.findings if f.sure and f.value < -0.1}
     weight, there = road.ratio_, (inside & women)[rows.train]
+    heavier = weight[there].mean() - weight[~there].mean()
     error = np.hypot(*(weight[w].std() / np.sqrt(w.sum()) for w in (there, ~there)))
     ramp = RampThreshold(gamma=0.1, score_type="probability", target_rate=p.mean())
     ramp.fit(p[rows.validation], sensitive_features=groups[rows.validation])
     of_test = {"sensitive_features": groups[test]}
-    thresholds = gap_change(
-        before[test], ramp.predict_proba(p[test], **of_test), **of_test
-    )
+    after = ramp.predict_proba(p[test], **of_test)
+    thresholds = gap_change(before[test], after, **of_test)
     seen = test[inside[test]]
     of_seen = {"sensitive_features": groups[seen]}
     narrowed = gap_change(before[seen], road.predict(X)[seen], **of_seen)
@@ -130,8 +130,7 @@ def told_on_tour(seed):
     return {
         "officers marked them down": decided < fair - 0.1,
         "a plain model learned it": {"20–24", "25–29"} <= sure,
-        "weights turned to them": weight[there].mean() - weight[~there].mean()
-        > 2 * error,
+        "weights turned to them": heavier > 2 * error,
         "ROAD narrows it": narrowed.high < 0,
         "thresholds narrow the gap": thresholds.high < 0,
         "the search finds them": str(first["subgroup"]),
