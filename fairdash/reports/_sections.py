@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash import plots
-from fairdash._wording import listing, number, plural
+from fairdash._wording import gap_size, listing, plural
 from fairdash.audits import (
     Drawing,
     Listing,
@@ -117,15 +117,15 @@ def summary(subject: RunSubject) -> Sequence[Block]:
         local = gaps.local_by_measure(subject.store, plain, *where)
         local, _ = without_small_groups(local, subject.least)
         before = local.answer(subject.dataset, subject.subgroups).verdict
-        blocks.append(Words(f"Before, {plain[0].label}: {before}", finding=True))
-        verdict = f"After, {result.label}: {verdict}"
+        blocks.append(Words(f"Before: {before}", finding=True))
+        verdict = f"After: {verdict}"
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
     caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
     if pd.notna(result.chance):
         caption += (
             f" By chance alone the largest local gap of {result.label} stays below "
-            f"{number(result.chance)} in 95% of cases."
+            f"{gap_size(result.chance)} in 95% of cases."
         )
     table = (
         gaps.readable(metrics).set_index("Model").T.rename_axis("Measure").reset_index()

@@ -52,6 +52,10 @@ def test_the_tour_goes_from_stop_to_stop(visit):
         assert not page.exception
         assert page.title[0].value == title
         assert f"**Stop {stop} of 7.**" in words(page)
+        if stop == 1:
+            trained = ui.store().snapshot(run.id).trials
+            n = sum(trial.method == "road" for trial in trained)
+            assert f"{n} settings of ROAD" in words(page)
         if stop < len(STOPS):
             button(page, "Next stop").click().run()
             title = page.title[0].value

@@ -151,7 +151,7 @@ def test_models_stand_in_three_panels_with_their_values(names):
             table, metric, f"{metric}_low", f"{metric}_high"
         )
     titles = [note.text for note in picture.figure.layout.annotations]
-    assert titles == ["<b>Accuracy</b>", "<b>Gap</b>", "<b>Largest local gap</b>"]
+    assert titles == ["<b>Accuracy</b>", "<b>Gap</b>", "<b>Largest<br>local gap</b>"]
     assert picture.figure.data[0].text == ("10.0%",)
 
 

@@ -43,8 +43,8 @@ def test_the_settings_are_those_of_the_store(page, swept):
                 assert shown == pytest.approx(mine[f"{part}_{name}"].mean(), abs=5e-4)
     chosen = choices.opened_on(store, run).label
     assert f"{chosen} is the most accurate on validation rows" in page.texts["p"]
-    assert "Before, Unconstrained: " in page.texts["p"]
-    assert f"After, {chosen}: " in page.texts["p"]
+    assert "Before: " in page.texts["p"]
+    assert "After: " in page.texts["p"]
 
 
 def decided(store, run, model):

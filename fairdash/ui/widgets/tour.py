@@ -19,7 +19,7 @@ class _Stop(NamedTuple):
 
 
 _STOPS = (
-    _Stop("5_Sweep", "25 settings of ROAD on invented loans: drag λ and τ."),
+    _Stop("5_Sweep", "12 settings of ROAD on invented loans: drag λ and τ."),
     _Stop(
         "3_Local_fairness",
         "Loan officers marked down women under 30, and a plain model learned it.",
@@ -27,7 +27,7 @@ _STOPS = (
     ),
     _Stop(
         "4_Weights",
-        "ROAD was told of no subgroup; its weights say to which rows it turned.",
+        "ROAD knew of no subgroup; its weights show that it turned to young women.",
     ),
     _Stop(
         "6_Post-process",
@@ -36,7 +36,7 @@ _STOPS = (
     ),
     _Stop(
         "7_Noisy_groups",
-        "Drag the radius: what holds if some groups were recorded wrongly?",
+        "Drag the share: what holds if that many groups are recorded wrongly?",
     ),
     _Stop(
         "3_Local_fairness",
