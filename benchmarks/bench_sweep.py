@@ -125,7 +125,7 @@ def train_plain(_):
 
 
 def measure(table, options, batch_size):
-    """Return median seconds of the whole sweep, by way of training it."""
+    """Return the seconds of the whole sweep by round, by way of training it."""
     bench = Bench(table, options, batch_size)
     torch.set_num_threads(options.cores)
     bench.plain(slice(2), n_epochs=1)
@@ -148,7 +148,7 @@ def measure(table, options, batch_size):
             list(pool.map(train_plain, range(options.cores)))
             share = options.models / options.cores
             times["processes"].append((time.perf_counter() - began) * share)
-    return {name: np.median(values) for name, values in times.items()}
+    return {name: np.array(values) for name, values in times.items()}
 
 
 def main():
@@ -176,7 +176,7 @@ def main():
         words = f"{name}, {len(train):,} x {width}"
         for batch_size in options.batches:
             times = measure(table, options, batch_size)
-            sweep, threads, processes = times.values()
+            sweep, threads, processes = (np.median(t) for t in times.values())
             print(
                 f"{words:30s} {batch_size:5d} {sweep:6.1f} {threads:8.1f} "
                 f"{processes:9.1f}  {threads / sweep:5.2f} {processes / sweep:5.2f}",

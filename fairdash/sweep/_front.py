@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.sweep._ranking import PREFIX, ranking_column
+
 PARTS = ("validation_", "test_")
 GAINS = frozenset(
     {"accuracy", "balanced_accuracy", "auc", "demographic_parity_ratio"}
@@ -77,8 +79,8 @@ def pareto_front(
     """
     costs = _costs(rows, axes)
     able = within(rows, limits) & np.isfinite(costs).all(axis=1)
-    for part in ("validation", "test"):
-        if axes[0].startswith(part):
+    for part, prefixes in (("validation", ("validation", PREFIX)), ("test", ("test",))):
+        if axes[0].startswith(prefixes):
             able &= decides(rows, part)
     allowed = np.flatnonzero(able)
     costs = costs[allowed]
@@ -98,7 +100,9 @@ def select(
     best: str = "accuracy",
     limits: Mapping[str, float] = NO_LIMITS,
 ) -> "pd.Series[Any] | None":
-    """Return the best model among those that keep limits, judged on validation rows.
+    """Return the best model among those that keep limits on validation rows.
+
+    The best is judged on them, too, but for ``worst_1_di``: see `ranking_column`.
 
     Its ``test_`` columns are then figures on rows that had no part in the choice. They
     may well exceed a limit: the best of many models looks better than it is on the
@@ -114,7 +118,7 @@ def select(
         ``{"demographic_parity_difference": 0.05, "worst_1_di": 0.1}``: at most, or at
         least for a metric of which larger is better.
     """
-    column = f"validation_{best}"
+    column = ranking_column(rows, best)
     bounds = {f"validation_{name}": value for name, value in limits.items()}
     if column not in rows:
         raise ValueError(f"The rows have no column {column!r}; see `run_sweep`.")

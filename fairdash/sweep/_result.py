@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairdash.methods import CATALOG
 from fairdash.sweep._front import decides, pareto_front, select, within
+from fairdash.sweep._ranking import ranking_column, ranking_words
 from fairdash.sweep._seeds import (
     first_trainings,
     mean_over_seeds,
@@ -147,8 +148,9 @@ class SweepResult:
     def points(self, axes: tuple[str, str], limit: float) -> pd.DataFrame:
         """Return the settings of the front's figure, see `fairdash.plots.plot_front`.
 
-        Fronts and the limit on DI are judged on validation rows, each method's apart;
-        what is drawn are figures on test rows. ``within`` and ``within_test`` say
+        Fronts and the limit on DI are judged on validation rows, each method's apart,
+        and largest local gaps as `ranking_column` says; what is drawn are figures on
+        test rows. ``within`` and ``within_test`` say
         whether a setting keeps the limit on validation rows and on test rows too. One
         that does not decide on validation rows is ``constant``: it keeps no limit and
         is on no front.
@@ -158,7 +160,7 @@ class SweepResult:
         keeps = within(table, {f"validation_{PARITY}": limit}) & able
         keeps_test = within(table, {f"test_{PARITY}": limit}) & decides(table, "test")
         x, y = (f"test_{metric}" for metric in axes)
-        judged = (f"validation_{axes[0]}", f"validation_{axes[1]}")
+        judged = (ranking_column(self.rows, axes[0]), f"validation_{axes[1]}")
         front, line = np.zeros(len(table), bool), np.zeros(len(table), bool)
         for method in dict.fromkeys(table["method"]):
             best = pareto_front(table[(table["method"] == method) & keeps], axes=judged)
@@ -180,6 +182,10 @@ class SweepResult:
                 "line": line,
             }
         )
+
+    def ranking_words(self, metric: str) -> str:
+        """Say by which rows the settings of a front are compared in a metric."""
+        return ranking_words(self.rows, metric)
 
     def baseline(self, method: str) -> int | None:
         """Return the place of the unconstrained model most like those of a method.

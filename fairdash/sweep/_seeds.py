@@ -4,6 +4,7 @@ import pandas as pd
 
 from fairdash.metrics import summarise_seeds
 from fairdash.sweep._front import PARTS
+from fairdash.sweep._ranking import PREFIX
 from fairdash.sweep.planning import FOLD, INITIALISATION
 
 _NOT_PARAMS = ("key", "method", "seed", INITIALISATION, "seconds")
@@ -14,7 +15,7 @@ def param_columns(rows: pd.DataFrame) -> list[str]:
     return [
         name
         for name in map(str, rows)
-        if name not in _NOT_PARAMS and not name.startswith(PARTS)
+        if name not in _NOT_PARAMS and not name.startswith((*PARTS, PREFIX))
     ]
 
 

@@ -27,6 +27,7 @@ from fairdash.datasets import (
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import decision_status, evaluate
+from fairdash.sweep._ranking import local_gaps
 from fairdash.sweep._spec import DataSource, SweepSpec
 from fairdash.sweep.planning import Stack, Trial, expand, plan
 
@@ -166,7 +167,7 @@ def score(
 
     One row per model: the columns of `fairdash.metrics.evaluate` and of `decisions`,
     once with prefix ``validation_`` and once with ``test_``, by the sampling weights
-    that the data set has.
+    that the data set has; and ``ranking_local_gap``, by which models are chosen.
     """
     rows = split(dataset, seed)
     labels = subgroups.label(dataset.frame)
@@ -185,7 +186,7 @@ def score(
             dataset.y[where], scores[:, where], sample_weight=dataset.weight_of(where)
         )
         parts.append(metrics.join(status).add_prefix(f"{part}_"))
-    return pd.concat(parts, axis=1)
+    return pd.concat([*parts, local_gaps(dataset, seed, scores, subgroups)], axis=1)
 
 
 def decisions(

@@ -127,3 +127,20 @@ def test_fronts_and_limits_are_those_of_a_plain_recomputation(data):
             for j in range(n)
         )
         assert points["front"][i] == (keeps[i] and not beaten)
+
+
+def test_a_front_of_local_gaps_is_chosen_by_the_ranking_where_all_models_have_it(sweep):
+    axes = ("worst_1_di", "accuracy")
+    on_validation = sweep.points(axes, 1.0)["front"]
+    assert "validation rows" in sweep.ranking_words("worst_1_di")
+    ranking = 1.0 - sweep.rows["validation_accuracy"]  # the most accurate is fairest
+    ranked = SweepResult.of(sweep.rows.assign(ranking_local_gap=ranking))
+    front = ranked.points(axes, 1.0)
+    best = ranked.means.groupby("method")["validation_accuracy"].idxmax()
+    assert sorted(np.flatnonzero(front["front"])) == sorted(best)
+    assert "root mean square" in ranked.ranking_words("worst_1_di")
+    assert ranked.axes("road") == sweep.axes("road")
+    some = sweep.rows.assign(ranking_local_gap=ranking.where(sweep.rows["seed"] > 0))
+    pd.testing.assert_series_equal(
+        SweepResult.of(some).points(axes, 1.0)["front"], on_validation
+    )

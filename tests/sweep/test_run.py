@@ -40,6 +40,28 @@ def test_a_sweep_is_one_row_per_trial_with_metrics_of_both_parts(path):
     )
 
 
+def test_models_are_ranked_by_local_gaps_of_all_rows_but_the_test_rows(path):
+    spec = specification(path)
+    dataset, parts = load_dataset(spec.data), split(load_dataset(spec.data), 0)
+    scores = np.random.default_rng(0).random((1, dataset.n_rows), np.float32)
+    (ranked,) = score(dataset, 0, scores, spec.subgroups)["ranking_local_gap"]
+    rows = pd.DataFrame(
+        {
+            "subgroup": spec.subgroups.label(dataset.frame),
+            "group": dataset.sensitive_features,
+            "decided": scores[0] > 0.5,
+        }
+    ).iloc[[*parts.train, *parts.validation]]
+    by_group = rows.groupby(["subgroup", "group"], observed=True)["decided"].mean()
+    gaps = by_group.groupby("subgroup", observed=True).agg(np.ptp)
+    sizes = rows["subgroup"].value_counts()
+    gaps = gaps[sizes[gaps.index] >= spec.subgroups.min_size]
+    expected = np.average(gaps**2, weights=sizes[gaps.index]) ** 0.5
+    assert ranked == pytest.approx(expected)
+    scores[:, parts.test] = 0
+    assert score(dataset, 0, scores, spec.subgroups)["ranking_local_gap"][0] == ranked
+
+
 def test_scores_are_probabilities_of_all_rows_from_the_kept_network(path):
     dataset, results = train(specification(path))
     X = encode(dataset, split(dataset, 0).train).X

@@ -1,0 +1,76 @@
+"""By what a sweep ranks its models where no outcome is needed for it.
+
+A largest local gap is one cell's figure, and on validation rows mostly its noise. The
+root mean square over subgroups, of the rows that a model was made with, finds the model
+that is fairest on new rows more often: see docs/measured/sweeps.md.
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.datasets import Dataset, Subgroups, split
+from fairdash.metrics import LocalMeasure
+
+PREFIX = "ranking_"
+RANKED_BY = {"worst_1_di": f"{PREFIX}local_gap"}
+
+
+def ranking_column(rows: pd.DataFrame, metric: str) -> str:
+    """Return the column by which models are ranked in a metric.
+
+    That of the validation rows, but for the largest local gap ``ranking_local_gap``,
+    where all models have it: those trained by earlier versions do not.
+    """
+    column = RANKED_BY.get(metric, "")
+    if column in rows and rows[column].notna().all():
+        return column
+    return f"validation_{metric}"
+
+
+def ranking_words(rows: pd.DataFrame, metric: str) -> str:
+    """Say by which rows models are ranked in a metric."""
+    if ranking_column(rows, metric).startswith(PREFIX):
+        return (
+            "Settings are compared by the root mean square of their local gaps over "
+            "training and validation rows."
+        )
+    return "Settings are compared by their gaps on validation rows."
+
+
+def local_gaps(
+    dataset: Dataset,
+    seed: int,
+    scores: NDArray[np.floating],
+    subgroups: Subgroups,
+) -> pd.DataFrame:
+    r"""Return ``ranking_local_gap`` of models: no test row has a part in it.
+
+    :math:`\sqrt{\sum_s n_s g_s^2 / \sum_s n_s}` of the gaps :math:`g_s` between the
+    groups' selection rates in estimable subgroups of :math:`n_s` rows, over training
+    and validation rows; NaN where no subgroup is estimable.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_models, n_rows)
+        Of all rows; a row is decided positively above one half.
+    """
+    parts = split(dataset, seed)
+    rows = np.concatenate([parts.train, parts.validation])
+    labels = subgroups.label(dataset.frame).iloc[rows]
+    found = []
+    for model in scores[:, rows]:
+        measure = LocalMeasure.of(
+            "selection_rate",
+            None,
+            (model > 0.5).astype(np.int8),
+            sensitive_features=dataset.sensitive_features[rows],
+            subgroups=labels,
+            min_size=subgroups.min_size,
+            sample_weight=dataset.weight_of(rows),
+        )
+        gaps = measure.gaps()
+        n = np.where(np.isnan(gaps), 0, measure.cells.rows.sum(axis=1))
+        squares = float((np.nan_to_num(gaps) ** 2 * n).sum())
+        found.append(np.sqrt(squares / n.sum()) if n.any() else np.nan)
+    return pd.DataFrame({RANKED_BY["worst_1_di"]: np.array(found, float)})
