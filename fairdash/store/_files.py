@@ -113,16 +113,19 @@ class Files:
             if self.away is not None:
                 self.away.delete(self._name(folder))
 
-    def tidy(self, kind: str, needed: Container[str]) -> None:
-        """Delete what processes that died left beside the folders of a kind.
+    def tidy(self, kind: str, needed: Container[str] | None) -> None:
+        """Delete what processes that died left of the folders of a kind.
 
-        Half written folders go when they are old enough, and so do copies of what is no
-        longer in the object store and whose name is not ``needed``.
+        Half written folders go when they are old enough; so do those whose name is not
+        ``needed`` (None: all are), and copies of what the object store has no more.
         """
         root = self.home / kind
         for folder in (*root.glob(f"{WRITING}*"), *root.glob(f"*/{WRITING}*")):
             if (stat := _stat(folder)) and stat.is_old:
                 shutil.rmtree(folder, ignore_errors=True)
+        if needed is not None:  # its deletion, or its adding, was killed between steps
+            kept = self.listed(kind).items()
+            self.delete(f for f, s in kept if s.is_old and f.name not in needed)
         if self.away is None:
             return
         there = self.away.listed(kind, now=True)
@@ -131,7 +134,7 @@ class Files:
             if half and Stat(*facts).is_old:
                 self.away.delete(name)
         for folder in root.glob("*/[!.]*"):
-            if self._name(folder) not in there and folder.name not in needed:
+            if self._name(folder) not in there and folder.name not in (needed or ()):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _name(self, folder: Path) -> str:

@@ -158,7 +158,7 @@ class Store(ScoreStore, RunStore):
             tables = set(connection.scalars(sa.select(TABLES.c.sha256)))
             needed = {"tables": tables, "artifacts": trials}
             for kind in KINDS:
-                self.files.tidy(kind, needed.get(kind, set()))
+                self.files.tidy(kind, needed.get(kind))
 
     def keep_monitor(self, name: str, text: str) -> None:
         """Keep the text of a monitor, in place of the one before."""

@@ -156,6 +156,16 @@ def test_a_bundle_with_one_field_changed_is_refused_whole(bundle, server, variat
     assert faults == {}
 
 
+def test_a_change_that_decides_nothing_is_imported(bundle, server, variations):
+    members, _ = bundle
+    fitting = [(field, facts) for field, facts, fits in variations if fits]
+    assert len(fitting) >= 8
+    for field, facts in fitting[: None if FUZZ > 1 else 3]:
+        (run,) = server.import_(written(members, facts))
+        assert server.store.run(run).status == "failed", field  # as one of its models
+        server.begin()  # as another user, whose store is empty
+
+
 @pytest.mark.parametrize("name", MEMBERS | FILES)
 def test_a_bundle_with_a_crafted_member_is_refused_whole(bundle, server, name):
     assert server.fault((MEMBERS | FILES)[name](*bundle)) == ""

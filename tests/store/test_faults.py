@@ -1,5 +1,6 @@
 """Kills in the midst, damaged files, odd paths: nothing is lost, nothing made up."""
 
+import os
 import subprocess
 import sys
 
@@ -48,6 +49,20 @@ def test_a_run_whose_deletion_was_killed_keeps_its_models(home, store, artifact,
     assert subprocess.run(command).returncode == 9
     assert [record.id for record in store.runs()] == [run]
     assert artifact.scores()[-1] == 1
+
+
+def test_what_a_killed_deletion_left_is_swept(store, artifact, run, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(store.files, "delete", lambda folders: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            store.delete_run(run)
+    store.tidy()
+    assert artifact.exists()  # as long as somebody may be writing it
+    for folder in (artifact.folder, *store.home.glob("tables/*/*")):
+        os.utime(folder, (0, 0))
+    store.tidy()
+    assert not artifact.exists()
+    assert len(store.kept()) == 1  # its data set, whose table stays
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,15 @@ def test_a_draft_survives_reopening_and_can_be_dropped(store):
     again.close()
 
 
+def test_a_data_set_in_training_is_not_deleted(store, table):
+    dataset_id = store.add_dataset(table, ROLES, "People")
+    finished_run(store, dataset_id)
+    add_run(store, dataset_id, "Second")
+    with pytest.raises(ValueError, match="1 runs on 'People' are still open: Second"):
+        store.delete_dataset(dataset_id)
+    assert len(store.runs()) == 2
+
+
 def test_all_that_is_kept_is_listed_with_its_size_and_removed(store, table):
     dataset_id = store.add_dataset(table, ROLES, "People")
     run = finished_run(store, dataset_id)

@@ -89,6 +89,18 @@ def test_finished_is_never_overwritten(store, dataset_id):
     assert (record.status, record.cancel_asked) == ("finished", None)
 
 
+def test_the_end_of_a_run_writes_its_summary(store, dataset_id):
+    run_id = add_run(store, dataset_id, "a", "b", "c")
+    for key, accuracy in {"a": 0.7, "b": 0.9}.items():
+        row = {"test_accuracy": accuracy, "validation_n": 9}
+        store.put_trial(run_id, key, row=row, seconds=1)
+    store.fail_trial(run_id, "c", error="no")
+    store.set_status(run_id, "failed")
+    counts = {"trials": 3, "finished": 2, "failed": 1}
+    (entry,) = store.run(run_id).summary
+    assert entry == {"method": "road", **counts, "test_accuracy": pytest.approx(0.8)}
+
+
 def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
     one = add_run(store, dataset_id, "a", "b")
     two = add_run(store, dataset_id, "b")
