@@ -28,7 +28,9 @@ def local_fairness():
     with page.tray:
         chosen = audits.trials.beside_trained(ui.tray.pick_models(models, view.run))
     with page.controls:
-        measure = ui.pick_measure()
+        measure = ui.pick_measure(
+            audits.gaps.other_measures(ui.store(), chosen[-1], view.data)
+        )
         subgroups = ui.subgroup_form(dataset, start)
         ui.pick_rule()
         with ui.more(), st.container(width=420):
@@ -56,7 +58,14 @@ def local_fairness():
             ui.problem("These subgroups cannot be looked at", error)
         return
     page.show(answer, shown=drawn)
+    predicting = audits.gaps.predicts_classes(ui.store(), compared[-1], view.data)
+    classes = ui.Evidence(
+        "classes",
+        "Every class",
+        lambda: local.classes_section(compared[-1], view.data),
+    )
     page.evidence(
+        *[classes] * predicting,
         ui.Evidence(
             "measures",
             "Every measure",

@@ -1,9 +1,9 @@
 """Audit decisions or scores of any model: who is worse off, by which measure."""
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -231,39 +231,28 @@ def audit(
         "sample_weight": weight,
         "cluster": unit,
     }
+    inside = None
+    if subgroups is not None:
+        labels, min_size = columns.subgroups(subgroups, min_size)
+        inside = {"subgroups": labels, "min_size": min_size}
     speech = Speech(decided, outcome, columns.feature(sensitive_features))
     chosen = _measures(measures, y, raw)
     predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
-    by_group = _every(
-        chosen,
-        lambda m: measure_by_group(m, y, predicted[m], confidence=confidence, **rows),
+    found = measured(
+        y,
+        predicted,
+        rows,
+        inside,
+        speech,
+        confidence=confidence,
+        reference=reference,
+        favourable=favourable,
     )
-    level = intervals.for_all_pairs(
-        confidence, by_group["group"].nunique(), held=reference is not None
-    )
-    gaps = _every(
-        chosen,
-        lambda m: _gaps(
-            m,
-            speech,
-            y_true=y,
-            y_pred=predicted[m],
-            confidence=level,
-            reference=reference,
-            favourable=favourable,
-            **rows,
-        ),
-    )
-    findings = [_finding(row) for row in gaps.itertuples()]
-    local, worst = None, None
-    if subgroups is not None:
-        labels, min_size = columns.subgroups(subgroups, min_size)
-        inside = {"subgroups": labels, "min_size": min_size, **rows}
-        estimates = {m: LocalMeasure.of(m, y, predicted[m], **inside) for m in chosen}
-        local = _every(chosen, lambda m: _local(estimates[m], confidence))
+    gaps, findings, local, worst = found.gaps, found.findings, found.local, None
+    if local is not None:
         worst = worst_inside(
             chosen[0],
-            estimates[chosen[0]],
+            found.inside[chosen[0]],
             confidence=confidence,
             favourable=favourable,
         )
@@ -280,7 +269,56 @@ def audit(
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
-    return Audit(len(pred), by_group, gaps, local, curve, verdict, confidence, findings)
+    return Audit(
+        len(pred), found.by_group, gaps, local, curve, verdict, confidence, findings
+    )
+
+
+class Measurements(NamedTuple):
+    """Some measures of the same rows: the tables of `Audit`, and their engine."""
+
+    by_group: pd.DataFrame
+    gaps: pd.DataFrame
+    local: pd.DataFrame | None
+    findings: list[Finding]
+    inside: dict[str, LocalMeasure]
+
+
+def measured(
+    y: Any,
+    predicted: Mapping[str, Any],
+    rows: Mapping[str, Any],
+    inside: Mapping[str, Any] | None,
+    speech: Speech,
+    *,
+    confidence: float,
+    reference: str | None,
+    favourable: bool,
+    times: int = 1,
+) -> Measurements:
+    """Measure rows by group and, with subgroups, ``inside`` these.
+
+    ``predicted`` are the predictions by measure. Gaps hold for all pairs of groups and
+    for so many tables at once, ``times``, as chance does.
+    """
+    by_group = _every(
+        predicted,
+        lambda m: measure_by_group(m, y, predicted[m], confidence=confidence, **rows),
+    )
+    n_groups, held = by_group["group"].nunique(), reference is not None
+    level = intervals.for_all_pairs(confidence, n_groups, held=held, times=times)
+    options = {"confidence": level, "reference": reference, "favourable": favourable}
+    gaps = _every(
+        predicted, lambda m: _gaps(m, speech, y, predicted[m], **options, **rows)
+    )
+    findings = [_finding(row) for row in gaps.itertuples()]
+    if inside is None:
+        return Measurements(by_group, gaps, None, findings, {})
+    estimates = {
+        m: LocalMeasure.of(m, y, predicted[m], **inside, **rows) for m in predicted
+    }
+    local = _every(predicted, lambda m: _local(estimates[m], confidence, times))
+    return Measurements(by_group, gaps, local, findings, estimates)
 
 
 def _check_decisions(pred: Any) -> None:
@@ -294,7 +332,7 @@ def _check_decisions(pred: Any) -> None:
 
 
 def _every(
-    measures: Sequence[str], table: Callable[[str], pd.DataFrame]
+    measures: Iterable[str], table: Callable[[str], pd.DataFrame]
 ) -> pd.DataFrame:
     """Return the tables of all measures as one, with the measure first."""
     tables = [table(measure).assign(measure=measure) for measure in measures]
@@ -362,9 +400,11 @@ def _for_measure(
     return (scores - low) / max(high - low, np.finfo(float).tiny)
 
 
-def _gaps(measure: str, speech: Speech, **options: Any) -> pd.DataFrame:
+def _gaps(
+    measure: str, speech: Speech, y: Any, predicted: Any, **options: Any
+) -> pd.DataFrame:
     """Return the gaps of a measure, which are clear, and each as a sentence."""
-    gaps = measure_gaps(measure, **options)
+    gaps = measure_gaps(measure, y, predicted, **options)
     reaches_0 = ~((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0))
     table = gaps.assign(measure=measure, clear=~reaches_0 & ~gaps["too_few"])
     sentences = [sentence(_finding(row), speech) for row in table.itertuples()]
@@ -382,8 +422,10 @@ def _finding(row: Any) -> Finding:
     return Finding(*names, *ends, int(row.n), sure, why)
 
 
-def _local(estimates: LocalMeasure, confidence: float) -> pd.DataFrame:
+def _local(estimates: LocalMeasure, confidence: float, times: int) -> pd.DataFrame:
     chance = np.nan
     if estimates.estimable.any():
-        chance = estimates.noise_floor().quantile
-    return estimates.table(confidence=confidence).assign(chance=chance)
+        samples = estimates.noise_floor().samples
+        chance = float(np.quantile(samples, 1 - 0.05 / times))
+    level = 1 - (1 - confidence) / times
+    return estimates.table(confidence=level).assign(chance=chance)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import typer
@@ -90,24 +90,12 @@ def audit(
         if page is not None:
             check_one_of("--report", page.suffix, (".html",))
         check_one_of("--kind", kind, (_DECISIONS, *tables.OUTCOME_KINDS))
-        if kind != _DECISIONS:
-            options = {"subgroups": subgroup, "reference": reference}
-            options |= {"sample_weight": weight, "cluster": unit}
-            _say_outcomes(
-                read_table(file),
-                kind,
-                (outcome, score, *group),
-                {**options, "favourable": not unfavourable},
-                out,
-                page,
-            )
-            return
         question = tables.TableQuestion(
             groups=tuple(group),
             decision=decision,
             score=score,
             threshold=threshold,
-            outcome=outcome,
+            outcome=outcome if kind == _DECISIONS else None,
             unit=unit,
             weight=weight,
             subgroups=tuple(subgroup or ()),
@@ -116,6 +104,9 @@ def audit(
             favourable=not unfavourable,
         )
         frame = read_table(file)
+        if kind != _DECISIONS:
+            _say_outcomes(frame, kind, question, outcome, out, page)
+            return
         source = tables.Source.of(file, len(frame))
         scorer = None if model is None else load(model)
         audited = tables.audit_table(frame, question, source, model=scorer)
@@ -131,33 +122,37 @@ def audit(
 def _say_outcomes(
     frame: pd.DataFrame,
     kind: str,
-    columns: tuple[str | None, ...],
-    options: dict[str, Any],
+    question: tables.TableQuestion,
+    outcome: str | None,
     out: Path | None,
     page: Path | None,
 ) -> None:
     """Audit predictions that are no decisions; print, and write both files."""
-    outcome, score, *groups = columns
-    if score is None:
+    if question.score is None:
         raise ValueError("Name the column of predictions: --score COLUMN.")
-    chosen = {name: value for name, value in options.items() if value is not None}
-    named = [outcome, score, *groups, *(chosen.get("subgroups") or ())]
-    named += [chosen.get("sample_weight"), chosen.get("cluster")]
-    rows, excluded = tables.complete_rows(frame, [name for name in named if name])
+    needed = [*([outcome] if outcome else []), *question.subgroups]
+    rows = tables.count_rows(frame, question, needed)
     audited = tables.audit_outcomes(
-        outcome, score, kind=kind, sensitive_features=groups, frame=rows, **chosen
+        outcome,
+        question.score,
+        kind=kind,
+        sensitive_features=list(rows.features),
+        frame=rows.frame,
+        subgroups=list(question.subgroups) or None,
+        sample_weight=question.weight,
+        cluster=question.unit,
+        reference=question.reference,
+        favourable=question.favourable,
     )
-    excluded_words = [f"{n:,} rows excluded: {why}" for why, n in excluded.items()]
     if out is not None:
+        excluded = [part._asdict() for part in rows.excluded]
         file = {**audited.to_dict(), "excluded": excluded}
         out.write_text(json.dumps(file, ensure_ascii=False, indent=1))
     if page is not None:
         from fairdash.reports import show  # only a page needs Plotly
 
-        page.write_text(show(audited.answer(), facts=excluded_words).page)
-    typer.echo(str(audited))
-    for line in excluded_words:
-        typer.echo(line)
+        page.write_text(show(audited, facts=[rows.words]).page)
+    typer.echo(f"{audited}\n{rows.words}")
 
 
 def _print(audited: tables.TableAudit) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairdash._wording import duration
+from fairdash.cli._log import Tracker, log_run, tracker
 from fairdash.cli._options import (
     Home,
     Out,
@@ -23,7 +24,7 @@ from fairdash.cli._options import (
 )
 from fairdash.jobs import engine, keep_table, queue, run_open, wake
 from fairdash.store import Snapshot, Store, StoreError, Unreachable
-from fairdash.sweep import SweepSpec
+from fairdash.sweep import SweepSpec, benchmark_specs, long_table
 
 POLL_SECONDS = 0.2
 AWAY_SECONDS = 300.0  # for which a database that restarts is waited for
@@ -64,9 +65,16 @@ def run(
             help="File of the data, for a configuration that names it by its digest.",
         ),
     ] = None,
+    log: Annotated[
+        Tracker | None,
+        typer.Option(help="Write parameters, measures, report and model there too."),
+    ] = None,
     home: Home = None,
 ) -> None:
     """Train a YAML configuration and print the results: a sweep, or a single model.
+
+    A configuration with `tables` in place of `data` is a benchmark: each table is a
+    run, and `--out` is one long table with the digests of tables and splits.
 
     The run appears in the app as well; Ctrl-C cancels it. Finished models are kept:
     `--resume` trains nothing twice. The exit status is 0 when all trials have finished,
@@ -76,20 +84,54 @@ def run(
         if table is not None and resume is not None:
             raise ValueError("Give --table with a configuration.")
         check_out(out)
-        if config is not None and resume is None:
+        client = None if log is None else tracker(log)
+        if config is not None and resume is None and (specs := benchmark_specs(config)):
+            if table is not None or name is not None:
+                raise ValueError("A benchmark has its tables and names in its file.")
+            _run_all(store, specs, inline=inline, out=out, client=client)
+        elif config is not None and resume is None:
             spec = keep_table(store, SweepSpec.from_yaml(config), table)
         elif resume is not None and config is None:
             old = store.run(resume)
             spec, name = SweepSpec.of_run(old.spec), name or old.name
         else:
             raise ValueError("Give either a configuration or --resume ID.")
-        with engine.attach(store.home):
-            run_id = queue(store, spec, name=name)
-            snapshot = follow(store, run_id, inline=inline)
+        snapshot = _run_one(store, spec, name, inline=inline, client=client)
         rows = snapshot.table()
     write(rows, out)
     _print_results(snapshot, rows)
     raise typer.Exit(0 if snapshot.run.status == "finished" else 1)
+
+
+def _run_one(
+    store: Store, spec: SweepSpec, name: str | None, *, inline: bool, client: Any
+) -> Snapshot:
+    with engine.attach(store.home):
+        run_id = queue(store, spec, name=name)
+        snapshot = follow(store, run_id, inline=inline)
+    if client is not None and snapshot.run.status == "finished":
+        typer.echo(f"logged as {log_run(store, run_id, client)}", err=True)
+    return snapshot
+
+
+def _run_all(
+    store: Store, specs: list[SweepSpec], *, inline: bool, out: Path | None, client: Any
+) -> None:
+    """Train every table of a benchmark, write its long table, and end."""
+    parts, finished = [], True
+    for spec in specs:
+        snapshot = _run_one(store, spec, None, inline=inline, client=client)
+        trials = [
+            (trial.method, trial.seed, trial.params, trial.row)
+            for trial in snapshot.trials
+            if trial.row is not None
+        ]
+        dataset = store.dataset(snapshot.run.dataset_id)
+        parts.append(long_table(dataset, spec.data.name, trials))
+        _print_results(snapshot, snapshot.table())
+        finished &= snapshot.run.status == "finished"
+    write(pd.concat(parts, ignore_index=True), out)
+    raise typer.Exit(0 if finished else 1)
 
 
 def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:

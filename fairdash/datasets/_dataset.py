@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairdash._validation import as_written
 from fairdash.datasets._problems import find_errors
-from fairdash.datasets._roles import Roles
+from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
 from fairdash.datasets._subgroups import has_bins
 from fairdash.datasets.column_kinds import example_rows, is_nested, label_codes
@@ -91,6 +91,13 @@ class Dataset:
         alone = codes < 0
         codes[alone] = len(labels) + np.arange(alone.sum())
         return codes
+
+    @cached_property
+    def outcome_numbers(self) -> NDArray[np.float64] | None:
+        """The outcome itself where it is a number that a cut makes 0 and 1."""
+        if not isinstance(self.roles.positive, Cut):
+            return None
+        return self.frame[self.roles.target].to_numpy(np.float64)
 
     def weight_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return the sampling weights of some rows, None without."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fairdash._record import Record
 from fairdash._validation import as_written
+from fairdash.datasets.column_kinds import label_codes
 
 ScoreKind = Literal["probability", "margin", "score", "decision"]
 _USUAL = {"probability": 0.5, "margin": 0.0, "decision": 0.5}
@@ -24,11 +25,15 @@ class ScoreColumn(Record):
     threshold : float, optional
         Scores from it on are positive decisions. Without it probabilities above 1/2
         and margins above 0 are; a score needs it.
+    positive : tuple of str
+        Of a column of decisions in words, or of predicted classes: the values that are
+        positive decisions.
     """
 
     column: str
     kind: ScoreKind
     threshold: float | None = None
+    positive: tuple[str, ...] = ()
 
     def _check(self) -> None:
         if self.kind == "score" and self.threshold is None:
@@ -39,6 +44,8 @@ class ScoreColumn(Record):
 
     def words(self) -> str:
         """Return the rule of its decisions: "decile_score ≥ 5"."""
+        if self.positive:
+            return f"{self.column} = {' or '.join(self.positive)}"
         if self.kind == "decision":
             return f"{self.column} = 1"
         if self.threshold is None:
@@ -53,7 +60,12 @@ class ScoreColumn(Record):
         Raises ValueError if one is missing, no number, or not of the kind, with the
         first of ``row_number``, from 0; by default rows are counted as they come.
         """
-        column = pd.to_numeric(frame[self.column], errors="coerce")
+        column = frame[self.column]
+        if self.positive:
+            codes, labels = label_codes(column)
+            flags = np.array([*np.isin(labels, self.positive), np.nan])
+            column = pd.Series(flags[codes])  # a missing value is the last, -1
+        column = pd.to_numeric(column, errors="coerce")
         values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
         fits = np.isfinite(values)
         if self.kind == "decision":
@@ -62,7 +74,8 @@ class ScoreColumn(Record):
             fits = (values >= (-1 if self.kind == "margin" else 0)) & (values <= 1)
         wrong = np.flatnonzero(~fits)
         if len(wrong):
-            kinds = {"decision": "0 or 1", "margin": "numbers from -1 to 1"}
+            decided = "a decision" if self.positive else "0 or 1"
+            kinds = {"decision": decided, "margin": "numbers from -1 to 1"}
             kinds |= {"probability": "numbers from 0 to 1", "score": "numbers"}
             row = int(wrong[0] if row_number is None else row_number[wrong[0]])
             cell = as_written(frame[self.column].iloc[wrong[0]])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairdash import plots
 from fairdash._wording import UNDEFINED, Kpi, count, number
-from fairdash.audits import Answer, Listing
+from fairdash.audits import Answer, Listing, tables
 from fairdash.plots import Picture
 
 MOST_ROWS = 200  # of a table, so that a report stays small
@@ -133,6 +133,13 @@ def blocks_of(answer: Answer) -> list[Block]:
     if answer.changes is not None:
         blocks.append(_table(answer.changes))
     return blocks
+
+
+def outcome_blocks(audit: tables.OutcomesAudit) -> list[Block]:
+    """Return the verdict of predictions that are not 0 or 1, and all their tables."""
+    answer = audit.answer()
+    blocks: list[Block] = [Words(answer.verdict, finding=True), Words(answer.details)]
+    return [*blocks, *map(_table, audit.listings())]
 
 
 def _table(listing: Listing) -> Table:

@@ -18,6 +18,7 @@ from fairdash.reports._blocks import (
     Table,
     Words,
     blocks_of,
+    outcome_blocks,
 )
 from fairdash.reports._sections import DataSubject, RunSubject
 from fairdash.reports._small_groups import (
@@ -166,8 +167,8 @@ def audited(subject: DataSubject) -> Sequence[Block]:
     dataset, data = subject.dataset, subject.dataset_id
     roles, groups = dataset.roles, dataset.group_names
     favourable = roles.positive_is != "unfavourable"
-    looked_at = "selection_rate" if favourable else "false_positive_rate"
     for model in trials.own_models(subject.store, data):
+        looked_at = gaps.opening_measure(subject.store, model, data)
         if subject.small_groups:
             return [Words(few_words(subject.least))]
         table = gaps.every_measure(subject.store, model, data, favourable=favourable)
@@ -177,6 +178,8 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         shown = shown.drop(columns="In words")
         rows = f"{plural(dataset.n_rows, 'row')}, all of the table; 95% intervals."
         blocks.append(Table(f"Every measure of {model.label} by group", shown, rows))
+        if gaps.predicts_classes(subject.store, model, data):
+            blocks += outcome_blocks(gaps.every_class(subject.store, model, data))
         local = gaps.local_by_measure(
             subject.store, [model], data, subject.subgroups, looked_at
         )

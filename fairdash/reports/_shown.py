@@ -18,6 +18,7 @@ from fairdash.reports._blocks import (
     Table,
     Words,
     blocks_of,
+    outcome_blocks,
 )
 from fairdash.reports._report import Report
 from fairdash.reports._written import to_html
@@ -41,7 +42,7 @@ class Shown:
 
 
 def show(
-    result: Answer | Audit | Report | Picture,
+    result: Answer | Audit | tables.OutcomesAudit | Report | Picture,
     section: str | None = None,
     *,
     facts: Sequence[str] = (),
@@ -81,6 +82,9 @@ def show(
     if isinstance(result, Answer):
         sections = [Section("answer", "Answer", blocks_of(result))]
         return Shown(to_html("fairdash", [*result.facts, *facts], sections, ""))
+    if isinstance(result, tables.OutcomesAudit):
+        sections = [Section("outcomes", "Audit", outcome_blocks(result))]
+        return Shown(to_html("Audit", facts, sections, ""))
     if isinstance(result, Audit):
         sections = [Section("audit", "Every measure by group", audit_blocks(result))]
         return Shown(to_html("Audit", [result.rows, *facts], sections, ""))

@@ -235,13 +235,21 @@ class SweepSpec(_Frozen):
         Raises ValueError with one line that says which entry is wrong and why.
         """
         text = source.read_bytes() if isinstance(source, Path) else source
-        content = parsed(text, "YAML")
+        folder = source.parent if isinstance(source, Path) else None
+        return cls.of_content(parsed(text, "YAML"), folder)
+
+    @classmethod
+    def of_content(cls, content: Any, folder: Path | None = None) -> Self:
+        """Return the specification that plain data describe, as `from_yaml` does.
+
+        A relative ``path`` of the data is taken from ``folder``, if there is one.
+        """
         if not isinstance(content, dict):
             raise ValueError("A sweep is a YAML mapping with `data` and `methods`.")
-        if isinstance(source, Path) and isinstance(content.get("data"), dict):
+        if folder is not None and isinstance(content.get("data"), dict):
             path = content["data"].get("path")
             if isinstance(path, str) and "://" not in path:
-                content["data"]["path"] = str(source.parent / path)
+                content["data"]["path"] = str(folder / path)
         try:
             return cls.model_validate(content)
         except ValidationError as error:

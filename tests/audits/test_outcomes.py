@@ -11,9 +11,12 @@ from sklearn.metrics import mean_absolute_error, precision_score, recall_score
 from toys import people
 from typer.testing import CliRunner
 
-from fairdash.audits import tables
+from fairdash.audits import gaps, tables, trials
 from fairdash.cli import app
-from fairdash.metrics.group.catalog import exposure
+from fairdash.datasets import ScoreColumn, Subgroups, guessing
+from fairdash.metrics.group.catalog import MEASURE_NAMES, exposure
+from fairdash.reports import score_report
+from fairdash.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,7 @@ def patients():
     frame["band"] = pd.cut(X["age"], [0, 45, 60, 90]).astype(str)
     cuts = [0, 100, 180, 400]
     frame["grade"] = pd.cut(y, cuts, labels=["low", "middle", "high"]).astype(str)
-    frame["said"] = pd.cut(
+    frame["predicted_grade"] = pd.cut(
         frame["predicted"], cuts, labels=["low", "middle", "high"]
     ).astype(str)
     return frame
@@ -72,10 +75,14 @@ def test_numbers_are_those_of_metric_frame(patients):
 
 def test_classes_are_each_held_against_the_rest(patients):
     found = tables.audit_outcomes(
-        "grade", "said", kind="classes", sensitive_features="sex", frame=patients
+        "grade",
+        "predicted_grade",
+        kind="classes",
+        sensitive_features="sex",
+        frame=patients,
     )
     for name in ("low", "middle", "high"):
-        y, said = patients["grade"] == name, patients["said"] == name
+        y, said = patients["grade"] == name, patients["predicted_grade"] == name
         frame = MetricFrame(
             metrics={"true_positive_rate": recall_score, "precision": precision_score},
             y_true=y,
@@ -89,10 +96,10 @@ def test_classes_are_each_held_against_the_rest(patients):
                 assert value(found, measure, group, name) == pytest.approx(
                     frame.loc[group, measure]
                 )
+    low = np.where(patients["predicted_grade"] == "low", "yes", "no")
     two = tables.audit_outcomes(
-        None, np.where(patients["said"] == "low", "yes", "no"), kind="classes",
-        sensitive_features=patients["sex"],
-    ).gaps  # fmt: skip
+        None, low, kind="classes", sensitive_features=patients["sex"]
+    ).gaps
     three = found.gaps[found.gaps["measure"] == "selection_rate"]
     three = three[three["outcome"] == "low"].iloc[0]
     two = two[two["outcome"] == "yes"].iloc[0]
@@ -116,6 +123,67 @@ def test_a_ranking_has_the_share_at_its_top_and_exposure(patients):
         assert value(found, "selection_rate", group, "top 10%") == share[group]
         assert value(found, "exposure", group) == pytest.approx(attention[group])
     assert exposure(np.array([3.0, 1.0, 2.0])).mean() == pytest.approx(1)
+
+
+@pytest.fixture(scope="module")
+def kept(patients, tmp_path_factory):
+    """The patients in a store, with both predictions, and a data set for each."""
+    store = Store(tmp_path_factory.mktemp("home"))
+    digest = store.add_table(patients.to_csv(index=False).encode(), "patients.csv")
+    frame, inside = store.table(digest), Subgroups(columns=("band",), min_size=20)
+    ids = [
+        store.add_dataset(
+            digest, guessing.guess_rest(frame, target, "sex"), target, inside
+        )
+        for target in ("y", "grade")
+    ]
+    return store, inside, *ids
+
+
+def test_pages_measure_numbers_and_ranks_inside_subgroups(patients, kept):
+    store, inside, data, _ = kept
+    (model,) = trials.own_models(store, data)
+    assert gaps.opening_measure(store, model, data) == "mean_error"
+    whole = gaps.every_measure(store, model, data).set_index("measure")
+    options = {"sensitive_features": "sex", "frame": patients, "subgroups": inside}
+    for kind in ("numbers", "ranking"):
+        y = "y" if kind == "numbers" else None
+        expected = tables.audit_outcomes(y, "predicted", kind=kind, **options)
+        for measure in set(expected.gaps["measure"]) - {"selection_rate"}:
+            local = gaps.local_by_measure(store, [model], data, inside, measure)
+            wanted = expected.local[expected.local["measure"] == measure]
+            wanted = wanted.set_index("subgroup")["gap"]
+            own = local.own.set_index("subgroup")["gap"]
+            assert own.to_dict() == pytest.approx(wanted.to_dict(), nan_ok=True)
+            assert np.isfinite(local.chance)
+            name = MEASURE_NAMES[measure]
+            assert list(whole.loc[name, "values"]) == pytest.approx(
+                [value(expected, measure, group) for group in "12"]
+            )
+
+
+def test_pages_audit_every_class_at_once(patients, kept):
+    store, _, _, data = kept
+    model, other = reversed(trials.own_models(store, data))
+    assert gaps.predicts_classes(store, model, data)
+    found = gaps.every_class(store, model, data)
+    expected = tables.audit_outcomes(
+        "grade",
+        "predicted_grade",
+        kind="classes",
+        sensitive_features="sex",
+        frame=patients,
+    )
+    names = ["group", "reference"]  # a data set calls group 1 "sex 1"
+    pd.testing.assert_frame_equal(
+        found.gaps.drop(columns=names), expected.gaps.drop(columns=names)
+    )
+    assert found.verdict in score_report(store, data).to_html()
+    with pytest.raises(ValueError, match="does not predict three or more classes"):
+        gaps.every_class(store, other, data)
+    column = ScoreColumn(column="said", kind="decision", positive=("low",))
+    with pytest.raises(ValueError, match="a decision; 1 rows do not, first row 2"):
+        column.values(pd.DataFrame({"said": ["low", None]}))
 
 
 @pytest.mark.parametrize(
@@ -150,9 +218,9 @@ def test_the_shell_audits_numbers_and_counts_what_it_leaves_out(patients, tmp_pa
         ],
     )
     assert done.exit_code == 0, done.output
-    assert "5 rows excluded: no y" in done.output
+    assert "5 rows excluded: 5 with no value in y" in done.output
     file = json.loads((tmp_path / "a.json").read_text())
-    assert file["excluded"] == {"no y": 5}
+    assert file["excluded"] == [{"reason": "no value in y", "column": "y", "rows": 5}]
     assert file["rows"] == 437
     assert file["verdict"] in done.output
     assert "Mean absolute error" in (tmp_path / "a.html").read_text()

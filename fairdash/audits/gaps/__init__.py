@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
+    from fairdash.audits.gaps.classes import every_class, predicts_classes
     from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable
     from fairdash.audits.gaps.local import LocalResult, not_estimable
     from fairdash.audits.gaps.measured import (
         calibration_of,
         every_measure,
         local_by_measure,
+        opening_measure,
+        other_measures,
         readable_measures,
         speech_of,
     )
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
         base_rate_kpis,
         base_rates,
         base_rates_answer,
-        first_measure,
     )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -25,6 +25,7 @@ from fairdash.audits.trials.rows import (
     Tested,
     beside_trained,
     is_own,
+    score_of_key,
     tested,
 )
 from fairdash.datasets import Subgroups
@@ -60,19 +61,59 @@ def asked_of(
     groups = rows.groups
     if not inside:
         groups = {"sensitive_features": groups["sensitive_features"]}
-    if measure == "auc":
-        predicted: Any = rows.ranks(key)
+    y: Any = rows.y
+    predicted: Any
+    if catalog.measure_of(measure).outcome != "classes":
+        y, predicted = rows.numbers(key, measure)
+    elif measure == "auc":
+        predicted = rows.ranks(key)
     elif measure in catalog.SCORE_MEASURES:
         predicted = rows.scores(key)
     else:
         predicted = rows.predictions(key)
     return {
         "measure": measure,
-        "y_true": rows.y,
+        "y_true": y,
         "y_pred": predicted,
         **rows.sampling,
         **groups,
     }
+
+
+def other_measures(store: Store, model: Setting, dataset_id: str) -> list[str]:
+    """Return the measures of a model that are not of two classes.
+
+    A column of predicted numbers has errors where the outcome is a number; all scores
+    rank the rows, decisions do not.
+    """
+    score = score_of_key(model.trials[0].key)
+    if score is not None and score.kind == "decision":
+        return []
+    return [
+        *(catalog.NUMBER_MEASURES if _of_numbers(store, model, dataset_id) else ()),
+        *catalog.RANKING_MEASURES,
+    ]
+
+
+def opening_measure(
+    store: Store, model: Setting, dataset_id: str, measure: str = "selection_rate"
+) -> str:
+    """Return the measure that an audit of own scores opens at.
+
+    That is the mean error of predicted numbers, and the false positive rate where a
+    positive outcome is bad news, else ``measure``.
+    """
+    if _of_numbers(store, model, dataset_id):
+        return measure if measure in catalog.NUMBER_MEASURES else "mean_error"
+    roles = store.dataset(dataset_id).roles
+    unfavourable = roles.positive_is == "unfavourable"
+    return "false_positive_rate" if unfavourable else measure
+
+
+def _of_numbers(store: Store, model: Setting, dataset_id: str) -> bool:
+    score = score_of_key(model.trials[0].key)
+    numbers = store.dataset(dataset_id).outcome_numbers
+    return score is not None and score.kind == "score" and numbers is not None
 
 
 @memoised(256)
@@ -216,6 +257,7 @@ def every_measure(
     (where the ratio of favourable decisions is by the rule of thumb; of the selection
     rate only), sentence
     """
+    more = other_measures(store, model, dataset_id)
     return pd.DataFrame(
         [
             {
@@ -223,7 +265,7 @@ def every_measure(
                 "symbol": catalog.MEASURE_SYMBOLS[measure],
                 **_by_groups(store, model, dataset_id, measure, favourable, reference),
             }
-            for measure in dict.fromkeys((*MEASURES, also))
+            for measure in dict.fromkeys((*more, *MEASURES, also))
         ]
     )
 
@@ -385,7 +427,9 @@ class _Trial(NamedTuple):
 def _measured(trial: Tested, measure: str) -> _Trial:
     local, rows = _local(trial, measure), trial.rows
     chance = local.noise_floor().quantile if local.estimable.any() else np.nan
-    return _Trial(local.estimates(), chance, len(rows.y), constant(rows, trial.key))
+    decides = catalog.measure_of(measure).outcome == "classes"
+    idle = constant(rows, trial.key) if decides else 0.0
+    return _Trial(local.estimates(), chance, len(rows.y), idle)
 
 
 @lru_cache(maxsize=64)  # a page asks the same again at every move

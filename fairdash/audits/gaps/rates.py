@@ -17,7 +17,7 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.local import not_estimable
-from fairdash.datasets import Dataset, Roles, Subgroups
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import LocalMeasure, intervals, views
 
 _HOW = """
@@ -85,16 +85,6 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
         ),
         views.gap_table(table, "selection_rate"),
     )
-
-
-def first_measure(roles: Roles, measure: str) -> str:
-    """Return the measure that an audit of own scores opens at.
-
-    That is the false positive rate where a positive outcome is bad news, else the one
-    ``asked`` for.
-    """
-    unfavourable = roles.positive_is == "unfavourable"
-    return "false_positive_rate" if unfavourable else measure
 
 
 def base_rate_kpis(

@@ -130,12 +130,15 @@ def excluded_words(excluded: Sequence[Excluded]) -> str:
     return f"{text}: {', '.join(reasons)}" if reasons else text
 
 
-def count_rows(frame: pd.DataFrame, question: TableQuestion) -> CountedRows:
+def count_rows(
+    frame: pd.DataFrame, question: TableQuestion, needed: Sequence[str] = ()
+) -> CountedRows:
     """Return the rows that have all that a question needs, and count the others.
 
     A row without a value in the outcome, the decision, the score, a column of groups,
-    the unit or the weight does not count, nor one whose group was not chosen. The same
-    rows count for every column of groups, so that their numbers can be compared.
+    the unit or the weight does not count, nor in another column ``needed``, nor one
+    whose group was not chosen. The same rows count for every column of groups, so that
+    their numbers can be compared.
 
     Raises
     ------
@@ -159,6 +162,7 @@ def count_rows(frame: pd.DataFrame, question: TableQuestion) -> CountedRows:
         ("--score", question.score),
         ("--unit", question.unit),
         ("--weight", question.weight),
+        *(("column", name) for name in needed),
     ):
         if name is not None:
             check_one_of(option, name, names)

@@ -1,8 +1,8 @@
 """Audit outcomes of any kind: several classes, numbers, or a ranking."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,17 +12,14 @@ from fairdash._validation import check_lengths, check_one_of, value_label
 from fairdash._wording import listing, plural
 from fairdash.audits.answer import Answer, Listing
 from fairdash.audits.arguments import Arguments
+from fairdash.audits.decisions import measured
 from fairdash.audits.short_verdicts import NO_GAP, brief, place_brief
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     Finding,
-    LocalMeasure,
     Speech,
     catalog,
-    intervals,
-    measure_by_group,
-    measure_gaps,
     sentence,
 )
 
@@ -30,6 +27,21 @@ Column = ArrayLike | Hashable
 OutcomeKind = Literal["classes", "numbers", "ranking"]
 OUTCOME_KINDS: tuple[OutcomeKind, ...] = ("classes", "numbers", "ranking")
 MOST_CLASSES = 20
+_NAMES = {
+    "outcome": "Outcome",
+    "measure": "Measure",
+    "subgroup": "Subgroup",
+    "group": "Group",
+    "reference": "Compared with",
+    "value": "Value",
+    "difference": "Difference",
+    "gap": "Gap",
+    "ci_low": "Low",
+    "ci_high": "High",
+    "chance": "By chance",
+    "n": "Rows",
+    "reason": "Not estimable",
+}
 _OF_CLASS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 
 
@@ -67,38 +79,31 @@ class OutcomesAudit:
         outcome, first = self.findings[0]
         if not first.sure:
             return NO_GAP
-        return brief(place_brief(first, self._speech(outcome)))
-
-    def _speech(self, outcome: str) -> Speech:
-        decided = (
-            f"predicted “{outcome}”" if self.kind == "classes" else f"in the {outcome}"
-        )
-        return Speech(decided, f"“{outcome}”", self.feature)
+        return brief(place_brief(first, _speech(self.kind, outcome, self.feature)))
 
     def answer(self) -> Answer:
         """Return the verdict, and every measure by group with its interval."""
         sure = [(o, f) for o, f in self.findings if f.sure]
-        words = [sentence(f, self._speech(o)) for o, f in sure[:5]]
-        names = {
-            "outcome": "Outcome",
-            "measure": "Measure",
-            "group": "Group",
-            "value": "Value",
-            "ci_low": "Low",
-            "ci_high": "High",
-            "n": "Rows",
-        }
-        table = self.by_group[list(names)].rename(columns=names)
-        table["Measure"] = table["Measure"].map(catalog.MEASURE_NAMES)
-        table["Outcome"] = table["Outcome"].replace("", "all rows")
+        words = [sentence(f, _speech(self.kind, o, self.feature)) for o, f in sure[:5]]
         return Answer(
             self.verdict,
-            table=Listing("Measures by group", table, self._note()),
+            table=self.listings()[0],
             facts=(plural(self.n, "row"),),
             details=" ".join(words) or NO_GAP,
             file="fairdash-audit.csv",
             data=self.by_group,
         )
+
+    def listings(self) -> list[Listing]:
+        """Return measures by group, gaps, and gaps inside subgroups, for a reader."""
+        tables = [Listing("Measures by group", _readable(self.by_group), self._note())]
+        tables.append(Listing("Gaps between groups", _readable(self.gaps)))
+        if self.local is not None:
+            floor = "By chance: the largest gap of a fair model, in 95% of cases."
+            tables.append(
+                Listing("Gaps inside subgroups", _readable(self.local), floor)
+            )
+        return tables
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that was found as JSON has it, NaN as None."""
@@ -130,14 +135,20 @@ class OutcomesAudit:
         return f"{self.verdict}\n\n{shown}\n{plural(self.n, 'row')}. {self._note()}"
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A measure of one class, of all rows, or of the top of a ranking."""
+def _readable(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with names for a reader."""
+    shown = table[[name for name in _NAMES if name in table]].rename(columns=_NAMES)
+    shown["Measure"] = shown["Measure"].map(catalog.MEASURE_NAMES)
+    shown["Outcome"] = shown["Outcome"].replace("", "all rows")
+    return shown
+
+
+class _Part(NamedTuple):
+    """One class, all rows, or the top of a ranking; predictions are by measure."""
 
     outcome: str
-    measure: str
     y: Any
-    predicted: Any
+    predicted: dict[str, Any]
 
 
 def audit_outcomes(
@@ -202,81 +213,73 @@ def audit_outcomes(
     }
     check_lengths(predicted, groups, y, *sampling.values())
     parts = _parts(kind, y, predicted, top)
-    n_classes = len({part.outcome for part in parts})
+    rows = {"sensitive_features": groups, **sampling}
     inside = None
     if subgroups is not None:
         labels, min_size = columns.subgroups(subgroups, min_size)
         inside = {"subgroups": labels, "min_size": min_size}
-    by_group, gaps, local = [], [], []
-    for part in parts:
-        rows: Any = {
-            "measure": part.measure,
-            "y_true": part.y,
-            "y_pred": part.predicted,
-            "sensitive_features": groups,
-            **sampling,
-        }
-        about = {"outcome": part.outcome, "measure": part.measure}
-        values = measure_by_group(confidence=confidence, **rows)
-        by_group.append(values.assign(**about))
-        held, n_groups = reference is not None, len(values)
-        level = intervals.for_all_pairs(
-            confidence, n_groups, held=held, times=n_classes
+    feature = columns.feature(sensitive_features)
+    tables = {
+        part.outcome: measured(
+            part.y,
+            part.predicted,
+            rows,
+            inside,
+            _speech(kind, part.outcome, feature),
+            confidence=confidence,
+            reference=reference,
+            favourable=favourable,
+            times=len(parts) if kind == "classes" else 1,
         )
-        table = measure_gaps(
-            confidence=level, reference=reference, favourable=favourable, **rows
-        )
-        clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
-        gaps.append(table.assign(**about, clear=clear & ~table["too_few"]))
-        if inside is not None:
-            measured = LocalMeasure.of(**rows, **inside)
-            local.append(_local(measured, confidence, n_classes).assign(**about))
-    names = ["outcome", "measure", "group"]
-    ends = ["ci_low", "ci_high", "n"]
-    every = pd.concat(gaps, ignore_index=True)
-    every = every[[*names, "reference", "difference", *ends, "clear"]]
+        for part in parts
+    }
+    findings = [(name, f) for name, part in tables.items() for f in part.findings]
+    local = {name: part.local for name, part in tables.items()}
     return OutcomesAudit(
         kind,
         len(predicted),
-        pd.concat(by_group, ignore_index=True)[[*names, "value", *ends]],
-        every,
-        pd.concat(local, ignore_index=True)[_LOCAL] if local else None,
-        _findings(every),
-        columns.feature(sensitive_features),
+        _joined({name: part.by_group for name, part in tables.items()})[_BY_GROUP],
+        _joined({name: part.gaps for name, part in tables.items()})[_GAPS],
+        None if inside is None else _joined(local)[_LOCAL],
+        sorted(findings, key=_distance),
+        feature,
         confidence,
     )
 
 
+_BY_GROUP = ["outcome", "measure", "group", "value", "ci_low", "ci_high", "n"]
+_GAPS = [
+    "outcome", "measure", "group", "reference", "difference", "ci_low", "ci_high", "n",
+    "clear",
+]  # fmt: skip
 _LOCAL = [
     "outcome", "measure", "subgroup", "n", "gap", "ci_low", "ci_high", "chance",
     "estimable", "reason",
 ]  # fmt: skip
 
 
-def complete_rows(
-    frame: pd.DataFrame, columns: Sequence[str]
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the rows that have all columns, and how many have not, by reason.
+def _joined(tables: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the tables of all outcomes as one, with the outcome as a column."""
+    parts = [table.assign(outcome=name) for name, table in tables.items()]
+    return pd.concat(parts, ignore_index=True)
 
-    Raises ValueError for a column that the table lacks, or when no row is left.
-    """
-    complete, excluded = np.ones(len(frame), bool), {}
-    for column in columns:
-        check_one_of("column", column, [str(name) for name in frame])
-        without = frame[column].isna().to_numpy() & complete
-        if without.any():
-            excluded[f"no {column}"] = int(without.sum())
-        complete &= ~without
-    if not complete.any():
-        reasons = listing(f"{n:,} rows have {why}" for why, n in excluded.items())
-        raise ValueError(f"No row is left to audit: {reasons or 'the table is empty'}.")
-    return frame[complete], excluded
+
+def _distance(named: tuple[str, Finding]) -> tuple[bool, float]:
+    """Sort sure findings first, by how many widths of its interval each is from 0."""
+    finding = named[1]
+    widths = abs(finding.value) / ((finding.high - finding.low) or np.inf)
+    return not finding.sure, -widths if np.isfinite(widths) else 0.0
+
+
+def _speech(kind: str, outcome: str, feature: str) -> Speech:
+    decided = f"predicted “{outcome}”" if kind == "classes" else f"in the {outcome}"
+    return Speech(decided, f"“{outcome}”", feature)
 
 
 def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
     if kind == "numbers":
         able = catalog.NUMBER_MEASURES if y is not None else ["mean_prediction"]
-        return [_Part("", measure, y, predicted) for measure in able]
+        return [_Part("", y, dict.fromkeys(able, predicted))]
     if kind == "ranking":
         scores = pd.to_numeric(pd.Series(predicted), errors="coerce").to_numpy(float)
         if not 0 < top < 1 or round(top * len(scores)) < 1:
@@ -286,8 +289,8 @@ def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
         cut = np.sort(scores)[-round(top * len(scores))]
         first = (scores >= cut).astype(np.int8)  # rows of one score stay together
         return [
-            _Part(f"top {100 * top:g}%", "selection_rate", None, first),
-            _Part("", "exposure", None, predicted),
+            _Part(f"top {100 * top:g}%", None, {"selection_rate": first}),
+            _Part("", None, {"exposure": predicted}),
         ]
     columns = [pd.Series(c).map(value_label) for c in (y, predicted) if c is not None]
     classes = sorted(set().union(*(set(column) for column in columns)))
@@ -299,9 +302,8 @@ def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
         )
     measures = _OF_CLASS if y is not None else _OF_CLASS[:1]
     return [
-        _Part(name, measure, *(_flags(c, name) for c in (y, predicted)))
+        _Part(name, _flags(y, name), dict.fromkeys(measures, _flags(predicted, name)))
         for name in classes
-        for measure in measures
     ]
 
 
@@ -309,28 +311,3 @@ def _flags(column: Any, name: str) -> Any:
     if column is None:
         return None
     return (pd.Series(column).map(value_label) == name).to_numpy(np.int8)
-
-
-def _local(measured: LocalMeasure, confidence: float, n_classes: int) -> pd.DataFrame:
-    chance = np.nan
-    if measured.estimable.any():
-        samples = measured.noise_floor().samples
-        chance = float(np.quantile(samples, 1 - 0.05 / n_classes))
-    level = 1 - (1 - confidence) / n_classes
-    return measured.table(confidence=level).assign(chance=chance)
-
-
-def _findings(gaps: pd.DataFrame) -> list[tuple[str, Finding]]:
-    """Return gaps as findings: sure ones by how many half widths they are from 0."""
-    distance = gaps["difference"].abs() / (gaps["ci_high"] - gaps["ci_low"])
-    order = gaps.assign(unsure=~gaps["clear"], near=-distance.fillna(0))
-    order = order.sort_values(["unsure", "near"], kind="stable")
-    why = "the interval reaches 0, or rows are too few"
-    findings = []
-    for row in order.to_dict("records"):
-        names = str(row["measure"]), None, str(row["group"]), str(row["reference"])
-        ends = float(row["difference"]), float(row["ci_low"]), float(row["ci_high"])
-        n, clear = int(row["n"]), bool(row["clear"])
-        finding = Finding(*names, *ends, n, clear, "" if clear else why)
-        findings.append((str(row["outcome"]), finding))
-    return findings

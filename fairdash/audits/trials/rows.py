@@ -31,7 +31,7 @@ from fairdash.datasets import (
     split,
     training_rows,
 )
-from fairdash.metrics import as_probabilities, local_di
+from fairdash.metrics import as_probabilities, catalog, local_di
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import Part
 
@@ -203,6 +203,24 @@ class Rows:
         if own is None:
             return self.scores(key).astype(np.float64)
         return self.store.score_values(self.dataset, own)[self.where]
+
+    def numbers(self, key: str, measure: str) -> tuple[Any, NDArray[np.float64]]:
+        """Return outcomes and predictions as a measure of numbers or ranks takes them.
+
+        Errors are of predicted numbers. Raises ValueError for those of a model that
+        predicts none, or of a table whose outcome is no number.
+        """
+        predicted = self.raw_scores(key)
+        if not catalog.measure_of(measure).needs_outcome:
+            return None, predicted
+        own, numbers = score_of_key(key), self.dataset.outcome_numbers
+        if own is None or own.kind != "score" or numbers is None:
+            raise ValueError(
+                f"{catalog.MEASURE_NAMES[measure]} needs predicted numbers and an "
+                "outcome of numbers. Compare only columns that predict numbers, or "
+                "choose another measure."
+            )
+        return numbers[self.where], predicted
 
     def ranks(self, key: str) -> NDArray[np.floating[Any]]:
         """Return scores between 0 and 1 in the order of those of a trial."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         RoleGuess,
         chosen_of,
         groups_of,
+        guess_classes,
         guess_groups,
         guess_positive,
         guess_rest,

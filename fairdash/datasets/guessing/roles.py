@@ -89,7 +89,7 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(str(name))
     ]
     name, meaning = guess_meaning(target, positive)
-    scores = guess_scores(frame, (target, sensitive, *features))
+    scores = guess_scores(frame, (target, sensitive, *features), target, positive)
     scored = {score.column for score in scores}
     groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
     return Roles(
@@ -286,8 +286,30 @@ def guess_score(column: "pd.Series[Any]") -> ScoreColumn | None:
     return ScoreColumn(column=name, kind="score", threshold=float(f"{middle:.4g}"))
 
 
+def guess_classes(
+    column: "pd.Series[Any]",
+    outcome: "pd.Series[Any]",
+    positive: str | tuple[str, ...] | Cut,
+) -> ScoreColumn | None:
+    """Return a column of predicted classes: each value is one of the outcome's.
+
+    None if it has other values, or none in some rows.
+    """
+    if isinstance(positive, Cut) or is_nested(column) or column.isna().any():
+        return None
+    if count_values(column, MOST_CLASSES) > MOST_CLASSES:
+        return None
+    if not set(label_codes(column)[1]) <= set(label_codes(outcome)[1]):
+        return None
+    wanted = (positive,) if isinstance(positive, str) else positive
+    return ScoreColumn(column=str(column.name), kind="decision", positive=wanted)
+
+
 def guess_scores(
-    frame: pd.DataFrame, taken: Collection[str] = ()
+    frame: pd.DataFrame,
+    taken: Collection[str],
+    target: str,
+    positive: str | tuple[str, ...] | Cut,
 ) -> tuple[ScoreColumn, ...]:
     """Return the columns whose names say that they are scores of a model."""
     scores: list[ScoreColumn] = []
@@ -295,6 +317,7 @@ def guess_scores(
         if str(name) in taken or not is_score(str(name), taken):
             continue
         score = guess_score(frame[name])
+        score = score or guess_classes(frame[name], frame[target], positive)
         copies = (frame[earlier.column].equals(frame[name]) for earlier in scores)
         if score is not None and not any(copies):
             scores.append(score)

@@ -90,49 +90,32 @@ class Measured(NamedTuple):
         cluster: ArrayLike | None = None,
     ) -> "Measured":
         """Check what a measure is computed from; see `measure_by_group`."""
-        if measure in (*NUMBER_MEASURES, *RANKING_MEASURES):
-            return cls._of_numbers(measure, y_true, y_pred, sample_weight, cluster)
         costs = error_costs(measure)
+        known = (*MEASURES, COST, *NUMBER_MEASURES, *RANKING_MEASURES)
         if costs is None:
-            check_one_of("measure", measure, (*MEASURES, COST))
-        scored = measure in SCORE_MEASURES
-        if scored:
+            check_one_of("measure", measure, known)
+        kind, scored = measure_of(measure), measure in SCORE_MEASURES
+        if kind.outcome != "classes":
+            predicted = finite_numbers("y_pred", y_pred)
+        elif scored:
             predicted = probability_models("y_pred", y_pred)[0].astype(np.float64)
         else:
             predicted = labels("y_pred", y_pred, pos_label).astype(np.float64)
+        if y_true is None and (scored or costs or kind.needs_outcome):
+            raise ValueError(f"`y_true` is needed for {measure!r}.")
         if y_true is None:
-            if scored or costs or measure_of(measure).needs_outcome:
-                raise ValueError(f"`y_true` is needed for {measure!r}.")
             y = np.zeros(len(predicted))
+        elif kind.outcome != "classes":
+            y = finite_numbers("y_true", y_true)
         else:
             y = labels("y_true", y_true, pos_label).astype(np.float64)
         check_lengths(y, predicted)
+        if kind.outcome != "classes":  # at once, so that ranks are of all rows
+            assert kind.values is not None, "a mean says what each row has"
+            predicted = kind.values(y, predicted)
         weight = sampling_weights("sample_weight", sample_weight, len(predicted))
         unit = unit_codes(cluster, len(predicted))
         return cls(measure, y, predicted, weight, unit=unit)
-
-    @classmethod
-    def _of_numbers(
-        cls,
-        measure: str,
-        y_true: ArrayLike | None,
-        y_pred: ArrayLike,
-        sample_weight: ArrayLike | None,
-        cluster: ArrayLike | None,
-    ) -> "Measured":
-        """Check numbers; what a row has is computed at once, so ranks are of all."""
-        predicted = finite_numbers("y_pred", y_pred)
-        kind = measure_of(measure)
-        if y_true is None and kind.needs_outcome:
-            raise ValueError(f"`y_true` is needed for {measure!r}.")
-        y = np.zeros(len(predicted))
-        if y_true is not None:
-            y = finite_numbers("y_true", y_true)
-        check_lengths(y, predicted)
-        assert kind.values is not None, "a mean says what each row has"
-        weight = sampling_weights("sample_weight", sample_weight, len(predicted))
-        unit = unit_codes(cluster, len(predicted))
-        return cls(measure, y, kind.values(y, predicted), weight, unit=unit)
 
     def estimate(self, cell: Codes, shape: tuple[int, ...]) -> CellValues:
         """Return the measure in the cells of a table of ``shape``.

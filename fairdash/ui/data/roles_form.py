@@ -43,19 +43,26 @@ _MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
 
 
 def _pick_scores(
-    frame: pd.DataFrame, roles: Roles, numbers: list[str], key: str
+    frame: pd.DataFrame,
+    roles: Roles,
+    numbers: list[str],
+    classes: dict[str, ScoreColumn],
+    key: str,
 ) -> tuple[ScoreColumn, ...]:
     st.caption("Of a model that exists already: audited as it is, never a feature.")
     current = {score.column: score for score in roles.scores}
+    columns = [*numbers, *classes]
     chosen = st.multiselect(
         "Scores or decisions of an existing model",
-        numbers,
-        default=[name for name in current if name in numbers],
-        help="Higher numbers must speak for the outcome.",
+        columns,
+        default=[name for name in current if name in columns],
+        help="Higher numbers must speak for the outcome. Predicted classes have the "
+        "values of the outcome.",
         key=f"{key} scores",
     )
     return tuple(
-        _pick_threshold(frame[name], current.get(name), f"{key} {name}")
+        classes.get(name)
+        or _pick_threshold(frame[name], current.get(name), f"{key} {name}")
         for name in chosen
     )
 
@@ -215,7 +222,12 @@ def roles_form(
         numbers = [name for name in free if is_numeric_dtype(frame[name])]
         key = f"{key} {target} {taken}"  # of what depends on these
         with st.popover("Scores", width="stretch"), st.container(width=400):
-            scores = _pick_scores(frame, roles, numbers, key)
+            words = [name for name in free if name not in numbers]
+            guesses = (
+                guessing.guess_classes(frame[c], frame[target], positive) for c in words
+            )
+            classes = {guess.column: guess for guess in guesses if guess is not None}
+            scores = _pick_scores(frame, roles, numbers, classes, key)
         scored = tuple(score.column for score in scores)
         with st.popover("Rows", width="stretch"):
             weight, unit, keep = _pick_rows(free, numbers, roles, key)

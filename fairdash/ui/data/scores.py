@@ -102,14 +102,14 @@ def open_scores(dataset_id: str, column: str) -> None:
 
     That is the false positive rate where a positive outcome is bad news.
     """
-    record = store().dataset_record(dataset_id)
-    dataset, roles = store().dataset(dataset_id), record.roles
+    dataset = store().dataset(dataset_id)
     own = audits.trials.own_models(store(), dataset_id)
     (model,) = (each for each in own if audits.trials.score_name(each) == column)
     more: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
     chosen = selection().measure or "selection_rate"
-    if (first := audits.gaps.first_measure(roles, chosen)) != chosen:
+    first = audits.gaps.opening_measure(store(), model, dataset_id, chosen)
+    if first != chosen:
         more["measure"] = first
-    if len(dataset.group_names) > 2 and roles.groups:
+    if len(dataset.group_names) > 2 and dataset.roles.groups:
         more["reference"] = dataset.group_names[0]
     open_page("pages/3_Local_fairness.py", data=dataset_id, **more)

@@ -1,5 +1,7 @@
 """How a reader picks a measure."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from fairdash.metrics import catalog
@@ -8,17 +10,26 @@ from fairdash.ui.selection import bound
 _WIDTH = 200  # pixels
 
 
-def pick_measure() -> str:
-    """Draw the choice of what is compared between groups."""
+def pick_measure(others: Sequence[str] = ()) -> str:
+    """Draw the choice of what is compared between groups.
+
+    ``others`` are measures of other outcomes than two classes.
+    """
+    offered = (*catalog.MEASURES, catalog.COST, *others)
     measure: str = st.selectbox(
         "Measure",
         help="False positive rate: of those without the outcome, how many are "
         "predicted to have it. False negative rate: of those with it, how many are "
         "not. Precision: of those predicted, how many have it. Calibration: the mean "
-        "score less the share with the outcome. Error cost: wrong decisions, weighed.",
+        "score less the share with the outcome. Error cost: wrong decisions, weighed. "
+        "Exposure: attention in the ranking by score; 1 is the average.",
         label_visibility="collapsed",
         width=_WIDTH,
-        **bound("measure", "selection_rate", named=catalog.MEASURE_NAMES),
+        **bound(
+            "measure",
+            "selection_rate",
+            named={key: catalog.MEASURE_NAMES[key] for key in offered},
+        ),
     )
     if measure != catalog.COST:
         return measure
