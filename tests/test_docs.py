@@ -24,7 +24,7 @@ import fairdash
 from fairdash.cli import app
 from fairdash.datasets import Cut, Roles, encode, split
 from fairdash.store import open_store
-from fairdash.sweep import SweepSpec
+from fairdash.sweep import SweepSpec, benchmark_specs
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -107,12 +107,15 @@ def blocks(path, *kinds):
     return [fence.content for fence in fences if fence.info.strip() in kinds]
 
 
-def test_every_configuration_is_read():
+def test_every_configuration_is_read(tmp_path):
     for path in DOCUMENTS:
         for code in blocks(path, "yaml"):
             content = yaml.safe_load(code)
             assert content
-            if "methods" in content:  # of a table that may be the reader's
+            if "tables" in content:
+                (tmp_path / "benchmark.yaml").write_text(code)
+                assert len(benchmark_specs(tmp_path / "benchmark.yaml")) == 2
+            elif "methods" in content:  # of a table that may be the reader's
                 whole = {"data": {"sample": "loans"}, **content}
                 SweepSpec.from_yaml(yaml.safe_dump(whole))
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -238,21 +238,15 @@ def audit(
     speech = Speech(decided, outcome, columns.feature(sensitive_features))
     chosen = _measures(measures, y, raw)
     predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
-    found = measured(
-        y,
-        predicted,
-        rows,
-        inside,
-        speech,
-        confidence=confidence,
-        reference=reference,
-        favourable=favourable,
+    how: Any = {"reference": reference, "favourable": favourable}
+    by_group, gaps, local, estimates = measured(
+        y, predicted, rows, inside, speech, confidence=confidence, **how
     )
-    gaps, findings, local, worst = found.gaps, found.findings, found.local, None
+    findings, worst = [finding_of(row) for row in gaps.itertuples()], None
     if local is not None:
         worst = worst_inside(
             chosen[0],
-            found.inside[chosen[0]],
+            estimates[chosen[0]],
             confidence=confidence,
             favourable=favourable,
         )
@@ -269,19 +263,7 @@ def audit(
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
-    return Audit(
-        len(pred), found.by_group, gaps, local, curve, verdict, confidence, findings
-    )
-
-
-class Measurements(NamedTuple):
-    """Some measures of the same rows: the tables of `Audit`, and their engine."""
-
-    by_group: pd.DataFrame
-    gaps: pd.DataFrame
-    local: pd.DataFrame | None
-    findings: list[Finding]
-    inside: dict[str, LocalMeasure]
+    return Audit(len(pred), by_group, gaps, local, curve, verdict, confidence, findings)
 
 
 def measured(
@@ -295,11 +277,12 @@ def measured(
     reference: str | None,
     favourable: bool,
     times: int = 1,
-) -> Measurements:
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None, dict[str, LocalMeasure]]:
     """Measure rows by group and, with subgroups, ``inside`` these.
 
     ``predicted`` are the predictions by measure. Gaps hold for all pairs of groups and
-    for so many tables at once, ``times``, as chance does.
+    for so many tables at once, ``times``, as chance does. Returns by_group, gaps and
+    local of an `Audit`, and what local is computed by.
     """
     by_group = _every(
         predicted,
@@ -311,14 +294,13 @@ def measured(
     gaps = _every(
         predicted, lambda m: _gaps(m, speech, y, predicted[m], **options, **rows)
     )
-    findings = [_finding(row) for row in gaps.itertuples()]
     if inside is None:
-        return Measurements(by_group, gaps, None, findings, {})
+        return by_group, gaps, None, {}
     estimates = {
         m: LocalMeasure.of(m, y, predicted[m], **inside, **rows) for m in predicted
     }
     local = _every(predicted, lambda m: _local(estimates[m], confidence, times))
-    return Measurements(by_group, gaps, local, findings, estimates)
+    return by_group, gaps, local, estimates
 
 
 def _check_decisions(pred: Any) -> None:
@@ -407,11 +389,11 @@ def _gaps(
     gaps = measure_gaps(measure, y, predicted, **options)
     reaches_0 = ~((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0))
     table = gaps.assign(measure=measure, clear=~reaches_0 & ~gaps["too_few"])
-    sentences = [sentence(_finding(row), speech) for row in table.itertuples()]
+    sentences = [sentence(finding_of(row), speech) for row in table.itertuples()]
     return table.assign(sentence=sentences)
 
 
-def _finding(row: Any) -> Finding:
+def finding_of(row: Any) -> Finding:
     """Return a row of the gaps of an audit as a finding."""
     ends = float(row.difference), float(row.ci_low), float(row.ci_high)
     sure = bool(row.clear)

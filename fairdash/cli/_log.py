@@ -16,10 +16,9 @@ Tracker = Literal["mlflow"]
 
 
 def tracker(name: Tracker) -> Any:
-    """Return the client of a tracker, once it has answered.
+    """Return the client of a tracker, once it has answered: before a long training.
 
-    Raises ValueError where it is not installed, or does not answer: before a training
-    of hours, not after it.
+    Raises ValueError where it is not installed, or does not answer.
     """
     if find_spec(name) is None:
         raise ValueError(f"{name} is not installed: pip install 'fairdash[{name}]'.")
@@ -34,10 +33,9 @@ def tracker(name: Tracker) -> Any:
 def log_run(store: Store, run_id: str, mlflow: Any) -> str:
     """Write a run and, nested in it, each of its models; return the id it has there.
 
-    Where it goes is MLflow's own setting, ``MLFLOW_TRACKING_URI``. A model has its
-    parameters and every measure of validation and test rows, each with the ends of its
-    interval, ``_low`` and ``_high``; what is undefined is left out. The run has the
-    configuration, the report, and the model that the report is about.
+    It goes where ``MLFLOW_TRACKING_URI`` says. A model has its parameters and every
+    measure, with ``_low`` and ``_high`` of its interval; the run has the configuration,
+    the report and the model that this is about.
     """
     snapshot = store.snapshot(run_id)
     run, config = snapshot.run, SweepSpec.of_run(snapshot.run.spec)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import typer
@@ -85,51 +85,33 @@ def run(
             raise ValueError("Give --table with a configuration.")
         check_out(out)
         client = None if log is None else tracker(log)
-        if config is not None and resume is None and (specs := benchmark_specs(config)):
-            if table is not None or name is not None:
+        specs: list[SweepSpec] = []
+        if config is not None and resume is None:
+            specs = benchmark_specs(config)
+            if specs and (table is not None or name is not None):
                 raise ValueError("A benchmark has its tables and names in its file.")
-            _run_all(store, specs, inline=inline, out=out, client=client)
-        elif config is not None and resume is None:
-            spec = keep_table(store, SweepSpec.from_yaml(config), table)
+        long = bool(specs)
+        if config is not None and resume is None and not specs:
+            specs = [keep_table(store, SweepSpec.from_yaml(config), table)]
         elif resume is not None and config is None:
             old = store.run(resume)
-            spec, name = SweepSpec.of_run(old.spec), name or old.name
-        else:
+            specs, name = [SweepSpec.of_run(old.spec)], name or old.name
+        elif not specs:
             raise ValueError("Give either a configuration or --resume ID.")
-        snapshot = _run_one(store, spec, name, inline=inline, client=client)
-        rows = snapshot.table()
-    write(rows, out)
-    _print_results(snapshot, rows)
-    raise typer.Exit(0 if snapshot.run.status == "finished" else 1)
-
-
-def _run_one(
-    store: Store, spec: SweepSpec, name: str | None, *, inline: bool, client: Any
-) -> Snapshot:
-    with engine.attach(store.home):
-        run_id = queue(store, spec, name=name)
-        snapshot = follow(store, run_id, inline=inline)
-    if client is not None and snapshot.run.status == "finished":
-        typer.echo(f"logged as {log_run(store, run_id, client)}", err=True)
-    return snapshot
-
-
-def _run_all(
-    store: Store, specs: list[SweepSpec], *, inline: bool, out: Path | None, client: Any
-) -> None:
-    """Train every table of a benchmark, write its long table, and end."""
-    parts, finished = [], True
-    for spec in specs:
-        snapshot = _run_one(store, spec, None, inline=inline, client=client)
-        trials = [
-            (trial.method, trial.seed, trial.params, trial.row)
-            for trial in snapshot.trials
-            if trial.row is not None
-        ]
-        dataset = store.dataset(snapshot.run.dataset_id)
-        parts.append(long_table(dataset, spec.data.name, trials))
-        _print_results(snapshot, snapshot.table())
-        finished &= snapshot.run.status == "finished"
+        parts, finished = [], True
+        for spec in specs:
+            with engine.attach(store.home):
+                run_id = queue(store, spec, name=name)
+                snapshot = follow(store, run_id, inline=inline)
+            rows = snapshot.table()
+            _print_results(snapshot, rows)
+            finished &= snapshot.run.status == "finished"
+            if client is not None:
+                typer.echo(f"logged as {log_run(store, run_id, client)}", err=True)
+            if long:
+                dataset = store.dataset(snapshot.run.dataset_id)
+                rows = long_table(dataset, spec.data.name, snapshot.trials)
+            parts.append(rows)
     write(pd.concat(parts, ignore_index=True), out)
     raise typer.Exit(0 if finished else 1)
 

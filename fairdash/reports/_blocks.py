@@ -137,8 +137,7 @@ def blocks_of(answer: Answer) -> list[Block]:
 
 def outcome_blocks(audit: tables.OutcomesAudit) -> list[Block]:
     """Return the verdict of predictions that are not 0 or 1, and all their tables."""
-    answer = audit.answer()
-    blocks: list[Block] = [Words(answer.verdict, finding=True), Words(answer.details)]
+    blocks: list[Block] = [Words(audit.verdict, finding=True), Words(audit.details)]
     return [*blocks, *map(_table, audit.listings())]
 
 

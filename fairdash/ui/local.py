@@ -11,7 +11,6 @@ from fairdash.datasets import SAMPLES, Dataset, Subgroups
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import address, choose
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table
-from fairdash.ui.widgets.results import show_answer
 from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
@@ -73,16 +72,6 @@ def _use(search: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
             )
             for label, (path, there) in links.items():
                 st.page_link(f"pages/{path}.py", label=label, query_params=there)
-
-
-def classes_section(model: Setting, data: str) -> None:
-    """Draw every class that a column predicts, each against the rest."""
-    try:
-        answer = audits.gaps.every_class(store(), model, data).answer()
-    except ValueError as error:
-        problem("The classes cannot be audited", error)
-        return
-    show_answer(answer, "classes")
 
 
 def planted(data: str, subgroups: Subgroups, measure: str) -> dict[str, float]:

@@ -11,7 +11,6 @@ from fairdash.audits.tables.ll144 import (
     Unknown,
     bias_audit,
     impact_table,
-    inconsistencies,
     ratio_bounds,
 )
 
@@ -127,14 +126,3 @@ def test_a_table_of_people_is_counted_with_its_unknown():
     table = scored.tables["sex"].set_index("category")
     assert table["selected"].to_dict() == wanted
     assert scored.kind == "scoring"
-
-
-def test_published_numbers_that_do_not_follow_from_counts_are_named():
-    table = counts(Male=(1390, 667), Female=(1181, 555))
-    right = table.assign(rate=[0.48, 0.47], ratio=[1.0, 0.98])
-    assert inconsistencies(right) == []
-    wrong = table.assign(rate=[0.48, 0.49], ratio=[1.0, 0.98])
-    (said,) = inconsistencies(wrong)
-    assert said == "The rate of Female is 0.49, and its counts give 0.47."
-    with pytest.raises(ValueError, match="'Male' has 3 selected of 2"):
-        impact_table(counts(Male=(2, 3), Female=(2, 1)))

@@ -140,30 +140,6 @@ def check_counts(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> None:
             )
 
 
-def inconsistencies(published: pd.DataFrame, *, digits: int = 2) -> list[str]:
-    """Return where published rates and ratios do not follow from published counts.
-
-    Parameters
-    ----------
-    published : DataFrame
-        category, n and selected, and any of rate and ratio as they were printed.
-    digits : int, default=2
-        Decimals of the printed numbers; half a unit of the last one is allowed.
-    """
-    check_counts(published)
-    counted = published[published["n"] > 0]
-    rate = counted["selected"] / counted["n"]
-    right = {"rate": rate, "ratio": rate / rate.max()}
-    allowed = 0.5 * 10.0**-digits + 1e-9
-    return [
-        f"The {name} of {row.category} is {getattr(row, name):g}, and its counts give "
-        f"{right[name][row.Index]:.{digits}f}."
-        for name in right
-        if name in counted
-        for row in counted[(counted[name] - right[name]).abs() > allowed].itertuples()
-    ]
-
-
 class BiasAudit(NamedTuple):
     """Impact tables by columns of categories, with the unknown people of each."""
 

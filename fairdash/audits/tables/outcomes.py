@@ -1,6 +1,6 @@
 """Audit outcomes of any kind: several classes, numbers, or a ranking."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from fairdash._validation import check_lengths, check_one_of, value_label
 from fairdash._wording import listing, plural
-from fairdash.audits.answer import Answer, Listing
+from fairdash.audits.answer import Listing
 from fairdash.audits.arguments import Arguments
-from fairdash.audits.decisions import measured
+from fairdash.audits.decisions import finding_of, measured
 from fairdash.audits.short_verdicts import NO_GAP, brief, place_brief
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import Subgroups
@@ -81,18 +81,12 @@ class OutcomesAudit:
             return NO_GAP
         return brief(place_brief(first, _speech(self.kind, outcome, self.feature)))
 
-    def answer(self) -> Answer:
-        """Return the verdict, and every measure by group with its interval."""
+    @property
+    def details(self) -> str:
+        """The surest five gaps, each with its interval."""
         sure = [(o, f) for o, f in self.findings if f.sure]
         words = [sentence(f, _speech(self.kind, o, self.feature)) for o, f in sure[:5]]
-        return Answer(
-            self.verdict,
-            table=self.listings()[0],
-            facts=(plural(self.n, "row"),),
-            details=" ".join(words) or NO_GAP,
-            file="fairdash-audit.csv",
-            data=self.by_group,
-        )
+        return " ".join(words) or NO_GAP
 
     def listings(self) -> list[Listing]:
         """Return measures by group, gaps, and gaps inside subgroups, for a reader."""
@@ -129,9 +123,8 @@ class OutcomesAudit:
 
     def __str__(self) -> str:
         """Return verdict and table as text."""
-        table = self.answer().table
-        assert table is not None, "every audit has a table"
-        shown = table.frame.to_string(index=False, float_format="%.3f")
+        table = self.listings()[0].frame
+        shown = table.to_string(index=False, float_format="%.3f")
         return f"{self.verdict}\n\n{shown}\n{plural(self.n, 'row')}. {self._note()}"
 
 
@@ -219,28 +212,25 @@ def audit_outcomes(
         labels, min_size = columns.subgroups(subgroups, min_size)
         inside = {"subgroups": labels, "min_size": min_size}
     feature = columns.feature(sensitive_features)
-    tables = {
-        part.outcome: measured(
-            part.y,
-            part.predicted,
-            rows,
-            inside,
-            _speech(kind, part.outcome, feature),
-            confidence=confidence,
-            reference=reference,
-            favourable=favourable,
-            times=len(parts) if kind == "classes" else 1,
+    how: Any = {"reference": reference, "favourable": favourable}
+    how |= {"confidence": confidence, "times": len(parts) if kind == "classes" else 1}
+    by_group, gaps, local, findings = [], [], [], []
+    for part in parts:
+        speech = _speech(kind, part.outcome, feature)
+        whole, between, within, _ = measured(
+            part.y, part.predicted, rows, inside, speech, **how
         )
-        for part in parts
-    }
-    findings = [(name, f) for name, part in tables.items() for f in part.findings]
-    local = {name: part.local for name, part in tables.items()}
+        by_group.append(whole.assign(outcome=part.outcome))
+        gaps.append(between.assign(outcome=part.outcome))
+        findings += [(part.outcome, finding_of(row)) for row in between.itertuples()]
+        if within is not None:
+            local.append(within.assign(outcome=part.outcome))
     return OutcomesAudit(
         kind,
         len(predicted),
-        _joined({name: part.by_group for name, part in tables.items()})[_BY_GROUP],
-        _joined({name: part.gaps for name, part in tables.items()})[_GAPS],
-        None if inside is None else _joined(local)[_LOCAL],
+        pd.concat(by_group, ignore_index=True)[_BY_GROUP],
+        pd.concat(gaps, ignore_index=True)[_GAPS],
+        pd.concat(local, ignore_index=True)[_LOCAL] if local else None,
         sorted(findings, key=_distance),
         feature,
         confidence,
@@ -256,12 +246,6 @@ _LOCAL = [
     "outcome", "measure", "subgroup", "n", "gap", "ci_low", "ci_high", "chance",
     "estimable", "reason",
 ]  # fmt: skip
-
-
-def _joined(tables: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the tables of all outcomes as one, with the outcome as a column."""
-    parts = [table.assign(outcome=name) for name, table in tables.items()]
-    return pd.concat(parts, ignore_index=True)
 
 
 def _distance(named: tuple[str, Finding]) -> tuple[bool, float]:

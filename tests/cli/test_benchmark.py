@@ -1,0 +1,70 @@
+"""A benchmark as one long table, and runs written to MLflow, by a stand-in for it."""
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+from toys import people_csv
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+
+BENCHMARK = """
+tables:
+- {path: a.csv, name: A, roles: {target: hired, positive: "yes",
+   sensitive_feature: origin, features: [age, skill]}}
+- {path: a.csv, name: B, roles: {target: hired, positive: "yes",
+   sensitive_feature: origin, features: [skill]}}
+methods:
+- {method: logistic, params: {alpha: [0.01, 1]}}
+seeds: [0, 1]
+"""
+
+
+def test_a_benchmark_has_the_same_bytes_again_and_is_logged(tmp_path, monkeypatch):
+    logged = {"params": [], "metrics": [], "files": []}
+
+    @contextmanager
+    def start_run(run_name, nested=False):
+        yield SimpleNamespace(info=SimpleNamespace(run_id="m1"))
+
+    def log_artifacts(folder):
+        logged["files"] += sorted(path.name for path in Path(folder).iterdir())
+
+    stand_in = SimpleNamespace(
+        __spec__=SimpleNamespace(),
+        search_experiments=lambda max_results: [],
+        start_run=start_run,
+        set_tags=lambda tags: None,
+        log_params=logged["params"].append,
+        log_metrics=logged["metrics"].append,
+        log_artifacts=log_artifacts,
+    )
+    monkeypatch.setitem(sys.modules, "mlflow", stand_in)
+    (tmp_path / "a.csv").write_bytes(people_csv())
+    (tmp_path / "b.yaml").write_text(BENCHMARK)
+    for name, more in (("one", ["--log", "mlflow"]), ("two", [])):
+        places = ["--home", tmp_path / name, "--out", tmp_path / f"{name}.csv"]
+        words = ["run", tmp_path / "b.yaml", "--inline", *places, *more]
+        done = CliRunner().invoke(app, list(map(str, words)))
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    table = pd.read_csv(tmp_path / "one.csv")
+    models = table.drop_duplicates(["table", "params", "seed"])
+    assert list(models["table"]) == [*"AAAABBBB"]
+    assert models["split_digest"].nunique() == 2  # a split knows rows, not features
+    accuracy = table[(table["part"] == "test") & (table["measure"] == "accuracy")]
+    assert accuracy["value"].between(accuracy["low"], accuracy["high"]).all()
+    assert logged["files"] == 2 * ["config.yaml", "model.zip", "report.html"]
+    assert [row["alpha"] for row in logged["params"]] == 4 * [0.01] + 4 * [1]
+    low = [row["test_accuracy_low"] for row in logged["metrics"]]
+    assert sorted(low) == sorted(accuracy["low"])
+
+
+def test_a_benchmark_that_is_none_is_refused(tmp_path):
+    (tmp_path / "b.yaml").write_text("tables: []\nmethods: [{method: logistic}]")
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "b.yaml")])
+    assert done.exit_code == 2
+    assert "`tables` must be a list of data" in done.stderr
