@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 
 from fairdash.audits.table_search import TableColumn, in_table, table_columns
 from fairdash.brought import TableModel, model_columns, positive_scores
-from fairdash.datasets import (
-    Dataset,
-    Encoder,
-    encode,
-    split,
-    training_rows,
-)
+from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
 from fairdash.methods import Scorer
 from fairdash.metrics import decision_status, flip_columns
 

@@ -31,11 +31,7 @@ from fairdash.audits.trials.models import (
 from fairdash.audits.trials.rows import own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import (
-    BASELINE,
-    PARITY,
-    CertifiedChoice,
-)
+from fairdash.sweep import BASELINE, PARITY, CertifiedChoice
 
 
 def notable(store: Store, run_id: str) -> list[Setting]:

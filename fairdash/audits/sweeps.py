@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 from fairdash._wording import Kpi, gap_size, in_points, percent, points
 from fairdash.audits.gaps.evaluation import chance_worst
 from fairdash.audits.trials.memo import Memo
-from fairdash.audits.trials.models import (
-    Setting,
-    settings,
-    trained_as,
-)
+from fairdash.audits.trials.models import Setting, settings, trained_as
 from fairdash.audits.trials.rows import decided_part, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG

@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairdash.datasets import Encoder, NumberEncoding
-from fairdash.methods import (
-    CATALOG,
-    Network,
-    Scorer,
-)
+from fairdash.methods import CATALOG, Network, Scorer
 
 _NO_NETWORK = (
     "neighbours", "forest", "gradient_boosting", "reductions", "grid_reductions",

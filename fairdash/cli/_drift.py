@@ -6,15 +6,7 @@ from typing import Annotated
 import typer
 
 from fairdash.audits import drift, portable, trials
-from fairdash.cli._options import (
-    Home,
-    Out,
-    Run,
-    Seed,
-    check_out,
-    opened,
-    say,
-)
+from fairdash.cli._options import Home, Out, Run, Seed, check_out, opened, say
 from fairdash.datasets import read_table
 
 

@@ -28,12 +28,7 @@ from fairdash.postprocessing import (
     cross,
     fill_missing,
 )
-from fairdash.reports import (
-    SECTIONS,
-    SMALLEST_GROUP,
-    PackName,
-    report,
-)
+from fairdash.reports import SECTIONS, SMALLEST_GROUP, PackName, report
 from fairdash.reports import pack as make_pack
 
 

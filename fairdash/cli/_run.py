@@ -15,13 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairdash._wording import duration
 from fairdash.cli._log import Tracker, log_run, tracker
-from fairdash.cli._options import (
-    Home,
-    Out,
-    check_out,
-    opened,
-    write,
-)
+from fairdash.cli._options import Home, Out, check_out, opened, write
 from fairdash.jobs import engine, keep_table, queue, run_open, wake
 from fairdash.store import Snapshot, Store, StoreError, Unreachable
 from fairdash.sweep import SweepSpec, benchmark_specs, long_table
@@ -85,18 +79,14 @@ def run(
             raise ValueError("Give --table with a configuration.")
         check_out(out)
         client = None if log is None else tracker(log)
-        specs: list[SweepSpec] = []
         if config is not None and resume is None:
             specs = benchmark_specs(config)
-            if specs and (table is not None or name is not None):
-                raise ValueError("A benchmark has its tables and names in its file.")
-        long = bool(specs)
-        if config is not None and resume is None and not specs:
-            specs = [keep_table(store, SweepSpec.from_yaml(config), table)]
+            if not (long := bool(specs)):
+                specs = [keep_table(store, SweepSpec.from_yaml(config), table)]
         elif resume is not None and config is None:
-            old = store.run(resume)
+            old, long = store.run(resume), False
             specs, name = [SweepSpec.of_run(old.spec)], name or old.name
-        elif not specs:
+        else:
             raise ValueError("Give either a configuration or --resume ID.")
         parts, finished = [], True
         for spec in specs:
@@ -110,7 +100,7 @@ def run(
                 typer.echo(f"logged as {log_run(store, run_id, client)}", err=True)
             if long:
                 dataset = store.dataset(snapshot.run.dataset_id)
-                rows = long_table(dataset, spec.data.name, snapshot.trials)
+                rows = long_table(dataset, spec.data.name, rows)
             parts.append(rows)
     write(pd.concat(parts, ignore_index=True), out)
     raise typer.Exit(0 if finished else 1)

@@ -4,11 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fairdash._validation import (
-    check_non_negative,
-    check_one_of,
-    check_positive,
-)
+from fairdash._validation import check_non_negative, check_one_of, check_positive
 from fairdash.methods.declare import Effort, Scalar, at_least_one, param, vary
 
 LAYERS = {

@@ -5,14 +5,7 @@ import math
 import pandas as pd
 
 from fairdash._wording import interval, number, points
-from fairdash.plots._rows import (
-    Panel,
-    Series,
-    draw_rows,
-    marks_of,
-    reasons_of,
-    records,
-)
+from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, reasons_of, records
 from fairdash.plots.theme import INK, MUTED, Picture, Spec, value_axis
 
 

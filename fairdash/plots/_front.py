@@ -7,12 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fairdash._wording import floor_words, gap_size, number, percent
-from fairdash.plots._rows import (
-    chance_alone,
-    records,
-    scatter,
-    upright_line,
-)
+from fairdash.plots._rows import chance_alone, records, scatter, upright_line
 from fairdash.plots.theme import (
     INK,
     Picture,

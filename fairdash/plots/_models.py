@@ -3,20 +3,8 @@
 import pandas as pd
 
 from fairdash._wording import gap_size, interval, percent, wrap
-from fairdash.plots._rows import (
-    Panel,
-    Series,
-    draw_rows,
-    marks_of,
-    records,
-)
-from fairdash.plots.theme import (
-    Picture,
-    Spec,
-    gap_axis,
-    model_marks,
-    value_axis,
-)
+from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
+from fairdash.plots.theme import Picture, Spec, gap_axis, model_marks, value_axis
 
 PANELS = {
     "accuracy": "Accuracy",

@@ -15,12 +15,7 @@ from fairdash.plots._rows import (
     reasons_of,
     records,
 )
-from fairdash.plots.theme import (
-    Picture,
-    Spec,
-    group_colours,
-    value_axis,
-)
+from fairdash.plots.theme import Picture, Spec, group_colours, value_axis
 
 
 def plot_calibration(

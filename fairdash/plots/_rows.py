@@ -12,17 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from fairdash._wording import fitting, number, wrap
-from fairdash.plots.theme import (
-    BAND,
-    INK,
-    MUTED,
-    PAPER,
-    VEIL,
-    Spec,
-    fade,
-    finish,
-    text,
-)
+from fairdash.plots.theme import BAND, INK, MUTED, PAPER, VEIL, Spec, fade, finish, text
 
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
 

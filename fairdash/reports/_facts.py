@@ -10,15 +10,7 @@ from fairdash._wording import count, duration, listing, plural, utc
 from fairdash.audits import Answer, Listing, gaps, training, trials
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
-from fairdash.reports._blocks import (
-    Block,
-    Cards,
-    Code,
-    Facts,
-    Table,
-    Words,
-    blocks_of,
-)
+from fairdash.reports._blocks import Block, Cards, Code, Facts, Table, Words, blocks_of
 from fairdash.reports._sections import DataSubject, RunSubject
 from fairdash.reports._small_groups import (
     base_cells,

@@ -15,12 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._wording import count, plural
 from fairdash.brought import OnnxModel, model_columns, positive_scores
-from fairdash.datasets import (
-    AddedScores,
-    Dataset,
-    ScoreColumn,
-    ScoreKind,
-)
+from fairdash.datasets import AddedScores, Dataset, ScoreColumn, ScoreKind
 from fairdash.store._database import Database
 from fairdash.store._files import Files
 from fairdash.store._records import ScoresRecord

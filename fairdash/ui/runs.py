@@ -12,10 +12,7 @@ from fairdash.audits import choices, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
-from fairdash.ui.widgets.blocks import (
-    confirm_deletion,
-    problem,
-)
+from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page, open_unpacked
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.runs import waiting_for_database

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import read_table
-from fairdash.datasets.reading.read import sniff_table
+from fairdash.datasets.reading.format import sniff
+from fairdash.datasets.reading.source import as_source
 
 AB = {"a": [1, 3], "b": [2, 4]}
 XY = {"a": ["x", "y"], "b": [1, 2]}
@@ -130,9 +131,9 @@ def test_an_awkward_file_is_refused_with_the_reason(name):
 def test_what_was_understood_is_said_in_words():
     content = "größe;b\n1,5;2\n".encode("cp1252")
     said = "Read as semicolon-separated, decimal comma, Windows-1252."
-    assert sniff_table(content).describe() == said
+    assert sniff(as_source(content, None, None)).describe() == said
     said = "Read as comma-separated, UTF-8, 1 line above the table skipped."
-    assert sniff_table(b"# x\na,b\n1,2\n").describe() == said
+    assert sniff(as_source(b"# x\na,b\n1,2\n", None, None)).describe() == said
 
 
 words = st.text(

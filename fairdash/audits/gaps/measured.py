@@ -83,16 +83,13 @@ def asked_of(
 def other_measures(store: Store, model: Setting, dataset_id: str) -> list[str]:
     """Return the measures of a model that are not of two classes.
 
-    A column of predicted numbers has errors where the outcome is a number; all scores
-    rank the rows, decisions do not.
+    A column of numbers has errors where the outcome is a number; scores rank the rows.
     """
     score = score_of_key(model.trials[0].key)
     if score is not None and score.kind == "decision":
         return []
-    return [
-        *(catalog.NUMBER_MEASURES if _of_numbers(store, model, dataset_id) else ()),
-        *catalog.RANKING_MEASURES,
-    ]
+    numbers = catalog.NUMBER_MEASURES if _of_numbers(store, model, dataset_id) else ()
+    return [*numbers, *catalog.RANKING_MEASURES]
 
 
 def opening_measure(

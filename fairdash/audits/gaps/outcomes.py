@@ -7,14 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairdash._wording import (
-    Kpi,
-    gap_size,
-    interval,
-    percent,
-    plural,
-    points,
-)
+from fairdash._wording import Kpi, gap_size, interval, percent, plural, points
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
 from fairdash.audits.gaps.evaluation import (
@@ -27,12 +20,7 @@ from fairdash.audits.gaps.evaluation import (
     readable,
 )
 from fairdash.audits.gaps.measured import speech_of, widest_gap
-from fairdash.audits.trials.models import (
-    Setting,
-    on_shared_seeds,
-    settings,
-    share_seed,
-)
+from fairdash.audits.trials.models import Setting, on_shared_seeds, settings, share_seed
 from fairdash.audits.trials.rows import trained_on
 from fairdash.methods import CATALOG
 from fairdash.metrics import Finding, Speech

@@ -25,12 +25,7 @@ from fairdash.audits.tables.claims import Claim, claims_of
 from fairdash.audits.tables.counting import Excluded
 from fairdash.audits.tables.limits import Judged, check_policy
 from fairdash.audits.tables.policy import Limit, Policy
-from fairdash.audits.tables.sequential import (
-    ALPHA,
-    BETS,
-    alarms,
-    evidence,
-)
+from fairdash.audits.tables.sequential import ALPHA, BETS, alarms, evidence
 from fairdash.datasets import read_table
 
 PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}

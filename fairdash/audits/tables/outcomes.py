@@ -16,12 +16,7 @@ from fairdash.audits.decisions import finding_of, measured
 from fairdash.audits.short_verdicts import NO_GAP, brief, place_brief
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import Subgroups
-from fairdash.metrics import (
-    Finding,
-    Speech,
-    catalog,
-    sentence,
-)
+from fairdash.metrics import Finding, Speech, catalog, sentence
 
 Column = ArrayLike | Hashable
 OutcomeKind = Literal["classes", "numbers", "ranking"]

@@ -17,11 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import count, percent
-from fairdash.audits.trials.decision_rule import (
-    DecisionRule,
-    rule_of_key,
-    ruled_key,
-)
+from fairdash.audits.trials.decision_rule import DecisionRule, rule_of_key, ruled_key
 from fairdash.audits.trials.models import Setting
 from fairdash.datasets import (
     AddedScores,
@@ -207,8 +203,7 @@ class Rows:
     def numbers(self, key: str, measure: str) -> tuple[Any, NDArray[np.float64]]:
         """Return outcomes and predictions as a measure of numbers or ranks takes them.
 
-        Errors are of predicted numbers. Raises ValueError for those of a model that
-        predicts none, or of a table whose outcome is no number.
+        Raises ValueError for an error of what is no predicted number.
         """
         predicted = self.raw_scores(key)
         if not catalog.measure_of(measure).needs_outcome:

@@ -74,9 +74,9 @@ def read_table(
 
     Without PyArrow, of the extra "app", pandas reads CSV files only: ``007`` is 7 then.
 
-    How a CSV file is written is found from its beginning: see `TableFormat` and
-    `sniff_table`. A column holds whole numbers, numbers or True and False when all its
-    cells do, else text; ``007`` is text. Empty cells, ``?``, ``NA``, ``N/A``, ``NaN``
+    How a CSV file is written is found from its beginning: see `TableFormat`. A
+    column holds whole numbers, numbers or True and False when all its cells do, else
+    text; ``007`` is text. Empty cells, ``?``, ``NA``, ``N/A``, ``NaN``
     and ``null`` are missing; ``None`` is a value.
 
     Parameters
@@ -126,17 +126,6 @@ def _read_address(address: str, digest: str | None) -> pd.DataFrame:
         path = Path(folder) / "rows.parquet"
         drawn = write_source(address, path)
         return read_table(path, name=drawn.title, digest=digest)
-
-
-def sniff_table(
-    source: str | Path | bytes, *, name: str | None = None, sheet: str | None = None
-) -> TableFormat:
-    """Return how `read_table` would read a file, from its beginning.
-
-    Raises ValueError if it is empty or of a kind that holds no table that can be read.
-    """
-    with ExitStack() as files:
-        return sniff(unpack(as_source(source, name, sheet), temporary(files)))
 
 
 def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFrame:

@@ -17,14 +17,7 @@ from fairdash import box
 from fairdash.datasets import SAMPLES, reading
 from fairdash.jobs._work import begin, end, keep, measure, queue, record
 from fairdash.jobs.bundle import check
-from fairdash.jobs.bundle.pack import (
-    EPOCH,
-    RATIO,
-    RATIOS,
-    SCORES,
-    Facts,
-    PackedRun,
-)
+from fairdash.jobs.bundle.pack import EPOCH, RATIO, RATIOS, SCORES, Facts, PackedRun
 from fairdash.store import ID_LENGTH, Store
 from fairdash.sweep import SweepSpec, Trial, TrialResult, expand
 

@@ -25,11 +25,7 @@ from fairdash.methods.log_loss.truncation import (
     bounds,
     scales,
 )
-from fairdash.methods.params import (
-    CLASSIC_CONSTRAINT,
-    NO_RANDOM_STATE,
-    RIDGE,
-)
+from fairdash.methods.params import CLASSIC_CONSTRAINT, NO_RANDOM_STATE, RIDGE
 
 ACCEPTED = 1e-6  # residual above which a fit warns
 

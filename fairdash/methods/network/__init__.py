@@ -1,9 +1,6 @@
 """Stacked networks: many models of one shape, run and trained as one."""
 
-from fairdash.methods.network.classifier import (
-    CACHED_ROWS,
-    StackedClassifier,
-)
+from fairdash.methods.network.classifier import CACHED_ROWS, StackedClassifier
 from fairdash.methods.network.products import product
 from fairdash.methods.network.stacked import LANES, Adam, StackedNetwork
 from fairdash.methods.network.training import (

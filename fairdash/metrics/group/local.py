@@ -7,10 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fairdash.metrics.group.counting import (
-    Counts,
-    binary_vector,
-)
+from fairdash.metrics.group.counting import Counts, binary_vector
 from fairdash.metrics.group.local_measures import (
     LocalCells,
     LocalMeasure,

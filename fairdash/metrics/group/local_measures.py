@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
-from fairdash.metrics.group.counting import (
-    Counts,
-    divide,
-    group_codes,
-    subgroup_codes,
-)
+from fairdash.metrics.group.counting import Counts, divide, group_codes, subgroup_codes
 from fairdash.metrics.group.estimates import block, estimates
 from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
 from fairdash.metrics.group.measured import Measured

@@ -22,11 +22,7 @@ from fairdash._validation import (
 )
 from fairdash.metrics.group.catalog import best_off
 from fairdash.metrics.group.cell_values import CellValues
-from fairdash.metrics.group.counting import (
-    binary_vector,
-    divide,
-    group_codes,
-)
+from fairdash.metrics.group.counting import binary_vector, divide, group_codes
 from fairdash.metrics.group.intervals import Interval, check_confidence, ratio_of
 from fairdash.metrics.group.measured import Measured
 

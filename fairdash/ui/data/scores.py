@@ -15,11 +15,7 @@ from fairdash.datasets import ScoreColumn
 from fairdash.store import ScoresRecord
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.selection import selection
-from fairdash.ui.widgets.blocks import (
-    confirm_deletion,
-    heading,
-    problem,
-)
+from fairdash.ui.widgets.blocks import confirm_deletion, heading, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 

@@ -6,14 +6,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._wording import (
-    Kpi,
-    count,
-    gap_size,
-    interval,
-    percent,
-    points,
-)
+from fairdash._wording import Kpi, count, gap_size, interval, percent, points
 from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Subgroups
 from fairdash.metrics import catalog

@@ -11,13 +11,7 @@ from fairdash.audits import StoredSweep, choices, trials
 from fairdash.sweep import PARITY, choose_certified
 from fairdash.ui.selection import bound
 from fairdash.ui.sweep.controls import Controls, go, go_to_mark
-from fairdash.ui.widgets.blocks import (
-    draw_picture,
-    heading,
-    more,
-    problem,
-    table_below,
-)
+from fairdash.ui.widgets.blocks import draw_picture, heading, more, problem, table_below
 
 _WORST = "worst_1_di"
 _WORST_LIMIT = 0.15  # on the largest local gap, where none was chosen

@@ -10,10 +10,7 @@ from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec
 from fairdash.ui.local import by_measure
 from fairdash.ui.sweep.controls import sweep_controls
-from fairdash.ui.sweep.figures import (
-    certify,
-    draw_front,
-)
+from fairdash.ui.sweep.figures import certify, draw_front
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
 from fairdash.ui.widgets.blocks import figure

@@ -2,9 +2,4 @@
 
 from fairdash.ui.train.export import export_run
 from fairdash.ui.train.method_form import method_form, seeds_input
-from fairdash.ui.train.run_view import (
-    estimate,
-    prefilled,
-    show_run,
-    tray_with,
-)
+from fairdash.ui.train.run_view import estimate, prefilled, show_run, tray_with

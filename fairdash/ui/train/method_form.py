@@ -8,11 +8,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash.audits import trials
-from fairdash.methods import (
-    CATALOG,
-    Effort,
-    Param,
-)
+from fairdash.methods import CATALOG, Effort, Param
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import OF_RUN, Fields, bound
 

@@ -14,13 +14,7 @@ import fairdash.sweep  # noqa: F401
 from fairdash.audits import AuditRows, Noise, Setting
 from fairdash.datasets import Dataset
 from fairdash.jobs import engine
-from fairdash.store import (
-    Store,
-    TrialRecord,
-    User,
-    home_folder,
-    open_store,
-)
+from fairdash.store import Store, TrialRecord, User, home_folder, open_store
 
 # what cached functions tell these by: keys name contents, and can never be stale
 BY_KEY: dict[str | type[Any], Callable[[Any], object]] = {
