@@ -58,7 +58,14 @@ def local_fairness():
             ui.problem("These subgroups cannot be looked at", error)
         return
     page.show(answer, shown=drawn)
+    predicting = audits.gaps.predicts_classes(ui.store(), compared[-1], view.data)
+    classes = ui.Evidence(
+        "classes",
+        "Every class",
+        lambda: local.classes_section(compared[-1], view.data),
+    )
     page.evidence(
+        *[classes] * predicting,
         ui.Evidence(
             "measures",
             "Every measure",

@@ -10,7 +10,16 @@ from fairdash._wording import count, duration, listing, plural, utc
 from fairdash.audits import Answer, Listing, gaps, training, trials
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
-from fairdash.reports._blocks import Block, Cards, Code, Facts, Table, Words, blocks_of
+from fairdash.reports._blocks import (
+    Block,
+    Cards,
+    Code,
+    Facts,
+    Table,
+    Words,
+    blocks_of,
+    outcome_blocks,
+)
 from fairdash.reports._sections import DataSubject, RunSubject
 from fairdash.reports._small_groups import (
     base_cells,
@@ -169,6 +178,8 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         shown = shown.drop(columns="In words")
         rows = f"{plural(dataset.n_rows, 'row')}, all of the table; 95% intervals."
         blocks.append(Table(f"Every measure of {model.label} by group", shown, rows))
+        if gaps.predicts_classes(subject.store, model, data):
+            blocks += outcome_blocks(gaps.every_class(subject.store, model, data))
         local = gaps.local_by_measure(
             subject.store, [model], data, subject.subgroups, looked_at
         )

@@ -74,6 +74,21 @@ def _use(search: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
                 st.page_link(f"pages/{path}.py", label=label, query_params=there)
 
 
+def classes_section(model: Setting, data: str) -> None:
+    """Draw every class that a column predicts, each against the rest."""
+    try:
+        audit = audits.gaps.every_class(store(), model, data)
+    except ValueError as error:
+        problem("The classes cannot be audited", error)
+        return
+    st.markdown(f"**{plain(audit.verdict)}**")
+    st.caption(plain(audit.details))
+    for listing in audit.listings():
+        heading(listing.title)
+        show_table(listing.frame)
+        st.caption(plain(listing.note))
+
+
 def planted(data: str, subgroups: Subgroups, measure: str) -> dict[str, float]:
     """Return the true gaps that a sample plants; none for any other question."""
     if measure != "selection_rate":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
+    from fairdash.audits.gaps.classes import every_class, predicts_classes
     from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable
     from fairdash.audits.gaps.local import LocalResult, not_estimable
     from fairdash.audits.gaps.measured import (
