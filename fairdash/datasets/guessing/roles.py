@@ -242,7 +242,8 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
         more[f"Weight rows by {weight}"] = {"sample_weight": weight}
     if roles.unit is None and (unit := guess_unit(frame, free)):
         more[f"Rows share one {unit}"] = {"unit": unit}
-    if not roles.scores and (scores := guess_scores(frame, taken)):
+    outcome = roles.target, roles.positive
+    if not roles.scores and (scores := guess_scores(frame, taken, *outcome)):
         more[f"{scores[0].column} is a model's score"] = {"scores": scores[:1]}
     changed = {}
     for offer, change in more.items():
