@@ -24,7 +24,7 @@ from fairdash.datasets import Dataset, encode, guess_roles, load_sample, make_da
 
 STRENGTHS = np.linspace(0, 1.4, 15)
 LOSS = 0.01
-SEED = 20_261_125
+SEED = 20_261_126
 
 
 def adult(folder: Path) -> Dataset:
