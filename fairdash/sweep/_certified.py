@@ -57,7 +57,7 @@ class CertifiedChoice:
 
 
 def choose_certified(
-    table: Any, *, limits: Mapping[str, float], confidence: float = 0.95
+    table: Any, *, limits: Mapping[str, float] | Any, confidence: float = 0.95
 ) -> CertifiedChoice:
     r"""Return the most accurate model whose limits are certified to hold on new rows.
 
@@ -81,8 +81,9 @@ def choose_certified(
         sampling weights or units, ``rate`` with its linearised ``variance`` and the
         number of ``units``. Tested is then as of the number of independent rows with
         that variance (Korn and Graubard 1998): see `independent_counts`.
-    limits : mapping of str to float
-        Over all rows ``demographic_parity_difference``, of the selection rate,
+    limits : mapping of str to float, or `fairdash.audits.tables.Policy`
+        A policy stands for its limits. Over all rows
+        ``demographic_parity_difference``, of the selection rate,
         ``equal_opportunity_difference``, of the true positive rate,
         ``false_positive_rate_difference`` and ``equalized_odds_difference``, of both;
         ``worst_1_di``, of the selection rate in every subgroup of the table.
@@ -92,6 +93,8 @@ def choose_certified(
     Angelopoulos, Bates, Candès, Jordan and Lei, Learn then test: calibrating predictive
     algorithms to achieve risk control (2021), section 2 and Algorithm 1.
     """
+    if hasattr(limits, "certifiable"):
+        limits = limits.certifiable()
     if hasattr(table, "certification_table"):
         table = table.certification_table(limits)
     table = independent_counts(table)

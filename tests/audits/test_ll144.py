@@ -1,5 +1,6 @@
 """Local Law 144: impact ratios by hand, bounds by brute force over assignments."""
 
+from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -78,6 +79,28 @@ def test_an_auditors_published_sample(published, rates, ratios):
     table = impact_table(counts(**published))
     assert (100 * table["rate"]).round(1).tolist() == rates
     assert table["ratio"].round(2).tolist() == ratios
+
+
+def test_random_tables_are_those_of_a_computation_in_fractions():
+    """200 tables; rates and ratios by whole numbers."""
+    rng = np.random.default_rng(7)
+
+    for _ in range(200):
+        n = rng.integers(1, 400, rng.integers(2, 8))
+        x = rng.binomial(n, rng.uniform(0.05, 0.95, len(n)))
+        x[0] = max(x[0], 1)
+        named = enumerate(zip(n.tolist(), x.tolist(), strict=True))
+        table = impact_table(counts(**{str(at): pair for at, pair in named}))
+        used = [50 * int(size) >= int(n.sum()) for size in n]
+        rates = [Fraction(int(k), int(size)) for k, size in zip(x, n, strict=True)]
+        best = max(r for r, large in zip(rates, used, strict=True) if large)
+        assert table["included"].tolist() == used
+        for row, rate, large in zip(table.itertuples(), rates, used, strict=True):
+            assert row.rate == pytest.approx(float(rate), abs=1e-12)
+            if large and best:
+                assert row.ratio == pytest.approx(float(rate / best), abs=1e-12)
+            else:
+                assert np.isnan(row.ratio)
 
 
 def test_small_categories_keep_their_counts_and_have_no_ratio():

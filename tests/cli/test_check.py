@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from fairdash.audits import tables
 from fairdash.cli import app
 from fairdash.metrics import measure_gaps
+from fairdash.sweep import choose_certified
 
 GATE = Path(__file__).parents[2] / "docs/deploy/gate"
 COMMAND = [sys.executable, "-c", "from fairdash.cli import main; main()"]
@@ -107,6 +108,26 @@ def test_limits_name_features_groups_values_and_subgroups():
     assert [part._asdict() for part in checked.audited.rows.excluded] == [
         {"reason": "another race", "column": "race", "rows": 800}
     ]
+
+
+def test_a_policy_is_what_a_certified_choice_takes():
+    rate = {"measure": "selection_rate"}
+    lines = [{**rate, "at_most": 0.1}, {**rate, "at_most": 0.2, "subgroup": "every"}]
+    rows = [
+        (model, 0.6 + 0.1 * model, gap, subgroup, group, 4000, 2000 - shift)
+        for model, gap in enumerate((0.0, 0.3))
+        for subgroup in ("", "north")
+        for group, shift in (("f", int(4000 * gap)), ("m", 0))
+    ]
+    columns = ["model", "accuracy", "gap", "subgroup", "group", "n", "positives"]
+    table = pd.DataFrame(rows, columns=columns)
+    limits = {"demographic_parity_difference": 0.1, "worst_1_di": 0.2}
+    choices = [choose_certified(table, limits=e) for e in (policy(*lines), limits)]
+    assert [choice.model for choice in choices] == [0, 0]
+    pd.testing.assert_frame_equal(choices[0].tested, choices[1].tested)
+    for other in ({"of": "ratio", "at_least": 0.8}, {"at_most": 0.1, "group": "f"}):
+        with pytest.raises(ValueError, match="cannot be certified"):
+            choose_certified(table, limits=policy({**rate, **other}))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import json
 import shlex
 import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -165,6 +167,45 @@ def test_the_shell_adds_runs_shows_and_calls_what_the_operator_allowed(
     assert call("remove", "../x: été").exit_code == 0
     assert call("show").output == ""
     assert call("run", "nothing").exit_code == 2
+
+
+def test_a_webhook_gets_an_alarm_once_and_only_if_the_operator_lists_it(
+    home, tmp_path, monkeypatch
+):
+    posted = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self):
+            posted.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    def run():
+        return CliRunner().invoke(app, ["monitor", "run"])
+
+    with HTTPServer(("127.0.0.1", 0), Hook) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/alarm"
+        policy = tmp_path / "policy.yaml"
+        policy.write_text(json.dumps(LIMITS))
+        asked = ["--source", write_weeks(tmp_path, [0.3] * 8), "--policy", str(policy)]
+        monkeypatch.setenv("FAIRDASH_MONITOR_HOOKS", url)
+        add = ["monitor", "add", "m", *asked, "--hook", url]
+        assert CliRunner().invoke(app, add).exit_code == 0
+        monkeypatch.setenv("FAIRDASH_MONITOR_HOOKS", "http://127.0.0.1:1/other")
+        assert run().exit_code == 2  # the operator no longer lists it
+        assert posted == []
+        assert CliRunner().invoke(app, ["monitor", "remove", "m"]).exit_code == 0
+        monkeypatch.setenv("FAIRDASH_MONITOR_HOOKS", url)
+        assert CliRunner().invoke(app, add).exit_code == 0
+        assert [run().exit_code for _ in range(2)] == [1, 1]
+        server.shutdown()
+    (alarm,) = map(json.loads, posted)
+    assert alarm["monitor"] == "m"
+    assert alarm["broken"][0]["limit"] == "gap in selection rate at most 0.1"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,12 @@ from fairdash.datasets import Roles
 from fairdash.metrics import MEASURES, catalog, views
 
 EVERY = "every"  # subgroup
+_CERTIFIED = {
+    ("selection_rate", None): "demographic_parity_difference",
+    ("true_positive_rate", None): "equal_opportunity_difference",
+    ("false_positive_rate", None): "false_positive_rate_difference",
+    ("selection_rate", EVERY): "worst_1_di",
+}
 _FEW_VALUES = 8  # of a column whose values are subgroups as they are
 
 
@@ -123,6 +129,25 @@ class Policy(_Model):
             raise ValueError(f"{name}: {explain_invalid(error)}") from error
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
+
+    def certifiable(self) -> dict[str, float]:
+        """Return the limits as `fairdash.choose_certified` takes them.
+
+        Raises ValueError for a limit that it cannot test: it tests gaps of all groups,
+        over all rows or in every subgroup.
+        """
+        limits: dict[str, float] = {}
+        for limit in self.limits:
+            name = _CERTIFIED.get((limit.measure, limit.subgroup))
+            narrower = limit.feature is not None or limit.group is not None
+            if name is None or limit.of != "gap" or limit.at_most is None or narrower:
+                raise ValueError(
+                    f"The limit {limit.words!r} cannot be certified. Only gaps of all "
+                    "groups can: of selection rate, true or false positive rate over "
+                    f"all rows, or of selection rate in {EVERY!r} subgroup."
+                )
+            limits[name] = min(limit.at_most, limits.get(name, limit.at_most))
+        return limits
 
     @property
     def question(self) -> TableQuestion:
