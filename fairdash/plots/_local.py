@@ -94,7 +94,7 @@ def plot_local_di(
         zip(records(models), colours, offsets(len(labels)), strict=True)
     ):
         label, overall = model["label"], float(model["overall"])
-        words = f"over all rows {style(overall)}"
+        words = f"all rows {style(overall)}"
         series.append(
             Series(
                 f"{label} · {words}",

@@ -31,7 +31,7 @@ def test_global_di_is_dashed_and_named(shown, groups):
     lines = scatters(figure, "lines")
     assert [line.x[0] for line in lines] == [0.114, 0.037]
     assert {line.line.dash for line in lines} == {"dash"}
-    assert marks(figure)[1].name == "ROAD λ 2 · over all rows 3.7 pt"
+    assert marks(figure)[1].name == "ROAD λ 2 · all rows 3.7 pt"
 
 
 def test_what_is_not_estimable_says_why_and_has_no_mark(shown, groups):
