@@ -59,8 +59,9 @@ MEASURE = """() => {
       controls.add(node.closest(groups) ?? node);
   const row = [...controls].filter((node) => node.closest(".st-key-controls")).length;
   const verdict = main.querySelector(".st-key-verdict h2")?.innerText ?? "";
-  const plots = all(".js-plotly-plot .nsewdrag, svg[role=img]").filter(seen)
-    .map((node) => node.getBoundingClientRect().top);
+  const live = roots.slice(1).flatMap((root) => [...root.querySelectorAll("svg")]);
+  const plots = [...main.querySelectorAll(".js-plotly-plot .nsewdrag"), ...live]
+    .filter(seen).map((node) => node.getBoundingClientRect().top);
   const height = main.querySelector("[data-testid=stMainBlockContainer]").scrollHeight;
   return {words, verdict: count(verdict), row, controls: controls.size,
     cards: all("[data-testid=stMetric], .card").filter(seen).length, height,
