@@ -69,7 +69,7 @@ STEPS = {
     "logloss": {
         f"logloss-{name}.csv": "fair_log_loss/fair_log_loss_tables.py "
         f"{name} --splits {splits} --jobs 1 --out {{file}}"
-        for name, splits in {"compas": 20, "law": 20, "adult": 5}.items()
+        for name, splits in {"compas": 20, "law": 20, "adult": 20}.items()
     }
     | {
         "logloss-compas-6167.csv": "fair_log_loss/fair_log_loss_tables.py compas-6167 "
