@@ -1,4 +1,4 @@
-"""What importing costs, and what a core install brings.
+"""What importing costs, and what the core and each extra bring.
 
 Each figure is of a new process, the least of three; the baseline is pandas alone.
 """
@@ -6,6 +6,8 @@ Each figure is of a new process, the least of three; the baseline is pandas alon
 import subprocess
 import sys
 from importlib.metadata import distribution, requires
+
+from packaging.requirements import Requirement
 
 REPEATS = 3
 CODE = """
@@ -23,7 +25,7 @@ CASES = {
     "import fairdash; fairdash.audit": "import fairdash; fairdash.audit",
     "fairdash --help": HELP,
 }
-CORE = ("numpy", "scipy", "pandas", "scikit-learn")
+EXTRAS = ("app", "train", "cluster", "duckdb", "onnx", "login")
 
 
 def cost(code):
@@ -40,21 +42,26 @@ def cost(code):
     return min(float(s) for s, _ in runs), min(float(mb) for _, mb in runs)
 
 
-def core_packages():
-    """Return every package that a core install brings, with its megabytes."""
-    sizes, waiting = {}, list(CORE)
+def packages_of(extra=""):
+    """Return what an install brings, with its megabytes; an extra with the core."""
+    sizes, waiting = {}, [("fairdash", extra)]
     while waiting:
-        name = waiting.pop().lower()
-        if name in sizes:
-            continue
-        files = distribution(name).files or []
-        paths = [file.locate() for file in files]
-        sizes[name] = sum(p.stat().st_size for p in paths if p.exists()) / 2**20
+        name, wanted = waiting.pop()
         for line in requires(name) or []:
-            if ";" not in line:
-                plain = "".join(c if c.isalnum() or c in "-_" else " " for c in line)
-                waiting.append(plain.split()[0])
+            needed = Requirement(line)
+            if needed.marker and not needed.marker.evaluate({"extra": wanted}):
+                continue
+            if needed.name.lower() not in sizes:
+                sizes[needed.name.lower()] = megabytes(needed.name)
+                chosen = [*needed.extras] or [""]
+                waiting += [(needed.name, one) for one in chosen]
     return sizes
+
+
+def megabytes(name):
+    """Return the size of an installed package."""
+    paths = [file.locate() for file in distribution(name).files or []]
+    return sum(path.stat().st_size for path in paths if path.exists()) / 2**20
 
 
 if __name__ == "__main__":
@@ -62,5 +69,10 @@ if __name__ == "__main__":
     for name, code in CASES.items():
         seconds, mb = cost(code)
         print(f"{name:34} {seconds:5.2f} s {mb:5.0f} MB {seconds / base:5.1f} x pandas")
-    sizes = core_packages()
-    print(f"core install: {len(sizes)} packages, {sum(sizes.values()):.0f} MB")
+    core = packages_of()
+    print(f"core: {len(core)} packages, {sum(core.values()):.0f} MB")
+    for extra in EXTRAS:
+        more = {k: v for k, v in packages_of(extra).items() if k not in core}
+        largest = sorted(more, key=more.get)[-3:][::-1]
+        size = sum(more.values())
+        print(f"{extra}: {len(more)} more, {size:.0f} MB, {', '.join(largest)}")

@@ -21,6 +21,7 @@ validation rows and tests on test rows that the gap is below the limit.
 
 import argparse
 import os
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -261,7 +262,9 @@ def draw(rows, picture):
     figure.update_layout(template="plotly_white", width=1100, height=430)
     page_html = figure.to_html(include_plotlyjs=True)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch()
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 1120, "height": 450})
         page.set_content(page_html)
         page.wait_for_selector(".main-svg")
@@ -271,7 +274,7 @@ def draw(rows, picture):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="*", choices=sorted(VARIANTS))
+    parser.add_argument("data", nargs="*", help="adult, compas, or none")
     parser.add_argument("--rows", type=int, help="the most rows, drawn at random")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--out", type=Path, required=True, help="CSV file that grows")

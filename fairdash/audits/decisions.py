@@ -131,6 +131,7 @@ def audit(
     scores: Column | None = None,
     model: TableModel | None = None,
     threshold: float | None = None,
+    pos_label: Hashable = None,
     sensitive_features: Column | Sequence[Column],
     frame: pd.DataFrame | None = None,
     subgroups: ArrayLike | Subgroups | Sequence[str] | None = None,
@@ -162,6 +163,8 @@ def audit(
     threshold : float, optional
         Scores from it on are positive decisions. Without it those above 1/2, of
         probabilities alone.
+    pos_label : str, int or bool, optional
+        What outcomes and decisions hold as positive where they are not 0 and 1.
     sensitive_features : array-like of shape (n_rows,), name of a column, or several
         The columns of a list of names are crossed.
     frame : DataFrame, optional
@@ -216,8 +219,12 @@ def audit(
         columns.values("weight", sample_weight),
     )
     raw = None if scores is None else _numbers(columns.values("scores", scores))
+    if y is not None and pos_label is not None:
+        y = counting.labels("y_true", y, pos_label)
     if y_pred is not None:
         pred = columns.values("y_pred", y_pred)
+        if pos_label is not None:
+            pred = counting.labels("y_pred", pred, pos_label)
     elif raw is not None:
         pred = _decided(raw, threshold)
     else:

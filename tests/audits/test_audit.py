@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fairdash
 from fairdash.audits import portable
 
 KINDS = {
@@ -39,3 +40,14 @@ def test_rows_of_another_table_are_scored_as_those_it_was_trained_with(
     if method == "hardt":  # looks at groups
         with pytest.raises(ValueError, match="'elsewhere' in row 1"):
             trained.score(odd)
+
+
+def test_words_and_probabilities_in_place_of_decisions_are_told_the_way():
+    groups, y = np.array(["a", "b"] * 60), np.repeat([0, 1, 1], 40)
+    words, share = np.where(y == 1, "yes", "no"), np.linspace(0, 1, 120)
+    with pytest.raises(ValueError, match="Give probabilities as `scores=`"):
+        fairdash.audit(y, share, sensitive_features=groups)
+    with pytest.raises(ValueError, match="is positive: `pos_label='yes'`"):
+        fairdash.audit(words, words, sensitive_features=groups)
+    told = fairdash.audit(words, words, pos_label="yes", sensitive_features=groups)
+    assert told.verdict == fairdash.audit(y, y, sensitive_features=groups).verdict

@@ -274,6 +274,8 @@ class NoisyGroupsUnconstrained(GameClassifier):
     Wang et al. (NeurIPS 2020), section 7.
     """
 
+    _ignores_groups = True
+
     constraints = "demographic_parity"  # of groups that no multiplier speaks for
     slack = multiplier_rate = 0.0
     random_state: Any = NO_RANDOM_STATE

@@ -32,8 +32,18 @@ def binary_models(name: str, values: ArrayLike) -> Labels:
             f"`{name}` must hold 0 and 1 only; {len(where)} entries differ, the first "
             f"is {as_written(array[tuple(where[0])])} in row {where[0][-1]}."
         )
-        raise ValueError(message)
+        raise ValueError(message + _way_out(name, array))
     return np.atleast_2d(array).astype(np.int8)
+
+
+def _way_out(name: str, array: NDArray[Any]) -> str:
+    """Return what to write where probabilities or two words stand for 0 and 1."""
+    if name == "y_pred" and array.dtype.kind == "f" and abs(array - 0.5).max() <= 0.5:
+        return f" Give probabilities as `scores=`, or write `{name} >= 0.5`."
+    if pd.isna(array).any() or len(levels := pd.unique(array.ravel())) != 2:
+        return ""
+    label = as_written(levels[-1])
+    return f" Say which of the two values is positive: `pos_label={label}`."
 
 
 def binary_vector(name: str, values: ArrayLike) -> Labels:
