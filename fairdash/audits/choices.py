@@ -28,10 +28,17 @@ from fairdash.audits.trials.models import (
     trained_as,
     trials_of,
 )
-from fairdash.audits.trials.rows import own_beside
+from fairdash.audits.trials.rows import decided_by, own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE, PARITY, CertifiedChoice
+
+LIMITED = {  # gaps that a front can be limited by
+    PARITY: "gap",
+    "worst_1_di": "largest local gap",
+    "equalized_odds_difference": "odds gap",
+    "equal_opportunity_difference": "opportunity gap",
+}
 
 
 def notable(store: Store, run_id: str) -> list[Setting]:
@@ -110,8 +117,9 @@ def certified_words(
     choice: CertifiedChoice, limits: Mapping[str, float], confidence: float = 0.95
 ) -> str:
     """Return the sentence on what was certified, or what it would take."""
-    names = {PARITY: "Gap", "worst_1_di": "Largest local gap"}
-    parts = [f"{names[name]} ≤ {value:g}" for name, value in limits.items()]
+    parts = [
+        f"{LIMITED[name].capitalize()} ≤ {value:g}" for name, value in limits.items()
+    ]
     promise = " and ".join(parts)
     if choice.model is not None:
         return (
@@ -145,7 +153,8 @@ def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:
     `fairdash.plots.plot_front`
     """
     data = sweep.run.dataset_id
-    own = own_beside(sweep.store, settings(sweep.trials_at(0)), data)
+    beside = own_beside(sweep.store, settings(sweep.trials_at(0)), data)
+    own = [decided_by(model, sweep.rule) for model in beside]
     columns = ["label", "colour_role", "x", "y"]
     if not own:
         return pd.DataFrame(columns=columns)
@@ -153,22 +162,25 @@ def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:
     return metrics.assign(x=metrics[axes[0]], y=metrics[axes[1]])[columns]
 
 
-def sweep_answer(sweep: StoredSweep, limit: float) -> Answer:
-    """Return what the most accurate setting within a limit on DI costs and leaves.
+def sweep_answer(sweep: StoredSweep, limit: float, *, metric: str = PARITY) -> Answer:
+    """Return what the most accurate setting within a limit on a gap costs and leaves.
 
     It is chosen on validation rows, where none keeps the limit the one with the
-    least DI; numbers are of test rows.
+    least gap; numbers are of test rows.
     """
     outcome = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
-    return sweep.once(lambda: _limit_answer(sweep, limit), "verdict", limit, outcome)
+    return sweep.once(
+        lambda: _limit_answer(sweep, limit, metric), "verdict", limit, metric, outcome
+    )
 
 
-def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
-    rule = f"With a gap of at most {limit:g} on validation rows"
-    place = sweep.result.best({PARITY: limit})
+def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
+    name = LIMITED[metric]
+    rule = f"With the {name} at most {limit:g} on validation rows"
+    place = sweep.result.best({metric: limit})
     within = place is not None
     if place is None:
-        place = sweep.result.fairest()
+        place = sweep.result.fairest(metric=metric)
     if place is None:
         words = f"{rule} there is no setting: none decides on these rows."
         return Answer("No setting decides on these rows.", details=words)
@@ -183,10 +195,10 @@ def _limit_answer(sweep: StoredSweep, limit: float) -> Answer:
     facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
     short, words = model_brief(*facts), f"{rule} the most accurate setting is"
     if not within:
-        short = brief(f"No setting keeps a gap of {limit:g}.", short)
-        words = f"{rule} there is no setting; the least gap there has"
+        short = brief(f"No setting keeps the {name} within {limit:g}.", short)
+        words = f"{rule} there is no setting; the least {name} there has"
     long = f"{words} {sweep.result.labels[place]}. {verdict_words(*facts)}"
-    return Answer(short, details=long)
+    return Answer(short, details=long, facts=(f"decided 1: {sweep.rule.words()}",))
 
 
 def verdict_words(

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, gap_size, in_points, percent, points
 from fairdash.audits.gaps.evaluation import chance_worst
+from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import Setting, settings, trained_as
-from fairdash.audits.trials.rows import decided_part, rows_of
-from fairdash.datasets import Subgroups, split
+from fairdash.audits.trials.rows import decided_part, decisions_by, rows_of, ruled
+from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
@@ -23,7 +24,7 @@ from fairdash.sweep import (
     SweepResult,
     candidate_table,
     decides,
-    decisions,
+    score,
 )
 
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
@@ -41,25 +42,32 @@ def is_sweep(store: Store, run_id: str | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class StoredSweep:
-    """The finished models of a run; a setting is known by its place in ``result``."""
+    """The finished models of a run; a setting is known by its place in ``result``.
+
+    All that follows from decisions follows from those by ``rule``.
+    """
 
     store: Store
     run: RunRecord
     result: SweepResult
     trials: Mapping[str, TrialRecord]
+    rule: DecisionRule = USUAL
 
     @classmethod
-    def of(cls, store: Store, snapshot: Snapshot) -> Self | None:
+    def of(
+        cls, store: Store, snapshot: Snapshot, rule: DecisionRule = USUAL
+    ) -> Self | None:
         """Return what has finished of a run, None before the first model."""
-        rows = _rows(store, snapshot)
+        rows = _rows(store, snapshot, rule)
         if rows.empty:
             return None
         trials = {trial.key: trial for trial in snapshot.trials}
-        return cls(store, snapshot.run, SweepResult.of(rows), trials)
+        return cls(store, snapshot.run, SweepResult.of(rows), trials, rule)
 
     def trials_at(self, place: int) -> tuple[TrialRecord, ...]:
-        """Return the trials of a setting, one a seed."""
-        return tuple(self.trials[key] for key in self.result.keys(place).values())
+        """Return the trials of a setting, one a seed, deciding by the rule."""
+        trials = (self.trials[key] for key in self.result.keys(place).values())
+        return tuple(ruled(trial, self.rule) for trial in trials)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -105,33 +113,36 @@ class StoredSweep:
         rows = rows[rows["seed"] == seed]
         rows = rows[decides(rows, "validation")]
         places = self.result.place_of_row[rows.index]
-        keys = dict(zip(map(int, places), rows["key"], strict=True))
+        bare = dict(zip(map(int, places), rows["key"], strict=True))
+        keys = {place: ruled_key(key, self.rule, seed) for place, key in bare.items()}
         where = self.store, self.run.dataset_id, seed, self.subgroups
         validation, test = rows_of(*where, "validation"), rows_of(*where, "test")
 
-        def scores(place: int) -> tuple[NDArray[Any], NDArray[Any]]:
-            return validation.scores(keys[place]), test.scores(keys[place])
+        def decided(place: int) -> tuple[NDArray[Any], NDArray[Any]]:
+            return validation.predictions(keys[place]), test.predictions(keys[place])
 
         return candidate_table(
             list(keys),
-            scores,
+            decided,
             (decided_part(validation), decided_part(test)),
             limits=limits,
         )
 
-    def cards(self, method: str, limit: float) -> dict[int, list[Kpi]]:
+    def cards(
+        self, method: str, limit: float, *, metric: str = PARITY
+    ) -> dict[int, list[Kpi]]:
         """Return the cards of every setting of a method, by its place.
 
         Accuracy, DI and Worst-1-DI on test rows, with the change from the unconstrained
-        model on the same seeds. And whether the limit holds, on validation and on test
-        rows.
+        model on the same seeds. And whether the limit on ``metric`` holds, on both.
         """
-        means, points = self.result.means, self.result.points(AXES, limit)
+        means = self.result.means
+        points = self.result.points(AXES, limit, metric=metric)
         plain = self.result.baseline(method)
         before = None if plain is None else means.iloc[plain]
         return {
             int(place): [
-                *(_card(means.iloc[place], before, *metric) for metric in _CARDS),
+                *(_card(means.iloc[place], before, *shown) for shown in _CARDS),
                 _limit_card(points.iloc[place], limit),
             ]
             for place in np.flatnonzero(means["method"] == method)
@@ -139,9 +150,11 @@ class StoredSweep:
 
 
 @lru_cache(maxsize=16)
-def finished_sweep(store: Store, run_id: str) -> StoredSweep | None:
+def finished_sweep(
+    store: Store, run_id: str, rule: DecisionRule = USUAL
+) -> StoredSweep | None:
     """Return what a run that is over came to; nothing of it can change any more."""
-    return StoredSweep.of(store, store.snapshot(run_id))
+    return StoredSweep.of(store, store.snapshot(run_id), rule)
 
 
 def has_axes(run: RunRecord) -> bool:
@@ -151,29 +164,34 @@ def has_axes(run: RunRecord) -> bool:
     return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
 
 
-def _rows(store: Store, snapshot: Snapshot) -> pd.DataFrame:
-    """Return the rows of a run's finished models, marked where they do not decide."""
-    rows = snapshot.table()
+def _rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataFrame:
+    """Return the rows of a run's finished models, as they decide by a rule.
+
+    A run of an earlier version does not say who decides: it is measured anew, too.
+    """
+    rows, run = snapshot.table(), snapshot.run
     if rows.empty:
         return rows
     rows = rows[rows["method"].isin(list(CATALOG))].reset_index(drop=True)
-    if "validation_constant" in rows and rows["validation_constant"].notna().all():
+    marked = "validation_constant" in rows and rows["validation_constant"].notna().all()
+    if marked and rule.usual:
         return rows
-    dataset = store.dataset(snapshot.run.dataset_id)
+    dataset = store.dataset(run.dataset_id)
+    subgroups = Subgroups.model_validate(run.spec["subgroups"])
     tables = []
-    for seed, mine in rows.groupby("seed"):
-        scores = [store.artifact(key).scores() for key in mine["key"]]
-        parts = split(dataset, int(str(seed)))
-        for part, where in (("validation", parts.validation), ("test", parts.test)):
-            table = decisions(
-                dataset.y[where],
-                np.stack(scores)[:, where],
-                sample_weight=dataset.weight_of(where),
-            )
-            tables.append(table.add_prefix(f"{part}_").set_index(mine.index))
-    marks = pd.concat(tables).groupby(level=0).first()
-    others = rows.drop(columns=marks.columns, errors="ignore")
-    return others.join(marks)
+    for name, mine in rows.groupby("seed"):
+        seed = int(str(name))
+        by_rule = [
+            decisions_by(rule, store, run.dataset_id, key, seed) for key in mine["key"]
+        ]
+        metrics = score(dataset, seed, np.stack(by_rule), subgroups)
+        tables.append(metrics.set_index(mine.index))
+    of_scores = [
+        f"{part}_{name}"
+        for part in ("validation", "test")
+        for name in ("auc", "log_loss")
+    ]
+    return rows.assign(**pd.concat(tables).drop(columns=of_scores))
 
 
 def _card(
@@ -200,6 +218,6 @@ def _limit_card(point: "pd.Series[Any]", limit: float) -> Kpi:
         "Within limit",
         "yes" if point["within"] else "no",
         note,
-        help=f"Whether the gap is at most {100 * limit:g} points on validation rows, "
-        "by which models are chosen.",
+        help=f"Whether the gap of *Front and limit* is at most {gap_size(limit)} on "
+        "validation rows, by which models are chosen.",
     )

@@ -47,6 +47,7 @@ def plot_front(
     *,
     axes: tuple[str, str] = ("worst_1_di", "accuracy"),
     limit: float = 0.05,
+    limited: str = _LIMITED,
     n_seeds: int = 1,
     chance: float = float("nan"),
     own: pd.DataFrame | None = None,
@@ -66,7 +67,7 @@ def plot_front(
     axes : pair of str
         Metrics along x and y, see `METRICS`.
     limit : float
-        On DI, in words.
+        On the gap ``limited``: a line where that is across, and in words.
     n_seeds : int
         Seeds whose mean is drawn.
     own : DataFrame, optional
@@ -89,7 +90,7 @@ def plot_front(
         "yaxis": _axis(axes[1], shown["y"]),
     }
     layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
-    if axes[0] == _LIMITED:
+    if axes[0] == limited:
         line = upright_line(limit, color=fade(INK, 0.6), width=1.5, dash="dash")
         layout["shapes"] = [line | {"layer": "below"}]
         place: Spec = {"x": limit, "xanchor": "left", "xshift": 4}
@@ -101,18 +102,18 @@ def plot_front(
         table = pd.concat([table, rows], ignore_index=True)
     return Picture(
         finish(data, layout, height=420, legend=True),
-        _headline(models, limit),
+        _headline(models, limit, METRICS[limited][0].split(" (")[0]),
         _description(models, axes, own),
         table,
         _caption(models, n_seeds, chance),
     )
 
 
-def _headline(models: pd.DataFrame, limit: float) -> str:
+def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
     """How many settings keep the limit, on validation and on test rows."""
     within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
-        f"{within} of {len(models)} stay within {gap_size(limit)} on "
+        f"{within} of {len(models)} keep the {gap} within {gap_size(limit)} on "
         f"validation rows, {on_test} on test rows"
     )
 

@@ -113,12 +113,15 @@ class SweepResult:
         chosen = select(swept, limits=limits)
         return None if chosen is None else int(str(chosen.name))
 
-    def start(self, limit: float, method: str | None = None) -> int:
-        """Return the place to open on: the best within the limit on DI, or nearest.
+    def start(
+        self, limit: float, method: str | None = None, *, metric: str = PARITY
+    ) -> int:
+        """Return the place to open on: the best within a limit on a gap, or nearest.
 
         Of one method, if it is given.
         """
-        for place in (self.best({PARITY: limit}, method), self.fairest(method)):
+        within_limit = self.best({metric: limit}, method)
+        for place in (within_limit, self.fairest(method, metric=metric)):
             if place is not None:
                 return place
         return int(str(self._swept(method).index[0]))  # all undefined
@@ -139,26 +142,27 @@ class SweepResult:
         places = [self.start(limit), *np.flatnonzero(front).tolist()]
         return list(dict.fromkeys(places))
 
-    def fairest(self, method: str | None = None) -> int | None:
-        """Return the place of the least DI on validation rows of models that decide."""
+    def fairest(self, method: str | None = None, *, metric: str = PARITY) -> int | None:
+        """Return where the gap on validation rows is least, of models that decide."""
         models = self._swept(method)
-        gaps = models[decides(models, "validation")][f"validation_{PARITY}"].dropna()
+        gaps = models[decides(models, "validation")][f"validation_{metric}"].dropna()
         return None if gaps.empty else int(str(gaps.idxmin()))
 
-    def points(self, axes: tuple[str, str], limit: float) -> pd.DataFrame:
+    def points(
+        self, axes: tuple[str, str], limit: float, *, metric: str = PARITY
+    ) -> pd.DataFrame:
         """Return the settings of the front's figure, see `fairdash.plots.plot_front`.
 
-        Fronts and the limit on DI are judged on validation rows, each method's apart,
-        and largest local gaps as `ranking_column` says; what is drawn are figures on
-        test rows. ``within`` and ``within_test`` say
-        whether a setting keeps the limit on validation rows and on test rows too. One
-        that does not decide on validation rows is ``constant``: it keeps no limit and
-        is on no front.
+        Fronts and the limit on a gap, ``metric``, are judged on validation rows, each
+        method's apart, and largest local gaps as `ranking_column` says; what is drawn
+        are figures on test rows. ``within`` and ``within_test`` say whether a setting
+        keeps the limit on validation rows and on test rows too. One that does not
+        decide on validation rows is ``constant``: it keeps no limit and is on no front.
         """
         table = self.means.assign(place=np.arange(len(self.means)))
         able = decides(table, "validation")
-        keeps = within(table, {f"validation_{PARITY}": limit}) & able
-        keeps_test = within(table, {f"test_{PARITY}": limit}) & decides(table, "test")
+        keeps = within(table, {f"validation_{metric}": limit}) & able
+        keeps_test = within(table, {f"test_{metric}": limit}) & decides(table, "test")
         x, y = (f"test_{metric}" for metric in axes)
         judged = (ranking_column(self.rows, axes[0]), f"validation_{axes[1]}")
         front, line = np.zeros(len(table), bool), np.zeros(len(table), bool)

@@ -127,6 +127,9 @@ class DecisionRule:
         return float(cuts[int(np.abs(above - share).argmin())])
 
 
+USUAL = DecisionRule()
+
+
 def ruled_key(key: str, rule: DecisionRule, seed: int) -> str:
     """Return the key of a trial whose decisions follow a rule."""
     bare, _ = rule_of_key(key)

@@ -113,11 +113,12 @@ def decided_by(model: Setting, rule: DecisionRule) -> Setting:
 
     All that is computed from its decisions does: rates, gaps, accuracy, changes.
     """
-    trials = (
-        replace(trial, key=ruled_key(trial.key, rule, trial.seed))
-        for trial in model.trials
-    )
-    return replace(model, trials=tuple(trials))
+    return replace(model, trials=tuple(ruled(trial, rule) for trial in model.trials))
+
+
+def ruled(trial: TrialRecord, rule: DecisionRule) -> TrialRecord:
+    """Return a trial whose decisions follow a rule."""
+    return replace(trial, key=ruled_key(trial.key, rule, trial.seed))
 
 
 def decisions_by(

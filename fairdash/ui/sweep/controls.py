@@ -5,6 +5,7 @@ without one starts at the most accurate setting within the limit, and where ther
 none at the one nearest to it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,11 +13,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
-from fairdash.audits import StoredSweep
+from fairdash._escaping import plain
+from fairdash.audits import Setting, StoredSweep, choices
 from fairdash.methods import CATALOG
 from fairdash.sweep import PARITY
 from fairdash.ui.selection import Fields, bound, choose, selection
 from fairdash.ui.widgets.blocks import more
+from fairdash.ui.widgets.pick_rule import pick_rule
+from fairdash.ui.widgets.tray import pin
 
 _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 
@@ -25,7 +29,7 @@ _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 class SweepFields(Fields):
     """What the address says beside what every page knows."""
 
-    # The largest demographic parity difference (DI) that is accepted.
+    # The largest gap that is accepted: of the one across, else over all rows.
     limit: float | None = None
     # The metric across in a front; accuracy is up.
     across: str | None = None
@@ -40,8 +44,13 @@ class Controls:
 
     place: int  # of the setting in ``means``
     method: str
-    limit: float  # on DI
+    limit: float
     axes: tuple[str, str]
+
+    @property
+    def limited(self) -> str:
+        """The gap that the limit is on."""
+        return _limited(self.axes[0])
 
 
 def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
@@ -52,12 +61,15 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     result = sweep.result
     first = st.container(width=220) if len(result.methods) > 1 else None
     options = st.container(width="content")
+    with st.container(width="content"):
+        pick_rule()
     corner = st.container(width="content")
     with options:
         options = more("Front and limit")
     with options:
         limit, axes = _front_options(sweep)
-    place = current(sweep, limit)
+    limited = _limited(axes[0])
+    place = current(sweep, limit, limited)
     method = str(result.means["method"].iloc[place])
     if first is not None:
         widget = f"{sweep.run.id} method"
@@ -67,12 +79,14 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
             result.methods,
             format_func=lambda key: CATALOG[key].label,
             key=widget,
-            on_change=lambda: go(sweep, result.start(limit, st.session_state[widget])),
+            on_change=lambda: go(
+                sweep, result.start(limit, st.session_state[widget], metric=limited)
+            ),
         )
     return Controls(place, method, limit, axes), corner
 
 
-def current(sweep: StoredSweep, limit: float) -> int:
+def current(sweep: StoredSweep, limit: float, limited: str) -> int:
     """Return the place of the setting to show: that of the address, else the start.
 
     The model it stands for is written into the address, if that names another.
@@ -81,7 +95,9 @@ def current(sweep: StoredSweep, limit: float) -> int:
     if model in sweep.ids:
         place = sweep.ids.index(model)
     if place is None or not _has_sliders(sweep, place):
-        place = sweep.once(lambda: sweep.result.start(limit), "start", limit)
+        place = sweep.once(
+            lambda: sweep.result.start(limit, metric=limited), "start", limit, limited
+        )
     go(sweep, place)
     return place
 
@@ -90,30 +106,67 @@ def go(sweep: StoredSweep, place: int) -> None:
     """Make the model of a setting that of the address: all pages look at it."""
     model = sweep.ids[place]
     if model != selection().model and _has_sliders(sweep, place):
-        choose(model=model, models=(), scores=None)
+        choose(model=model, scores=None)
+
+
+def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> None:
+    """Draw the pinned settings of the sweep, the chosen one, and the button that pins.
+
+    ``models`` are those that other pages offer.
+    """
+    model, pins = sweep.ids[place], selection().models
+    every = dict(zip(sweep.ids, sweep.result.labels, strict=True))
+    shown = [name for name in pins if name in every and name != model]
+    shown = [name for name in shown if _has_sliders(sweep, sweep.ids.index(name))]
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.pills(
+            "Model",
+            required=True,
+            label_visibility="collapsed",
+            **bound(
+                "model",
+                model,
+                named={name: plain(every[name]) for name in (*shown, model)},
+            ),
+        )
+        st.button(
+            "Pinned" if model in pins else "Pin",
+            icon=":material/keep:",
+            type="tertiary",
+            help="Pinned models stand beside one another on every page.",
+            disabled=model in pins,
+            on_click=pin,
+            args=(model, models, sweep.run.id),
+        )
 
 
 def _has_sliders(sweep: StoredSweep, place: int) -> bool:
     return sweep.result.means["method"].iloc[place] in sweep.result.methods
 
 
+def _limited(across: str) -> str:
+    """Return the gap that is limited: the one across, else that over all rows."""
+    return across if across in choices.LIMITED else PARITY
+
+
 def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)
-    limit = st.slider(
-        "Limit on the gap",
-        0.0,
-        most,
-        step=0.01,
-        help="Fronts are drawn among models whose gap over all rows is at most this.",
-        **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
-    )
     metrics = [name for name in plots.METRICS if name != "accuracy"]
     across = st.selectbox(
         "Across",
         metrics,
         format_func=lambda metric: plots.METRICS[metric][0].split(" (")[0],
         **bound("across", PARITY, among=metrics),
+    )
+    name = choices.LIMITED[_limited(across)]
+    limit = st.slider(
+        f"Limit on the {name}",
+        0.0,
+        most,
+        step=0.01,
+        help=f"Fronts are drawn among models whose {name} is at most this.",
+        **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
     )
     return limit, (across, "accuracy")
 

@@ -33,11 +33,12 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
     result, data = sweep.result, sweep.run.dataset_id
 
     def make() -> tuple[pd.DataFrame, plots.Picture]:
-        models = result.points(state.axes, state.limit)
+        models = result.points(state.axes, state.limit, metric=state.limited)
         picture = plots.plot_front(
             models,
             axes=state.axes,
             limit=state.limit,
+            limited=state.limited,
             n_seeds=result.n_seeds,
             chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
             own=choices.own_points(sweep, state.axes),

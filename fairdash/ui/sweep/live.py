@@ -53,7 +53,7 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
     result = sweep.result
     axes = result.axes(state.method)
     params = {param.name: param for param in CATALOG[state.method].params}
-    cards = sweep.cards(state.method, state.limit)
+    cards = sweep.cards(state.method, state.limit, metric=state.limited)
     settings = []
     for place, kpis in cards.items():
         row = result.means.iloc[place]

@@ -9,12 +9,14 @@ from fairdash.jobs import submit
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec
 from fairdash.ui.local import by_measure
-from fairdash.ui.sweep.controls import sweep_controls
+from fairdash.ui.sweep.controls import pick_pinned, sweep_controls
 from fairdash.ui.sweep.figures import certify, draw_front
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.pick_models import known_models
+from fairdash.ui.widgets.pick_rule import advise_rule, chosen_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import show_ending, show_progress
 from fairdash.ui.widgets.state import store
@@ -41,21 +43,27 @@ def show_finished_sweep(run_id: str) -> None:
     sweep = sweeps.finished_sweep(store(), run_id)
     _ending(run, sweep)
     if sweep is not None and sweep.result.methods:
-        _explore(sweep)
+        _explore(run)
 
 
 @st.fragment
-def _explore(sweep: StoredSweep) -> None:
+def _explore(run: RunRecord) -> None:
     """Draw all that follows a setting; the browser moves most of it by itself."""
+    with st.spinner("Deciding by another rule…", show_time=True):
+        sweep = sweeps.finished_sweep(store(), run.id, chosen_rule())
+    assert sweep is not None, "the same models have finished by every rule"
     page = result_page("sweep")
     with page.controls:
         state, corner = sweep_controls(sweep)
-    page.show(choices.sweep_answer(sweep, state.limit))
+    with page.tray:
+        pick_pinned(sweep, state.place, known_models(run.dataset_id, run.id))
+    page.show(choices.sweep_answer(sweep, state.limit, metric=state.limited))
     with corner:
         certify(sweep, state)
     with page.beside:
         draw_sliders(sweep, state)
     with page.figure:
+        advise_rule(sweep.compared(state.place)[-1], run.dataset_id)
         how = draw_front(sweep, state)
 
     def every_measure() -> None:

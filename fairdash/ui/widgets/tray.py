@@ -30,9 +30,7 @@ def pick_model(models: Sequence[Setting], run_id: str | None) -> Setting:
     named = {model.id: model for model in models}
     first = models[audits.choices.model_in_question(store(), models, run_id)]
     looked_at = named.get(selection().model or "", first)
-    shown = pinned(models, run_id)
-    if looked_at not in shown:
-        shown = [*shown[: MOST_MODELS - 1], looked_at]
+    shown = _with(looked_at, pinned(models, run_id))
     return _draw(models, shown, looked_at)
 
 
@@ -40,16 +38,30 @@ def pinned(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     """Return what is pinned, the model to compare with first.
 
     At first these are the models of ``run_id``; of a sweep the plain model and the one
-    it opens on. A model that another page chose stands beside the plain one.
+    it opens on. A model that another page chose stands beside the plain one, or after
+    what is pinned.
     """
     chosen, named = selection(), {model.id: model for model in models}
     shown = [named[name] for name in chosen.models if name in named]
-    if not shown and chosen.model in named:
-        shown = audits.trials.beside_plain(named[chosen.model], models)
+    if chosen.model in named:
+        model = named[chosen.model]
+        shown = _with(model, shown or audits.trials.beside_plain(model, models))
     shown = (
         shown or audits.choices.models_of(store(), models, run_id) or list(models[:1])
     )
     return shown[:MOST_MODELS]
+
+
+def _with(model: Setting, shown: Sequence[Setting]) -> list[Setting]:
+    if model in shown:
+        return list(shown)
+    return [*shown[: MOST_MODELS - 1], model]
+
+
+def pin(name: str, models: Sequence[Setting], run_id: str | None) -> None:
+    """Pin a model, by its id, after those pinned; a full tray loses its second one."""
+    before = [model.id for model in pinned(models, run_id)]
+    choose(models=with_pinned(before, [name]), model=name)
 
 
 def with_pinned(before: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
