@@ -44,6 +44,8 @@ def show_drift():
     except ValueError as error:
         ui.problem("The tables were not compared", error)
         return
+    with page.figure:
+        ui.advise_rule(model, view.data)
     page.show(result.answer())
     page.evidence(
         ui.Evidence("columns", "Shift of columns", lambda: drift.show_shifts(result)),

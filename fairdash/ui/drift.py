@@ -11,6 +11,7 @@ from fairdash.ui.selection import choose, selection, with_entry
 from fairdash.ui.widgets.blocks import empty, heading, kept_upload, more, show_table
 from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.pick_models import pick_seed_of, subgroup_form
+from fairdash.ui.widgets.pick_rule import decided, pick_rule
 from fairdash.ui.widgets.state import BY_KEY, store
 from fairdash.ui.widgets.tray import pinned
 
@@ -34,9 +35,11 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
         measure = pick_measure()
         with more("Other table", icon=":material/table_view:"):
             table = kept_upload("Rows of another time or place", _ROLE)
+            words = "Each seed has models and test rows of its own."
+            seed = pick_seed_of(model, help=words).seed
         subgroups = subgroup_form(dataset, start)
-        words = "Each seed has models and test rows of its own."
-        seed = pick_seed_of(model, help=words).seed
+        pick_rule()
+    (model,) = decided([model])
     return Question(model, measure, subgroups, seed, table)
 
 
@@ -74,7 +77,7 @@ def compare(
     names = [table.name for table in store().tables() if table.sha256 == question.table]
     name = names[0].split(".")[0].replace("_", " ")
     spoken = store().dataset_record(data).name
-    return _compared(question, pinned(models, run), data, name, spoken)
+    return _compared(question, decided(pinned(models, run)), data, name, spoken)
 
 
 @st.cache_resource(

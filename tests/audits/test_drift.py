@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 from toys import ROLES, people
 
-from fairdash.audits import drift, portable, trials
+from fairdash.audits import DecisionRule, drift, portable, trials
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
@@ -36,7 +36,8 @@ def compare(store, models):
 
     def go(frame, **more):
         options = {"main": models[0], "subgroups": BRANCH, "other": ("new", frame)}
-        return drift(store, models, store.datasets()[0].id, **options | more)
+        options |= {"models": models} | more
+        return drift(store, dataset_id=store.datasets()[0].id, **options)
 
     return go
 
@@ -68,6 +69,13 @@ def test_points_are_of_the_rows_of_each_table_with_the_encoding_of_training(
         stored = store.artifact(model.trials[0].key).scores()[test] > 0.5
         right = (stored == dataset.y[test]).mean()
         assert points.loc[place, "accuracy"] == pytest.approx(right)
+    rule = DecisionRule("top", 20)
+    few = [trials.decided_by(model, rule) for model in models]
+    chosen = compare(frame, main=few[0], models=few[:1])
+    stored = store.artifact(models[0].trials[0].key).scores()
+    cut = np.sort(stored[split(dataset, 0).validation])[-25]  # a fifth of 120 rows
+    assert chosen.points["selection_rate"].iloc[0] == (stored[test] > cut).mean()
+    assert "the top 20% of scores" in chosen.answer().facts[-1]
     # rows of the reference are scored alike whatever the other table is
     half = compare(frame[frame["age"] > 40]).points
     pd.testing.assert_frame_equal(points.iloc[:2], half.iloc[:2])
@@ -82,7 +90,10 @@ def test_the_verdict_names_the_largest_clear_change_with_its_interval(compare):
     verb = "moves" if row["gap_after"] * row["gap_before"] < 0 else verb
     size = round(100 * abs(row["change"]))
     said = result.brief()
-    assert said.startswith(f"In {row['subgroup']}, the gap {verb} by {size} points on")
+    ends = sorted(abs(row[end]) for end in ("ci_low", "ci_high"))
+    sure = "{:.0f} to {:.0f}".format(*(100 * end for end in ends))
+    by = f"{verb} by {size} points ({sure}) on"
+    assert said.startswith(f"In {row['subgroup']}, the gap {by}")
     low, high = (f"{row[end]:+.3f}".replace("-", "−") for end in ("ci_low", "ci_high"))
     assert f"({low} to {high})" in result.details()
     assert f"in {len(beyond)} of 2 subgroups" in result.headline()

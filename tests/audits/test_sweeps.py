@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import ROLES, people, people_csv, train_sweep
 
-from fairdash.audits import StoredSweep, sweeps
+from fairdash.audits import DecisionRule, StoredSweep, sweeps
 from fairdash.audits.trials.models import trials_of
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
@@ -67,6 +67,26 @@ def test_rows_of_an_earlier_version_are_marked_from_their_scores(
     monkeypatch.setattr(type(snapshot), "table", lambda self: old)
     then = StoredSweep.of(store, snapshot).result.rows
     pd.testing.assert_frame_equal(then[now.columns], now)
+
+
+def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
+    usual, sweep = (
+        sweeps.finished_sweep(store, run_id, DecisionRule.of(text))
+        for text in ("half", "top 20")
+    )
+    row = sweep.result.rows.iloc[0]
+    dataset, scores = (
+        store.dataset(sweep.run.dataset_id),
+        store.artifact(row["key"]).scores(),
+    )
+    _, validation, test = split(dataset, int(row["seed"]))
+    decided = scores[test] > np.sort(scores[validation])[-25]  # a fifth of 120 rows
+    assert row["test_selection_rate"] == decided.mean()
+    right = (decided == dataset.y[test]).mean()
+    assert row["test_accuracy"] == pytest.approx(right)
+    assert (sweep.result.rows["test_auc"] == usual.result.rows["test_auc"]).all()
+    assert sweep.compared(1)[-1].trials[0].key.endswith("top 20")
+    assert sweep.ids == usual.ids
 
 
 def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id):

@@ -23,6 +23,7 @@ from fairdash.audits.drifts.tables import DriftTable
 from fairdash.audits.gaps.local import not_estimable
 from fairdash.audits.noisy_groups.certificates import STATUS_WORDS
 from fairdash.audits.short_verdicts import brief
+from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.metrics import catalog, intervals
 
 _CARD = 20  # characters
@@ -82,6 +83,8 @@ class DriftResult:
         Of `gap_changes`, over all rows and by subgroup, and of `column_shifts`.
     excluded : tuple of str
         Models that are not compared, and why.
+    rule : DecisionRule
+        By which the model in detail decides.
     """
 
     label: str
@@ -95,6 +98,7 @@ class DriftResult:
     changes: pd.DataFrame
     shifts: pd.DataFrame
     excluded: tuple[str, ...] = ()
+    rule: DecisionRule = USUAL
 
     @property
     def clear(self) -> pd.DataFrame:
@@ -138,7 +142,7 @@ class DriftResult:
             Drawing("plot_gap_changes", self.changes, arguments),
             Listing("Models on both tables", self.table_of_models()),
             ". ".join([*dropped, *self.excluded]),
-            facts=(*rows, f"seed {self.seed}"),
+            facts=(*rows, f"seed {self.seed}", f"decided 1: {self.rule.words()}"),
             details=self.details(),
             how=_HOW,
             file="fairdash-drift.csv",
@@ -169,14 +173,17 @@ class DriftResult:
         old, new = row["gap_before"], row["gap_after"]
         verb = "widens" if abs(new) > abs(old) else "narrows"
         verb = "moves" if old * new < 0 else verb
-        in_decimals = number(abs(row["change"]))
-        size = (
-            whole_points(row["change"])
-            if catalog.measure_of(self.measure).in_points
-            else in_decimals
-        )
+        ends = sorted(abs(row[end]) for end in ("ci_low", "ci_high"))
+        size, written = number(abs(row["change"])), [number(end) for end in ends]
+        if catalog.measure_of(self.measure).in_points:
+            size, written = (
+                whole_points(row["change"]),
+                [f"{100 * x:.0f}" for x in ends],
+            )
+        sure = " to ".join(written)
         return brief(
-            f"{place}, the gap {verb} by {size} on {self.tables[1].name}.", accuracy
+            f"{place}, the gap {verb} by {size} ({sure}) on {self.tables[1].name}.",
+            accuracy,
         )
 
     def details(self) -> str:

@@ -14,8 +14,10 @@ from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.tables import DriftTable, drift_tables
 from fairdash.audits.portable import PortableModel
 from fairdash.audits.stored import audit_rows_of, read_model
+from fairdash.audits.trials.decision_rule import USUAL, rule_of_key
 from fairdash.audits.trials.models import Setting
-from fairdash.datasets import Dataset, Subgroups, split
+from fairdash.audits.trials.rows import rows_of, ruled
+from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     MEASURES,
     LocalMeasure,
@@ -52,7 +54,8 @@ def drift(
 ) -> DriftResult:
     """Hold stored models to a table that they were not trained on.
 
-    Every model keeps the encoding fitted on its training rows.
+    Every model keeps the encoding fitted on its training rows, and the threshold of its
+    decision rule, learned on the validation rows of the training table.
 
     Parameters
     ----------
@@ -75,9 +78,9 @@ def drift(
         check_one_of("measure", measure, (*MEASURES, catalog.COST))
     dataset = store.dataset(dataset_id)
     seed = min(main.seeds) if seed is None else seed
-    first = _scored(store, dataset, main, seed)
+    first = _scored(store, dataset_id, main, seed)
     scored, excluded = {main.label: first}, []
-    tables = drift_tables(dataset, seed, first, subgroups, other)
+    tables = drift_tables(dataset, seed, first[0], subgroups, other)
     if catalog.measure_of(measure).needs_outcome and tables[1].y is None:
         raise ValueError(
             f"{catalog.MEASURE_NAMES[measure]} needs the outcome, column "
@@ -88,20 +91,25 @@ def drift(
         if setting.id == main.id:
             continue
         try:
-            scored[setting.label] = _scored(store, dataset, setting, seed)
+            scored[setting.label] = _scored(store, dataset_id, setting, seed)
         except ValueError as error:
             excluded.append(f"{setting.label}: {error}")
     points, measured = [], []
     for table in tables:
-        scores = np.stack(
-            [each.score_prepared(table.frame) for each in scored.values()]
-        )
+        models_here, cuts = zip(*scored.values(), strict=True)
+        # as stored ones are, so that a score at a cut stays there
+        scores = [
+            model.score_prepared(table.frame).astype(np.float32)
+            for model in models_here
+        ]
         of_models = [
-            measured_on(table, _predicted(row, measure), measure, subgroups.min_size)
-            for row in scores
+            measured_on(
+                table, _predicted(row, cut, measure), measure, subgroups.min_size
+            )
+            for row, cut in zip(scores, cuts, strict=True)
         ]
         gaps = np.array([each.overall() for each in of_models], dtype=np.float64)
-        points.append(_points(table, [*scored], scores, gaps))
+        points.append(_points(table, [*scored], scores, cuts, gaps))
         measured.append(of_models[0])
     pair = farthest_groups(tables[0].name, measured[0])
     training = dataset.frame.iloc[split(dataset, seed).train]
@@ -114,6 +122,7 @@ def drift(
         low=pair[0],
         high=pair[1],
         seed=seed,
+        rule=(rule_of_key(main.trials[0].key)[1] or (USUAL,))[0],
         tables=tables,
         points=pd.concat(points, ignore_index=True),
         changes=gap_changes(tables, measured, pair),
@@ -123,35 +132,47 @@ def drift(
 
 
 def _scored(
-    store: Store, dataset: Dataset, setting: Setting, seed: int
-) -> PortableModel:
+    store: Store, dataset_id: str, setting: Setting, seed: int
+) -> tuple[PortableModel, float]:
+    """Return a model, and the score above which it decides 1."""
     trials = [trial for trial in setting.trials if trial.seed == seed]
     if not trials:
         raise ValueError(
             f"{setting.label} was not trained on seed {seed}: {sorted(setting.seeds)}."
         )
-    spec = SweepSpec.of_run(store.run_of(trials[0].key).spec)
-    model = read_model(store, trials[0], audit_rows_of(dataset, trials[0], spec))
-    return PortableModel.of(model, trials[0])
+    threshold = rows_of(store, dataset_id, seed, Subgroups()).threshold(trials[0].key)
+    trial = ruled(trials[0], USUAL)
+    spec = SweepSpec.of_run(store.run_of(trial.key).spec)
+    rows = audit_rows_of(store.dataset(dataset_id), trial, spec)
+    return PortableModel.of(read_model(store, trial, rows), trial), threshold
 
 
-def _predicted(scores: NDArray[Any], measure: str) -> NDArray[Any]:
+def _predicted(scores: NDArray[Any], threshold: float, measure: str) -> NDArray[Any]:
     return (
-        scores if measure in catalog.SCORE_MEASURES else (scores > 0.5).astype(np.int8)
+        scores
+        if measure in catalog.SCORE_MEASURES
+        else (scores > threshold).astype(np.int8)
     )
 
 
 def _points(
     table: DriftTable,
     labels: Sequence[str],
-    scores: NDArray[np.float64],
+    scores: Sequence[NDArray[np.float32]],
+    thresholds: Sequence[float],
     gaps: NDArray[np.float64],
 ) -> pd.DataFrame:
     """Return quality and fairness of models on a table, one row each."""
     y = table.y if table.y is not None else np.zeros(table.n, np.int8)
     about: dict[str, Any] = {"sample_weight": table.weight, "cluster": table.unit}
-    points = evaluate(y, scores, sensitive_features=table.groups, **about)
-    status = decision_status(y, (scores > 0.5).astype(np.int8), **about)
+    measured, statuses = [], []
+    for row, cut in zip(scores, thresholds, strict=True):
+        measured.append(
+            evaluate(y, row, sensitive_features=table.groups, threshold=cut, **about)
+        )
+        statuses.append(decision_status(y, (row > cut).astype(np.int8), **about))
+    points = pd.concat(measured, ignore_index=True)
+    status = pd.concat(statuses, ignore_index=True)
     points[["selection_rate", "status"]] = status[["selection_rate", "status"]]
     points[["gap", "gap_low", "gap_high"]] = gaps
     if table.y is None:

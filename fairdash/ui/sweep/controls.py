@@ -45,12 +45,8 @@ class Controls:
     place: int  # of the setting in ``means``
     method: str
     limit: float
+    limited: str  # the gap that the limit is on
     axes: tuple[str, str]
-
-    @property
-    def limited(self) -> str:
-        """The gap that the limit is on."""
-        return _limited(self.axes[0])
 
 
 def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
@@ -67,8 +63,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     with options:
         options = more("Front and limit")
     with options:
-        limit, axes = _front_options(sweep)
-    limited = _limited(axes[0])
+        limit, limited, axes = _front_options(sweep)
     place = current(sweep, limit, limited)
     method = str(result.means["method"].iloc[place])
     if first is not None:
@@ -83,7 +78,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
                 sweep, result.start(limit, st.session_state[widget], metric=limited)
             ),
         )
-    return Controls(place, method, limit, axes), corner
+    return Controls(place, method, limit, limited, axes), corner
 
 
 def current(sweep: StoredSweep, limit: float, limited: str) -> int:
@@ -144,12 +139,8 @@ def _has_sliders(sweep: StoredSweep, place: int) -> bool:
     return sweep.result.means["method"].iloc[place] in sweep.result.methods
 
 
-def _limited(across: str) -> str:
-    """Return the gap that is limited: the one across, else that over all rows."""
-    return across if across in choices.LIMITED else PARITY
-
-
-def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
+def _front_options(sweep: StoredSweep) -> tuple[float, str, tuple[str, str]]:
+    """Draw what is across and the limit on it, or on the gap over all rows."""
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)
     metrics = [name for name in plots.METRICS if name != "accuracy"]
@@ -159,7 +150,8 @@ def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
         format_func=lambda metric: plots.METRICS[metric][0].split(" (")[0],
         **bound("across", PARITY, among=metrics),
     )
-    name = choices.LIMITED[_limited(across)]
+    limited = across if across in choices.LIMITED else PARITY
+    name = choices.LIMITED[limited]
     limit = st.slider(
         f"Limit on the {name}",
         0.0,
@@ -168,7 +160,7 @@ def _front_options(sweep: StoredSweep) -> tuple[float, tuple[str, str]]:
         help=f"Fronts are drawn among models whose {name} is at most this.",
         **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
     )
-    return limit, (across, "accuracy")
+    return limit, limited, (across, "accuracy")
 
 
 def go_to_mark(sweep: StoredSweep, drawn: pd.DataFrame) -> None:
