@@ -72,7 +72,7 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
     said = plot_front(table, limit=limit).headline
     assert len(said) <= 70
     kept, n, within, on_test = re.fullmatch(
-        r"(\d+) of (\d+) stay within ([\d.]+) pt on validation rows, (\d+) on "
+        r"(\d+) of (\d+) keep the gap within ([\d.]+) pt on validation rows, (\d+) on "
         r"test rows",
         said,
     ).groups()
@@ -84,7 +84,7 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
 def test_words_name_the_ends_of_every_front(models):
     picture = plot_front(models)
     assert picture.headline == (
-        "3 of 4 stay within 5.0 pt on validation rows, 2 on test rows"
+        "3 of 4 keep the gap within 5.0 pt on validation rows, 2 on test rows"
     )
     assert "ROAD: 10.0 pt at 60.0% to 20.0 pt at 68.0%" in picture.alt
     assert "Unconstrained: no model within the limit" in picture.alt

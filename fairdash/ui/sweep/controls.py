@@ -20,7 +20,7 @@ from fairdash.sweep import PARITY
 from fairdash.ui.selection import Fields, bound, choose, selection
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_rule import pick_rule
-from fairdash.ui.widgets.tray import pin
+from fairdash.ui.widgets.tray import pin, pinned
 
 _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 
@@ -131,7 +131,7 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
             help="Pinned models stand beside one another on every page.",
             disabled=model in pins,
             on_click=pin,
-            args=(model, models, sweep.run.id),
+            args=[each.id for each in pinned(models, sweep.run.id)],
         )
 
 

@@ -58,12 +58,6 @@ def _with(model: Setting, shown: Sequence[Setting]) -> list[Setting]:
     return [*shown[: MOST_MODELS - 1], model]
 
 
-def pin(name: str, models: Sequence[Setting], run_id: str | None) -> None:
-    """Pin a model, by its id, after those pinned; a full tray loses its second one."""
-    before = [model.id for model in pinned(models, run_id)]
-    choose(models=with_pinned(before, [name]), model=name)
-
-
 def with_pinned(before: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return the ids pinned after some more were: the newest, and the first of all."""
     first, *others = dict.fromkeys([*before, *names])
