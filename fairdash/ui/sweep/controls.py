@@ -113,6 +113,10 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
     every = dict(zip(sweep.ids, sweep.result.labels, strict=True))
     shown = [name for name in pins if name in every and name != model]
     shown = [name for name in shown if _has_sliders(sweep, sweep.ids.index(name))]
+
+    def pin_it() -> None:
+        pin(*(each.id for each in pinned(models, sweep.run.id)))
+
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.pills(
             "Model",
@@ -130,8 +134,7 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
             type="tertiary",
             help="Pinned models stand beside one another on every page.",
             disabled=model in pins,
-            on_click=pin,
-            args=[each.id for each in pinned(models, sweep.run.id)],
+            on_click=pin_it,
         )
 
 
