@@ -113,6 +113,8 @@ def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> s
     """
     difference, low, high = (paired[name] for name in ("difference", "low", "high"))
     if not (math.isfinite(low) and math.isfinite(high)):
+        if math.isfinite(difference):
+            return f"has too few rows to say how it moves {what}"
         return f"has no estimate of {what}"
     if low <= 0 <= high:
         ends = interval(low, high, lambda share: change(100 * share, 1))

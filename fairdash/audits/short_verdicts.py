@@ -15,6 +15,7 @@ MOST_WORDS = 20
 _ALIKE = 1e-9  # of rates: everybody is decided alike
 NO_GAP = "No gap here is larger than chance would show."
 _NONE_LEFT = "No clear gap remains over all rows."
+_TOO_FEW = "Too few rows to say how the gap changes."
 UNDEFINED_GAP = "The gap between groups is undefined on these rows."
 
 
@@ -117,4 +118,5 @@ def correction_verdict(report: Report, label: str = "The ramp") -> str:
     price = accuracy_brief(accuracy)
     if price.startswith("It"):
         none = []  # what it costs comes before what is left
-    return brief(first or "The gap is undefined on these rows.", *none, price)
+    unsaid = UNDEFINED_GAP if math.isnan(gap["difference"]) else _TOO_FEW
+    return brief(first or unsaid, *none, price)

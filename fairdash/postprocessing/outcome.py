@@ -138,6 +138,7 @@ class DecisionSums:
         means = GroupMeans(
             np.stack([before, after], axis=1),
             np.moveaxis(np.array(own), 2, 0) / rows[:, None, None],
+            n * each,
         )
         return [float(part) for part in change_of_gap(means)]
 

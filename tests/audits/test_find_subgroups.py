@@ -80,6 +80,26 @@ def test_every_rate_is_about_its_own_rows(measure):
         assert row.n == rates["n"].sum() >= 50
 
 
+def test_sampling_weights_weigh_rates_and_equal_ones_change_nothing():
+    decided, sex, frame = people(13, 900, planted=0.4)
+    heavy = np.where(decided == 1, 4.0, 1.0) * np.where(frame["age"] < 20, 0, 1)
+    asked = {"depth": 2, "n_permutations": 19}
+    table = find((decided, sex, frame), sample_weight=heavy, **asked)
+    for row in table.head(3).itertuples():
+        inside = rows_of(row.conditions, frame) & (heavy > 0)
+        rates = measure_by_group(
+            "selection_rate", None, decided[inside], sensitive_features=sex[inside],
+            sample_weight=heavy[inside],
+        ).set_index("group")  # fmt: skip
+        assert row.rate_higher == pytest.approx(rates.loc[row.higher, "value"])
+        assert (row.n, row.n_lower) == (inside.sum(), rates.loc[row.lower, "n"])
+    plain = find((decided, sex, frame), **asked)
+    equal = find((decided, sex, frame), sample_weight=np.full(900, 3.0), **asked)
+    pd.testing.assert_frame_equal(plain, equal)
+    with pytest.raises(ValueError, match="`sample_weight`"):
+        find((decided, sex, frame), sample_weight=-heavy)
+
+
 def test_what_its_parent_explains_is_folded_and_what_exceeds_it_is_not():
     plain = find(people(3, n=6000, planted=0.3))
     beyond = plain[plain["p_adjusted"] <= 0.05]

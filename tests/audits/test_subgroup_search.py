@@ -1,5 +1,6 @@
 """The search is exact, chance is that of permutations, and the list says it once."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -23,7 +24,7 @@ from fairdash.audits.subgroups.search import (
 )
 
 
-def table(seed, n=70, n_groups=2):
+def table(seed, n=70, n_groups=2, weighted=False):
     """Return a small table of mixed columns, and its rows."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
@@ -38,19 +39,30 @@ def table(seed, n=70, n_groups=2):
     value = (rng.random(n) < 0.2 + 0.5 * group * (frame["site"] == "Port")).astype(int)
     columns, skipped = search_columns(frame, list(frame), bins=3, min_size=5)
     assert not skipped
-    return frame, Rows(columns, value.to_numpy(), group, n_groups)
+    weight = rng.uniform(1, 3, n) * (1 + value) if weighted else None
+    return frame, Rows(columns, value.to_numpy(), group, n_groups, weight=weight)
 
 
-def plain_z(value, group, inside, n_groups, *, critical=None):
+def plain_z(rows, inside, *, critical=None):
     """Return the statistic of one subgroup, or its certain gap, from its formula."""
+    value, group, weight = rows.value, rows.group, rows.weight
 
     def shrunk(where):
-        n = int(where.sum())
-        p = (int(value[where].sum()) + 1) / (n + 2)
+        n, k = int(where.sum()), value[where].sum()
+        if weight is not None and n:
+            heavy, y = weight[where], value[where]
+            rate = np.average(y, weights=heavy)
+            residual = heavy * (y - rate) / heavy.sum()
+            worth = heavy.sum() ** 2 / (heavy**2).sum()
+            if len(np.unique(y)) > 1:
+                worth = rate * (1 - rate) / (residual**2).sum()
+            n = min(n, worth)
+            k = rate * n
+        p = (k + 1) / (n + 2)
         return p, n + 2, p * (1 - p) / (n + 2) if n else np.inf
 
     scores = []
-    for a, b in combinations(range(n_groups), 2):
+    for a, b in combinations(range(rows.n_groups), 2):
         (pa, na, va), (pb, nb, vb) = (shrunk(inside & (group == s)) for s in (a, b))
         joint = (pa * na + pb * nb) / (na + nb)
         variance = max(va + vb, joint * (1 - joint) * (1 / na + 1 / nb))
@@ -68,16 +80,19 @@ def brute_force(frame, rows, depth, min_size, critical=None):
             for conditions in product(*(c.conditions for c in columns)):
                 inside = np.logical_and.reduce([c.holds(frame) for c in conditions])
                 if inside.sum() >= min_size:
-                    scores[conditions] = plain_z(
-                        rows.value, rows.group, inside, rows.n_groups, critical=critical
-                    )
+                    scores[conditions] = plain_z(rows, inside, critical=critical)
     return scores
 
 
 @settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 10**6), n_groups=st.integers(2, 3), depth=st.integers(1, 3))
-def test_the_search_finds_what_brute_force_finds(seed, n_groups, depth):
-    frame, rows = table(seed, n_groups=n_groups)
+@given(
+    seed=st.integers(0, 10**6),
+    n_groups=st.integers(2, 3),
+    depth=st.integers(1, 3),
+    weighted=st.booleans(),
+)
+def test_the_search_finds_what_brute_force_finds(seed, n_groups, depth, weighted):
+    frame, rows = table(seed, n_groups=n_groups, weighted=weighted)
     certain = brute_force(frame, rows, depth, 6, 0.5)
     plain = brute_force(frame, rows, depth, 6)
     best = search(rows, depth, 6, 0.5, most=5)
@@ -93,16 +108,14 @@ def test_the_search_finds_what_brute_force_finds(seed, n_groups, depth):
         assert certain_gap(*counts, 0.5) == pytest.approx(certain[conditions])
 
 
-@pytest.mark.parametrize("n_groups", [2, 3])
-def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups):
-    frame, rows = table(3, n_groups=n_groups)
+@pytest.mark.parametrize("n_groups, weighted", [(2, False), (3, False), (2, True)])
+def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups, weighted):
+    frame, rows = table(3, n_groups=n_groups, weighted=weighted)
     n, by_chance = largest_by_chance(rows, 2, 8, 6, np.random.default_rng(0))
     labels = permuted(rows.group, None, 6, np.random.default_rng(0)).astype(int)
     for label, largest in zip(labels.T, by_chance, strict=True):
         assert np.array_equal(np.bincount(label), np.bincount(rows.group))
-        scores = brute_force(
-            frame, Rows(rows.columns, rows.value, label, n_groups), 2, 8
-        )
+        scores = brute_force(frame, replace(rows, group=label), 2, 8)
         assert largest == pytest.approx(max(scores.values()), rel=1e-4)
         assert n == len(scores)
 

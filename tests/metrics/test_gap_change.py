@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fairdash._wording import moved_words
 from fairdash.metrics import demographic_parity_difference, gap_change
 from fairdash.postprocessing.outcome import DecisionSums
 
@@ -73,6 +74,27 @@ def test_of_a_rate_it_looks_at_rows_with_that_outcome_only():
     assert np.allclose(found, alone)
     with pytest.raises(ValueError, match="`y_true` is needed"):
         gap_change(old, new, sensitive_features=group, measure="true_positive_rate")
+
+
+@pytest.mark.parametrize("cluster", [None, np.arange(300) // 3])
+def test_too_few_expected_decisions_give_a_change_without_an_interval(cluster):
+    rng = np.random.default_rng(3)
+    group, old, _ = drawn(rng, (0.4, 0.3), (0.3, 0.3), 300)
+    few = np.zeros(300, int)
+    few[:6] = 1  # about three in each group of 150
+    found = gap_change(old, few, sensitive_features=group, cluster=cluster)
+    gaps = [
+        demographic_parity_difference(one, sensitive_features=group)
+        for one in (old, few)
+    ]
+    assert float(found.value) == pytest.approx(gaps[1] - gaps[0])
+    assert np.isnan([found.low, found.high]).all()
+    cells = 4 * group.astype(int) + 2 * old
+    report = DecisionSums.of(few.astype(float), cells, ["0", "1"]).outcome().iloc[1]
+    assert np.isnan(report["change_low"])
+    paired = {"difference": report["change"], "low": np.nan, "high": np.nan}
+    said = moved_words(paired, "narrows", "widens", "the gap")
+    assert said == "has too few rows to say how it moves the gap"
 
 
 def test_no_decision_changed_is_no_change_and_the_page_says_the_same_numbers():

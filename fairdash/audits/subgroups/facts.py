@@ -147,7 +147,7 @@ def _searched(
         columns=[n for n in names if n not in (roles.sensitive_feature, roles.target)],
         min_size=min_size,
         alpha=ALPHA,
-        cluster=everyone.sampling["cluster"],
+        **everyone.sampling,
         confirm=confirming if n else None,
         n_permutations=_PERMUTATIONS,
         most=_LISTED,

@@ -46,6 +46,7 @@ def find_subgroups(
     min_size: int = 50,
     measure: str = "selection_rate",
     alpha: float = 0.05,
+    sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     confirm: ArrayLike | None = None,
     n_permutations: int = 199,
@@ -81,6 +82,9 @@ def find_subgroups(
         Fewest rows of a subgroup that the measure is about.
     alpha : float, default=0.05
         Family-wise error; intervals hold jointly with probability 1 - ``alpha``.
+    sample_weight : array-like of shape (n_rows,), optional
+        Sampling weights: rates are weighted, with linearised variances. ``min_size``
+        counts rows, and those of weight 0 are in no subgroup.
     cluster : array-like of shape (n_rows,), optional
         Unit of each row, such as a person with several visits. Whole units are
         permuted, and what is confirmed has the linearised standard error over units:
@@ -108,8 +112,8 @@ def find_subgroups(
     ------
     ValueError
         If no column can be searched, ``min_size`` exceeds the rows that the measure is
-        about, labels are not 0/1, lengths differ, ``confirm`` leaves no row to search,
-        or the measure is unknown or needs ``y_true``.
+        about, labels are not 0/1, weights are negative, lengths differ, ``confirm``
+        leaves no row to search, or the measure is unknown or needs ``y_true``.
 
     References
     ----------
@@ -127,6 +131,9 @@ def find_subgroups(
         message = f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}"
         raise ValueError(f"{message}; give the rows that were predicted.")
     unit = variance.unit_codes(cluster, len(value))
+    weight = counting.sampling_weights("sample_weight", sample_weight, len(value))
+    if weight is not None:
+        about = about & (weight > 0)
     confirming, least = _confirming(confirm, about, min_size, measure)
     searching = about & ~confirming
     searched = frame[searching].reset_index(drop=True)
@@ -138,7 +145,8 @@ def find_subgroups(
 
     def rows_at(where: Mask) -> Rows:
         own = None if unit is None else unit[where]
-        return Rows(cut, value[where], group[where], len(names), own)
+        heavy = None if weight is None else weight[where]
+        return Rows(cut, value[where], group[where], len(names), own, heavy)
 
     rng = np.random.default_rng(random_state)
     rows = rows_at(searching)
@@ -246,16 +254,17 @@ def _row(
     if pair is not None and rows.unit is not None:
         variance *= _more_by_units(rows, inside, pair, critical)
     error, rate = np.sqrt(variance), counting.divide(k, n)
+    amount = np.bincount(rows.group[inside], minlength=rows.n_groups)
     return {
         "subgroup": describe(conditions),
         "conditions": conditions,
-        "n": int(n.sum()),
+        "n": int(amount.sum()),
         "lower": low,
         "higher": high,
         "rate_lower": rate[low],
         "rate_higher": rate[high],
-        "n_lower": int(n[low]),
-        "n_higher": int(n[high]),
+        "n_lower": int(amount[low]),
+        "n_higher": int(amount[high]),
         "gap": rate[high] - rate[low],
         "ci_low": np.clip(middle - critical * error, -1, 1),
         "ci_high": np.clip(middle + critical * error, -1, 1),
@@ -277,13 +286,14 @@ def _more_by_units(
     for where in (inside, np.ones(len(rows), bool)):
         own = np.isin(rows.group, pair) & where
         group, value, unit = rows.group[own], rows.value[own], rows.unit[own]
-        n = np.bincount(group, minlength=rows.n_groups)
-        mean = np.bincount(group, value, rows.n_groups) / np.maximum(n, 1)
-        residual = (value - mean[group]) / n[group]
+        mass = rows.mass[own]
+        whole = np.bincount(group, mass, rows.n_groups)
+        mean = counting.divide(np.bincount(group, mass * value, rows.n_groups), whole)
+        residual = mass * (value - mean[group]) / whole[group]
         residual = np.where(group == pair[0], -residual, residual)
-        whole, unit = np.zeros(len(group), np.int64), pd.factorize(unit)[0]
-        by_row = variance.linearised(residual, whole, 1).variance[0]
-        by_unit = variance.linearised(residual, whole, 1, unit=unit).variance[0]
+        together, unit = np.zeros(len(group), np.int64), pd.factorize(unit)[0]
+        by_row = variance.linearised(residual, together, 1).variance[0]
+        by_unit = variance.linearised(residual, together, 1, unit=unit).variance[0]
         if by_row > 0:
             more.append(by_unit / by_row)
         units = [len(np.unique(unit[group == number])) for number in pair]

@@ -16,8 +16,11 @@ variance is too small where a rate of few rows is 0 or 1, the second where a sma
 differs from a large one; with the larger one small and large subgroups compare. Where
 no row of the pair is positive, or all are, the difference counts as 0.
 
+With sampling weights a rate is a weighted one, and n and k are those of as many
+independent rows as have its linearised variance V: :math:`n = p (1 - p) / V`.
+
 By chance: groups are permuted, and the largest z of *all* subgroups is taken each time
-(Westfall and Young 1993).
+(Westfall and Young 1993). Rows keep their weights.
 
 References
 ----------
@@ -35,13 +38,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.audits.subgroups.conditions import Condition, SearchColumn
+from fairdash.metrics import counting
 
 Float = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 Block = tuple[int, ...]  # columns, of which a subgroup has one condition each
 Conditions = tuple[Condition, ...]
 _BYTES = 100_000_000  # of permuted labels at a time
-_NEAR = 128  # conjunctions at a time, few enough to stay in a cache
+_NEAR = 64  # conjunctions at a time, few enough to stay in a cache
+_ROUNDING = 1.001  # of bounds in single precision
 _ALIKE = 3.0  # standard errors; the best of many looks larger than it is
 _SHARE = 0.5  # of its gap that rows outside must show to explain it
 _SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
@@ -83,6 +88,43 @@ def studentised(n: Float, k: Float) -> Float:
     return np.sqrt(squared)
 
 
+def pooled_bound(n: Float, k: Float, of_both: Float) -> Float:
+    """Return what the square of z of two groups cannot exceed, from those of one.
+
+    That is z of the joint rate alone, squared; few operations tell which of many
+    subgroups need the exact one.
+    """
+    size, both, joint = n + 2, of_both[0] + 4, of_both[1] + 2
+    apart = (k + 1) * both
+    apart -= joint * size
+    apart *= apart
+    size *= both - size
+    size *= joint * (both - joint) / both
+    apart /= size
+    return apart
+
+
+def counted(sums: Sequence[Float]) -> tuple[Float, Float]:
+    """Return rows and positive rows, with weights those of independent rows.
+
+    ``sums``, each (2, ...), are over all rows and over those that are positive: of
+    ones, and with weights of these and of their squares.
+    """
+    n, k = sums[0]
+    if len(sums) == 1:
+        return n, k
+    (whole, positive), (squares, of_positive) = sums[1:]
+    rate = counting.divide(positive, whole)
+    residual = (1 - 2 * rate) * of_positive + rate**2 * squares
+    alike = ~(residual > 1e-6 * squares)  # no spread to be seen: Kish's number
+    by_spread = counting.divide(
+        rate * (1 - rate) * whole**2, np.where(alike, 1, residual)
+    )
+    worth = np.where(alike, counting.divide(whole**2, squares), by_spread)
+    n = np.nan_to_num(np.minimum(worth, n))
+    return n, np.nan_to_num(rate) * n
+
+
 def certain_gap(n: Float, k: Float, critical: float) -> Float:
     """Return the largest gap between two groups less ``critical`` standard errors."""
     best = np.full(n.shape[1:], -np.inf)
@@ -110,7 +152,7 @@ def gap_between(n: Float, k: Float, low: int, high: int) -> tuple[float, float]:
 class Rows:
     """Rows with the value that is compared and their group.
 
-    The rows of one ``unit`` are permuted together.
+    The rows of one ``unit`` are permuted together. A row counts as often as it weighs.
     """
 
     columns: Sequence[SearchColumn]
@@ -118,6 +160,18 @@ class Rows:
     group: NDArray[np.int64]
     n_groups: int
     unit: NDArray[np.int64] | None = None
+    weight: Float | None = None
+
+    @property
+    def mass(self) -> Float:
+        """What each row counts."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def marks(self) -> list[Float]:
+        """What is summed over rows: ones, and weights with their squares."""
+        ones = np.ones(len(self))
+        return [ones] if self.weight is None else [ones, self.mass, self.mass**2]
 
     def __len__(self) -> int:
         return len(self.value)
@@ -139,29 +193,36 @@ class Rows:
 
     def conjunctions(self, block: Block, cells: Float) -> Float:
         """Return sums over conjunctions, (conjunctions, ...), of those over cells."""
-        widths = tuple(self.columns[j].n_bins + 1 for j in block)
-        table = cells.reshape(*widths, -1)[tuple(slice(-1) for _ in block)]
-        for axis, j in enumerate(block):
-            items = self.columns[j].items.astype(cells.dtype)
-            table = np.moveaxis(np.tensordot(items, table, (1, axis)), 0, axis)
-        return table.reshape(-1, *cells.shape[1:])
+        table, done = cells, 1
+        for j in block:
+            column = self.columns[j]
+            items = np.pad(column.items.astype(cells.dtype), ((0, 0), (0, 1)))
+            table = items @ table.reshape(done, column.n_bins + 1, -1)
+            done *= len(items)
+        return table.reshape(done, *cells.shape[1:])
 
-    def counts(self, block: Block) -> tuple[Float, Float]:
-        """Return rows and positive rows of conjunctions, (groups, conjunctions)."""
+    def counts(self, block: Block) -> tuple[Float, Float, Float]:
+        """Return rows of conjunctions, and `counted` ones, (groups, conjunctions)."""
         cell, widths = self.cells(block)
-        kind = (cell * self.n_groups + self.group) * 2 + self.value
-        size = int(np.prod(widths))
-        table = np.bincount(kind, minlength=size * self.n_groups * 2).astype(float)
-        both = self.conjunctions(block, table.reshape(size, self.n_groups, 2))
-        n, k = both.sum(-1).T, both[..., 1].T
-        return n, k
+        sums = [
+            self.conjunctions(block, self._by_cell(cell, mark, int(np.prod(widths))))
+            for mark in self.marks
+        ]
+        counts = counted([part.transpose(1, 2, 0) for part in sums])
+        return sums[0][:, 0].sum(1), *counts
 
     def counts_of(self, inside: Mask) -> tuple[Float, Float]:
-        """Return rows and positive rows of one subgroup, (groups,)."""
-        own = self.group[inside]
-        n = np.bincount(own, minlength=self.n_groups)
-        k = np.bincount(own, self.value[inside], self.n_groups)
-        return n.astype(float), k.astype(float)
+        """Return `counted` rows and positive rows of one subgroup, (groups,)."""
+        cell = np.where(inside, 0, 1)
+        return counted([self._by_cell(cell, mark, 2)[0] for mark in self.marks])
+
+    def _by_cell(self, cell: NDArray[np.int64], mark: Float, size: int) -> Float:
+        """Return sums of all rows and of positive ones, (cells, 2, groups)."""
+        place = cell * self.n_groups + self.group
+        length = size * self.n_groups
+        both = [np.bincount(place, part, length) for part in (mark, mark * self.value)]
+        sums = np.array(both, np.float64).reshape(2, size, -1)
+        return sums.transpose(1, 0, 2)
 
     def conditions(self, block: Block, place: int) -> Conditions:
         """Return what a conjunction of a block is."""
@@ -182,8 +243,8 @@ def search(
     """
     certain, plain = _Best(most, 0.0), _Best(most, -1.0)
     for block in rows.blocks(depth):
-        n, k = rows.counts(block)
-        large = np.flatnonzero(n.sum(0) >= min_size)
+        amount, n, k = rows.counts(block)
+        large = np.flatnonzero(amount >= min_size)
         n, k = n[:, large], k[:, large]
         certain.take(block, large, certain_gap(n, k, critical))
         plain.take(block, large, studentised(n, k))
@@ -225,33 +286,55 @@ def largest_by_chance(
 def _largest(
     rows: Rows, depth: int, min_size: int, labels: NDArray[np.uint8]
 ) -> tuple[int, Float]:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array
 
     times, n_groups = labels.shape[1], rows.n_groups
-    # of each row: is it of group 1, 2, ..., and is it a positive one of them
     marks = np.stack([labels == group for group in range(1, n_groups)], axis=1)
-    marks = np.stack([marks, marks & (rows.value == 1)[:, None, None]], axis=1)
-    drawn = marks.reshape(len(rows), -1).astype(np.float32)
-    fixed = np.stack([np.ones(len(rows)), rows.value], axis=1).astype(np.float32)
+    # the last column counts rows of all groups
+    drawn = np.ones((len(rows), (n_groups - 1) * times + 1), np.float32)
+    drawn[:, :-1] = marks.reshape(len(rows), -1)
     n_searched, largest = 0, np.zeros(times, np.float32)
-    ones, at = np.ones(len(rows), np.float32), np.arange(len(rows))
+    starts, weights = np.arange(len(rows) + 1), np.array(rows.marks, np.float32)
     for block in rows.blocks(depth):
         cell, widths = rows.cells(block)
-        within = csr_array((ones, (cell, at)), shape=(np.prod(widths), len(rows)))
-        whole = rows.conjunctions(block, within @ fixed)
-        large = whole[:, 0] >= min_size
+        shape = 2 * int(np.prod(widths)), len(rows)
+        place, sums = 2 * cell + rows.value, []
+        for mark in weights:
+            by_value = csc_array((mark, place, starts), shape) @ drawn
+            cells = by_value.reshape(-1, 2, drawn.shape[1])
+            cells[:, 0] += cells[:, 1]
+            sums.append(rows.conjunctions(block, cells))
+        large = sums[0][:, 0, -1] >= min_size
         n_searched += int(large.sum())
-        if not large.any():
-            continue
-        whole = whole[large]
-        sums = rows.conjunctions(block, within @ drawn)[large]
-        for start in range(0, len(sums), _NEAR):
+        for start in range(0, len(large), _NEAR):
             near = slice(start, start + _NEAR)
-            others = np.moveaxis(sums[near].reshape(-1, 2, n_groups - 1, times), 0, 2)
-            first = whole[near].T[:, None, :, None] - others.sum(1, keepdims=True)
-            n, k = np.concatenate([first, others], axis=1)
-            np.maximum(largest, studentised(n, k).max(0), out=largest)
+            own = [part[near][large[near]] for part in sums]
+            if n_groups == 2 and rows.weight is None:
+                _raise(largest, own[0])
+            elif len(own[0]):
+                every = [_of_groups(part, n_groups, times) for part in own]
+                np.maximum(largest, studentised(*counted(every)).max(0), out=largest)
     return n_searched, largest
+
+
+def _raise(largest: Float, sums: Float) -> None:
+    """Raise the largest z of two groups where a bound says that it could be larger."""
+    both = sums[..., -1]
+    n, k = sums[..., :-1].swapaxes(0, 1)
+    over = pooled_bound(n, k, both.T[..., None]) > largest**2 / _ROUNDING
+    if not over.any():
+        return
+    at, time = np.nonzero(over)
+    one = sums[at, :, time]
+    exact = studentised(*np.stack([both[at] - one, one], axis=-1).transpose(1, 2, 0))
+    np.maximum.at(largest, time, exact)
+
+
+def _of_groups(sums: Float, n_groups: int, times: int) -> Float:
+    """Return sums of every group, (2, groups, conjunctions, times)."""
+    others = sums[..., :-1].reshape(-1, 2, n_groups - 1, times).transpose(1, 2, 0, 3)
+    first = sums[..., -1].T[:, None, :, None] - others.sum(1, keepdims=True)
+    return np.concatenate([first, others], axis=1)
 
 
 def permuted(

@@ -154,7 +154,7 @@ def less_discriminatory(
         for other in decided
         if accuracy(other, confirm, level).high >= -loss
     ]
-    most = max(0.0, *ends) if ends else math.nan
+    most = float(np.max([0.0, *ends])) if ends else math.nan
     return Alternative(name, chosen, reduction, lost, most, len(decided), loss)
 
 

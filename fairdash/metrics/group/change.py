@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group.catalog import Array, measure_of, rate_of
+from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
@@ -21,6 +22,7 @@ from fairdash.metrics.group.intervals import (
     for_all_pairs,
     normal_quantile,
 )
+from fairdash.metrics.group.variance import worth
 
 _MOVED = np.array([-1.0, 1.0])  # after less before
 _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
@@ -35,12 +37,15 @@ class GroupMeans(NamedTuple):
         Of what was decided before and after.
     covariance : float64 array of shape (groups, 2, 2)
         Of these two means, which are of the same rows.
+    rows : float64 array of shape (groups,)
+        How many independent rows weigh as much: Kish's number.
     shared : float64 array of shape (groups, 2, groups, 2), optional
         Of the means of all groups, where they have units in common.
     """
 
     mean: Array
     covariance: Array
+    rows: Array
     shared: Array | None = None
 
 
@@ -79,7 +84,9 @@ def gap_change(
 
     Returns
     -------
-    Interval of value, low and high; NaN where a group has no rows to compare
+    Interval of value, low and high. All are NaN where a group has no rows, and the ends
+    where two groups together would expect fewer than five decisions of either kind in
+    the smaller: too few rows to say.
 
     Raises
     ------
@@ -139,14 +146,30 @@ def change_of_gap(means: GroupMeans, *, confidence: float = 0.95) -> Interval:
     )
     crossed = contrast @ between[:, 0, :, 1] @ contrast.T
     variance = before[:, None] + after[None, :] - 2 * crossed
+    value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
+    if _too_few(means).any():
+        return Interval(value, *(np.array(np.nan) for _ in range(2)))
     sure = for_all_pairs(confidence, len(mean))
     half = normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
     narrowed = old[:, None] - new[None, :]
     low, high = (
         float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
     )
-    value = float(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
-    return Interval(np.array(value), np.array(-high), np.array(-low))
+    return Interval(value, np.array(-high), np.array(-low))
+
+
+def _too_few(means: GroupMeans) -> NDArray[np.bool_]:
+    """Return which pairs of groups expect too few of a decision, before or after."""
+    rate = means.mean.T
+    variance = np.diagonal(means.covariance, axis1=1, axis2=2).T
+    varies = variance > 1e-15
+    independent = divide(rate * (1 - rate), np.where(varies, variance, 1.0))
+    rows = np.broadcast_to(means.rows, rate.shape)
+    effective = np.where(varies, np.minimum(independent, rows), rows)
+    n = np.rint(rows).astype(np.int64)
+    cells = CellValues(rate, n, effective, np.sqrt(variance), "rate")
+    pairs = np.array(list(itertools.combinations(range(len(means.mean)), 2)))
+    return cells.too_few(*pairs.T)
 
 
 def _means(
@@ -179,4 +202,5 @@ def _means(
     shared = (sums * more).T @ (sums * more)
     shared = shared.reshape(n_groups, 2, n_groups, 2)
     own = np.arange(n_groups)
-    return GroupMeans(mean, shared[own, :, own, :], shared)
+    effective = worth(weight[counted], codes[counted], n_groups, place)
+    return GroupMeans(mean, shared[own, :, own, :], effective, shared)

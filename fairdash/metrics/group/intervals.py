@@ -16,7 +16,10 @@ Ends = Callable[[Array], Bounds]
 
 
 class Interval(NamedTuple):
-    """Values with the ends of their intervals."""
+    """Values with the ends of their intervals.
+
+    A value without ends is of too few rows to say how sure it is.
+    """
 
     value: Array
     low: Array
