@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: app test test-oldest lint docs bench fuzz clean
+.PHONY: app test test-oldest lint docs bench coverage fuzz clean
 
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
@@ -36,6 +36,14 @@ fuzz: $(VENV)/.installed-dev
 # The website of docs/, in build/site; a warning is an error.
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict --quiet --config-file docs/deploy/mkdocs.yml
+
+# About two minutes: does every kind of statement hold as often as it says?
+coverage: $(VENV)/.installed-dev
+	mkdir -p build
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py --check --draws 150 \
+	  --part intervals gaps --results build/coverage.jsonl
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py --check --draws 60 \
+	  --part verdicts searches --results build/coverage.jsonl
 
 # Every claim of speed, as a paired ratio; on an idle machine, QUICK=--quick for less.
 bench: $(VENV)/.installed-dev

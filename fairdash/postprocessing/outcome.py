@@ -77,7 +77,11 @@ class DecisionSums:
         right = self.h[..., 1].sum() + (self.n - self.h)[..., 0].sum()
         ends = right * whole, n.sum() * whole
         accuracy = intervals.wilson_interval(*ends)
-        gap = intervals.gap_interval(h * each, n * each)
+        gap = intervals.largest_gap(
+            h / n,
+            lambda z: intervals.wilson_ends(h / n, n * each, z),
+            confidence=0.95,
+        )
         moved, squares = self._moved()
         sign = np.array([-1.0, 1.0])  # more positive decisions are right where y is 1
         rows = {

@@ -42,15 +42,24 @@ class Part:
     unit: NDArray[Any] | None = None
 
     def counts(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
-        """Return subgroup, group, n and positives of a rate of decisions, (n_rows,)."""
-        about = catalog.rate_of(measure)[0](self.y, np.ones(len(self.y)))
+        """Return subgroup, group, n and positives of a rate of decisions, (n_rows,).
+
+        Or of error costs, whose positives are their sum.
+        """
+        costs = catalog.error_costs(measure)
+        about, value = np.ones(len(self.y), bool), np.asarray(decided, np.float64)
+        if costs is None:
+            about = catalog.rate_of(measure)[0](self.y, np.ones(len(self.y)))
+        else:  # of a row as a share of the larger cost
+            missed = costs[0] * (value > self.y) + costs[1] * (value < self.y)
+            value = missed / max(costs)
         present = np.unique(self.groups)
         tables = []
         for name, within in {OVERALL: about, **self.inside}.items():
             mine = about & within
             groups = self.groups[mine]
             size = np.bincount(groups, minlength=present[-1] + 1)
-            positive = np.bincount(groups[decided[mine]], minlength=present[-1] + 1)
+            positive = np.bincount(groups, value[mine], present[-1] + 1)
             cells = {"n": size[present], "positives": positive[present]}
             tables.append(pd.DataFrame({"group": present, **cells, "subgroup": name}))
         return pd.concat(tables, ignore_index=True)
@@ -71,9 +80,10 @@ class Part:
             within = self.inside.get(name, np.ones(len(self.y), bool))
             estimate = measured.estimate(np.where(within, self.groups, -1), shape)
             units = estimate.n if estimate.units is None else estimate.units
+            most = max(catalog.error_costs(measure) or (1.0,))
             every = {
-                "rate": estimate.value,
-                "variance": estimate.error**2,
+                "rate": estimate.value / most,
+                "variance": (estimate.error / most) ** 2,
                 "units": units,
             }
             own = counts.loc[counts["subgroup"] == name, "group"]

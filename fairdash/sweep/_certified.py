@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 from scipy.stats import beta, binom
 
+from fairdash.metrics import catalog
 from fairdash.sweep._front import pareto_front
 
 OVERALL = ""  # the subgroup of all rows
@@ -28,7 +29,8 @@ _MEASURES = {  # that a limit over all rows is of
     "false_positive_rate_difference": ("false_positive_rate",),
     "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
 }
-_LIMITS = (*_MEASURES, _INSIDE)
+_COST = "error_cost_difference"  # and the costs, as in "error_cost_difference 3:1"
+_LIMITS = (*_MEASURES, _COST, _INSIDE)
 _SET = 1e-4  # chance that the common rate lies outside the set it is looked for in
 _MOST_ROWS = 10_000_000  # up to which the rows needed are tested exactly
 _RATES = 65  # at which the largest p-value is looked for first
@@ -57,7 +59,11 @@ class CertifiedChoice:
 
 
 def choose_certified(
-    table: Any, *, limits: Mapping[str, float] | Any, confidence: float = 0.95
+    table: Any,
+    *,
+    limits: Mapping[str, float] | Any,
+    confidence: float = 0.95,
+    wrong_groups: float = 0.0,
 ) -> CertifiedChoice:
     r"""Return the most accurate model whose limits are certified to hold on new rows.
 
@@ -86,7 +92,21 @@ def choose_certified(
         ``demographic_parity_difference``, of the selection rate,
         ``equal_opportunity_difference``, of the true positive rate,
         ``false_positive_rate_difference`` and ``equalized_odds_difference``, of both;
+        ``error_cost_difference 3:1``, of the measure ``error_cost 3:1``, whose
+        ``positives`` are the sum of costs, the larger of which counts 1;
         ``worst_1_di``, of the selection rate in every subgroup of the table.
+    wrong_groups : float, default=0
+        Share :math:`\gamma` of any group, among the rows that a rate is about, that may
+        be recorded wrongly: the limits then hold for all true groups within total
+        variation :math:`\gamma` of the recorded ones. A rate of these is at most
+        :math:`\gamma` away, so that gaps are tested against the limit less
+        :math:`2 \gamma`.
+
+    Raises
+    ------
+    ValueError
+        If the table lacks a column or the rows that a limit is of, or a limit or
+        ``confidence`` is not between 0 and 1, or ``wrong_groups`` not in [0, 1).
 
     References
     ----------
@@ -99,6 +119,12 @@ def choose_certified(
         table = table.certification_table(limits)
     table = independent_counts(table)
     _check(table, limits, confidence)
+    if not 0 <= wrong_groups < 1:
+        raise ValueError(f"`wrong_groups` must lie in [0, 1), got {wrong_groups!r}.")
+    limits = {
+        name: limit - 2 * wrong_groups * max([1.0, *map(_largest_cost, _of(name))])
+        for name, limit in limits.items()
+    }
     models = table.drop_duplicates("model")[["model", "accuracy", "gap"]]
     axes = ("validation_worst_1_di", "validation_accuracy")
     models.columns = pd.Index(["model", axes[1], axes[0]])
@@ -131,8 +157,10 @@ def gap_p_value(positives: tuple[int, int], n: tuple[int, int], limit: float) ->
     Exact and unconditional: the probability of a difference of rates as small as the
     one observed, at its largest over the pairs of rates on the border of H, looked for
     at a grid of rates within an exact interval of the second (Berger and Boos, 1994),
-    whose chance of missing is added.
+    whose chance of missing is added. No gap is below a limit of 0: then it is 1.
     """
+    if limit <= 0:
+        return 1.0
     (x1, x0), (n1, n0) = positives, n
     low = float(beta.ppf(_SET / 2, x0, n0 - x0 + 1)) if x0 else 0.0
     high = float(beta.ppf(1 - _SET / 2, x0 + 1, n0 - x0)) if x0 < n0 else 1.0
@@ -205,16 +233,31 @@ def independent_counts(table: pd.DataFrame) -> pd.DataFrame:
 def limit_of(
     subgroup: str, limits: Mapping[str, float], measure: str = "selection_rate"
 ) -> float | None:
-    """Return the limit in a subgroup, or over all rows; None if there is none."""
+    """Return the limit in a subgroup, or over all rows; None if there is none.
+
+    One on error costs is as a share of the larger cost.
+    """
     if subgroup != OVERALL:
         return limits.get(_INSIDE) if measure == "selection_rate" else None
-    named = (name for name, of in _MEASURES.items() if measure in of and name in limits)
-    return min((limits[name] for name in named), default=None)
+    most = _largest_cost(measure)
+    named = [limits[name] / most for name in limits if measure in _of(name)]
+    return min(named, default=None)
+
+
+def _of(name: str) -> tuple[str, ...]:
+    """Return the measures that a limit over all rows is of."""
+    if name.partition(" ")[0] == _COST:
+        return (name.replace(_COST, "error_cost"),)
+    return _MEASURES.get(name, ())
+
+
+def _largest_cost(measure: str) -> float:
+    return max(catalog.error_costs(measure) or (1.0,))
 
 
 def measures_of(limits: Mapping[str, float]) -> tuple[str, ...]:
     """Return the rates that limits are of, each once."""
-    every = [measure for name in limits for measure in _MEASURES.get(name, ())]
+    every = [measure for name in limits for measure in _of(name)]
     return tuple(dict.fromkeys([*every, *(["selection_rate"] * (_INSIDE in limits))]))
 
 
@@ -227,7 +270,8 @@ def _pairs(
     ):
         limit = limit_of(str(subgroup), limits, str(measure))
         if limit is not None:
-            groups = cells[["positives", "n"]].astype(int).itertuples(index=False)
+            whole = cells[["positives", "n"]].round().astype(int)
+            groups = whole.itertuples(index=False)
             for (x1, n1), (x0, n0) in permutations(groups, 2):
                 yield (x1, x0), (n1, n0), limit
 
@@ -270,7 +314,7 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
     missing = [name for name in COLUMNS if name not in table]
     if missing:
         raise ValueError(f"The table has no columns {missing}; see `choose_certified`.")
-    if not limits or not limits.keys() <= set(_LIMITS):
+    if not limits or not {name.partition(" ")[0] for name in limits} <= set(_LIMITS):
         raise ValueError(f"`limits` must name some of {list(_LIMITS)}, got {limits}.")
     for name, value in {**limits, "confidence": confidence}.items():
         if not 0 < value < 1:
@@ -280,7 +324,7 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
         raise ValueError(f"`n` must be at least 1; rows {rows[:5]} have none.")
     overall, of = table["subgroup"] == OVERALL, _measured(table)["measure"]
     for name in limits:
-        wanted = _MEASURES.get(name, ("selection_rate",))
+        wanted = _of(name) or ("selection_rate",)
         for measure in wanted:
             cells = table[(overall == (name != _INSIDE)) & (of == measure)]
             if set(cells["model"]) == set(table["model"]):

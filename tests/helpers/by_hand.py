@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import norm
 
-from fairdash.metrics import LocalMeasure
+from fairdash.metrics import LocalMeasure, intervals
 
 
 def newcombe_interval(positives, n, other_positives, other_n, confidence=0.95):
@@ -28,3 +28,14 @@ def newcombe_interval(positives, n, other_positives, other_n, confidence=0.95):
 def local_measure(measure, y_true, y_pred, **rows):
     """Return the table of a measure inside subgroups."""
     return LocalMeasure.of(measure, y_true, y_pred, **rows).table()
+
+
+def gap_interval(positives, n, *, confidence=0.95, axes=1):
+    """Return the interval of the largest difference of rates, as an audit does."""
+    positives, n = np.broadcast_arrays(*(np.asarray(x, float) for x in (positives, n)))
+    rate = np.divide(positives, n, where=n > 0, out=np.full(n.shape, np.nan))
+
+    def ends(z):
+        return intervals.wilson_ends(rate, n, z)
+
+    return intervals.largest_gap(rate, ends, confidence=confidence, axes=axes)

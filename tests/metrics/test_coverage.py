@@ -50,6 +50,9 @@ def test_a_fair_table_is_seldom_called_unfair(coverage, part):
 
 def test_the_report_marks_what_falls_short(coverage):
     cells = {"n = 60": {"selection_rate": [300, 240], "accuracy": [300, 285]}}
-    text = coverage.report({"intervals": cells}, seed=0, draws=300)
+    by_seed = {name: {1: found, 2: found} for name, found in cells.items()}
+    text = coverage.report({"intervals": by_seed}, seeds=[1, 2])
     assert "|n = 60|**.800**|.950|" in text
-    assert "|All tables|**.800**|.950|" in text
+    assert "|All|**.800**|.950|" in text
+    assert coverage.failing({"intervals": by_seed}) == "selection_rate: 0.800 of 600"
+    assert "|n = 60|selection_rate|**.800** of 300|**.800** of 300|" in text

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics as skm
+from by_hand import gap_interval
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -66,7 +67,7 @@ def test_the_interval_of_worst_1_di_is_that_of_a_maximum(rows):
     row = evaluate(rows.y, rows.scores[0], **rows.where).iloc[0]
     use = local_di(rows.y_pred[0], **rows.where).query("estimable")
     n = use[["n_a", "n_b"]].to_numpy()
-    low, high = intervals.gap_interval(use[["rate_a", "rate_b"]] * n, n, axes=2)
+    low, high = gap_interval(use[["rate_a", "rate_b"]] * n, n, axes=2)
     assert row["worst_1_di_low"] == pytest.approx(float(low))
     assert row["worst_1_di_high"] == pytest.approx(float(high))
     assert row["worst_1_di_low"] <= row["worst_1_di"] <= row["worst_1_di_high"]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from by_hand import newcombe_interval
+from by_hand import gap_interval, newcombe_interval
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,10 +30,10 @@ def test_wilson_gives_the_published_examples(positives, n, expected):
 def test_two_groups_get_newcombe_folded_at_zero():
     low, high = newcombe_interval(48, 80, 56, 70)
     assert high < 0
-    assert np.allclose(intervals.gap_interval([48, 56], [80, 70]), (-high, -low))
+    assert np.allclose(gap_interval([48, 56], [80, 70]), (-high, -low))
     low, high = newcombe_interval(20, 50, 21, 50)
     assert low < 0 < high
-    assert np.allclose(intervals.gap_interval([20, 21], [50, 50]), (0, max(-low, high)))
+    assert np.allclose(gap_interval([20, 21], [50, 50]), (0, max(-low, high)))
 
 
 counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -43,16 +43,16 @@ counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.j
 def test_the_interval_holds_the_gap_whatever_the_order_of_groups(samples, random):
     positives, n = np.array(samples, dtype=float).T
     rates = positives / n
-    low, high = intervals.gap_interval(positives, n)
+    low, high = gap_interval(positives, n)
     assert 0 <= low <= np.ptp(rates) + 1e-12
     assert np.ptp(rates) - 1e-12 <= high <= 1
     random.shuffle(samples)
     positives, n = np.array(samples, dtype=float).T
-    assert np.allclose(intervals.gap_interval(positives, n), (low, high))
+    assert np.allclose(gap_interval(positives, n), (low, high))
 
 
 def covered(positives, n, gap, **kwargs):
-    low, high = intervals.gap_interval(positives, n, **kwargs)
+    low, high = gap_interval(positives, n, **kwargs)
     return np.mean((low <= gap) & (gap <= high))
 
 

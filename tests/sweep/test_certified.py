@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
-from fairdash.sweep import choose_certified
-from fairdash.sweep._certified import gap_p_value
+from fairdash.metrics import measure_by_group
+from fairdash.sweep import Part, choose_certified
+from fairdash.sweep._certified import _SET, gap_p_value
 
 LIMIT = {"demographic_parity_difference": 0.1}
 
@@ -34,20 +35,76 @@ def counts(rates, n, rng, gap=None):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 14), st.integers(2, 14), st.floats(0.05, 0.4), st.data())
-def test_the_p_value_is_at_least_the_chance_on_the_border(n1, n0, limit, data):
+def test_the_p_value_is_the_largest_chance_on_the_border(n1, n0, limit, data):
     x1, x0 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n0))
-    p_value = gap_p_value((x1, x0), (n1, n0), limit)
     first, second = np.mgrid[: n1 + 1, : n0 + 1]
     extreme = first / n1 - second / n0 <= x1 / n1 - x0 / n0 + 1e-12
-    for rate in np.linspace(0, 1 - limit, 23):
-        together = np.outer(
-            binom.pmf(np.arange(n1 + 1), n1, rate + limit),
-            binom.pmf(np.arange(n0 + 1), n0, rate),
-        )
-        # a pair of rates that the set excludes is excluded with its small chance
-        likely = binom.cdf(x0, n0, rate) > 1e-3 and binom.sf(x0 - 1, n0, rate) > 1e-3
-        if likely:
-            assert p_value >= together[extreme].sum() - 5e-3
+    rates = np.linspace(0, 1 - limit, 1501)[:, None]
+    one = binom.pmf(np.arange(n1 + 1), n1, rates + limit)
+    other = binom.pmf(np.arange(n0 + 1), n0, rates)
+    chances = np.einsum("ri,rj,ij->r", one, other, extreme)
+    # at a rate outside, as few or as many positives are less likely than that
+    tails = np.minimum(binom.cdf(x0, n0, rates), binom.sf(x0 - 1, n0, rates))
+    chances = chances[tails[:, 0] >= _SET / 2]
+    expected = min(1, chances.max(initial=0) + _SET)
+    assert gap_p_value((x1, x0), (n1, n0), limit) == pytest.approx(expected, abs=2e-3)
+
+
+def test_error_costs_on_the_border_are_certified_as_seldom_as_stated_exactly():
+    """Costs of 1, 1/3 and 0 by enumeration of every pair of tables of twelve rows."""
+    n, limit, name = 12, 0.4, "error_cost_difference 3:1"
+    amounts = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)])
+    of_all = np.column_stack([amounts, n - amounts.sum(1)])
+    cost = (amounts @ [1, 1 / 3]).round().astype(int)
+    one, other = np.meshgrid(cost, cost, indexing="ij")
+    passed = np.zeros((n + 1, n + 1), bool)
+    for x1 in range(n + 1):
+        for x0 in range(n + 1):
+            pairs = ((x1, x0), (n, n)), ((x0, x1), (n, n))
+            p_value = max(gap_p_value(*pair, limit / 1.5) for pair in pairs)
+            passed[x1, x0] = p_value <= 0.05
+    for of_one, of_other in (
+        ((limit / 1.5, 0.0), (0.0, 0.0)),
+        ((limit / 1.5, 0.6), (0.0, 0.6)),
+        ((0.1, 3 * (limit / 1.5 - 0.1)), (0.0, 0.0)),
+    ):
+        drawn = [
+            multinomial.pmf(of_all, n, [*shares, 1 - sum(shares)])
+            for shares in (of_one, of_other)
+        ]
+        assert (np.outer(*drawn) * passed[one, other]).sum() <= 0.05
+    rng = np.random.default_rng(0)
+    y, decided = rng.integers(0, 2, (2, 4000))
+    group = np.arange(4000) % 2
+    wrong = Part(y, group, {}).tested(decided, "error_cost 3:1").set_index("group")
+    costs = measure_by_group("error_cost 3:1", y, decided, sensitive_features=group)
+    shares = wrong["positives"] / wrong["n"]
+    assert np.allclose(1.5 * shares, costs["value"])
+    table = wrong.reset_index().assign(model="m", accuracy=0.5, gap=0.0)
+    assert choose_certified(table, limits={name: 0.2}).model == "m"
+    weighted = Part(y, group, {}, np.where(decided, 2.0, 1.0), np.arange(4000) // 2)
+    assert np.allclose(
+        1.5 * weighted.tested(decided, "error_cost 3:1")["rate"],
+        measure_by_group(
+            "error_cost 3:1", y, decided, sensitive_features=group,
+            sample_weight=weighted.sample_weight,
+        )["value"],
+    )  # fmt: skip
+
+
+def test_groups_recorded_wrongly_widen_every_gap_as_far_as_they_can():
+    n, share = 20_000, 0.03
+    table = counts([(0.42, 0.4)], n, np.random.default_rng(3))
+    table = table.assign(positives=[8400, 8000])
+    exchanged = round(share * n)  # rows of each that are the worst ones for it
+    worst = (8400 + exchanged) / n - (8000 - exchanged) / n
+    for limit, certified in ((worst + 0.015, True), (worst - 0.001, False)):
+        limits = {"demographic_parity_difference": limit}
+        choice = choose_certified(table, limits=limits, wrong_groups=share)
+        assert (choice.model == 0) == certified
+    assert choice.rows_needed == np.inf
+    with pytest.raises(ValueError, match="`wrong_groups` must lie"):
+        choose_certified(table, limits=limits, wrong_groups=1.0)
 
 
 def test_a_limit_that_does_not_hold_is_certified_as_seldom_as_stated():

@@ -68,7 +68,7 @@ def evaluate(
     DataFrame, one row per model: n, accuracy (+ _low, _high: Wilson),
     balanced_accuracy, auc, log_loss, demographic_parity_difference (+ _low, _high:
     folded Newcombe), demographic_parity_ratio, equalized_odds_difference,
-    equal_opportunity_difference, worst_1_di (+ _low, _high: :func:`gap_interval`),
+    equal_opportunity_difference, worst_1_di (+ _low, _high: :func:`largest_gap`),
     worst_2_di, worst_3_di, n_subgroups, n_estimable. What is undefined is NaN.
     """
     y = binary_vector("y_true", y_true)

@@ -57,48 +57,6 @@ def wilson_interval(
     )
 
 
-def gap_interval(
-    positives: ArrayLike, n: ArrayLike, *, confidence: float = 0.95, axes: int = 1
-) -> Bounds:
-    r"""Interval of the largest absolute difference between the rates of groups.
-
-    Two groups: Newcombe's interval of the signed difference, folded at 0. Where it
-    covers 0 the lower end is 0 and the upper end the larger of the two absolute ends.
-
-    A maximum over m absolute differences (all pairs of K > 2 groups; with ``axes=2``
-    the pairs of all subgroups, for Worst-1-DI): the upper end is the largest upper end
-    at ``confidence``, since the true maximum is one fixed pair whose own interval
-    reaches it; the lower end is the largest lower end at ``1 - (1 - confidence) / m``
-    (Bonferroni), since whichever pair looks worst must not pass the true maximum by
-    luck.
-
-    Parameters
-    ----------
-    positives, n : arrays of shape (..., groups) or (..., subgroups, groups)
-        Empty groups and subgroups marked NaN are excluded from the maximum.
-    axes : {1, 2}, default=1
-        How many trailing axes the maximum runs over.
-
-    Returns
-    -------
-    low, high : float64 arrays of the leading shape; NaN where no pair is defined
-
-    Notes
-    -----
-    Simulated coverage of the nominal 95 %, 10 to 100 rows a group: .96 on average for
-    two groups (worst design .92), .97 to .98 for three to six, .95 and more of
-    Worst-1-DI.
-    """
-    check_confidence(confidence)
-    positives, n = np.broadcast_arrays(
-        np.asarray(positives, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    )
-    rate = _rate(positives, n)
-    return largest_gap(
-        rate, lambda z: wilson_ends(rate, n, z), confidence=confidence, axes=axes
-    )
-
-
 def largest_gap(
     value: Array,
     ends: Ends,
@@ -110,7 +68,7 @@ def largest_gap(
 ) -> Bounds:
     r"""Interval of the largest absolute difference between values of groups.
 
-    :func:`gap_interval` of any estimates: a difference has the interval
+    A difference has the interval
 
     .. math::
 
@@ -119,7 +77,11 @@ def largest_gap(
         v_1 - v_2 + \sqrt{(u_1 - v_1)^2 + (v_2 - l_2)^2}
 
     of the two intervals :math:`(l_i, u_i)`, which is Newcombe's of rates and the usual
-    one of means.
+    one of means, folded at 0. Of m differences, pairs of groups or with ``axes=2``
+    those of all subgroups, the upper end is the largest at ``confidence``, for the true
+    maximum is one pair whose own interval reaches it; the lower one is the largest at
+    ``1 - (1 - confidence) / m`` (Bonferroni): whichever pair looks worst must not pass
+    the true maximum by luck.
 
     Parameters
     ----------
