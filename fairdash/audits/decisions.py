@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,11 @@ class Audit:
         """Return verdict and table as text."""
         shown = self.table.map(number).to_string()
         return f"{self.verdict}\n\n{shown}\n{self.rows}"
+
+    def _repr_html_(self) -> str:
+        """Return verdict and table for a notebook; see `fairdash.show` for figures."""
+        shown = self.table.map(number).to_html()
+        return f"<p>{escape(self.verdict)}</p>{shown}<p>{escape(self.rows)}</p>"
 
 
 def audit(

@@ -219,6 +219,7 @@ def test_intervals_are_told_with_the_confidence_asked_for():
     asked = {"scores": "p", "sensitive_features": "group", "frame": frame}
     found = fairdash.audit("y", confidence=0.8, **asked)
     assert str(found).endswith("1,500 rows, 80% intervals")
+    assert found._repr_html_().startswith("<p>")
     assert "1,500 rows, 80% intervals" in fairdash.show(found).page
 
 
