@@ -175,14 +175,6 @@ def listing(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def fitting(*candidates: str, most: int = 70) -> str:
-    """Return the first candidate of at most ``most`` characters, else cut the last."""
-    for candidate in candidates:
-        if len(candidate) <= most:
-            return candidate
-    return candidates[-1][: most - 1].rstrip() + "…"
-
-
 def shortened(names: Mapping[str, str], most: int = 28) -> dict[str, str]:
     """Return names of at most ``most`` characters, cut in the middle.
 

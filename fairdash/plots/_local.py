@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
-    NO_SUBGROUPS,
     count,
-    fitting,
     gap_size,
     group_label,
     interval,
@@ -23,7 +21,6 @@ from fairdash.plots._rows import (
     offsets,
     reasons_of,
     records,
-    undecided,
 )
 from fairdash.plots.theme import (
     INK,
@@ -156,45 +153,9 @@ def plot_local_di(
     )
     return Picture(
         figure,
-        local_finding(
-            table,
-            label=labels[-1],
-            chance=chance,
-            constant=records(models)[-1].get("constant", 0.0),
-            style=style,
-        ),
+        f"Gaps by subgroup of {labels[-1]}",
         _describe(table, models, style),
         table,
-    )
-
-
-def local_finding(
-    table: pd.DataFrame,
-    *,
-    label: str,
-    chance: float = float("nan"),
-    constant: float = 0.0,
-    style: Callable[[float], str] = gap_size,
-) -> str:
-    """Say where the model ``label`` is worst.
-
-    ``table`` is as for `plot_local_di`; ``constant`` is the share of seeds in which the
-    model decides alike for everyone.
-    """
-    if idle := undecided({"label": label, "constant": constant}):
-        return idle
-    cells = records(table[(table["label"] == label) & table["estimable"]])
-    if not cells:
-        return "No subgroup is estimable: choose wider ones or a smaller size"
-    worst = max(cells, key=lambda cell: float(cell["gap"]))
-    widest = style(worst["gap"])
-    if float(worst["gap"]) <= chance:
-        return f"The largest gap, {widest}, is within what chance shows"
-    if worst["subgroup"] == NO_SUBGROUPS:
-        return f"The overall gap is {widest}"
-    return fitting(
-        f"The gap is largest in {worst['subgroup']}: {widest}",
-        f"Largest gap: {worst['subgroup']}, {widest}",
     )
 
 

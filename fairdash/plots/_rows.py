@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from fairdash._wording import fitting, number, wrap
+from fairdash._wording import number, wrap
 from fairdash.plots.theme import BAND, INK, MUTED, PAPER, VEIL, Spec, fade, finish, text
 
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
@@ -403,11 +403,3 @@ def numbers(values: "pd.Series[Any]") -> list[float | None]:
     """Return plain numbers, None where undefined."""
     array = np.asarray(values, dtype=np.float64)
     return [None if np.isnan(value) else float(value) for value in array]
-
-
-def undecided(row: Mapping[Any, Any]) -> str:
-    """Say of a model that does not decide that it does not; nothing of the others."""
-    if not row.get("constant", 0) > 0.5:
-        return ""
-    words = "is constant, or not told from chance"
-    return fitting(f"{row['label']} {words}", f"It {words}")

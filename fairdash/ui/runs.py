@@ -23,11 +23,6 @@ _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
 _LOCAL = "pages/3_Local_fairness.py"
 _INTERVAL = "2s"
 _RECENT = 5
-_OLD_LINKS = {
-    "shared": "Ask whoever sent it for a bundle of the run (Export), and import it on "
-    "Runs.",
-    "snapshot": "Open the run below and export its report as a file (Export, Report).",
-}
 
 
 def run_list() -> None:
@@ -202,13 +197,6 @@ def _card(run: RunRecord, facts: Sequence[str]) -> None:
         st.caption(" · ".join(facts), width="content")
     if opened:
         open_page(_TRAIN, run=run.id, data=run.dataset_id)
-
-
-def note_old_link() -> None:
-    """Say what replaces the link of an earlier version that was followed, if any."""
-    for parameter, words in _OLD_LINKS.items():
-        if parameter in st.query_params:
-            problem("This link opens nothing any more", words)
 
 
 def import_bundle() -> None:

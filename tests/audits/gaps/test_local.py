@@ -198,6 +198,6 @@ def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
         group_names=("a", "b"), roles=SimpleNamespace(sensitive_feature="s")
     )
     picture = result.drawing(dataset).picture(plots)
-    assert picture.headline == "The gap is largest in part 55: 60.0 pt"
+    assert picture.headline == "Gaps by subgroup of ROAD"
     assert len(picture.table) == 41
     assert "41 of 60 with most rows or widest gaps" in result.caption()
