@@ -230,14 +230,14 @@ def audited(
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import OneHotEncoder
-    >>> from fairdash.audits import audited, changed_people, flip_values
+    >>> from fairdash.audits import audited, look_alikes
     >>> from fairdash.datasets import load_sample
     >>> data = load_sample("hiring")
     >>> X = data.frame[["ethnicity", "degree"]]
     >>> pipeline = make_pipeline(OneHotEncoder(), LogisticRegression())
     >>> model = audited(pipeline.fit(X, data.y), data)
-    >>> flips = flip_values(model.rows.dataset, ["ethnicity"])
-    >>> 0 <= changed_people(model, flips).share <= 1
+    >>> flips = look_alikes.flip_values(model.rows.dataset, ["ethnicity"])
+    >>> 0 <= look_alikes.changed_people(model, flips).share <= 1
     True
     """
     needed = model_columns(model, dataset.frame, dataset.roles)
