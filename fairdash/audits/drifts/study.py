@@ -97,11 +97,7 @@ def drift(
     points, measured = [], []
     for table in tables:
         models_here, cuts = zip(*scored.values(), strict=True)
-        # as stored ones are, so that a score at a cut stays there
-        scores = [
-            model.score_prepared(table.frame).astype(np.float32)
-            for model in models_here
-        ]
+        scores = [model.score_prepared(table.frame) for model in models_here]
         of_models = [
             measured_on(
                 table, _predicted(row, cut, measure), measure, subgroups.min_size
@@ -148,17 +144,15 @@ def _scored(
 
 
 def _predicted(scores: NDArray[Any], threshold: float, measure: str) -> NDArray[Any]:
-    return (
-        scores
-        if measure in catalog.SCORE_MEASURES
-        else (scores > threshold).astype(np.int8)
-    )
+    if measure in catalog.SCORE_MEASURES:
+        return scores
+    return (scores.astype(np.float32) > threshold).astype(np.int8)
 
 
 def _points(
     table: DriftTable,
     labels: Sequence[str],
-    scores: Sequence[NDArray[np.float32]],
+    scores: Sequence[NDArray[np.float64]],
     thresholds: Sequence[float],
     gaps: NDArray[np.float64],
 ) -> pd.DataFrame:
@@ -166,7 +160,10 @@ def _points(
     y = table.y if table.y is not None else np.zeros(table.n, np.int8)
     about: dict[str, Any] = {"sample_weight": table.weight, "cluster": table.unit}
     measured, statuses = [], []
-    for row, cut in zip(scores, thresholds, strict=True):
+    for exact, cut in zip(scores, thresholds, strict=True):
+        row = exact.astype(
+            np.float32
+        )  # as stored, so that a score at a cut stays there
         measured.append(
             evaluate(y, row, sensitive_features=table.groups, threshold=cut, **about)
         )
