@@ -55,7 +55,7 @@ def test_the_readme_quotes_only_what_was_measured():
     parsed = MarkdownIt().parse((ROOT / "README.md").read_text())
     prose = " ".join(token.content for token in parsed if token.type == "inline")
     quoted = set(
-        re.findall(r"(?<!Python )(?<![\w.])(\d*\.\d+|\d+ ?(?:%|times))", prose)
+        re.findall(r"(?<!Python )(?<![\w.-])(\d*\.\d+|\d+ ?(?:%|times))", prose)
     )
     folders = (DOCS / "results", DOCS / "measured")
     pages = [page.read_text() for folder in folders for page in folder.glob("*.md")]
