@@ -94,9 +94,8 @@ def test_a_sampling_weight_is_no_feature_and_what_people_weigh_is_one(clinic):
 
 def test_further_roles_are_offered_until_they_are_taken(clinic):
     ids = np.arange(len(clinic)) // 2
-    table = clinic.assign(
-        patient_id=ids, survey_weight=1.0 + ids % 3, risk_score=ids % 10
-    )
+    clinic = clinic.assign(patient_id=ids, risk_score=ids % 10)
+    table = clinic.assign(survey_weight=1.0 + ids % 3)
     roles = guess_roles(table).model_copy(update={"unit": None, "scores": ()})
     offered = guessing.more_roles(table, roles)
     assert list(offered) == [
@@ -115,6 +114,7 @@ def test_an_identifier_that_repeats_is_the_unit(clinic):
     roles = guess_roles(visits)
     assert roles.unit == "patient_id"
     assert "patient_id" not in roles.features
+    assert guess_roles(visits[["patient_id", "age", "gender"]]).target == "age"
     assert len(np.unique(make_dataset(visits, roles, name="x").unit)) < len(visits)
 
 

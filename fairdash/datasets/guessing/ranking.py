@@ -154,8 +154,7 @@ def _first(
 
 
 def _ranked(candidates: Iterator[Candidate | None]) -> list[Candidate]:
-    possible = [candidate for candidate in candidates if candidate is not None]
-    return sorted(possible, key=lambda candidate: -candidate.score)
+    return sorted(filter(None, candidates), key=lambda candidate: -candidate.score)
 
 
 def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:
@@ -334,8 +333,9 @@ def _share_in(file: str, name: str) -> float:
 
 
 def may_be_outcome(column: Column) -> bool:
-    """Tell whether a column can be an outcome at all: no score, dummy or long text."""
-    if column.output:
+    """Tell whether it can be an outcome: no score, dummy, identifier or long text."""
+    numbers = column.number and column.n_values > MOST_GROUPS
+    if column.output or (numbers and "id" in name_words(column.name)):
         return False
     stem = column.name.rpartition("_")[0] if column.dummy else column.name
     named = strength(stem or column.name, OUTCOME_WORDS)
