@@ -43,18 +43,11 @@ def band(x: list[Any], low: Any, high: Any, colour: str, **more: Any) -> Spec:
     return scatter(x + x[::-1], edge, hoverinfo="skip", **look, **more)
 
 
-def whiskers(up: Any, down: Any = None, *, colour: str, thickness: float = 1.5) -> Spec:
-    """Return bars around marks, as long on both sides unless ``down`` is given."""
-    spec: Spec = {"type": "data", "array": numbers(up), "width": 0}
-    spec |= {"color": colour, "thickness": thickness}
-    if down is None:
-        return spec
-    return spec | {"symmetric": False, "arrayminus": numbers(down)}
-
-
-def interval_bars(at: Any, low: Any, high: Any, **look: Any) -> Spec:
+def interval_bars(at: Any, low: Any, high: Any, *, colour: str, thickness: int) -> Spec:
     """Return bars around marks from ``low`` to ``high``."""
-    return whiskers(high - at, at - low, **look)
+    up, down = numbers(high - at), numbers(at - low)
+    look: Spec = {"color": colour, "thickness": thickness, "width": 0}
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, **look}
 
 
 def upright_line(at: float, **line: Any) -> Spec:

@@ -208,12 +208,7 @@ class PostProcessor(BaseEstimator, ABC):
 
     def chance(self, rows: ScoredRows) -> Array:
         """Return h, the probability of a positive decision, of rows of known groups."""
-        check_is_fitted(self)
-        h = np.empty(len(rows.margins))
-        for code, rule in enumerate(self.rules_.values()):
-            own = rows.codes == code
-            h[own] = rule(rows.margins[own])
-        return h
+        return self.thresholds().at(rows.margins, rows.codes)
 
     def report(self, rows: ScoredRows) -> Report:
         """Return all that is said of rows, from one computation of h."""

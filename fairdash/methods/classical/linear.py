@@ -1,7 +1,7 @@
 """Logistic regression: plain, on weighted rows, constrained."""
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
 from fairdash._validation import check_positive
@@ -17,9 +17,8 @@ from fairdash.methods.classical.plain import (
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.params import RIDGE
 
-FIRST, LAST, FACTOR = 1e-1, 1e-10, 10.0  # weights of the barrier, and their ratio
-STEPS = 50  # of Newton's method at one weight
-ENOUGH = 1e-20  # Newton decrement, squared, at which a weight is done
+PRECISION = 1e-14  # of the loss, at which the search for the optimum ends
+STEPS = 500  # at most
 
 
 class Logistic(LinearBaseline):
@@ -72,7 +71,7 @@ class CovarianceConstraint(LinearBaseline):
         \left| \frac1n \sum_i (1[a_i = k] - \bar a_k)\, m_i \right| \le c
 
     for every group :math:`k`, with the margin :math:`m_i = \theta \cdot x_i`: a convex
-    problem, solved by Newton's method with a logarithmic barrier.
+    problem, solved by sequential quadratic programming.
 
     It bounds a covariance, not the gap of rates, which it need not close: a margin
     scaled down has less covariance and the same decisions.
@@ -107,11 +106,22 @@ class CovarianceConstraint(LinearBaseline):
         # the covariances are sums of these over rows of margins, as shares of the bound
         pulls = ((indicator - share @ indicator) * share[:, None]).T
         directions = pulls / self.covariance_bound @ design
-        theta, weight = np.zeros(design.shape[1]), FIRST
-        while weight >= LAST:
-            theta = _centre(theta, design, target, share, ridge, directions, weight)
-            weight /= FACTOR
-        return theta[:-1], float(theta[-1])
+
+        def loss_and_slope(theta: Float) -> tuple[float, Float]:
+            margin = design @ theta
+            loss = share @ (np.logaddexp(0, margin) - target * margin)
+            slope = (share * (expit(margin) - target)) @ design + ridge * theta
+            return float(loss + ridge @ theta**2 / 2), slope
+
+        solution = minimize(
+            loss_and_slope,
+            np.zeros(design.shape[1]),
+            jac=True,
+            method="SLSQP",
+            constraints=LinearConstraint(directions, -1, 1),
+            options={"ftol": PRECISION, "maxiter": STEPS},
+        )
+        return solution.x[:-1], float(solution.x[-1])
 
 
 LOGISTIC = Method.of(
@@ -150,53 +160,3 @@ def independence_weights(
     cells = cells.reshape(-1, 2)
     expected = np.outer(cells.sum(1), cells.sum(0)) / cells.sum()
     return (expected / np.where(cells > 0, cells, 1))[codes, target] * each
-
-
-def _loss(
-    theta: Float, design: Float, target: Codes, share: Float, ridge: Float
-) -> float:
-    """Return the mean log loss with its penalty."""
-    margin = design @ theta
-    loss = share @ (np.logaddexp(0, margin) - target * margin)
-    return float(loss + ridge @ theta**2 / 2)
-
-
-def _centre(
-    theta: Float,
-    design: Float,
-    target: Codes,
-    share: Float,
-    ridge: Float,
-    directions: Float,
-    weight: float,
-) -> Float:
-    """Minimise loss, penalty and barrier by Newton's method."""
-
-    def value(theta: Float) -> float:
-        room = 1 - (directions @ theta) ** 2
-        if (room <= 0).any():
-            return np.inf
-        loss = _loss(theta, design, target, share, ridge)
-        return loss - weight * float(np.log(room).sum())
-
-    for _ in range(STEPS):
-        p = expit(design @ theta)
-        used = directions @ theta
-        room = 1 - used**2
-        slope = (share * (p - target)) @ design + ridge * theta
-        slope += weight * (2 * used / room) @ directions
-        rows = np.sqrt(p * (1 - p) * share)[:, None] * design
-        bend = weight * (2 / room + (2 * used / room) ** 2)
-        hessian = rows.T @ rows + (directions.T * bend) @ directions
-        hessian[np.diag_indices_from(hessian)] += ridge + 1e-12
-        step = -cho_solve(cho_factor(hessian), slope)
-        gain = float(-slope @ step)
-        if gain <= ENOUGH:
-            break
-        here, size = value(theta), 1.0
-        while value(theta + size * step) > here - 1e-4 * size * gain:
-            size /= 2
-            if size < 1e-8:  # rounding hides what is left to gain
-                return theta
-        theta = theta + size * step
-    return theta

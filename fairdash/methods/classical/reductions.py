@@ -17,7 +17,7 @@ from fairdash.methods.declare import Method, param
 from fairdash.methods.lazy import reductions
 from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT, TOLERANCE, at_least_two
-from fairdash.methods.scorers import Constant, Linear, LinearMixture, Mixture
+from fairdash.methods.scorers import Constant, Mixture
 
 AGARWAL = "Agarwal et al., A reductions approach to fair classification (ICML 2018)"
 MOMENTS = {
@@ -39,7 +39,7 @@ class Reductions(Weighted, CarriesBase, MixtureClassifier):
     weights_ : ndarray of shape (n_models,)
         Probability with which each model decides; ``predict_proba`` is the probability
         of a positive decision.
-    network_ : LinearMixture or Mixture
+    network_ : Mixture
         The same as plain arrays.
 
     References
@@ -177,22 +177,10 @@ def _fitted(predictor: Any) -> Any:
     return float(predictor.predict(np.zeros((1, 1)))[0])
 
 
-def _mixture(models: Sequence[Any], shares: Float) -> LinearMixture | Mixture:
-    """Return a random choice among models as arrays, in the oldest form that fits."""
+def _mixture(models: Sequence[Any], shares: Float) -> Mixture:
+    """Return a random choice among models as arrays."""
     parts = [
         Constant(np.array([model])) if isinstance(model, float) else stored(model)
         for model in models
     ]
-    linear = [part for part in parts if isinstance(part, Linear)]
-    if not linear or not all(isinstance(part, Linear | Constant) for part in parts):
-        return Mixture(parts, shares)
-    nothing = np.zeros_like(linear[0].coefficients)
-    members: list[Any] = [
-        Linear(nothing, 2 * part.constant - 1) if isinstance(part, Constant) else part
-        for part in parts
-    ]
-    return LinearMixture(
-        np.stack([member.coefficients for member in members]),
-        np.concatenate([member.intercept for member in members]),
-        shares,
-    )
+    return Mixture(parts, shares)
