@@ -23,7 +23,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "app": Command("_serve", "serve", "Serve the app; Ctrl-C stops it."),
     "run": Command("_run", "run", "Train what a configuration asks for."),
-    "data": Command("_data", "data", "Add, check, fetch and list tables and scores."),
+    "data": Command("_data", "data", "Add, list and remove tables."),
     "audit": Command("_audit", "audit", "Audit decisions or scores of a table."),
     "check": Command("_check", "check", "Hold a table against the limits of a policy."),
     "thresholds": Command(
@@ -33,9 +33,7 @@ COMMANDS = {
         "_certify", "certify", "Say what is certain though groups are noisy."
     ),
     "report": Command("_export", "write_report", "Write what a run found as a page."),
-    "model": Command(
-        "_export", "model", "Export, apply and compare the models of a run."
-    ),
+    "model": Command("_export", "model", "Export and apply the models of a run."),
     "monitor": Command("_monitor", "monitor", "Watch a deployed model."),
     "store": Command("_data", "store", "Look after everything that is kept."),
     "cluster": Command("_serve", "cluster", "Train on several machines."),

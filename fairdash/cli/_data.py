@@ -4,15 +4,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
 
 from fairdash._record import InvalidError
 from fairdash._validation import parsed
 from fairdash._wording import clock_time, plural, size
-from fairdash.cli._options import File, Home, opened, refusing
-from fairdash.datasets import PUBLIC, Roles, fetch_table, guess_roles, sources
+from fairdash.cli._options import File, Home, opened
+from fairdash.datasets import Roles, guess_roles, sources
 from fairdash.jobs import pack_runs, unpack_runs
-from fairdash.store import trouble
 
 data = typer.Typer(
     no_args_is_help=True,
@@ -116,39 +114,6 @@ def remove(
     with opened(home) as store:
         store.remove(key)
     typer.echo(f"{key} was deleted")
-
-
-@data.command("fetch")
-def fetch_public(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(PUBLIC)}.")],
-    variant: Annotated[
-        str | None, typer.Option(help="Rows that a paper uses. Default: the first.")
-    ] = None,
-    to: Annotated[
-        Path, typer.Option(help="Folder of the original file and of what is written.")
-    ] = Path(),
-) -> None:
-    """Download a public table, or find it in the folder, and write it with its roles.
-
-    The table is written as Parquet and its roles as YAML, for `fairdash data add`. The
-    exit status is 2 when the table or the variant is unknown or cannot be fetched.
-    """
-    with refusing():
-        frame = fetch_table(name, to.absolute(), variant)
-        public = PUBLIC[name]
-        variant = variant or next(iter(public.variants))
-        table = to / f"{name}-{variant}.parquet"
-        roles = table.with_suffix(".yaml")
-        table_roles = public.roles.model_dump(mode="json", exclude_defaults=True)
-        try:
-            frame.to_parquet(table, index=False)
-            roles.write_text(yaml.safe_dump(table_roles, sort_keys=False))
-        except OSError as error:
-            why = trouble(error) or "See that its folder can be written."
-            raise ValueError(f"{table} could not be written. {why}") from error
-    rows = public.variants[variant].rows
-    typer.echo(f"{public.title}, {len(frame)} rows: {rows}. {public.note}")
-    typer.echo(f"{table}\n{roles}")
 
 
 @store.command("export")

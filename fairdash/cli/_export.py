@@ -8,7 +8,6 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import load, portable, tables
-from fairdash.cli._drift import drift_of_run
 from fairdash.cli._options import (
     File,
     Home,
@@ -28,7 +27,7 @@ from fairdash.postprocessing import (
     cross,
     fill_missing,
 )
-from fairdash.reports import SECTIONS, SMALLEST_GROUP, PackName, report
+from fairdash.reports import PackName, report
 from fairdash.reports import pack as make_pack
 
 
@@ -39,14 +38,7 @@ def write_report(
     out: Annotated[Path, typer.Option(help="File to write, .html or .md.")] = Path(
         "fairdash-report.html"
     ),
-    section: Annotated[
-        list[str] | None,
-        typer.Option(help=f"Repeat it to choose and order: {', '.join(SECTIONS)}."),
-    ] = None,
     model: Model = None,
-    least: Annotated[
-        int, typer.Option(min=1, help="Subgroups with a smaller group are suppressed.")
-    ] = SMALLEST_GROUP,
     pack: Annotated[
         PackName | None, typer.Option(help="Write an evidence pack instead.")
     ] = None,
@@ -73,15 +65,12 @@ def write_report(
     reproduces it, and no row of the data; print it from a browser. As Markdown (.md) it
     is a model card, without figures. A pack holds what a rule asks for: ll144 and
     adverse-impact of a file of decisions or scores, adverse-impact (alternatives) and
-    eu-ai-act of a run. The exit status is 2 when there is no such run, model or
-    section.
+    eu-ai-act of a run. The exit status is 2 when there is no such run or model.
     """
     with opened(home) as store:
         check_one_of("--out", out.suffix, (".html", ".md"))
         if pack is None:
-            made = report(
-                store, what, sections=section or SECTIONS, model=model, least=least
-            )
+            made = report(store, what, model=model)
         else:
             question = tables.TableQuestion(
                 tuple(group or ()), decision, score=score, threshold=threshold
@@ -198,9 +187,8 @@ def apply_to_file(
 model = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Export, apply and compare the models of a run.",
+    help="Export and apply the models of a run.",
 )
 model.command()(export)
 model.command()(predict)
 model.command("apply")(apply_to_file)
-model.command("drift")(drift_of_run)

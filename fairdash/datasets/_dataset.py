@@ -14,7 +14,6 @@ from fairdash._validation import as_written
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
-from fairdash.datasets._subgroups import has_bins
 from fairdash.datasets.column_kinds import example_rows, is_nested, label_codes
 from fairdash.datasets.remedies import prepare
 
@@ -121,11 +120,6 @@ class Dataset:
         parts = split(self)  # every seed deals as many rows of a cell to each
         n_groups = [len(np.unique(self.group[rows])) for rows in parts]
         return min(n_groups) > 1 and len(np.unique(self.y[parts.train])) > 1
-
-    @cached_property
-    def binned(self) -> tuple[str, ...]:
-        """Columns that are cut in bins when nothing else is said: see `has_bins`."""
-        return tuple(str(n) for n in self.frame.columns if has_bins(self.frame[n]))
 
     @cached_property
     def key(self) -> str:

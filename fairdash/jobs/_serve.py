@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from fairdash.jobs._workers import (
     run_stack,
 )
 from fairdash.jobs.engine import APPS, CARD, code_version, lacks_room, take
-from fairdash.store import Claim, RunRecord, Store, open_store, private
+from fairdash.store import RunRecord, Store, open_store, private
 from fairdash.sweep import planning
 
 TURN_SECONDS = 0.2
@@ -46,9 +47,9 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
         signal.signal(number, lambda *_: stop.set())
     logging.getLogger("distributed").setLevel(logging.WARNING)
     store = open_store(home)
-    with store.database.claim() as claim:
-        if claim is not None:
-            _serve(store, claim, stop, scheduler, n_workers, linger)
+    with store.database.claim() as hold:
+        if hold is not None:
+            _serve(store, hold, stop, scheduler, n_workers, linger)
         else:  # another machine drives these runs: look again later
             _announce(home, "", 0)  # its engine has a scheduler
             stop.wait(CLAIM_SECONDS)
@@ -57,7 +58,7 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
 
 def _serve(
     store: Store,
-    claim: Claim,
+    hold: Callable[[], None],
     stop: threading.Event,
     scheduler: str | None,
     n_workers: int,
@@ -83,7 +84,7 @@ def _serve(
                 # Crash-only: what counts is in the store, and a poll starts the next.
                 logging.error("the scheduler is lost")
                 os._exit(0)
-            claim.hold()
+            hold()
             busy = host.turn()
             if host.n_threads != threads:
                 threads = host.n_threads

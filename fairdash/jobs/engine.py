@@ -59,10 +59,6 @@ def take(path: Path, *, shared: bool = False, patience: float = 0.0) -> Lease | 
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError:
-        if os.access(path.parent, os.W_OK):
-            raise
-        descriptor = os.open(path.parent, os.O_RDONLY)  # of a home that is only read
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     deadline = time.monotonic() + patience
     while True:
@@ -115,7 +111,8 @@ def ensure_engine(home: Path) -> None:
     the lock and hands it to the new process as an open file: at no moment could a
     second caller start a second engine, however slowly the first one imports.
     """
-    if not os.access(home, os.W_OK) or (lock := take(home / ENGINE)) is None:
+    lock = take(home / ENGINE)
+    if lock is None:
         return
     with lock:
         if home in _children:

@@ -76,7 +76,7 @@ def portable_spec(store: Store, run_id: str) -> SweepSpec:
 
 def data(subject: DataSubject) -> Sequence[Block]:
     """Return what the data are, by counts and rates alone: no row is shown."""
-    dataset, least = subject.dataset, subject.least
+    dataset = subject.dataset
     record = subject.store.dataset_record(subject.dataset_id)
     roles, rates = dataset.roles, gaps.base_rates(dataset, subject.subgroups)
     sizes = rates.groups.set_index("group")["n"]
@@ -106,10 +106,10 @@ def data(subject: DataSubject) -> Sequence[Block]:
         shown = excluded.rename(columns={"rows": "Rows"}).rename(columns=str.title)
         blocks.append(Table("Rows excluded", shown))
     if few:
-        return [*blocks[1:], Words(few_words(least))]
-    cells, hidden = base_cells(rates, least)
+        return [*blocks[1:], Words(few_words())]
+    cells, hidden = base_cells(rates)
     table = cells[list(_BASE)].rename(columns=_BASE)
-    words = suppressed_words(hidden, least)
+    words = suppressed_words(hidden)
     blocks.append(Table("Base rates", table, words))
     return blocks
 
@@ -170,7 +170,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
     for model in trials.own_models(subject.store, data):
         looked_at = gaps.opening_measure(subject.store, model, data)
         if subject.small_groups:
-            return [Words(few_words(subject.least))]
+            return [Words(few_words())]
         table = gaps.every_measure(subject.store, model, data, favourable=favourable)
         sentences = table.set_index("measure")["sentence"]
         blocks.append(Words(sentences[catalog.MEASURE_NAMES[looked_at]], finding=True))
@@ -183,9 +183,9 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         local = gaps.local_by_measure(
             subject.store, [model], data, subject.subgroups, looked_at
         )
-        local, hidden = without_small_groups(local, subject.least)
+        local, hidden = without_small_groups(local)
         local = replace(local, inside=())  # no verdict stands here
-        words = suppressed_words(hidden, subject.least)
+        words = suppressed_words(hidden)
         if len(hidden) == len(local.own):
             blocks.append(Words(words))
             continue

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fairdash._validation import check_whole
 from fairdash._wording import listing, plural, utc
 from fairdash.audits import trials
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Section
+from fairdash.reports._small_groups import SMALLEST_GROUP
 from fairdash.reports._written import as_markdown, to_html
 from fairdash.store import Store
 
-SMALLEST_GROUP = 10
 _TITLES: dict[str, tuple[str, Callable[[_sections.RunSubject], Sequence[Block]]]] = {
     "summary": ("What was found", _sections.summary),
     "local": ("Where the model is unfair", _sections.local),
@@ -23,7 +22,8 @@ _TITLES: dict[str, tuple[str, Callable[[_sections.RunSubject], Sequence[Block]]]
 }
 SECTIONS = tuple(_TITLES)
 _NOTE = (
-    "Groups of fewer than {} rows are suppressed. No row of the data is in this file."
+    f"Groups of fewer than {SMALLEST_GROUP} rows are suppressed. No row of the data is "
+    "in this file."
 )
 # of a model card, for the hub that shows it
 _METADATA = """---
@@ -61,7 +61,6 @@ def report(
     *,
     sections: Sequence[str] = SECTIONS,
     model: str | None = None,
-    least: int = SMALLEST_GROUP,
 ) -> Report:
     """Return the report of a run or a sweep.
 
@@ -78,17 +77,14 @@ def report(
     model : str, optional
         Id or beginning of the label; by default the model that a sweep opens on, else
         the first that is not the plain one.
-    least : int, default=10
-        Subgroups in which a group has fewer rows are suppressed.
     """
-    check_whole("least", least, at_least=1)
     for name in sections:
         if name not in _TITLES:
             message = f"There is no section {name!r} in a report"
             raise ValueError(f"{message}; there are {listing(SECTIONS)}.")
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
-    subject = _sections.RunSubject(store, run.dataset_id, least, snapshot, model)
+    subject = _sections.RunSubject(store, run.dataset_id, snapshot, model)
     label = subject.model.label
     made = tuple(
         Section(name, title, blocks)
@@ -98,18 +94,15 @@ def report(
     facts = subject.local.facts(subject.dataset.name, subject.subgroups)
     when = utc(run.finished or run.created)
     facts = (*facts, label, when)
-    return Report(run.name, facts, made, _NOTE.format(least), is_card=True)
+    return Report(run.name, facts, made, _NOTE, is_card=True)
 
 
-def score_report(
-    store: Store, dataset_id: str, *, least: int = SMALLEST_GROUP
-) -> Report:
+def score_report(store: Store, dataset_id: str) -> Report:
     """Return the report of the scores that were brought along with a data set.
 
     It needs no run. Raises ValueError when there is no such data set, or it has none.
     """
-    check_whole("least", least, at_least=1)
-    subject = _sections.DataSubject(store, dataset_id, least)
+    subject = _sections.DataSubject(store, dataset_id)
     names = [score.words() for score in trials.own_scores(store, dataset_id)]
     dataset = subject.dataset
     if not names:
@@ -122,4 +115,4 @@ def score_report(
         Section("data", _TITLES["data"][0], _facts.data(subject)),
     )
     facts = dataset.name, plural(dataset.n_rows, "row"), *names
-    return Report(dataset.name, facts, sections, _NOTE.format(least))
+    return Report(dataset.name, facts, sections, _NOTE)

@@ -41,7 +41,6 @@ class DataSubject:
 
     store: Store
     dataset_id: str
-    least: int  # fewest rows of a group that are shown
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -58,7 +57,7 @@ class DataSubject:
         """The groups to suppress, for a group has too few rows in the table."""
         sizes = np.bincount(self.dataset.group, minlength=len(self.dataset.group_names))
         counts = pd.DataFrame({"subgroup": self.dataset.group_names, "n": sizes})
-        return hidden_names(counts, self.least)
+        return hidden_names(counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +93,11 @@ class RunSubject(DataSubject):
     @cached_property
     def shown(self) -> tuple[gaps.LocalResult, list[str]]:
         """Local gaps without suppressed subgroups, and these."""
-        return without_small_groups(self.local, self.least)
+        return without_small_groups(self.local)
 
     def suppressed(self) -> str:
         """Say which subgroups are suppressed; nothing where none is."""
-        return suppressed_words(self.shown[1], self.least)
+        return suppressed_words(self.shown[1])
 
 
 def summary(subject: RunSubject) -> Sequence[Block]:
@@ -115,7 +114,7 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     elif len(subject.models) > 1:
         plain = subject.models[:1]
         local = gaps.local_by_measure(subject.store, plain, *where)
-        local, _ = without_small_groups(local, subject.least)
+        local, _ = without_small_groups(local)
         before = local.answer(subject.dataset, subject.subgroups).verdict
         blocks.append(Words(f"Before: {before}", finding=True))
         verdict = f"After: {verdict}"

@@ -43,7 +43,6 @@ class Shown:
 
 def show(
     result: Answer | Audit | tables.OutcomesAudit | Report | Picture,
-    section: str | None = None,
     *,
     facts: Sequence[str] = (),
 ) -> Shown:
@@ -51,8 +50,6 @@ def show(
 
     Parameters
     ----------
-    section : str, optional
-        Of a report, one of `fairdash.reports.SECTIONS`; by default all.
     facts : sequence of str
         Lines under the title of an answer or an audit, such as which rows were
         excluded.
@@ -61,11 +58,6 @@ def show(
     -------
     Shown
         With which a cell ends. It brings plotly.js along, 1.8 MB, and needs no network.
-
-    Raises
-    ------
-    ValueError
-        When the report has no such section.
 
     Examples
     --------
@@ -88,10 +80,7 @@ def show(
     if isinstance(result, Audit):
         sections = [Section("audit", "Every measure by group", audit_blocks(result))]
         return Shown(to_html("Audit", [result.rows, *facts], sections, ""))
-    sections = [part for part in result.sections if section in (None, part.name)]
-    if not sections:
-        raise ValueError(f"The report has no section {section!r}.")
-    return Shown(to_html(result.title, result.facts, sections, result.note))
+    return Shown(result.to_html())
 
 
 def audit_blocks(audit: Audit) -> list[Block]:

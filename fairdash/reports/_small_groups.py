@@ -14,15 +14,17 @@ from fairdash._wording import plural
 from fairdash.audits import gaps
 from fairdash.metrics import views
 
+SMALLEST_GROUP = 10
 
-def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
-    """Return the subgroups, or groups, to suppress: with fewer than ``least`` rows.
+
+def hidden_names(counts: pd.DataFrame) -> list[str]:
+    """Return the subgroups, or groups, to suppress: those with too few rows.
 
     ``counts`` have a column subgroup and n, rows of each group in it.
     """
     n = counts["n"].fillna(0).groupby(counts["subgroup"].astype(str), sort=False)
     smallest, total = n.min(), n.sum()
-    small = smallest < least
+    small = smallest < SMALLEST_GROUP
     hidden = smallest.index[small].tolist()
     if len(hidden) == 1 and not small.all():
         hidden.append(total[~small].idxmin())
@@ -30,37 +32,38 @@ def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
 
 
 def without_small_groups(
-    result: gaps.LocalResult, least: int
+    result: gaps.LocalResult,
 ) -> tuple[gaps.LocalResult, list[str]]:
     """Return local gaps without the numbers of suppressed subgroups, and these.
 
     The models are of the same rows.
     """
     cells = views.value_table(result.estimates, result.measure)
-    hidden = hidden_names(cells[cells["model"] == cells["model"].iloc[-1]], least)
+    hidden = hidden_names(cells[cells["model"] == cells["model"].iloc[-1]])
     return replace(result, estimates=_masked(result.estimates, hidden)), hidden
 
 
-def base_cells(rates: gaps.BaseRates, least: int) -> tuple[pd.DataFrame, list[str]]:
+def base_cells(rates: gaps.BaseRates) -> tuple[pd.DataFrame, list[str]]:
     """Return base rates by subgroup and group without suppressed ones, and these."""
-    hidden = hidden_names(rates.cells, least)
+    hidden = hidden_names(rates.cells)
     return _masked(rates.cells, hidden), hidden
 
 
-def suppressed_words(hidden: list[str], least: int) -> str:
+def suppressed_words(hidden: list[str]) -> str:
     """Say how many subgroups are suppressed and why; nothing where none is."""
     if not hidden:
         return ""
     verb = "is" if len(hidden) == 1 else "are"
     return (
         f"{plural(len(hidden), 'subgroup')} {verb} suppressed: a group in one has "
-        f"fewer than {least} rows, or totals would give such a count away."
+        f"fewer than {SMALLEST_GROUP} rows, or totals would give such a count away."
     )
 
 
-def few_words(least: int) -> str:
+def few_words() -> str:
     """Say why numbers by group are missing altogether."""
-    return f"A group has fewer than {least} rows, so numbers by group are suppressed."
+    why = f"A group has fewer than {SMALLEST_GROUP} rows"
+    return f"{why}, so numbers by group are suppressed."
 
 
 def _masked(cells: pd.DataFrame, hidden: list[str]) -> pd.DataFrame:

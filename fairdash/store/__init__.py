@@ -6,7 +6,6 @@ load("sqlalchemy")
 
 
 from fairdash.store._artifacts import Artifact
-from fairdash.store._database import Claim
 from fairdash.store._errors import StoreError, Unreachable, trouble
 from fairdash.store._files import private
 from fairdash.store._records import (

@@ -5,12 +5,10 @@ import glob
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -116,16 +114,14 @@ class Database:
     def __init__(self, home: Path, url: str | None = None) -> None:
         self.home = home
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.read_only = not os.access(home, os.W_OK)
-        if not self.read_only:
-            _keep_private(home)
+        if not os.access(home, os.W_OK):
+            raise StoreError(READ_ONLY)
+        _keep_private(home)
         file = sa.URL.create("sqlite", database=str(home / "store.db"))
         address = sa.make_url(url) if url else file
         is_sqlite = address.get_backend_name() == "sqlite"
         database = Path(address.database or "")
-        if is_sqlite and self.read_only:
-            address = _read_only(database)
-        elif is_sqlite and address.database:
+        if is_sqlite and address.database:
             began = database.exists() and (home / "tables").exists()
             if began and not database.stat().st_size:
                 raise StoreError(DAMAGED)
@@ -183,20 +179,25 @@ class Database:
             connection.execute(statement)
 
     @contextmanager
-    def claim(self) -> Iterator["Claim | None"]:
+    def claim(self) -> Iterator[Callable[[], None] | None]:
         """Give the right to drive the runs of this database, or None: another has it.
 
-        It ends with the process. A file tells of it where the database is one; users of
-        one Postgres have a schema each, and an engine.
+        It is a function that raises StoreError when the right is lost with its
+        connection, and it ends with the process. A file tells of it where the database
+        is one; users of one Postgres have a schema each, and an engine.
         """
         if self.is_sqlite:
-            yield Claim(None)
+            yield lambda: None
             return
         with explaining(), self.engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
-            held = postgres.take_engine_lock(connection)
+
+            def hold() -> None:
+                with explaining():
+                    connection.execute(sa.text("SELECT 1"))
+
             try:
-                yield Claim(connection) if held else None
+                yield hold if postgres.take_engine_lock(connection) else None
             finally:
                 connection.invalidate()  # closed, not pooled: locks are its session's
 
@@ -259,19 +260,6 @@ def _form(connection: sa.Connection) -> str | None:
     return form
 
 
-@dataclass(frozen=True)
-class Claim:
-    """The right to drive the runs of a database, for as long as a connection lives."""
-
-    connection: sa.Connection | None
-
-    def hold(self) -> None:
-        """Raise StoreError when the connection is lost, and so the right."""
-        if self.connection is not None:
-            with explaining():
-                self.connection.execute(sa.text("SELECT 1"))
-
-
 def make_schema(address: sa.URL, name: str) -> None:
     """Make a schema in a Postgres, unless it is there."""
     engine = postgres.connect(address)
@@ -280,19 +268,6 @@ def make_schema(address: sa.URL, name: str) -> None:
             connection.execute(sa.schema.CreateSchema(name, if_not_exists=True))
     finally:
         engine.dispose()
-
-
-def _read_only(database: Path) -> sa.URL:
-    """Return the address of a file whose folder cannot be written.
-
-    SQLite would make a journal beside it; without one nobody else writes it either.
-    """
-    if not database.exists():
-        raise StoreError(READ_ONLY)
-    journal = database.with_name(f"{database.name}-wal")
-    still = not (journal.exists() and journal.stat().st_size)
-    query = {"mode": "ro", "uri": "true"} | ({"immutable": "1"} if still else {})
-    return sa.URL.create("sqlite", database=f"file:{quote(str(database))}", query=query)
 
 
 def _keep_private(path: Path) -> None:

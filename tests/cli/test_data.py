@@ -1,63 +1,21 @@
-"""`fairdash data`: public tables as files, and one table of several."""
+"""`fairdash data`: a table of a file or a database, with its roles."""
 
-import hashlib
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 
-import pandas as pd
-import pytest
 import yaml
 from toys import ROLES, people, people_csv
 from typer.testing import CliRunner
 
-import fairdash.cli._data  # noqa: F401  its help lists the tables once
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC, Roles, guess_roles
-from fairdash.datasets._public import Variant
+from fairdash.datasets import guess_roles
 from fairdash.jobs import queue
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
-CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 30
-
-
-@pytest.fixture
-def law(monkeypatch):
-    """A small law table whose publisher cannot be reached."""
-    law = PUBLIC["law"]
-    columns = {"features": ("lsat",), "subgroup_columns": ()}
-    table = replace(
-        law,
-        url="http://127.0.0.1:9/law.csv",
-        sha256=hashlib.sha256(CONTENT).hexdigest(),
-        roles=law.roles.model_copy(update=columns),
-        variants={
-            "road": replace(law.variants["road"], n_rows=120),
-            "half": Variant("the second half", 60, lambda frame: frame[60:]),
-        },
-    )
-    monkeypatch.setitem(PUBLIC, "law", table)
-    return table
-
 
 def call(*arguments):
     return CliRunner().invoke(app, ["data", *map(str, arguments)])
-
-
-@pytest.mark.parametrize(
-    "options, variant, n_rows", [([], "road", 120), (["--variant", "half"], "half", 60)]
-)
-def test_a_table_is_written_with_its_roles(law, tmp_path, options, variant, n_rows):
-    (tmp_path / law.file).write_bytes(CONTENT)
-    done = call("fetch", "law", "--to", tmp_path, *options)
-    assert done.exit_code == 0, done.output
-    assert f"Law school, {n_rows} rows: {law.variants[variant].rows}" in done.stdout
-    table, roles = (tmp_path / f"law-{variant}{end}" for end in (".parquet", ".yaml"))
-    assert str(table) in done.stdout
-    expected = pd.read_csv(tmp_path / law.file).tail(n_rows).reset_index(drop=True)
-    pd.testing.assert_frame_equal(pd.read_parquet(table), expected)
-    assert Roles.model_validate(yaml.safe_load(roles.read_text())) == law.roles
 
 
 def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):

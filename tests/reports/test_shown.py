@@ -4,7 +4,6 @@ import html
 import re
 
 import numpy as np
-import pytest
 from reading import ReportPage, value
 from toys import people
 
@@ -40,13 +39,7 @@ def test_an_audit_is_shown_with_its_numbers_and_figures():
     np.testing.assert_allclose(shown, audit.local["gap"], atol=5e-4)
 
 
-def test_a_section_of_a_report_is_shown(swept):
+def test_a_report_is_shown(swept):
     whole = report(*swept)
     titles = [tag for tag, _ in page_in(fairdash.show(whole)).headings if tag == "h2"]
     assert len(titles) == len(whole.sections)
-    page = page_in(fairdash.show(whole, "local"))
-    assert [text for tag, text in page.headings if tag == "h2"] == [
-        "Where the model is unfair"
-    ]
-    with pytest.raises(ValueError, match="no section 'rows'"):
-        fairdash.show(whole, "rows")

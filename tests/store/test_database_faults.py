@@ -56,6 +56,12 @@ def test_a_locked_database_says_to_try_again(home, monkeypatch):
         assert store.add_table(people_csv(100), "people.csv")
 
 
+def test_a_home_that_cannot_be_written_is_refused(home, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(StoreError, match="can be read but not written"):
+        open_store(home)
+
+
 def set_always(store, pragma):
     """Open every further connection of a store with a limit that SQLite imposes."""
     store.close()
