@@ -68,6 +68,15 @@ class TrainingRows(NamedTuple):
         )
 
 
+class Samples(NamedTuple):
+    """What ``fit`` was called with."""
+
+    X: Any
+    y: ArrayLike
+    sensitive_features: ArrayLike | None
+    sample_weight: ArrayLike | None = None
+
+
 class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     """Classifier of two classes with declared parameters and a history of its fit.
 
@@ -95,15 +104,9 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _training_rows(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
-        **checks: Any,
-    ) -> TrainingRows:
+    def _training_rows(self, samples: Samples, **checks: Any) -> TrainingRows:
         """Check rows by ``checks`` of scikit-learn; keep their classes and groups."""
+        X, y, sensitive_features, sample_weight = samples
         rows, y = validate_data(self, X, y, **checks)
         self.classes_, target = encode_binary_target(y, pos_label=self.pos_label)
         if sensitive_features is None and self._ignores_groups:
@@ -144,17 +147,11 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
             For ``sample_weight``, where this method cannot count it.
         """
         self._refuse(unknown)
-        self._fit(X, y, sensitive_features, None)
+        self._fit(Samples(X, y, sensitive_features))
         return self
 
     @abstractmethod
-    def _fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None: ...
+    def _fit(self, samples: Samples) -> None: ...
 
     def _refuse(self, unknown: Mapping[str, object]) -> None:
         """Raise TypeError for arguments that ``fit`` does not take."""
@@ -184,7 +181,7 @@ class WeightedClassifier(BinaryClassifier):
         rows an epoch as there are, each with a probability in proportion to its weight.
         """
         self._refuse(unknown)
-        self._fit(X, y, sensitive_features, sample_weight)
+        self._fit(Samples(X, y, sensitive_features, sample_weight))
         return self
 
 
@@ -194,14 +191,8 @@ class ManyClassifier(BinaryClassifier):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    def _fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None:
-        self._fit_models([self], X, y, sensitive_features, sample_weight)
+    def _fit(self, samples: Samples) -> None:
+        self._fit_models([self], samples)
 
     @with_callbacks
     def fit_many(
@@ -222,18 +213,12 @@ class ManyClassifier(BinaryClassifier):
         models = [clone(self).set_params(**point) for point in points]
         if sample_weight is not None and not has_fit_parameter(self, "sample_weight"):
             self._refuse({"sample_weight": sample_weight})
-        self._fit_models(models, X, y, sensitive_features, sample_weight)
+        samples = Samples(X, y, sensitive_features, sample_weight)
+        self._fit_models(models, samples)
         return models
 
     @abstractmethod
-    def _fit_models(
-        self,
-        models: Sequence[Self],
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None: ...
+    def _fit_models(self, models: Sequence[Self], samples: Samples) -> None: ...
 
     def _share(self, models: Iterable[Self]) -> None:
         """Give the models what the training rows told."""

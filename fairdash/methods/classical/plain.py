@@ -18,6 +18,7 @@ from fairdash.methods.base import (
     BinaryClassifier,
     Float,
     NetworkClassifier,
+    Samples,
     TrainingRows,
     WeightedClassifier,
 )
@@ -55,24 +56,16 @@ class OneByOne(BinaryClassifier):
         """Fit one clone per point, one after the other; ``rows`` as in ``fit``."""
         return [clone(self).set_params(**point).fit(X, y, **rows) for point in points]
 
-    def _fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None:
+    def _fit(self, samples: Samples) -> None:
         self._check_params()
-        rows = self._training_rows(
-            X, y, sensitive_features, sample_weight, **self._row_checks()
-        )
+        rows = self._training_rows(samples, **self._row_checks())
         context = self._init_callback_context()
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        context.call_on_fit_task_begin(estimator=self, X=samples.X, y=samples.y)
         positive = np.clip(self._learn(rows), 1e-7, 1 - 1e-7)
         loss = log_loss(rows.target, positive, sample_weight=rows.weight, labels=[0, 1])
         self.history_ = pd.DataFrame({"epoch": [1], "loss": [loss]})
         self.ratio_, self.ratio_history_ = None, None
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        context.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
 
     def _row_checks(self) -> dict[str, Any]:
         return {"dtype": np.float64}

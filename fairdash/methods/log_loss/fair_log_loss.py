@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from fairdash._validation import check_positive
@@ -14,6 +14,7 @@ from fairdash.methods.base import (
     Asked,
     GroupedClassifier,
     ManyClassifier,
+    Samples,
     WeightedClassifier,
     alike,
 )
@@ -101,32 +102,15 @@ class FairLogLoss(WeightedClassifier, ManyClassifier, GroupedClassifier):
         network: TruncatedLogistic = self.network_
         return network.positive(rows, group)
 
-    def _fit_models(
-        self,
-        models: Sequence[Self],
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None:
+    def _fit_models(self, models: Sequence[Self], samples: Samples) -> None:
         for places in alike(models, ("alpha",)):
-            path = [models[place] for place in places]
-            self._fit_path(path, X, y, sensitive_features, sample_weight)
+            self._fit_path([models[place] for place in places], samples)
 
-    def _fit_path(
-        self,
-        models: Sequence[Self],
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None:
+    def _fit_path(self, models: Sequence[Self], samples: Samples) -> None:
         """Fit along ``alpha``, each where the last ended."""
         for model in models:
             model._check_params()
-        training = self._training_rows(
-            X, y, sensitive_features, sample_weight, dtype=np.float64
-        )
+        training = self._training_rows(samples, dtype=np.float64)
         rows, target, codes, _ = training
         groups = self.groups_
         share = training.each / training.n_rows
@@ -139,7 +123,7 @@ class FairLogLoss(WeightedClassifier, ManyClassifier, GroupedClassifier):
         at, offsets = rows.shape[1], np.zeros(len(groups))
         theta, multiplier = np.zeros(design.shape[1]), np.zeros(scale.shape[1])
         root = self._init_callback_context(max_subtasks=len(models))
-        root.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        root.call_on_fit_task_begin(estimator=self, X=samples.X, y=samples.y)
         for model in sorted(models, key=lambda model: -model.alpha):
             game = Saddle(design, labels, share, scale, bound, model.alpha)
             ask = Asked(self, root.subcontext("alpha", max_subtasks=None))
@@ -177,7 +161,7 @@ class FairLogLoss(WeightedClassifier, ManyClassifier, GroupedClassifier):
                     f"`alpha` ({model.alpha:g}) or `max_iter`."
                 )
                 warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        root.call_on_fit_task_end(estimator=self, X=X, y=y)
+        root.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
 
 
 METHOD = Method.of(

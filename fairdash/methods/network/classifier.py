@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
 from sklearn.utils import check_random_state
 
 from fairdash.methods.base import (
     ManyClassifier,
     NetworkClassifier,
+    Samples,
     WeightedClassifier,
     alike,
 )
@@ -81,33 +82,26 @@ class StackedClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):
     device: str = DEVICE
     random_state: Any = RANDOM_STATE
 
-    def _fit_models(
-        self,
-        models: Sequence[Self],
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None:
+    def _fit_models(self, models: Sequence[Self], samples: Samples) -> None:
         for model in models:
             model._check_params()
-        X, target, codes, weight = self._training_rows(
-            X, y, sensitive_features, sample_weight, dtype=np.float32, order="C"
-        )
+        rows = self._training_rows(samples, dtype=np.float32, order="C")
+        X, target, codes, weight = rows
         self._share(models)
         stacks = plan_stacks(models, self._stackable)
         root = self._init_callback_context(max_subtasks=len(stacks))
-        data = {"X": X, "y": y, "metadata": {"sensitive_features": sensitive_features}}
+        groups = {"sensitive_features": samples.sensitive_features}
+        data = {"X": X, "y": samples.y, "metadata": groups}
         root.call_on_fit_task_begin(estimator=self, **data)
         for points in stacks:
             device = find_device(models[points[0]].device)
-            rows = Batch(
+            batch = Batch(
                 torch.as_tensor(X, device=device),
                 torch.as_tensor(target, dtype=torch.float32, device=device),
                 Groups(torch.as_tensor(codes, device=device), len(self.groups_)),
             )
             with one_thread():
-                self._fit_stack(models, points, rows, weight, root, data)
+                self._fit_stack(models, points, batch, weight, root, data)
         root.call_on_fit_task_end(estimator=self, **data)
 
     def _fit_stack(

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative, check_positive
@@ -14,6 +14,7 @@ from fairdash.methods.base import (
     Asked,
     ManyClassifier,
     NetworkClassifier,
+    Samples,
     TrainingRows,
     WeightedClassifier,
     alike,
@@ -87,32 +88,23 @@ class NoisyGroupsClassifier(WeightedClassifier, ManyClassifier, NetworkClassifie
     )
     random_state: Any = vary(RANDOM_STATE, doc="Of random draws.")
 
-    def _fit_models(
-        self,
-        models: Sequence[Self],
-        X: ArrayLike,
-        y: ArrayLike,
-        sensitive_features: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> None:
+    def _fit_models(self, models: Sequence[Self], samples: Samples) -> None:
         for model in models:
             model._check_params()
-        rows = self._training_rows(
-            X, y, sensitive_features, sample_weight, dtype=np.float32
-        )
+        rows = self._training_rows(samples, dtype=np.float32)
         if rows.weight is not None:
             rows = rows.only(rows.weight > 0)
         sizes = np.bincount(rows.codes, rows.weight, len(self.groups_))
         prior = sizes / sizes.sum()
         root = self._init_callback_context(max_subtasks=None)
-        root.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        root.call_on_fit_task_begin(estimator=self, X=samples.X, y=samples.y)
         for places in alike(models, self._stackable):
             stack = [models[i] for i in places]
             self._share(stack)
             for model in stack:
                 model.noisy_prior_ = prior
             self._fit_stack(stack, rows, root)
-        root.call_on_fit_task_end(estimator=self, X=X, y=y)
+        root.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
 
     @abstractmethod
     def _fit_stack(
