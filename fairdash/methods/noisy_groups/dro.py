@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fairdash.methods.base import TrainingRows
@@ -67,21 +66,15 @@ class NoisyGroupsDRO(RobustClassifier):
         accepts="float, mapping or sequence",
     )
 
-    def _opponents(
-        self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
-    ) -> list[Opponent]:
-        radius = _radii(models, groups)
+    def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
+        radius = _radii(models)
         rate = column(models, "adversary_rate")
         return [AscentInBall(side, radius, rate) for side in rows.sides]
 
     def _violations(
-        self,
-        models: Sequence[Self],
-        rows: Rows,
-        training: TrainingRows,
-        groups: NDArray[Any],
+        self, models: Sequence[Self], rows: Rows, training: TrainingRows
     ) -> ViolationFunction:
-        radius, slack = _radii(models, groups), column(models, "slack")
+        radius, slack = _radii(models), column(models, "slack")
         return drawn_violations(rows, training, radius, slack, self.random_state)
 
 
@@ -98,8 +91,9 @@ METHOD = Method.of(
 )
 
 
-def _radii(models: Sequence[NoisyGroupsDRO], groups: NDArray[Any]) -> Float32:
+def _radii(models: Sequence[NoisyGroupsDRO]) -> Float32:
     """Return each model's radius of every group, and keep them with the model."""
+    groups = models[0].groups_
     for model in models:
         radii = by_group("tv_radius", model.tv_radius, groups)
         model.radius_ = dict(zip(groups.tolist(), radii, strict=True))

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative, check_positive
@@ -148,18 +147,12 @@ class GameClassifier(NoisyGroupsClassifier):
         doc="Full-batch iterations.",
     )
 
-    def _opponents(
-        self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
-    ) -> list[Opponent]:
+    def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
         """Return one opponent for each side of the rows, for all models at once."""
         return [GivenGroups(side) for side in rows.sides]
 
     def _violations(
-        self,
-        models: Sequence[Self],
-        rows: Rows,
-        training: TrainingRows,
-        groups: NDArray[Any],
+        self, models: Sequence[Self], rows: Rows, training: TrainingRows
     ) -> ViolationFunction:
         """Return what gives each model's violation from decisions of distinct rows."""
         return violation_function(rows, column(models, "slack"))
@@ -178,12 +171,12 @@ class GameClassifier(NoisyGroupsClassifier):
             part = stack[start : start + TOGETHER]
             played = play(
                 rows,
-                first._opponents(part, rows, first.groups_),
+                first._opponents(part, rows),
                 learning_rate=column(part, "learning_rate"),
                 multiplier_rate=column(part, "multiplier_rate"),
                 slack=column(part, "slack") + HINGE_SLACK,
                 n_iterations=first.max_iter,
-                violation=first._violations(part, rows, training, first.groups_),
+                violation=first._violations(part, rows, training),
                 stopped=Asked(self, root.subcontext("part", max_subtasks=None)),
             )
             decided = by_model(played.theta, rows.X.T) > 0
@@ -273,11 +266,7 @@ class NoisyGroupsUnconstrained(GameClassifier):
     random_state: Any = NO_RANDOM_STATE
 
     def _violations(
-        self,
-        models: Sequence[Self],
-        rows: Rows,
-        training: TrainingRows,
-        groups: NDArray[Any],
+        self, models: Sequence[Self], rows: Rows, training: TrainingRows
     ) -> ViolationFunction:
         return lambda decided: np.zeros(len(decided), np.float32)
 

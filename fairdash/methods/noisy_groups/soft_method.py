@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
@@ -77,19 +76,13 @@ class NoisyGroupsSoft(RobustClassifier):
     noise_level: float = NOISE_LEVEL
     group_given_noisy: Any = GROUP_GIVEN_NOISY
 
-    def _opponents(
-        self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
-    ) -> list[Opponent]:
+    def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
         b = noises(models)
         rate = column(models, "adversary_rate")
         return [AscentSoft(side, b, rate) for side in rows.sides]
 
     def _violations(
-        self,
-        models: Sequence[Self],
-        rows: Rows,
-        training: TrainingRows,
-        groups: NDArray[Any],
+        self, models: Sequence[Self], rows: Rows, training: TrainingRows
     ) -> ViolationFunction:
         return soft_violations(rows, noises(models), column(models, "slack"))
 
