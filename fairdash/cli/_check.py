@@ -37,7 +37,7 @@ def check(
         ):
             if path is not None:
                 check_one_of(option, path.suffix, (suffix,))
-        limits = tables.Policy.read(policy)
+        limits = tables.Policy.parse(policy.read_bytes(), policy.name)
         frame = read_table(file)
         source = tables.Source.of(file, len(frame))
         scorer = None if model is None else load(model)

@@ -67,7 +67,8 @@ def add(
             )
         if hook is not None:
             check_one_of("--hook", hook, allowed_hooks())
-        limits = tables.Policy.read(policy).model_dump(mode="json")
+        limited = tables.Policy.parse(policy.read_bytes(), policy.name)
+        limits = limited.model_dump(mode="json")
         fields = (name, source, limits, every, date, outcomes, key, hook)
         store.keep_monitor(name, tables.Watch(tables.Monitor(*fields), ()).to_json())
     typer.echo(f"{name} was added; `fairdash monitor run` looks at its batches")

@@ -1,6 +1,5 @@
 """A policy: what is asked of a table, and the limits that its numbers must keep."""
 
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import pandas as pd
@@ -9,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from fairdash._validation import check_one_of, explain_invalid, parsed, value_label
 from fairdash.audits.tables.counting import TableQuestion
-from fairdash.datasets import Roles
+from fairdash.datasets import Cut, Roles
 from fairdash.metrics import MEASURES, catalog, views
 
 EVERY = "every"  # subgroup
@@ -116,11 +115,6 @@ class Policy(_Model):
     limits: list[Limit] = Field(min_length=1)
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """Return the policy of a YAML file; ValueError says what does not fit."""
-        return cls.parse(path.read_bytes(), path.name)
-
-    @classmethod
     def parse(cls, text: bytes, name: str) -> Self:
         """Return the policy of YAML text; ValueError names ``name``."""
         try:
@@ -182,8 +176,14 @@ def first_policy(roles: Roles, frame: pd.DataFrame) -> str:
         {**rate, "of": "gap", "at_most": 0.1},
         {**rate, "of": "ratio", "at_least": 0.8},
     ]
-    policy: dict[str, Any] = {
-        "decision": f"{roles.target}={roles.positive}",
+    positive, outcomes = roles.positive, frame[roles.target]
+    if isinstance(positive, Cut) and positive.sign.startswith(">"):
+        lowest = float(outcomes[positive.holds(outcomes)].min())
+        decided: dict[str, Any] = {"score": roles.target, "threshold": lowest}
+    else:
+        value = ", ".join(positive) if isinstance(positive, tuple) else positive
+        decided = {"decision": f"{roles.target}={value}"}
+    policy = decided | {
         "favourable": roles.positive_is != "unfavourable",
         "groups": [roles.sensitive_feature, *roles.crossed_with],
         "min_rows": 50,
@@ -195,5 +195,4 @@ def first_policy(roles: Roles, frame: pd.DataFrame) -> str:
     if inside:
         policy["subgroups"] = inside
         limits.append({**limits[0], "subgroup": EVERY})
-    text: str = yaml.safe_dump(policy | {"limits": limits}, sort_keys=False)
-    return text
+    return str(yaml.safe_dump(policy | {"limits": limits}, sort_keys=False))
