@@ -211,6 +211,7 @@ PAGES = [path for path in DOCUMENTS if path.name not in ALONE]
 PAGES = [path for path in PAGES if blocks(path, "python")]
 
 
+@pytest.mark.filterwarnings("ignore:Setting an? (value|item)")  # within fairlearn
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_every_block_of_python_runs(path, documented, monkeypatch):
     monkeypatch.setenv("FAIRDASH_HOME", str(documented["store"].home))

@@ -18,14 +18,7 @@ from fairdash.audits.trials.rows import decided_part, decisions_by, rows_of, rul
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import (
-    AXES,
-    PARITY,
-    SweepResult,
-    candidate_table,
-    decides,
-    score,
-)
+from fairdash.sweep import AXES, PARITY, SweepResult, candidate_table, decides, score
 
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (

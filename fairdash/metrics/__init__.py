@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         sentence,
     )
     from fairdash.metrics.group.local import (
-        LocalRates,
+        expected_local_di,
         local_di,
         noise_floor,
         worst_k_di,

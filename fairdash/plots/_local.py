@@ -6,13 +6,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import (
-    count,
-    gap_size,
-    group_label,
-    interval,
-    number,
-)
+from fairdash._wording import count, gap_size, group_label, interval, number
 from fairdash.plots._rows import (
     Panel,
     Series,

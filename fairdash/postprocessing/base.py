@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fairdash._wording import listing, moved_words, percent
-from fairdash.metrics import LocalRates, catalog, expected_measure
+from fairdash.metrics import catalog, expected_local_di, expected_measure
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
@@ -89,15 +89,19 @@ class Report(NamedTuple):
         DataFrame of subgroup, n, before, before_low, before_high, after, after_low,
         after_high
         """
-        rates = LocalRates.of(
-            sensitive_features=self.rows.labels,
-            subgroups=subgroups,
-            min_size=min_size,
-            weight=self.rows.weight,
+        before, after = (
+            expected_local_di(
+                h,
+                sensitive_features=self.rows.labels,
+                subgroups=subgroups,
+                min_size=min_size,
+                weight=self.rows.weight,
+            )
+            for h in (self.rows.before, self.h)
         )
         before, after = (
             gaps.assign(local_di=gaps["local_di"].where(gaps["estimable"]))
-            for gaps in (rates.table(self.rows.before), rates.table(self.h))
+            for gaps in (before, after)
         )
         return before[["subgroup", "n"]].join(_beside(before, after, "local_di"))
 

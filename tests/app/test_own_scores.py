@@ -7,14 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reading import button, drawn, figures, labels, numbers, widget, words
-from toys import (
-    ROLES,
-    people,
-    pipeline,
-    pipeline_as_onnx,
-    prisoners,
-    train_sweep,
-)
+from toys import ROLES, people, pipeline, pipeline_as_onnx, prisoners, train_sweep
 
 from fairdash import ui
 from fairdash._escaping import plain

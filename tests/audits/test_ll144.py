@@ -8,12 +8,7 @@ import pandas as pd
 import pytest
 
 from fairdash.audits.tables.counting import TableQuestion
-from fairdash.audits.tables.ll144 import (
-    Unknown,
-    bias_audit,
-    impact_table,
-    ratio_bounds,
-)
+from fairdash.audits.tables.ll144 import Unknown, bias_audit, impact_table, ratio_bounds
 
 
 def counts(**categories):

@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.audits.subgroups.conditions import (
-    Condition,
-    describe,
-    search_columns,
-)
+from fairdash.audits.subgroups.conditions import Condition, describe, search_columns
 from fairdash.audits.subgroups.search import (
     Rows,
     certain_gap,

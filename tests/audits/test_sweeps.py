@@ -17,12 +17,7 @@ from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
 from fairdash.metrics import decision_status
 from fairdash.store import open_store
-from fairdash.sweep import (
-    PARITY,
-    SweepResult,
-    SweepSpec,
-    choose_certified,
-)
+from fairdash.sweep import PARITY, SweepResult, SweepSpec, choose_certified
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": (0.5, 2.0), "tau": (0.1, 0.6)}

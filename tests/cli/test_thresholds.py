@@ -6,11 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.postprocessing import (
-    RampThreshold,
-    SplitScores,
-    Thresholds,
-)
+from fairdash.postprocessing import RampThreshold, SplitScores, Thresholds
 
 N = 1500
 

@@ -15,17 +15,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from fairdash.methods import CATALOG, ROAD, FairLogLoss, scorer_of
 from fairdash.methods.classical.hardt import HardtLogistic
-from fairdash.methods.classical.linear import (
-    Logistic,
-    Reweighing,
-)
-from fairdash.methods.classical.plain import (
-    GradientBoosting,
-)
-from fairdash.methods.classical.reductions import (
-    GridReductions,
-    Reductions,
-)
+from fairdash.methods.classical.linear import Logistic, Reweighing
+from fairdash.methods.classical.plain import GradientBoosting
+from fairdash.methods.classical.reductions import GridReductions, Reductions
 
 REMEDIES = {
     Reductions: {"max_iter": 5},

@@ -16,9 +16,7 @@ from fairdash.methods import (
     SenSeI,
     Unconstrained,
 )
-from fairdash.methods.classical.reductions import (
-    Reductions,
-)
+from fairdash.methods.classical.reductions import Reductions
 from fairdash.methods.params import hidden_layers
 from fairdash.testing import with_groups
 

@@ -5,11 +5,7 @@ import pandas as pd
 import pytest
 from by_hand import gap_interval
 
-from fairdash.metrics import (
-    demographic_parity_difference,
-    local_di,
-    worst_k_di,
-)
+from fairdash.metrics import demographic_parity_difference, local_di, worst_k_di
 
 
 def by_loop(y_pred, group, subgroup):

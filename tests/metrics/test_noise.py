@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from fairdash.metrics import (
-    LocalMeasure,
-    local_di,
-    noise_floor,
-    worst_k_di,
-)
+from fairdash.metrics import LocalMeasure, local_di, noise_floor, worst_k_di
 
 
 @pytest.mark.parametrize("fixture, k", [("rows", 1), ("rows_of_three_groups", 2)])

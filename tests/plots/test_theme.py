@@ -7,11 +7,7 @@ import pytest
 
 from fairdash.methods import CATALOG
 from fairdash.plots import plot_comparison, resolve, theme
-from fairdash.plots.theme import (
-    CATEGORICAL,
-    METHODS,
-    model_marks,
-)
+from fairdash.plots.theme import CATEGORICAL, METHODS, model_marks
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 

@@ -2,12 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.postprocessing import (
-    RampPreview,
-    RampThreshold,
-    ScoredRows,
-    Thresholds,
-)
+from fairdash.postprocessing import RampPreview, RampThreshold, ScoredRows, Thresholds
 from fairdash.postprocessing.kernels import SortedScores
 
 

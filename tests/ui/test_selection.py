@@ -5,13 +5,7 @@ from toy_fields import ToyFields
 
 from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import (
-    Selection,
-    entry,
-    stated,
-    with_entry,
-    with_run,
-)
+from fairdash.ui.selection import Selection, entry, stated, with_entry, with_run
 
 names = st.text("abcdef0123456789", min_size=1, max_size=8)
 numbers = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:.10g}"))

@@ -1,7 +1,6 @@
 """Local DI: gaps within subgroups, of predictions and of outcomes."""
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from fairdash.metrics.group.counting import Counts, binary_vector
 from fairdash.metrics.group.local_measures import (
-    LocalCells,
     LocalMeasure,
     LocalValues,
     NoiseFloor,
@@ -121,34 +119,19 @@ def _selection(decided: Any, **rows: Any) -> LocalMeasure:
     return LocalMeasure.of("selection_rate", None, decided, **rows)
 
 
-@dataclass(frozen=True, eq=False)
-class LocalRates:
-    """Rows by subgroup and group, sorted once for any number of decisions."""
-
-    local: LocalCells
-    weight: Counts | None = None
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        sensitive_features: ArrayLike,
-        subgroups: ArrayLike,
-        min_size: int = 50,
-        weight: Counts | None = None,
-    ) -> Self:
-        """Sort rows; parameters as in :func:`local_di`."""
-        local = local_cells(
-            sensitive_features=sensitive_features,
-            subgroups=subgroups,
-            min_size=min_size,
-        )
-        return cls(local, weight)
-
-    def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Return the table of `local_di` of decisions drawn with ``h``."""
-        rows = Measured.drawn("selection_rate", None, h, self.weight)
-        cells = rows.estimate(np.tile(self.local.place, 2), self.local.shape)
-        values = LocalValues("selection_rate", self.local, cells)
-        table = values.table(confidence=confidence, value="rate", gap="local_di")
-        return table.drop(columns=_RATIOS)
+def expected_local_di(
+    h: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    subgroups: ArrayLike,
+    min_size: int = 50,
+    weight: Counts | None = None,
+) -> pd.DataFrame:
+    """Return the table of `local_di` of decisions drawn with ``h``."""
+    local = local_cells(
+        sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
+    )
+    rows = Measured.drawn("selection_rate", None, h, weight)
+    cells = rows.estimate(np.tile(local.place, 2), local.shape)
+    values = LocalValues("selection_rate", local, cells)
+    return values.table(value="rate", gap="local_di").drop(columns=_RATIOS)

@@ -11,10 +11,7 @@ from fairdash import ui
 from fairdash.audits import gaps, trials
 from fairdash.audits.gaps.local import PAIR_WORDS
 from fairdash.datasets import ScoreColumn, Subgroups, split
-from fairdash.metrics import (
-    Speech,
-    measure_by_group,
-)
+from fairdash.metrics import Speech, measure_by_group
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
