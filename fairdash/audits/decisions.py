@@ -365,7 +365,6 @@ def _numbers(values: Any) -> NDArray[np.float64]:
 def _measures(
     named: Sequence[str] | None, y: Any, scores: NDArray[np.float64] | None
 ) -> list[str]:
-    """Return the measures asked for, else all that can be computed."""
     possible = ["selection_rate"]
     if y is not None:
         possible = [m for m in MEASURES if m not in catalog.SCORE_MEASURES]

@@ -331,7 +331,6 @@ def _caption(pairs: Pairs) -> str:
 
 
 def _pair_words(pair: dict[Any, Any]) -> str:
-    """Return who a pair is and the first differences between them."""
     row, other = f"{pair['row']:,}", f"{pair['other']:,}"
     who = {0: f"row {row}, invented", pair["row"]: f"row {row}"}.get(
         pair["other"], f"rows {row} and {other}"

@@ -271,7 +271,6 @@ def _labels(model: TableModel) -> list[str]:
 
 
 def _positive_places(labels: Sequence[str], positive: object, n: int) -> list[int]:
-    """Return which classes are the positive outcome."""
     named = positive if isinstance(positive, tuple) else (positive,)
     at = [i for i, label in enumerate(labels) if label in named]
     if len(labels) == n and 0 < len(at) < n:

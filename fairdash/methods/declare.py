@@ -196,7 +196,6 @@ class Declared(BaseEstimator):
             cls.__doc__ = _documented(str(cls.__doc__), cls._params)
 
     def _check_params(self) -> None:
-        """Raise ValueError for a parameter whose value does not fit."""
         for declared in self._params:
             declared.validate(getattr(self, declared.name))
 

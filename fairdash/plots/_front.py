@@ -119,7 +119,6 @@ def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
 
 
 def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame) -> str:
-    """Both ends of every method's front, and own scores."""
     parts = []
     for method in dict.fromkeys(models["method"]):
         of_method = models[(models["method"] == method) & models["front"]]

@@ -67,7 +67,6 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
 
 
 def _describe(table: pd.DataFrame) -> str:
-    """Alt text: the three numbers of every model."""
     models = "; ".join(
         f"{row['label']}: accuracy {_value(row, 'accuracy')}, "
         f"gap {_value(row, 'demographic_parity_difference')}, "

@@ -89,7 +89,7 @@ class Report(NamedTuple):
         DataFrame of subgroup, n, before, before_low, before_high, after, after_low,
         after_high
         """
-        before, after = (
+        tables = (
             expected_local_di(
                 h,
                 sensitive_features=self.rows.labels,
@@ -101,7 +101,7 @@ class Report(NamedTuple):
         )
         before, after = (
             gaps.assign(local_di=gaps["local_di"].where(gaps["estimable"]))
-            for gaps in (before, after)
+            for gaps in tables
         )
         return before[["subgroup", "n"]].join(_beside(before, after, "local_di"))
 

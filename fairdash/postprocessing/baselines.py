@@ -174,7 +174,6 @@ def _height(rates: Array, across: Array, up: Array) -> Array:
 
 
 def _crossings(rates: Array, heights: Array) -> Array:
-    """Return where two curves, linear between rates, cross."""
     crossings = []
     for first, second in itertools.combinations(heights, 2):
         gap = first - second

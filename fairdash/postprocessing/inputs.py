@@ -51,7 +51,6 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
 
 
 def _within(values: Array, score_type: str) -> NDArray[np.bool_]:
-    """Return which scores are of a type."""
     if score_type == "decision":
         return np.isin(values, (0.0, 1.0))
     return (values >= (-1 if score_type == "margin" else 0)) & (values <= 1)

@@ -109,7 +109,6 @@ def trial_key(
 
 
 def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
-    """Return the full parameters at every point of a grid."""
     check_one_of("method", grid.method, CATALOG)
     method = CATALOG[grid.method]
     method.check_names(dict.fromkeys(grid.params, 0))
@@ -133,7 +132,6 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
 
 
 def _hash_of(content: Any) -> str:
-    """Return the hash of canonical JSON."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()[:32]
 

@@ -199,7 +199,6 @@ def pairs_of(
 
 
 def _features_of(dataset_id: str, model: Setting) -> tuple[str, ...]:
-    """Return the columns that a model reads."""
     if trials.is_own(model):
         return tuple(model_of(dataset_id, model.trials[0], _HALF).rows.features)
     return store().dataset(dataset_id).roles.features

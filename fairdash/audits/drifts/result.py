@@ -254,7 +254,6 @@ class DriftResult:
         )
 
     def _both(self) -> list["pd.Series[float]"]:
-        """Return the numbers of the model in detail on both tables."""
         half = len(self.points) // 2
         return [self.points.iloc[place] for place in (0, half)]
 
@@ -272,7 +271,6 @@ class DriftResult:
         return f"Accuracy {verb} by {number(100 * abs(float(moved.value)), 1)} points."
 
     def _caption(self) -> str:
-        """Say what is drawn of the gaps, and what is not estimable."""
         inside = self.changes.iloc[1:]
         n, several = (
             int(inside["estimable"].sum()),

@@ -130,7 +130,6 @@ def drift(
 def _scored(
     store: Store, dataset_id: str, setting: Setting, seed: int
 ) -> tuple[PortableModel, float]:
-    """Return a model, and the score above which it decides 1."""
     trials = [trial for trial in setting.trials if trial.seed == seed]
     if not trials:
         raise ValueError(

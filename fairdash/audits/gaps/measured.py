@@ -165,7 +165,6 @@ def local_by_measure(
 def _model_row(
     model: Setting, table: pd.DataFrame, measure: str, trials: Sequence["_Trial"]
 ) -> dict[str, Any]:
-    """Return the row of a model in `LocalResult`."""
     row: dict[str, Any] = {
         "label": model.label,
         "method": model.method,
@@ -319,7 +318,6 @@ def _ratio_of(
 def _values(
     store: Store, model: Setting, dataset_id: str, measure: str
 ) -> "pd.Series[float]":
-    """Return a measure by group, the mean over seeds."""
     trials = tested(store, model, dataset_id, _ALL)
     values = pd.concat([_by_group(trial, measure) for trial in trials])
     mean = values.groupby("group", sort=False)["value"].mean()

@@ -110,7 +110,6 @@ class Outcome:
 
 
 def _caption(row: Mapping[Any, Any], *notes: str) -> str:
-    """Say which rows and seeds, and what else there is to say."""
     n_seeds = int(row["n_seeds"])
     seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
     rows = plural(round(row["n"]), "test row")

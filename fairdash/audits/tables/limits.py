@@ -228,7 +228,6 @@ def check_policy(
 
 
 def _rows_of(limit: Limit, estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return the estimates that a limit is about."""
     rows = estimates[estimates["measure"] == limit.estimate]
     inside = rows["subgroup"].notna()
     rows = rows[inside if limit.subgroup else ~inside]

@@ -215,7 +215,6 @@ def _selected(
 def _intervals(
     counts: pd.DataFrame, included: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of each ratio to the most selected category."""
     low, high = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
     used = counts[included]
     if len(used) < 2:

@@ -124,7 +124,6 @@ class OutcomesAudit:
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with names for a reader."""
     shown = table[[name for name in _NAMES if name in table]].rename(columns=_NAMES)
     shown["Measure"] = shown["Measure"].map(catalog.MEASURE_NAMES)
     shown["Outcome"] = shown["Outcome"].replace("", "all rows")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
@@ -78,8 +77,7 @@ def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
     A category is scored by the rate of the outcome in its level; levels of fewer than
     ten rows, whose rate is mostly the row itself, get the overall rate.
     """
-    positives = int(y.sum())
-    if positives in (0, len(y)):
+    if y.min() == y.max():
         return 0.5
     if is_number(column):
         score = column.to_numpy(dtype=float)
@@ -89,11 +87,8 @@ def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
         sums = np.bincount(codes, weights=y, minlength=len(labels))
         rates = np.where(counts >= LEVEL_ROWS, sums / np.maximum(counts, 1), y.mean())
         score = rates[codes]
-    rank_sum = rankdata(score)[y == 1].sum()
-    area = (rank_sum - positives * (positives + 1) / 2) / (
-        positives * (len(y) - positives)
-    )
-    return float(max(area, 1 - area))
+    area = float(roc_auc_score(y, score))
+    return max(area, 1 - area)
 
 
 def rank_proxies(

@@ -154,14 +154,12 @@ def _rewound(file: IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def _digest(spec: SweepSpec) -> str:
-    """Return the sha256 of the table that a run is on."""
     if spec.data.sample:
         return reading.table_digest(SAMPLES[spec.data.sample].path)
     return str(spec.data.table)
 
 
 def _sample(spec: SweepSpec, digest: str, path: Path) -> _Table:
-    """Read the table of a sample."""
     if not spec.data.sample:
         raise ValueError(
             f"it names its table by the sha256 {digest[:12]}…; add that file first, on "

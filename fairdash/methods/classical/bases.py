@@ -161,7 +161,6 @@ def stored(model: Any) -> Scorer:
 
 
 def _forest(model: Any) -> Forest:
-    """Return a random forest of scikit-learn as arrays."""
     trees = [grown.tree_ for grown in model.estimators_]
     return joined_trees(trees, [tree.value[:, 0, 1] for tree in trees])
 
@@ -187,7 +186,6 @@ def joined_trees(trees: Sequence[Any], values: Sequence[Float]) -> Forest:
 
 
 def _boosted(model: Any) -> Boosted:
-    """Return gradient boosting of scikit-learn as arrays."""
     trees = [predictor.nodes for (predictor,) in model._predictors]
     sizes = [len(nodes) for nodes in trees]
     first = np.cumsum([0, *sizes])[:-1]

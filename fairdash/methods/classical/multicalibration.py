@@ -106,7 +106,6 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
         return self._positive(X, codes)
 
     def _fitted(self, rows: TrainingRows) -> Any:
-        """Return a base model of some rows."""
         return fit_base(self._base(rows), rows.X, rows.target, rows.weight)
 
     def _rounds(

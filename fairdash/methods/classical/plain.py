@@ -94,7 +94,6 @@ class CarriesBase(OneByOne):
     random_state: Any = vary(RANDOM_STATE, doc="Of the base model, if it draws.")
 
     def _base(self, rows: TrainingRows) -> Any:
-        """Return an unfitted base model."""
         return base_model(
             self.estimator,
             alpha=self.alpha,

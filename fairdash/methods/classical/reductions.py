@@ -178,7 +178,6 @@ def _fitted(predictor: Any) -> Any:
 
 
 def _mixture(models: Sequence[Any], shares: Float) -> Mixture:
-    """Return a random choice among models as arrays."""
     parts = [
         Constant(np.array([model])) if isinstance(model, float) else stored(model)
         for model in models

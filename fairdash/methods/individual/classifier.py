@@ -177,7 +177,6 @@ class FairMetricClassifier(StackedClassifier):
             )
 
     def _names(self) -> tuple[str, ...]:
-        """Return the names of the encoded columns."""
         named = self.feature_names
         if named is None:
             named = getattr(
@@ -191,7 +190,6 @@ class FairMetricClassifier(StackedClassifier):
         return tuple(map(str, named))
 
     def _columns(self) -> list[str]:
-        """Return the columns named in text or as a list."""
         if isinstance(self.columns, str):
             return [name.strip() for name in self.columns.split(",") if name.strip()]
         return list(self.columns)

@@ -60,9 +60,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     with st.container(width="content"):
         pick_rule()
     corner = st.container(width="content")
-    with options:
-        options = more("Front and limit")
-    with options:
+    with options, more("Front and limit"):
         limit, limited, axes = _front_options(sweep)
     place = current(sweep, limit, limited)
     method = str(result.means["method"].iloc[place])

@@ -96,7 +96,6 @@ def certify(sweep: StoredSweep, state: Controls) -> None:
 
 
 def _limit(label: str, field: str, default: float) -> float:
-    """Draw the choice of the largest gap that a model may have."""
     limit: float = st.number_input(
         label,
         0.0,

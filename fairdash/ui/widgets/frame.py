@@ -273,7 +273,6 @@ def _menu(links_to: Address) -> None:
 
 
 def _title_row(question: str) -> DeltaGenerator:
-    """Draw the title and return the place beside it."""
     with st.container(
         horizontal=True,
         vertical_alignment="center",
