@@ -108,7 +108,6 @@ def _hover(cell: Spec) -> str:
 
 
 def _extremes(shown: pd.DataFrame, names: list[str]) -> list[Spec]:
-    """Name the dots with the largest and the smallest mean weight."""
     if not names:
         return []
     order = np.argsort(shown["mean_ratio"].to_numpy())

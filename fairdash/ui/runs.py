@@ -199,6 +199,13 @@ def _card(run: RunRecord, facts: Sequence[str]) -> None:
         open_page(_TRAIN, run=run.id, data=run.dataset_id)
 
 
+def note_old_link() -> None:
+    """Say what replaces the share links of earlier versions, if one was followed."""
+    if st.query_params.keys() & {"shared", "snapshot"}:
+        words = "Ask its sender for a bundle of the run, or for its report as a file."
+        problem("This link opens nothing any more", words)
+
+
 def import_bundle() -> None:
     """Draw the upload of runs that were exported elsewhere; the first one is opened."""
     with st.popover("Import runs", icon=":material/upload:"):

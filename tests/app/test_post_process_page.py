@@ -98,7 +98,7 @@ def test_before_and_after_accept_the_share_of_the_rule(visit, run_id):
     cut = np.sort(margins[validation])[-25]  # a fifth of 120 rows is above it
     before = margins[test] > cut
     _, (_, gap) = expected(run_id, gamma=0.1, target_rate=0.2)
-    assert numbers(page)[GAP] == f"{gap:.3f}"
+    assert numbers(page)[GAP] == f"{100 * gap:.1f} pt"
     uncorrected = page.dataframe[0].value.set_index("Method").loc["No correction"]
     right = (before == dataset.y[test]).mean()
     assert uncorrected[["Decided 1", "Accuracy"]].tolist() == [before.mean(), right]

@@ -76,6 +76,8 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
         numbers(page)["Largest local gap"] == f"{100 * road['test_worst_1_di']:.1f} pt"
     )
     assert page.metric[0].delta.endswith("pt")
+    page.query_params["opened"] = "training"
+    page.run()
     assert figures(page) == 2  # loss, what changed
 
 
@@ -183,7 +185,7 @@ def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_co
 def test_a_base_model_of_which_scores_alone_are_kept_opens_on_every_page(
     visit, dataset_id, monkeypatch, page_names
 ):
-    for module in ("plain", "reductions"):
+    for module in ("plain", "hardt"):
         name = f"fairdash.methods.classical.{module}.stored"
         monkeypatch.setattr(name, scorers.Unkept)
     params = {"estimator": "gradient_boosting"}

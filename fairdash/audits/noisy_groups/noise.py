@@ -169,7 +169,6 @@ def _independent(groups: Labels, unit: Places | None) -> NDArray[np.int64]:
 
 
 def _complete(frame: pd.DataFrame, column: str) -> Labels:
-    """Return the labels of a column that has a value in every row."""
     missing = np.flatnonzero(frame[column].isna())
     if len(missing):
         message = f"Column {column!r} has no value in {len(missing)} rows"

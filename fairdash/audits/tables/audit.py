@@ -239,7 +239,6 @@ def _counts(
 
 
 def _blocks(part: Audit) -> list[pd.DataFrame]:
-    """Return what an audit measured, as long tables of one form."""
     whole = {"subgroup": None, "reason": ""}
     ends = {"ci_low": "low", "ci_high": "high"}
     rates = part.by_group.rename(columns=ends).assign(**whole, reference=None)

@@ -166,7 +166,6 @@ def pack_runs(
 
 
 def _arrays(artifact: Artifact, *, rows: bool) -> Arrays:
-    """Return what is kept of a model, by name."""
     arrays, ratio, ratios = artifact.network(), artifact.ratio(), None
     if rows:
         arrays[SCORES] = artifact.scores()

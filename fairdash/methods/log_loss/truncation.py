@@ -44,7 +44,8 @@ def scales(
             message = (
                 f"Group {empty} has no rows with outcome class {outcomes[0]}, so "
                 f"{constraints} compares nothing; leave the group "
-                "out, join it with another, or use demographic_parity."
+                "out, join it with another, or use demographic_parity. "
+                "Rows whose sample_weight is 0 do not count."
             )
             raise ValueError(message)
         for group in range(1, len(groups)):

@@ -51,7 +51,7 @@ class Side(NamedTuple):
             message = (
                 f"Group {empty} has no rows with outcome {self.outcomes[0]}, so its "
                 f"{RATE_NAMES[self.rate]} is not defined; exclude the group or join it "
-                "with another."
+                "with another. Rows whose sample_weight is 0 do not count."
             )
             raise ValueError(message)
 
