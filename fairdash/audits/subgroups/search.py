@@ -325,8 +325,8 @@ def _raise(largest: Float, sums: Float) -> None:
     if not over.any():
         return
     at, time = np.nonzero(over)
-    one = sums[at, :, time]
-    exact = studentised(*np.stack([both[at] - one, one], axis=-1).transpose(1, 2, 0))
+    own = sums[at, :, time]
+    exact = studentised(*np.stack([both[at] - own, own], axis=-1).transpose(1, 2, 0))
     np.maximum.at(largest, time, exact)
 
 

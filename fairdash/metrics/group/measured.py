@@ -91,9 +91,9 @@ class Measured(NamedTuple):
     ) -> "Measured":
         """Check what a measure is computed from; see `measure_by_group`."""
         costs = error_costs(measure)
-        known = (*MEASURES, COST, *NUMBER_MEASURES, *RANKING_MEASURES)
+        names = (*MEASURES, COST, *NUMBER_MEASURES, *RANKING_MEASURES)
         if costs is None:
-            check_one_of("measure", measure, known)
+            check_one_of("measure", measure, names)
         kind, scored = measure_of(measure), measure in SCORE_MEASURES
         if kind.outcome != "classes":
             predicted = finite_numbers("y_pred", y_pred)
