@@ -54,7 +54,7 @@ def test_models_are_certified_on_the_test_rows_of_each_seed(run):
         tv_certificate(y, decided, groups[test], 0.1)["worst_violation"].max()
         for test, y, decided in seeds
     ]
-    assert f"{100 * np.mean(worst):.1f}" in done.stdout
+    assert f"{100 * max(worst):.1f}" in done.stdout
 
 
 @pytest.mark.parametrize(

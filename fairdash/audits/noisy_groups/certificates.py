@@ -75,22 +75,21 @@ def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decision
 
 @dataclass(frozen=True, eq=False)
 class RadiusCurve:
-    """The exact worst case of one model at every radius, averaged over seeds.
+    """The exact worst case of one model at every radius, the largest of all seeds.
 
     Attributes
     ----------
     radii : list of float
         In steps of .001 from 0 to how far any true group can be from its noisy one on
-        these rows, to 0.6 where that is not limits.
-    largest, held : list
-        Largest violation of any group at each radius, and whether it is at most 0 for
-        every seed.
+        these rows, to 0.6 where that is not known.
+    largest : list of float
+        Largest violation of any group and seed at each radius.
     reach : float
         How far any true group can be exactly, with 95 % confidence, which the last step
-        rounds up; NaN where that is not limits.
+        rounds up; NaN where that is not known.
     soft : list of float
         By seed the largest violation over all memberships that agree with the noise,
-        with 95 % confidence; empty where nothing is limits.
+        with 95 % confidence; empty where P(G | Ĝ) is not known.
     status : str
         Of `Decisions`, the first that any seed has.
     """
@@ -98,7 +97,6 @@ class RadiusCurve:
     label: str
     radii: list[float]
     largest: list[float]
-    held: list[bool]
     reach: float
     soft: list[float]
     n_seeds: int
@@ -107,7 +105,8 @@ class RadiusCurve:
     @property
     def tolerated(self) -> float:
         """Largest radius at which the constraint is kept for every seed, else NaN."""
-        return self.radii[sum(self.held) - 1] if any(self.held) else float("nan")
+        kept = sum(violation <= 0 for violation in self.largest)
+        return self.radii[kept - 1] if kept else float("nan")
 
     @property
     def shown(self) -> float:
@@ -122,7 +121,7 @@ class RadiusCurve:
 
     @property
     def details(self) -> str:
-        """Say what knowing P(G | Ĝ) adds; nothing where it is not limits."""
+        """Say what knowing P(G | Ĝ) adds; nothing where it is not known."""
         if not self.soft:
             return ""
         sure = f"{CONFIDENCE:.0%} confidence"
@@ -156,8 +155,7 @@ def radius_curve(
     return RadiusCurve(
         label,
         radii.tolist(),
-        np.mean(largest, axis=0).round(6).tolist(),
-        (np.max(largest, axis=0) <= 0).tolist(),
+        np.max(largest, axis=0).tolist(),
         max(far, default=float("nan")),
         soft,
         len(seeds),
@@ -189,7 +187,7 @@ def promise_verdict(curve: RadiusCurve) -> str:
         return f"There is no promise to keep: the model {why}."
     if math.isnan(share):
         return "The promise is broken already, with every group recorded right."
-    if all(curve.held):
+    if curve.largest[-1] <= 0:
         far = percent(float(np.fmin(curve.reach, curve.radii[-1])))
         return f"The promise holds with {far} of any group recorded wrongly."
     if share < _NONE_WRONG:
