@@ -272,10 +272,8 @@ def _verdict(
 ) -> str:
     if status:
         return "The model does not tell people apart: this page says nothing of it."
-    first = (
-        f"For {percent(similar.share, 0)} of people the most similar other person is "
-        "decided otherwise."
-    )
+    part = "fewer than 1%" if similar.share < 0.01 else percent(similar.share, 0)
+    first = f"For {part} of people the most similar other person is decided otherwise."
     return brief(first, *_only_changed(changed, columns))
 
 

@@ -166,7 +166,7 @@ def weights_brief(
     rows = ""
     for row in top.clear.to_dict("records"):
         shares = percent(row["share_top"], 0), percent(row["share_all"], 0)
-        rows = f"The heaviest rows: {shares[0]} {row['trait']}, of all {shares[1]}."
+        rows = f"{row['trait']}: {shares[0]} of the heaviest rows, {shares[1]} of all."
     if correlation.low > 0 or correlation.high < 0:
         size = "more" if correlation.value > 0 else "less"
         return brief(f"Subgroups with larger gaps got {size} weight.", rows)
