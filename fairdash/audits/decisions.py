@@ -329,7 +329,6 @@ def _check_decisions(pred: Any) -> None:
 def _every(
     measures: Iterable[str], table: Callable[[str], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return the tables of all measures as one, with the measure first."""
     tables = [table(measure).assign(measure=measure) for measure in measures]
     whole = pd.concat(tables, ignore_index=True)
     return whole[["measure", *whole.columns.drop("measure")]]

@@ -311,7 +311,6 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
 
 
 def _once(people: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs without those that are listed from the other side already."""
     ends = people[["row", "other"]].to_numpy()
     both = pd.DataFrame(np.sort(ends, axis=1), index=people.index)
     twice = both.duplicated() & (ends[:, 0] != ends[:, 1])

@@ -353,7 +353,6 @@ def nearest_rows(
 
 
 def _squared(rows: Float, others: Float) -> Float:
-    """Return squared distances of all rows to all others, (n, m)."""
     cross = rows @ others.T
     squared = (rows**2).sum(1)[:, None] - 2 * cross + (others**2).sum(1)
     return np.asarray(np.maximum(squared, 0), np.float64)

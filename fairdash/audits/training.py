@@ -114,7 +114,6 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
 
 
 def _headline(run: RunRecord) -> dict[str, Any]:
-    """Return the test metrics of the method the run was about, or nothing."""
     done = [entry for entry in run.summary if entry["finished"]]
     return min(done, key=lambda entry: entry["method"] == BASELINE, default={})
 

@@ -146,7 +146,6 @@ def quantile_cuts(column: "pd.Series[Any]", n_bins: int) -> tuple[float, ...]:
 
 
 def _open_ends(counts: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the first and last bin after sparse ends are merged into them."""
     share = np.cumsum(counts) / counts.sum()
     from_above = np.cumsum(counts[::-1]) / counts.sum()
     first = int(np.argmax(share >= TAIL_SHARE))

@@ -154,7 +154,6 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     def _fit(self, samples: Samples) -> None: ...
 
     def _refuse(self, unknown: Mapping[str, object]) -> None:
-        """Raise TypeError for arguments that ``fit`` does not take."""
         name = type(self).__name__
         if "sample_weight" in unknown:
             raise TypeError(f"{name} takes no `sample_weight`: {self._no_weights}.")

@@ -238,7 +238,6 @@ def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:
 
 
 def _documented(text: str, params: tuple[Param, ...]) -> str:
-    """Return a docstring with the list of parameters before its first section."""
     entries = "\n".join(declared.documentation() for declared in params)
     section = f"Parameters\n----------\n{entries}\n"
     lines = inspect.cleandoc(text).split("\n")

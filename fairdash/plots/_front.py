@@ -110,7 +110,6 @@ def plot_front(
 
 
 def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
-    """How many settings keep the limit, on validation and on test rows."""
     within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
         f"{within} of {len(models)} keep the {gap} within {gap_size(limit)} on "

@@ -156,7 +156,6 @@ def plot_local_di(
 def _describe(
     table: pd.DataFrame, models: pd.DataFrame, style: Callable[[float], str]
 ) -> str:
-    """Alt text: the worst subgroup and the gap over all rows of every model."""
     parts = []
     for row in records(models):
         own = table[(table["label"] == row["label"]) & table["estimable"]]
@@ -191,7 +190,6 @@ def _hover(
 
 
 def _true_gaps(places: dict[str, float], truth: Mapping[str, float]) -> list[Spec]:
-    """Return the quiet marks of true gaps, in the rows that are drawn."""
     drawn = {name: gap for name, gap in truth.items() if name in places}
     if not drawn:
         return []
@@ -221,7 +219,6 @@ def _counts(
     groups: tuple[str, ...],
     feature: str,
 ) -> list[Spec]:
-    """Return the bars of how many rows each group has in each subgroup."""
     bars = []
     for group, colour in group_colours(groups).items():
         own, label = cells[cells["group"] == group], group_label(feature, group)

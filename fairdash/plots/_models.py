@@ -78,7 +78,6 @@ def _describe(table: pd.DataFrame) -> str:
 
 
 def _names(table: pd.DataFrame) -> list[str]:
-    """Return the labels, those of models that do not decide marked."""
     return [
         f"{row['label']} (constant)" if row.get("constant", 0) > 0.5 else row["label"]
         for row in records(table)

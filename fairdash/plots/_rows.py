@@ -272,7 +272,6 @@ def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
 
 
 def _joins(marks: pd.DataFrame, at: Any, series: Sequence[Series]) -> list[Spec]:
-    """Return a line through the marks of each row in the first panel."""
     first = np.array([series[i].panel == 0 for i in marks["series"]], bool)
     joined = marks.assign(at=at)[first & marks["value"].notna()]
     x: list[float | None] = []
@@ -285,7 +284,6 @@ def _joins(marks: pd.DataFrame, at: Any, series: Sequence[Series]) -> list[Spec]
 
 
 def _reference(kind: Series, rows: Spec, axis: str) -> Spec:
-    """Return a dashed line across all rows, toggled with the marks of its series."""
     return scatter(
         [kind.reference, kind.reference],
         rows["range"],

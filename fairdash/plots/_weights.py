@@ -81,7 +81,6 @@ def plot_ratio_against_di(
 
 
 def _describe(shown: pd.DataFrame, related: Any) -> str:
-    """Alt text: the correlation and the subgroup with the largest mean weight."""
     start = f"Mean weight against the gap of {len(shown)} subgroups: correlation "
     start += f"{number(related.value, 2)} ({between(related.low, related.high, 2)})"
     if shown.empty:
@@ -92,7 +91,6 @@ def _describe(shown: pd.DataFrame, related: Any) -> str:
 
 
 def _headline(low: float, high: float) -> str:
-    """Say whether weights went where the gaps are, beyond the interval."""
     if np.isnan(low) or np.isnan(high):
         return "Too few subgroups to relate weights and gaps"
     if low > 0:

@@ -123,7 +123,6 @@ class Report(NamedTuple):
 
 
 def _beside(before: pd.DataFrame, after: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Return values with their intervals before and after, row by row."""
     columns = {}
     for when, table in (("before", before), ("after", after)):
         columns[when] = table[value]
@@ -202,7 +201,6 @@ class PostProcessor(BaseEstimator, ABC):
         """Check parameters and return the rule of every group of ``rows``."""
 
     def _rates(self, rows: ScoredRows) -> list[float]:
-        """Return the share of positive decisions of every group of ``rows``."""
         rates = []
         for k, rule in enumerate(self.rules_.values()):
             own = rows.codes == k

@@ -129,7 +129,6 @@ class HardtThreshold(PostProcessor):
 
 
 def _parity(groups: Sequence[Operating]) -> list[Rule]:
-    """Return the rules at the common positive rate that is most often right."""
     axes = [(g.true + g.false) / (g.true[-1] + g.false[-1]) for g in groups]
     rates = np.unique(np.concatenate(axes))
     right = [
@@ -240,7 +239,6 @@ class RejectOption(PostProcessor):
 
 
 def _above(width: ArrayLike) -> np.ndarray:
-    """Return the smallest margins outside the critical region."""
     return np.nextafter(width, np.inf)
 
 

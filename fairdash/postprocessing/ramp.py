@@ -248,7 +248,6 @@ class CovarianceRamp(BaseEstimator):
 
 
 def _labels(subgroups: ArrayLike, like: Any) -> "pd.Series[Any]":
-    """Return the names of the subgroups of all rows, missing ones missing."""
     column = pd.Series(np.asarray(subgroups, dtype=object))
     check_lengths(like, column)
     return value_labels(column)

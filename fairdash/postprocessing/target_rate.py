@@ -10,6 +10,9 @@ from scipy.optimize import brentq
 from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.kernels import SortedScores
 
+_COARSE = 1000  # bends of a kind that are looked at first
+_ROUNDING = 1e-9  # of a gain, as a share of the weights
+
 
 class ByOutcome(NamedTuple):
     """Scores of one group, those of either outcome sorted on their own."""
@@ -22,6 +25,11 @@ class ByOutcome(NamedTuple):
         """The sum of the weights."""
         return self.negative.total + self.positive.total
 
+    def ends(self, gamma: float) -> tuple[float, float]:
+        """Return the starts at which everybody and nobody is decided positive."""
+        values = [side.scores[[0, -1]] for side in self if len(side.scores)]
+        return float(np.min(values)) - gamma, float(np.max(values))
+
 
 def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     r"""Rate with the highest expected accuracy on the fitting sample, exactly.
@@ -29,25 +37,83 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     With demographic parity, the expected accuracy
     :math:`\sum_i w_i (2 y_i - 1) h_i` is piecewise linear in the rate, so its global
     maximum lies at a bend: a :math:`\rho` at which the ramp of some group starts or
-    ends at one of its scores. Of several the lowest is returned.
+    ends at one of its scores. No slope exceeds the sum of the weights, so a few bends
+    bound where the maximum can be, and only there all are looked at. Of several the
+    lowest is returned.
     """
-    curves = [_rate_and_gain(group, gamma) for group in groups]
-    rates = np.unique(np.concatenate([rate for rate, _ in curves]))
+    coarse = [_Curve.of(group, gamma, *group.ends(gamma), _COARSE) for group in groups]
+    low, high = _promising(coarse, [group.total for group in groups])
+    curves = [
+        _Curve.of(group, gamma, *curve.starts_between(low, high))
+        for group, curve in zip(groups, coarse, strict=True)
+    ]
+    rates = np.unique(np.concatenate([[low, high], *(curve.rate for curve in curves)]))
+    rates = rates[(low <= rates) & (rates <= high)]
+    return float(rates[np.argmax(_gain(curves, rates))])
+
+
+class _Curve(NamedTuple):
+    """Some starts of a group's ramp, falling, with rate and gain, w (2y - 1) h."""
+
+    starts: Array
+    rate: Array
+    gain: Array
+
+    @classmethod
+    def of(
+        cls,
+        group: ByOutcome,
+        gamma: float,
+        low: float,
+        high: float,
+        most: int | None = None,
+    ) -> "_Curve":
+        """Return it at bends between two starts, and at these; at about ``most``."""
+        bends = [np.array([low, high])]
+        for side in group:
+            for shift in (0.0, gamma):
+                first, last = np.searchsorted(side.scores, [low + shift, high + shift])
+                step = max(1, (last - first) // most) if most else 1
+                bends.append(side.scores[first:last:step] - shift)
+        starts = -np.unique(-np.concatenate(bends))
+        positive, negative = (
+            side.sum_h(starts, gamma) for side in (group.positive, group.negative)
+        )
+        rate = np.maximum.accumulate((positive + negative) / group.total)
+        return cls(starts, rate, positive - negative)
+
+    def starts_between(self, low: float, high: float) -> tuple[float, float]:
+        """Return the two starts nearest to rates that lie within, the lower first."""
+        first = max(int(np.searchsorted(self.rate, low, "right")) - 1, 0)
+        last = int(np.searchsorted(self.rate[:-1], high))
+        return float(self.starts[last]), float(self.starts[first])
+
+
+def _gain(curves: Sequence[_Curve], rates: Array) -> Array:
     gain = np.zeros(len(rates))
     for curve in curves:  # one by one: of many groups all at once fill the memory
-        gain += np.interp(rates, *curve)
-    return float(rates[np.argmax(gain)])
+        gain += np.interp(rates, curve.rate, curve.gain)
+    return gain
 
 
-def _rate_and_gain(group: ByOutcome, gamma: float) -> tuple[Array, Array]:
-    """Return rate and sum of w (2y - 1) h at all bends of a group, by rising rate."""
-    scores = np.concatenate([side.scores for side in group])
-    starts = -np.unique(-np.concatenate([scores, scores - gamma]))
-    positive, negative = (
-        side.sum_h(starts, gamma) for side in (group.positive, group.negative)
-    )
-    rate = np.maximum.accumulate((positive + negative) / group.total)
-    return rate, positive - negative
+def _promising(
+    curves: Sequence[_Curve], totals: Sequence[float]
+) -> tuple[float, float]:
+    """Return the rates between which the gain can be largest.
+
+    Between two of its points, w apart in rate, a group's gain differs from the line
+    through them by at most w / 2 times its weight.
+    """
+    rates = np.unique(np.concatenate([curve.rate for curve in curves]))
+    room = np.full(len(rates) - 1, _ROUNDING * sum(totals))
+    for curve, total in zip(curves, totals, strict=True):
+        after = np.searchsorted(curve.rate, (rates[1:] + rates[:-1]) / 2)
+        after = after.clip(1, len(curve.rate) - 1)  # rounded rates may be below 0
+        room += (curve.rate[after] - curve.rate[after - 1]) * total / 2
+    gain = _gain(curves, rates)
+    ends = np.maximum(gain[1:], gain[:-1])
+    spans = np.flatnonzero(ends + room >= (ends - room).max())
+    return float(rates[spans[0]]), float(rates[spans[-1] + 1])
 
 
 def by_outcome(

@@ -216,7 +216,6 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
 
 
 def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
-    """Return all settings, those on the fronts first: validation beside test rows."""
     result = sweep.result
     points = result.points((_WORST, "accuracy"), subject.spec.di_limit)
     columns: dict[str, object] = {"Setting": points["label"]}

@@ -153,7 +153,6 @@ class Door:
             raise Refused(403, "A page of another server may not do this.")
 
     def _is_open(self, request: HTTPConnection) -> bool:
-        """Return whether a request needs no session where there is a login."""
         return request.scope["type"] == "http" and request.scope["path"] in OPEN
 
     def _begin(
@@ -248,7 +247,6 @@ async def _refuse(
 
 
 def _wants_page(request: HTTPConnection) -> bool:
-    """Return whether a browser asks for a page, and not for a part of one."""
     accepted = request.headers.get("accept", "")
     return request.scope.get("method") in ("GET", "HEAD") and "text/html" in accepted
 

@@ -226,7 +226,6 @@ class Database:
         connection.execute(statement, values)
 
     def _make_tables(self) -> None:
-        """Make the tables of a new database; refuse those of another version."""
         with self.reading() as connection:
             form = _form(connection)
         if form is None:

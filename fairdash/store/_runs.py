@@ -266,7 +266,6 @@ def _open_run(run_id: str) -> sa.Update:
 
 
 def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
-    """Return one entry per method: counts and the mean of the test metrics."""
     query = (
         sa.select(TRIALS.c.method, RUN_TRIALS.c.status, RUN_TRIALS.c.row)
         .join(TRIALS, TRIALS.c.key == RUN_TRIALS.c.key)

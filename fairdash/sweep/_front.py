@@ -131,7 +131,6 @@ def select(
 
 
 def _costs(rows: pd.DataFrame, axes: tuple[str, str]) -> NDArray[np.float64]:
-    """Return the values on both axes, turned so that smaller is better."""
     check_columns(rows, axes)
     signs = [-1.0 if is_gain(column) else 1.0 for column in axes]
     return rows[list(axes)].to_numpy(float) * signs

@@ -140,7 +140,6 @@ def as_axis(values: Any) -> Sequence[Any]:
 
 
 def _spelled(declared: Param, axis: Any) -> Any:
-    """Return the values of a linear or log axis, to six significant digits."""
     if not isinstance(axis, dict):
         return axis
     name = declared.name

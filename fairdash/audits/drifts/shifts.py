@@ -98,7 +98,6 @@ def _categories(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, 
 
 
 def _unseen(column: "pd.Series[Any]", training: "pd.Series[Any]") -> NDArray[np.bool_]:
-    """Flag values that no training row has; missing ones are not flagged."""
     if column_kinds.is_number(training):
         seen, values = _values(training), _values(column)
         if np.isnan(seen).all():

@@ -155,7 +155,6 @@ def _points(
     thresholds: Sequence[float],
     gaps: NDArray[np.float64],
 ) -> pd.DataFrame:
-    """Return quality and fairness of models on a table, one row each."""
     y = table.y if table.y is not None else np.zeros(table.n, np.int8)
     about: dict[str, Any] = {"sample_weight": table.weight, "cluster": table.unit}
     measured, statuses = [], []

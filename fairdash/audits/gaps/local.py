@@ -295,7 +295,6 @@ class LocalResult:
         return moved_brief(paired, self.label, "narrows", "widens", "the largest gap")
 
     def _rows(self) -> str:
-        """Return which rows, of how many seeds, numbers are of."""
         rows = "all rows" if self.rows == "row" else f"{self.rows}s"
         return f"mean of {self.n_seeds} seeds, {rows}" if self.n_seeds > 1 else rows
 
@@ -337,7 +336,6 @@ class LocalResult:
         return Drawing("plot_local_di", table, arguments, self.gaps)
 
     def _listed_changes(self) -> Listing | None:
-        """Return the paired changes against the first model, if there are any."""
         if self.changes is None:
             return None
         table = self.changes.rename(columns=_CHANGES)[list(_CHANGES.values())]
@@ -459,5 +457,4 @@ def not_estimable(local: pd.DataFrame) -> str:
 
 
 def _whole(n: float) -> str:
-    """Return a number of rows; that of a suppressed subgroup as a dash."""
     return count(int(n)) if np.isfinite(n) else UNDEFINED

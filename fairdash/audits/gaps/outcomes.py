@@ -159,7 +159,6 @@ def outcome(
 
 
 def _reference(main: Setting, chosen: Sequence[Setting]) -> Setting | None:
-    """Return the baseline with a seed of ``main``, if it is another model."""
     for setting in chosen:
         plain = setting is not main and setting.method == BASELINE
         if plain and share_seed(setting, main):

@@ -226,7 +226,6 @@ def promise_answer(
 
 
 def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
-    """Return the share tolerated, the worst case and what the records show."""
     share = min(share, curve.radii[-1])
     allowed = f"{in_points(slack)} points are allowed"
     tolerated = "none" if math.isnan(curve.tolerated) else percent(curve.tolerated)
@@ -262,7 +261,6 @@ def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
 def _soft(
     columns: tuple[Any, Any, Any], limits: Limits, question: Question
 ) -> pd.DataFrame:
-    """Return the soft certificate of outcomes, decisions and noisy groups."""
     assert limits.matrix is not None, "asked for where something is known"
     return soft_certificate(
         *columns,

@@ -306,7 +306,6 @@ def _more_by_units(
 def _values(
     y_pred: ArrayLike, y_true: ArrayLike | None, measure: str
 ) -> tuple[Mask, NDArray[np.int64]]:
-    """Return which rows a measure is about, and what it counts in each."""
     decided = counting.binary_vector("y_pred", y_pred)
     if y_true is None and measure != "selection_rate":
         raise ValueError(f"`y_true` is needed for {measure!r}.")
@@ -320,7 +319,6 @@ def _values(
 def _columns(
     frame: pd.DataFrame, columns: Sequence[str] | None, group: NDArray[np.int64]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the columns to search; the groups themselves are none."""
     names = list(frame.columns) if columns is None else list(columns)
     absent = [name for name in names if name not in frame]
     if absent:

@@ -331,7 +331,6 @@ def _raise(largest: Float, sums: Float) -> None:
 
 
 def _of_groups(sums: Float, n_groups: int, times: int) -> Float:
-    """Return sums of every group, (2, groups, conjunctions, times)."""
     others = sums[..., :-1].reshape(-1, 2, n_groups - 1, times).transpose(1, 2, 0, 3)
     first = sums[..., -1].T[:, None, :, None] - others.sum(1, keepdims=True)
     return np.concatenate([first, others], axis=1)

@@ -222,7 +222,6 @@ def _assurance(margin: intervals.Interval, share: float, level: float) -> float:
 def _paired(
     right: NDArray[Any], other: NDArray[Any], level: float
 ) -> intervals.Interval:
-    """Return the mean of a paired difference with its normal interval."""
     difference = right.astype(float) - other.astype(float)
     # two pseudo-rows, one each way: an interval of rows that all agree has a width
     padded = np.concatenate([difference, [1.0, -1.0]])

@@ -209,7 +209,6 @@ class _Counter:
 
 
 def _flags(option: str, text: str, frame: pd.DataFrame, counter: _Counter) -> Any:
-    """Return which rows have the value of "column=value"."""
     name, value = named_value(option, text, frame)
     labels = value_labels(frame[name])
     if not (labels == value).any():

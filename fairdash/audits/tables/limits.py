@@ -145,7 +145,6 @@ class PolicyCheck:
         )
 
     def _drawn(self) -> pd.DataFrame:
-        """Return one row per estimate as `fairdash.plots.plot_limits` takes them."""
         rows = []
         for judged in self.judged:
             limit = self.policy.limits[judged.limit]

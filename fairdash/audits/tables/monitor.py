@@ -226,7 +226,6 @@ class Watch:
         )
 
     def _drawn(self) -> pd.DataFrame:
-        """Return one row per batch and limit, as `fairdash.plots.plot_limits` reads."""
         table = self.table()
         bounds = {
             limit.words: limit.at_least if limit.at_most is None else limit.at_most
@@ -300,7 +299,6 @@ def _by_period(
 
 
 def _joined(frame: pd.DataFrame, later: pd.DataFrame, monitor: Monitor) -> pd.DataFrame:
-    """Return the rows with the outcomes that have come for them so far."""
     key = str(monitor.key)
     for table in (frame, later):
         check_one_of("--key", key, list(map(str, table)))

@@ -299,7 +299,6 @@ class _Check:
 
 
 def _scores(arrays: Arrays, X: Any, group: Any) -> NDArray[np.float32]:
-    """Return the scores of a model; ValueError where its arrays make none."""
     try:
         scores = scorer_of(arrays).positive(X, group).astype(np.float32)
     except (ArithmeticError, LookupError, TypeError) as error:
@@ -310,7 +309,6 @@ def _scores(arrays: Arrays, X: Any, group: Any) -> NDArray[np.float32]:
 
 
 def _fits(result: Arrays, spec: SweepSpec, dataset: Dataset, trial: Trial) -> bool:
-    """Return whether scores and weights are of these rows."""
     scores: Any = result[SCORES]
     rows = training_rows(dataset, trial.seed, spec.train_rows, fold=trial.fold)
     weights: list[Any] = [result[name] for name in (RATIO, RATIOS) if name in result]

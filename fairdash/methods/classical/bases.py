@@ -35,7 +35,6 @@ class Base(NamedTuple):
 
 
 def _optional(module: str, name: str, label: str, **settings: Any) -> Base:
-    """Return a classifier of a library that is not part of fairdash."""
 
     def make() -> Any:
         if find_spec(module) is None:

@@ -111,7 +111,6 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
     def _rounds(
         self, rows: TrainingRows, p: Float, fit: Codes, held: Codes
     ) -> list[tuple[Any, Float]]:
-        """Return trees with the log odds of their nodes, up to the best round."""
         X, target, codes, _ = rows
         each = rows.each
 

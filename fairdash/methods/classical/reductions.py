@@ -171,7 +171,6 @@ def _moment(constraints: str, weight: Float | None, **bounds: float) -> Any:
 
 
 def _fitted(predictor: Any) -> Any:
-    """Return a fitted base model, or the constant decision that took its place."""
     if isinstance(predictor, OnAllRows):
         return predictor.fitted
     return float(predictor.predict(np.zeros((1, 1)))[0])

@@ -213,7 +213,6 @@ class StackedNetwork:
         return outputs[-1]
 
     def _buffers_for(self, n_rows: int) -> tuple[list[Tensor], list[Tensor]]:
-        """Return the output and gradient buffers for batches of ``n_rows``."""
         if n_rows not in self._buffers:
             gradients = self._new_outputs(n_rows)[:-1]
             self._buffers[n_rows] = self._new_outputs(n_rows), gradients

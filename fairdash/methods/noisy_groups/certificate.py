@@ -148,7 +148,6 @@ def _sides(constraints: str, slack: float) -> tuple[Side, ...]:
 
 
 def _overall(side: Side, outcome: Labels, decision: Labels) -> float:
-    """Return the rate of all rows; NaN when there is none that it is over."""
     chosen = decision[side.rows(outcome)]
     return float(chosen.mean()) if len(chosen) else float("nan")
 

@@ -148,7 +148,6 @@ class GameClassifier(NoisyGroupsClassifier):
     )
 
     def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
-        """Return one opponent for each side of the rows, for all models at once."""
         return [GivenGroups(side) for side in rows.sides]
 
     def _violations(

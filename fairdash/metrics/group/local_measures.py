@@ -189,7 +189,6 @@ class LocalValues:
         )
 
     def _apart(self, value: Array) -> Array:
-        """Return the largest difference along the last axis of values there are."""
         apart = _largest(value) + _largest(-value)
         several = (~np.isnan(value)).sum(axis=-1) > 1
         return np.where(several, apart, np.nan)

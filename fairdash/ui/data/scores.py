@@ -30,7 +30,6 @@ def list_own_scores() -> None:
 
 
 def _rows(data: str, added: Sequence[ScoresRecord]) -> None:
-    """Draw the own scores of a data set, each with what can be done with it."""
     by_score: dict[ScoreColumn | None, ScoresRecord] = {row.score: row for row in added}
     for model in trials.own_models(store(), data):
         record = by_score.get(trials.score_of_key(model.trials[0].key))

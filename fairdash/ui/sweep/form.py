@@ -87,7 +87,6 @@ class FormFields(Fields):
 
 
 def _methods() -> list[str]:
-    """Draw the methods that can be swept over, and return the chosen ones."""
     swept = grids.swept_methods()
 
     def read(text: str) -> list[str]:
@@ -107,7 +106,6 @@ def _methods() -> list[str]:
 
 
 def _constraint(methods: Sequence[str]) -> dict[str, Any]:
-    """Draw the choice of a constraint, if a method has one; return it by its name."""
     params = [p for key in methods for p in CATALOG[key].params if p.name == _CRITERION]
     if not params:
         return {}

@@ -49,7 +49,6 @@ def draw_sliders(sweep: StoredSweep, state: Controls) -> None:
 
 
 def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
-    """Return the numbers of every setting of a method, wherever the sliders stand."""
     result = sweep.result
     axes = result.axes(state.method)
     params = {param.name: param for param in CATALOG[state.method].params}

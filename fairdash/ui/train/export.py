@@ -46,7 +46,6 @@ def export_run(view: View) -> None:
 
 
 def _score_report(dataset_id: str) -> None:
-    """Offer the report of a data set's own scores, where there is no run."""
     download(
         "Report (HTML)",
         lambda: score_report(store(), dataset_id).to_html(),
@@ -58,7 +57,6 @@ def _score_report(dataset_id: str) -> None:
 
 
 def _export_model(snapshot: Snapshot) -> None:
-    """Offer the report of a run, and the model looked at as a file."""
     run_id, chosen = snapshot.run.id, selection()
     models = trials.known_models_of(store(), [run_id])
     if not models:

@@ -77,7 +77,6 @@ def show_run(snapshot: Snapshot) -> None:
 
 
 def _show_result(snapshot: Snapshot) -> None:
-    """Draw what changed with the models of the tray, those of earlier runs too."""
     data, page = snapshot.run.dataset_id, result_page("comparison", beside=False)
     trained = known_models(data, snapshot.run.id)
     with page.tray:

@@ -214,7 +214,6 @@ def missing(run: str | None, data: str | None) -> tuple[str, str] | None:
 
 
 def _stop_if_unsupported(run_id: str) -> None:
-    """Say that a run has models this version cannot open, and the way out."""
     run = store().run(run_id)
     gone = unsupported_methods(run.spec)
     if not gone:

@@ -108,7 +108,6 @@ def _draw(
 
 
 def _pin_others(models: Sequence[Setting], shown: Sequence[Setting]) -> None:
-    """Draw the choice of what is pinned, where there is more than is shown."""
     if len(models) < 2:
         return
     labels = {model.label: model.id for model in models}
