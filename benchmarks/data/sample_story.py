@@ -81,6 +81,19 @@ def _gap_of_women(values, frame, rows):
     return float(values[rows & women].mean() - values[rows & ~women].mean())
 
 
+def sure_gaps(data, decisions, frame, test, sample):
+    """Return what an audit of test rows is sure of inside subgroups."""
+    findings = fairdash.audit(
+        data.y[test],
+        decisions[test],
+        sensitive_features=data.sensitive_features[test],
+        subgroups=sample.subgroups,
+        frame=frame.iloc[test],
+        measures=["selection_rate"],
+    ).findings
+    return [gap for gap in findings if gap.subgroup and gap.sure]
+
+
 def told_on_tour(seed):
     """Return for each claim of the tour whether it is true of a fresh draw of Loans.
 
@@ -114,15 +127,7 @@ def told_on_tour(seed):
     youngest = [learned.pop("[20, 25)"), learned.pop("[25, 30)")]
     others = max(map(abs, learned.values()))
     before = plain.predict(X)
-    found = fairdash.audit(
-        data.y[test],
-        before[test],
-        sensitive_features=groups[test],
-        subgroups=sample.subgroups,
-        frame=frame.iloc[test],
-        measures=["selection_rate"],
-    ).findings
-    seen = {f.subgroup for f in found if f.sure and f.subgroup}
+    seen = {gap.subgroup for gap in sure_gaps(data, before, frame, test, sample)}
 
     inside = sample.planted_rows(frame)
     there = (inside & (groups == "Female"))[rows.train]
@@ -212,17 +217,8 @@ def main():
             more = () if name == "loans" else (inside,)
             plain, after = how(X, data.y, groups, rows, *more)
             test = rows.test
-            found = fairdash.audit(
-                data.y[test],
-                plain[test],
-                sensitive_features=groups[test],
-                subgroups=sample.subgroups,
-                frame=frame.iloc[test],
-                measures=["selection_rate"],
-            ).findings
-            where = [
-                f"{f.subgroup} ({f.value:+.2f})" for f in found if f.subgroup and f.sure
-            ]
+            sure = sure_gaps(data, plain, frame, test, sample)
+            where = [f"{gap.subgroup} ({gap.value:+.2f})" for gap in sure]
             seen = test[inside[test]]
             change = gap_change(
                 plain[seen], after[seen], sensitive_features=groups[seen]

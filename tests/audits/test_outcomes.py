@@ -34,6 +34,18 @@ def patients():
     return frame
 
 
+@pytest.fixture(scope="module")
+def grades(patients):
+    """Each class of the patients' progression against the rest."""
+    return tables.audit_outcomes(
+        "grade",
+        "predicted_grade",
+        kind="classes",
+        sensitive_features="sex",
+        frame=patients,
+    )
+
+
 def value(found, measure, group, outcome=""):
     rows = found.by_group
     rows = rows[(rows["measure"] == measure) & (rows["outcome"] == outcome)]
@@ -73,14 +85,7 @@ def test_numbers_are_those_of_metric_frame(patients):
     assert found.verdict.startswith("The mean prediction is ")
 
 
-def test_classes_are_each_held_against_the_rest(patients):
-    found = tables.audit_outcomes(
-        "grade",
-        "predicted_grade",
-        kind="classes",
-        sensitive_features="sex",
-        frame=patients,
-    )
+def test_classes_are_each_held_against_the_rest(patients, grades):
     for name in ("low", "middle", "high"):
         y, said = patients["grade"] == name, patients["predicted_grade"] == name
         frame = MetricFrame(
@@ -91,16 +96,16 @@ def test_classes_are_each_held_against_the_rest(patients):
         ).by_group
         share = said.groupby(patients["sex"]).mean()
         for group in "12":
-            assert value(found, "selection_rate", group, name) == share[group]
+            assert value(grades, "selection_rate", group, name) == share[group]
             for measure in frame:
-                assert value(found, measure, group, name) == pytest.approx(
+                assert value(grades, measure, group, name) == pytest.approx(
                     frame.loc[group, measure]
                 )
     low = np.where(patients["predicted_grade"] == "low", "yes", "no")
     two = tables.audit_outcomes(
         None, low, kind="classes", sensitive_features=patients["sex"]
     ).gaps
-    three = found.gaps[found.gaps["measure"] == "selection_rate"]
+    three = grades.gaps[grades.gaps["measure"] == "selection_rate"]
     three = three[three["outcome"] == "low"].iloc[0]
     two = two[two["outcome"] == "yes"].iloc[0]
     width = [row["ci_high"] - row["ci_low"] for row in (two, three)]
@@ -162,22 +167,15 @@ def test_pages_measure_numbers_and_ranks_inside_subgroups(patients, kept):
             )
 
 
-def test_a_column_of_predicted_classes_is_decisions_on_pages(patients, kept):
+def test_a_column_of_predicted_classes_is_decisions_on_pages(grades, kept):
     store, _, _, data = kept
     roles = store.dataset_record(data).roles
     model = trials.own_models(store, data)[-1]
     assert roles.scores[-1].positive == roles.positive
-    found = tables.audit_outcomes(
-        "grade",
-        "predicted_grade",
-        kind="classes",
-        sensitive_features="sex",
-        frame=patients,
-    )
     every = gaps.every_class(store, model, data)
     names = ["group", "reference"]  # a data set calls group 1 "sex 1"
     pd.testing.assert_frame_equal(
-        every.gaps.drop(columns=names), found.gaps.drop(columns=names)
+        every.gaps.drop(columns=names), grades.gaps.drop(columns=names)
     )
     assert every.verdict in score_report(store, data).to_html()
     column = ScoreColumn(column="said", kind="decision", positive=("low",))
