@@ -5,6 +5,8 @@ Needs the public tables: ``FAIRDASH_DATA`` or ``--data`` names the folder with
 
     python benchmarks/road_tables.py law [--seeds 5] [--weights 0 1 3] [--taus 0.3 0.7]
     python benchmarks/road_tables.py compas
+
+A seed that ``--out`` holds is not trained again.
 """
 
 import argparse
@@ -14,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from seed_rows import SeedRows
 
 from fairdash.datasets import (
     Roles,
@@ -102,8 +105,8 @@ def main():
         for weight in options.weights
         for tau in (options.taus if weight else options.taus[:1])
     ]
-    rows = []
-    for seed in range(options.seeds):
+    stored = SeedRows(options.out)
+    for seed in stored.missing(options.seeds):
         train, _, test = split(data, seed, fractions=(0.6, 0.2, 0.2))
         X = encode(data, train, scaling=setup["scaling"]).X
         models = (
@@ -127,13 +130,12 @@ def main():
             table = table.join(figures[list(names)].rename(columns=names))
         table["accuracy"] = figures["accuracy"]
         table["di"] = figures["demographic_parity_difference"]
-        rows.append(table)
-    if options.out:
-        pd.concat(rows).to_csv(options.out, index=False)
-    table = pd.concat(rows).drop(columns="seed").groupby(["fairness_weight", "tau"])
+        stored.add(table)
+    rows = stored.of(options.seeds)
+    table = rows.drop(columns="seed").groupby(["fairness_weight", "tau"])
     print(
-        f"{options.table}: {data.n_rows} rows, {X.shape[1]} inputs, {options.seeds} "
-        f"splits of 60/20/20, {settings}"
+        f"{options.table}: {data.n_rows} rows, {options.seeds} splits of 60/20/20, "
+        f"{settings}"
     )
     print("mean (sd) over splits, test rows")
     shown = table.agg(lambda v: f"{v.mean():.3f} ({v.std():.3f})")

@@ -61,12 +61,22 @@ RESULTS = {
 PAGES = (*TABLES, *RESULTS)
 
 
-def tables_of(page: str) -> list[Iterable[Iterable[str]]]:
-    """Return the tables of a page, each the cells of its head and its rows."""
+def tables_of(page: str) -> list[str]:
+    """Return the tables of a page as Markdown, those of results with their origin."""
     if page in TABLES:
-        return [TABLES[page]()]
+        return [markdown(TABLES[page]())]
     found = json.loads((FOUND / f"{RESULTS[page]}.json").read_text())
-    return list(found.values())
+    return [
+        f"{markdown(table['rows'])}\n\n{origin(table['command'])}"
+        for table in found.values()
+    ]
+
+
+def origin(command: str | None) -> str:
+    """Say which command made a table, if one did."""
+    if command is None:
+        return "From earlier runs, typed in."
+    return f"Made by `benchmarks/reproduce.py {command}`."
 
 
 def markdown(table: Iterable[Iterable[str]]) -> str:
@@ -82,7 +92,7 @@ def filled(page: str) -> str:
     begin, end = "<!-- table -->\n", "<!-- end of table -->"
     old = re.compile(f"(?s){begin}.*?{end}")
     tables = iter(tables_of(page))
-    new = old.sub(lambda _: f"{begin}{markdown(next(tables))}\n{end}", text)
+    new = old.sub(lambda _: f"{begin}{next(tables)}\n{end}", text)
     if next(tables, None) is not None:
         raise ValueError(f"{page} has fewer places than tables.")
     return new

@@ -12,11 +12,13 @@ By default 4,000 minibatches at a learning rate of 3e-4 and a search of 10 + 2 s
 that reach as far as the published ones, 500 units along a free direction; "near" goes
 25 units; "sensr" is that of the SenSR paper, 12,000 minibatches at 1e-4 and 50 + 40
 steps; "sensei" is what SenSeI's authors ran: a learning rate of 1e-5, a fair radius of
-.01, 50 + 50 steps; the number of minibatches is not published, here 30,000.
+.01, 50 + 50 steps; the number of minibatches is not published, here 30,000. A restart
+that ``--out`` holds is not run again.
 """
 
 import argparse
 import os
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -34,6 +36,9 @@ from fairdash.metrics import (
     prediction_consistency,
 )
 from fairdash.metrics.individual import columns_of
+
+sys.path.append(str(Path(__file__).parents[1]))
+from seed_rows import SeedRows
 
 NUMBERS = ["age", "education_num", "capital_gain", "capital_loss", "hours_per_week"]
 LEVELS = ["workclass", "marital_status", "occupation", "relationship"]
@@ -182,14 +187,11 @@ def main():
     began, n = time.perf_counter(), chosen.restarts
     schedule = chosen.schedule
     one = partial(restart, Path(chosen.data), schedule, chosen.ridge, chosen.weights)
-    tables = []
+    stored = SeedRows(chosen.out)
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        for done in pool.map(one, range(n)):
-            tables.append(done)
-            table = pd.concat(tables, ignore_index=True)
-            if chosen.out:
-                table.to_csv(chosen.out, index=False)
-    grouped = table.groupby("method", sort=False)
+        for done in pool.map(one, stored.missing(n)):
+            stored.add(done)
+    grouped = stored.of(n).groupby("method", sort=False)
     means, spreads = grouped[SHOWN].mean(), grouped[SHOWN].std(ddof=1)
     print("| method | " + " | ".join(SHOWN) + " | s |")
     print("|---" * (len(SHOWN) + 2) + "|")

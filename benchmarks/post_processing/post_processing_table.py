@@ -8,10 +8,12 @@ deviation over seeds.
     OMP_NUM_THREADS=1 python benchmarks/post_processing/post_processing_table.py \
         DATA [--seeds 5]
 
-DATA is a folder with adult.parquet and credit_default.parquet.
+DATA is a folder with adult.parquet and credit_default.parquet. A seed that ``--out``
+holds is not run again.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,9 @@ from fairdash.postprocessing import (
     RampThreshold,
     RejectOption,
 )
+
+sys.path.append(str(Path(__file__).parents[1]))
+from seed_rows import SeedRows
 
 ADULT = {"target": "income", "positive": ">50K", "sensitive_feature": "sex"}
 CREDIT = {
@@ -95,18 +100,14 @@ def main():
     parser.add_argument("--out", type=Path, help="file of all rows")
     options = parser.parse_args()
     settings = {"adult": (ADULT, False), "credit_default": (CREDIT, True)}
-    tables = []
+    stored = SeedRows(options.out)
     for name, (roles, biased) in settings.items():
         dataset = load(options.data, name, roles)
-        rows = [
-            row
-            for seed in range(options.seeds)
-            for row in one_seed(dataset, seed, biased=biased)
-        ]
-        tables.append(pd.DataFrame(rows).assign(data=name))
-        if options.out:
-            pd.concat(tables).to_csv(options.out, index=False)
-        table = pd.DataFrame(rows).groupby(["base", "method"], sort=False)
+        for seed in stored.missing(options.seeds, data=name):
+            rows = pd.DataFrame(one_seed(dataset, seed, biased=biased))
+            stored.add(rows.assign(data=name, seed=seed))
+        rows = stored.of(options.seeds, data=name)
+        table = rows.groupby(["base", "method"], sort=False)[["bias", "accuracy"]]
         mean, spread = table.mean(), table.std()
         print(f"\n### {name}, {options.seeds} seeds\n", flush=True)
         print("| base model | method | bias | accuracy |\n|---|---|---|---|")
