@@ -174,7 +174,7 @@ def told_on_tour(seed):
             f"{youngest[0]:+.1f} and {youngest[1]:+.1f}, others {others:.1f} at most",
         ),
         "the page is sure of it": (
-            bool(seen) and seen <= {"20–24", "25–29"},
+            bool(seen) and seen <= {"age 20–24", "age 25–29"},
             ", ".join(sorted(seen)),
         ),
         "weights turned to young women": (

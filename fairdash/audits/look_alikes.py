@@ -272,16 +272,26 @@ def _verdict(
 ) -> str:
     if status:
         return "The model does not tell people apart: this page says nothing of it."
-    part = "fewer than 1%" if similar.share < 0.01 else percent(similar.share, 0)
-    first = f"For {part} of people the most similar other person is decided otherwise."
+    rest = "most similar other person is decided otherwise."
+    first = f"For {_share(similar.share)} of people the {rest}"
+    first = first if similar.changed else f"Nobody's {rest}"
     return brief(first, *_only_changed(changed, columns))
+
+
+def _share(share: float) -> str:
+    """Return a share above 0 so that it never reads as 0%."""
+    if 0 < share < 0.001:
+        return "fewer than 0.1%"
+    return percent(share, 1 if share < 0.01 else 0)
 
 
 def _only_changed(changed: Pairs | None, columns: Sequence[str]) -> list[str]:
     """Return what changing only the group does, longest sentence first."""
     if changed is None:
         return [f"The model does not read {listing(columns)}."]
-    share = percent(changed.share, 0 if changed.share >= 0.005 else 1)
+    if not changed.changed:
+        return [f"Changing only {listing(columns)} changes no decision."]
+    share = _share(changed.share)
     named = f"Changing only {listing(columns)} changes {share} of decisions."
     return [named, f"Changing only these columns changes {share}."]
 

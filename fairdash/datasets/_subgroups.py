@@ -232,9 +232,9 @@ class Subgroups(Record):
         Bins at both ends follow the data, so label a whole table and choose rows
         after.
 
-        Names are such as "Female 25–34", values first, then the bins, in order of size;
-        missing outside ``where`` and where a column is missing. Raises ValueError if a
-        column is not in the table, or text has a bin width.
+        Names are such as "age 25–34" or "Female 25–34", values first, then the bins,
+        in order of size; missing outside ``where`` and where a column is missing.
+        Raises ValueError if a column is not in the table, or text has a bin width.
         """
         self._check_frame(frame)
         pieces = [self._piece(frame[column]) for column in self._ordered(frame)]
@@ -266,7 +266,7 @@ class Subgroups(Record):
         name = str(column.name)
         if self._is_binned(column):
             codes, labels = self._cut(column)
-            bare = is_age(name)
+            bare = is_age(name) and len(self.columns) > 1
         else:
             codes, labels = label_codes(column)
             bare = not any(is_bare(label) for label in labels)

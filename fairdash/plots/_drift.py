@@ -4,33 +4,52 @@ import math
 
 import pandas as pd
 
-from fairdash._wording import interval, number, points
+from fairdash._wording import between, change, number
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, reasons_of, records
 from fairdash.plots.theme import INK, MUTED, Picture, Spec, value_axis
 
+_GAPS = [
+    *("gap_before", "before_low", "before_high", "gap_after", "after_low"),
+    *("after_high", "change", "ci_low", "ci_high"),
+]
+
 
 def plot_gap_changes(
-    table: pd.DataFrame, *, headline: str, caption: str, low: str, high: str
+    table: pd.DataFrame,
+    *,
+    headline: str,
+    caption: str,
+    low: str,
+    high: str,
+    in_points: bool = True,
 ) -> Picture:
     """One row per subgroup: the gap before and after, and its change beside.
 
     Of ``fairdash.audits.gap_changes``; a gap is the rate of the group ``high`` less
-    that of ``low``.
+    that of ``low``, drawn in percentage points if it is ``in_points``.
     """
+    shown = table.assign(**100 * table[_GAPS]) if in_points else table
+    unit = ", points" if in_points else ""
     marks = []
     for i, (when, aside) in enumerate((("before", -0.12), ("after", 0.12))):
 
         def hover(row: Spec, when: str = when) -> str:
-            return _gap(row, when)
+            return _gap(row, when, in_points)
 
         ends = f"{when}_low", f"{when}_high"
-        marks.append(marks_of(table, f"gap_{when}", ends, hover, series=i, aside=aside))
+        marks.append(marks_of(shown, f"gap_{when}", ends, hover, series=i, aside=aside))
+
+    def changed(row: Spec) -> str:
+        return _changed(row, in_points)
+
     clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
     for i, only in ((2, clear), (3, ~clear)):
         ends = "ci_low", "ci_high"
-        marks.append(marks_of(table, "change", ends, _changed, series=i, only=only))
-    gaps = value_axis(f"gap, {high} − {low}", nticks=6, domain=[0, 0.54], zeroline=True)
-    changes = value_axis("change", nticks=4, domain=[0.62, 1], zeroline=True)
+        marks.append(marks_of(shown, "change", ends, changed, series=i, only=only))
+    title = f"gap, {high} − {low}{unit}"
+    gaps = value_axis(title, nticks=6, domain=[0, 0.54], zeroline=True)
+    title = f"change{unit}"
+    changes = value_axis(title, nticks=4, domain=[0.62, 1], zeroline=True)
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
         table["subgroup"].astype(str).tolist(),
@@ -49,8 +68,8 @@ def plot_gap_changes(
         top=40,
     )
     said = "; ".join(
-        f"{row['subgroup']}: {_changed(row)}"
-        for row in records(table[table["estimable"]])
+        f"{row['subgroup']}: {changed(row)}"
+        for row in records(shown[table["estimable"]])
     )
     return Picture(
         figure,
@@ -61,13 +80,18 @@ def plot_gap_changes(
     )
 
 
-def _gap(row: Spec, when: str) -> str:
-    if math.isnan(row[f"gap_{when}"]):
+def _gap(row: Spec, when: str, in_points: bool) -> str:
+    gap = row[f"gap_{when}"]
+    if math.isnan(gap):
         return ""
-    ends = interval(row[f"{when}_low"], row[f"{when}_high"])
-    return f"{row['subgroup']}: {number(row[f'gap_{when}'])} ({ends})"
+    digits, unit = (1, " points") if in_points else (3, "")
+    ends = between(row[f"{when}_low"], row[f"{when}_high"], digits)
+    return f"{row['subgroup']}: {number(gap, digits)}{unit} ({ends})"
 
 
-def _changed(row: Spec) -> str:
-    ends = f"{points(row['ci_low'])} to {points(row['ci_high'])}"
-    return f"{points(row['change'])} ({ends})"
+def _changed(row: Spec, in_points: bool) -> str:
+    digits, unit = (1, " points") if in_points else (3, "")
+    low, high, size = (
+        change(row[name], digits) for name in ("ci_low", "ci_high", "change")
+    )
+    return f"{size}{unit} ({low} to {high})"

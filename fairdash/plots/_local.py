@@ -127,7 +127,7 @@ def plot_local_di(
     if points:
         axis = gap_axis(f"{title}, points", top, **across)
     else:
-        axis = value_axis(title, ".2f", **across)
+        axis = value_axis(title, ",.3~r", **across)
 
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),

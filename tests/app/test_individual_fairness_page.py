@@ -33,8 +33,8 @@ def test_the_first_screen_compares_real_people(visit, run_id):
     shown = numbers(page)
     assert set(shown) == {"Similar, other result"}  # the model does not read the group
     assert re.search(
-        r"For \d+% of people the most similar other person is decided otherwise. The "
-        r"model does not read origin",
+        r"For [\d.]+% of people the most similar other person is decided otherwise. "
+        r"The model does not read origin",
         words(page),
     )
     assert figures(page) == 1

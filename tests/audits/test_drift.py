@@ -94,7 +94,9 @@ def test_the_verdict_names_the_largest_clear_change_with_its_interval(compare):
     sure = "{:.0f} to {:.0f}".format(*(100 * end for end in ends))
     by = f"{verb} by {size} points ({sure}) on"
     assert said.startswith(f"In {row['subgroup']}, the gap {by}")
-    low, high = (f"{row[end]:+.3f}".replace("-", "−") for end in ("ci_low", "ci_high"))
+    low, high = (
+        f"{100 * row[end]:+.1f} pt".replace("-", "−") for end in ("ci_low", "ci_high")
+    )
     assert f"({low} to {high})" in result.details()
     assert f"in {len(beyond)} of 2 subgroups" in result.headline()
     none = inside.assign(ci_low=-1.0, ci_high=1.0)

@@ -163,6 +163,14 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     ends = [frozenset(pair) for pair in zip(drawn["row"], drawn["other"], strict=True)]
     assert len(set(ends)) == len(ends)  # nobody is drawn from both sides
     none = ("origin",)
+    nobody = replace(similar, people=similar.people.assign(decision_changed=False))
+    alike = look_alikes.alike_answer(
+        nobody, nobody, nobody, none, label="m", model=model
+    )
+    assert alike.verdict == (
+        "Nobody's most similar other person is decided otherwise. Changing only origin "
+        "changes no decision."
+    )
     blind = look_alikes.alike_answer(
         similar, similar, None, none, label="m", model=model
     )

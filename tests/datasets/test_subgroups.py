@@ -44,8 +44,8 @@ def test_values_come_first_then_bins_in_order_of_size():
 def test_a_sparse_last_bin_is_open():
     age = pd.Series([*range(25, 35), *range(45, 55)] * 20 + [61, 72, 83], name="age")
     found = labels(age.to_frame(), columns=("age",))
-    assert found.cat.categories.tolist() == ["25–34", "45+"]
-    assert (found.iloc[-3:] == "45+").all()
+    assert found.cat.categories.tolist() == ["age 25–34", "age 45+"]
+    assert (found.iloc[-3:] == "age 45+").all()
 
 
 names = st.sampled_from(["a", "b", "a b", "b c", "c", "1", "no"]) | st.none()
@@ -84,9 +84,8 @@ def test_edges_as_in_the_paper_are_multiples_of_ten_closed_on_the_right():
     """The public code of ROAD cuts at 20, 30, ..., each the last age of its bin."""
     frame = pd.DataFrame({"age": [18, 20, 21, 30, 31, 70, 71, 18.0]})
     found = labels(frame, columns=("age",), widths={"age": 10}, edges="paper")
-    assert found.tolist() == [
-        *("11–20", "11–20", "21–30", "21–30", "31–40", "61–70", "71–80", "11–20")
-    ]
+    ages = ("11–20", "11–20", "21–30", "21–30", "31–40", "61–70", "71–80", "11–20")
+    assert found.tolist() == [f"age {name}" for name in ages]
     frame = pd.DataFrame({"score": [0.5, 1.0, 1.5, 2.0]})
     found = labels(frame, columns=("score",), widths={"score": 1}, edges="paper")
     assert found.tolist() == [*("score 0–1", "score 0–1", "score 1–2", "score 1–2")]

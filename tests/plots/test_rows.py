@@ -160,17 +160,18 @@ def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
         CHANGES, headline="H", caption="C", low="women", high="men"
     )
     figure = picture.figure
-    before = rows_of(CHANGES, "gap_before", "before_low", "before_high")
+    shown = 100 * CHANGES.select_dtypes("float")
+    before = rows_of(shown, "gap_before", "before_low", "before_high")
     assert drawn(figure, "reference") == before
-    after = rows_of(CHANGES, "gap_after", "after_low", "after_high")
+    after = rows_of(shown, "gap_after", "after_low", "after_high")
     assert drawn(figure, "other table") == after
     clear, unclear = (t for t in figure.data if t.xaxis == "x2")
-    assert (clear.x[0], unclear.x[0]) == (0.2, 0.0)
+    assert (clear.x[0], unclear.x[0]) == (20, 0)
     assert clear.marker.color != unclear.marker.color
     (note,) = figure.layout.annotations
     assert note.text == "not estimable: 11 rows in new"
-    assert "young: +20.0 pt (+10.0 pt to +30.0 pt)" in picture.alt
-    assert figure.layout.xaxis.title.text == "gap, men − women"
+    assert "young: +20.0 points (+10.0 to +30.0)" in picture.alt
+    assert figure.layout.xaxis.title.text == "gap, men − women, points"
 
 
 def test_long_names_of_subgroups_do_not_cover_one_another(shown, groups):

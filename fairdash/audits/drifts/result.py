@@ -1,6 +1,7 @@
 """What a comparison of two tables says, with its numbers and captions."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 from fairdash._wording import (
     Kpi,
     change,
+    gap_size,
     group_label,
     interval,
     number,
@@ -132,8 +134,13 @@ class DriftResult:
         """Return how gaps change on the other table, by subgroup."""
         headline, names = self.headline(), (self.low, self.high)
         low, high = (group_label(self.feature, name) for name in names)
-        arguments = {"headline": headline, "low": low, "high": high}
-        arguments["caption"] = self._caption()
+        arguments = {
+            "headline": headline,
+            "low": low,
+            "high": high,
+            "caption": self._caption(),
+            "in_points": self._in_points,
+        }
         rows = [f"{t.name}: {plural(t.n, 'row')}" for t in self.tables]
         dropped = [f"{t.name}: {why}" for t in self.tables for why in t.excluded]
         return Answer(
@@ -175,7 +182,7 @@ class DriftResult:
         verb = "moves" if old * new < 0 else verb
         ends = sorted(abs(row[end]) for end in ("ci_low", "ci_high"))
         size, written = number(abs(row["change"])), [number(end) for end in ends]
-        if catalog.measure_of(self.measure).in_points:
+        if self._in_points:
             size, written = (
                 whole_points(row["change"]),
                 [f"{100 * x:.0f}" for x in ends],
@@ -194,8 +201,9 @@ class DriftResult:
         elif not row["estimable"]:
             gaps = f"Gaps cannot be compared: {row['reason']}."
         else:
-            ends = f"{change(row['ci_low'])} to {change(row['ci_high'])}"
-            size = change(row["change"])
+            signed = self._signed
+            ends = f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
+            size = signed(row["change"])
             gaps = f"{row['subgroup']}: the gap changes by {size} ({ends})."
         moved = self.changed("accuracy")
         if self.tables[1].y is None:
@@ -208,7 +216,8 @@ class DriftResult:
         old, new = self._both()
         gap, first = self.changed("gap"), self.shifts.iloc[0]
         name = f"{catalog.MEASURE_NAMES[self.measure]} gap"
-        ends = interval(new["gap_low"], new["gap_high"])
+        size = gap_size if self._in_points else number
+        ends = interval(new["gap_low"], new["gap_high"], size)
         accuracy = self.changed("accuracy")
         return [
             Kpi(
@@ -221,9 +230,9 @@ class DriftResult:
             ),
             Kpi(
                 name if len(name) <= _CARD else "Gap",
-                number(new["gap"]),
-                f"{ends}; was {number(old['gap'])}",
-                delta=change(float(gap.value)),
+                size(new["gap"]),
+                f"{ends}; was {size(old['gap'])}",
+                delta=self._signed(float(gap.value)),
                 good=None if self.idle else _good(gap, better=-1),
             ),
             Kpi(
@@ -252,6 +261,14 @@ class DriftResult:
         return listed.assign(
             Decides=self.points["status"].replace({"": "yes", **STATUS_WORDS})
         )
+
+    @property
+    def _in_points(self) -> bool:
+        return catalog.measure_of(self.measure).in_points
+
+    @property
+    def _signed(self) -> Callable[[float], str]:
+        return points if self._in_points else change
 
     def _both(self) -> list["pd.Series[float]"]:
         half = len(self.points) // 2

@@ -41,6 +41,7 @@ from fairdash.metrics import Finding, Speech, catalog, clause, gap_ends, sentenc
 PAIR_WORDS = (
     "The verdict's interval holds for all pairs of groups in all subgroups at once."
 )
+_WORST_HELP = "The largest gap of each seed, averaged over the seeds."
 _MOST_ROWS = 40
 _NONE = "No subgroup is estimable. Choose wider ones or a smaller size."
 _HOW = """
@@ -420,10 +421,13 @@ class LocalResult:
     def _number(self, metric: str, label: str) -> Kpi:
         row = self.row
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"], self._style)
-        if metric == "worst_1" and self.n_seeds > 1:
-            note = " · ".join(filter(None, [note, "mean of each seed's largest"]))
         rate = self.measure == "selection_rate"
         about = GAP_HELP if metric == "overall" and rate else None
+        if metric == "worst_1" and self.rows != "row":
+            several = self.n_seeds > 1
+            seeds = f"mean of {self.n_seeds} seeds" if several else "one seed"
+            note = " · ".join(filter(None, [note, seeds]))
+            about = _WORST_HELP if several else None
         value = self._style(row[metric])
         if self.changes is None:
             return Kpi(label, value, note, help=about)

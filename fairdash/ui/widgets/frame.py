@@ -318,13 +318,15 @@ def _picker(kind: Literal["run", "data"], current: str | None) -> None:
 
 def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[str, str]:
     """Return a name by id, no two alike: a select box knows its options by name."""
-    alike = Counter(record.name for record in records)
-    return {
-        record.id: record.name
-        if alike[record.name] == 1
-        else f"{record.id} · {clock_time(record.created)} · {record.name}"
-        for record in records
-    }
+    names = {record.id: record.name for record in records}
+    times = {record.id: clock_time(record.created) for record in records}
+    for more in (times, {key: key for key in names}):
+        alike = Counter(names.values())
+        names = {
+            key: name if alike[name] == 1 else f"{name} · {more[key]}"
+            for key, name in names.items()
+        }
+    return names
 
 
 log = get_logger("fairdash")

@@ -97,7 +97,7 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
         )
     first, *_ = found.kpis()
     assert first.value == f"{100 * np.mean(worst):.1f} pt"
-    assert first.note.endswith("mean of each seed's largest")
+    assert first.note.endswith("mean of 3 seeds")
     assert "mean over 3 seeds of the gap in each" in found.caption()
 
 
