@@ -108,7 +108,8 @@ class Files:
         """Delete folders, each at once; nothing happens where there is none."""
         for folder in folders:
             if folder.exists():
-                with _beside(folder) as aside:  # of a killed process `tidy` frees it
+                # Another process may delete it just now; of a killed one `tidy` frees it.
+                with suppress(FileNotFoundError), _beside(folder) as aside:
                     os.rename(folder, aside)
             if self.away is not None:
                 self.away.delete(self._name(folder))

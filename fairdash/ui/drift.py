@@ -7,7 +7,7 @@ import streamlit as st
 
 from fairdash.audits import DriftResult, Setting, drift
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.ui.selection import choose, selection, with_entry
+from fairdash.ui.selection import SharedFields, choose, with_entry
 from fairdash.ui.widgets.blocks import empty, heading, kept_upload, more, show_table
 from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.pick_models import pick_seed_of, subgroup_form
@@ -63,7 +63,7 @@ def ask_for_table(dataset_id: str) -> None:
 def _open_sample(sample: Sample) -> None:
     assert sample.later is not None, "only samples with a companion are offered"
     digest = store().add_table(sample.later.read_bytes(), sample.later.name)
-    choose(files=with_entry(selection().files, _ROLE, digest))
+    choose(files=with_entry(SharedFields.here().files, _ROLE, digest))
     st.rerun()
 
 

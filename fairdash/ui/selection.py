@@ -1,7 +1,7 @@
 """What the reader has chosen: the address of the page, and nowhere else.
 
 A reload, the Back button, a second window and a link that was sent all show the same
-page. `Selection` is what every page knows; what one page lets a reader choose, it
+page. `SharedFields` are those of every page; what one page lets a reader choose, it
 declares where it is used:
 
     @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Selection(Fields):
+class SharedFields(Fields):
     """What every page knows, in whatever order pages are opened."""
 
     # Ids of a run and of the data set.
@@ -91,11 +91,6 @@ class Selection(Fields):
     tour: int | None = None
 
 
-def selection() -> Selection:
-    """Return what the address of the page states that every page knows."""
-    return Selection.here()
-
-
 def address(**changes: Any) -> Address:
     """Return the address of the page with some fields changed; None takes one out."""
     return _changed(_here(), changes)
@@ -108,7 +103,7 @@ def stated(**chosen: Any) -> Address:
 
 def with_run(now: Texts, run: str | None, data: str | None) -> Address:
     """Return an address of another run or data set, without what was of the others."""
-    before = Selection.read(now)
+    before = SharedFields.read(now)
     gone = {"run"} if run != before.run else set()
     gone |= {"data"} if data != before.data else set()
     declared = _declared()

@@ -5,7 +5,7 @@ from toy_fields import ToyFields
 
 from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import Selection, entry, stated, with_entry, with_run
+from fairdash.ui.selection import SharedFields, entry, stated, with_entry, with_run
 
 names = st.text("abcdef0123456789", min_size=1, max_size=8)
 numbers = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:.10g}"))
@@ -31,7 +31,7 @@ chosen_fields = st.fixed_dictionaries(
 @given(chosen_fields)
 def test_an_address_states_what_every_page_and_what_one_page_lets_choose(chosen):
     address = stated(**chosen)
-    read = vars(Selection.read(address)) | vars(ToyFields.read(address))
+    read = vars(SharedFields.read(address)) | vars(ToyFields.read(address))
     assert {name: read[name] for name in chosen} == chosen
 
 

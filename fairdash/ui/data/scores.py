@@ -14,7 +14,7 @@ from fairdash.brought import LARGEST_ONNX
 from fairdash.datasets import ScoreColumn
 from fairdash.store import ScoresRecord
 from fairdash.ui.data.table import OpenTable
-from fairdash.ui.selection import selection
+from fairdash.ui.selection import SharedFields
 from fairdash.ui.widgets.blocks import confirm_deletion, heading, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
@@ -101,7 +101,7 @@ def open_scores(dataset_id: str, column: str) -> None:
     own = audits.trials.own_models(store(), dataset_id)
     (model,) = (each for each in own if audits.trials.score_name(each) == column)
     more: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
-    chosen = selection().measure or "selection_rate"
+    chosen = SharedFields.here().measure or "selection_rate"
     first = audits.gaps.opening_measure(store(), model, dataset_id, chosen)
     if first != chosen:
         more["measure"] = first

@@ -20,7 +20,7 @@ from fairdash.postprocessing import (
     ScoredRows,
     fit_baselines,
 )
-from fairdash.ui.selection import Fields, bound, choose, selection
+from fairdash.ui.selection import Fields, SharedFields, bound, choose
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.scores import Scored, Source, scored
 from fairdash.ui.widgets.state import live_component
@@ -198,7 +198,7 @@ def live_ramp(
 
 def _first(sources: Sequence[Source]) -> Source:
     """Return the source to start with: the model another page has led to, if any."""
-    chosen = selection()
+    chosen = SharedFields.here()
     led = [s for s in sources if s.model and s.model == chosen.model]
     of_seed = [source for source in led if source.seed == chosen.seed]
     return (of_seed or led or sources)[0]

@@ -17,7 +17,7 @@ from fairdash._escaping import plain
 from fairdash.audits import Setting, StoredSweep, choices
 from fairdash.methods import CATALOG
 from fairdash.sweep import PARITY
-from fairdash.ui.selection import Fields, bound, choose, selection
+from fairdash.ui.selection import Fields, SharedFields, bound, choose
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_rule import pick_rule
 from fairdash.ui.widgets.tray import pin, pinned
@@ -84,7 +84,7 @@ def current(sweep: StoredSweep, limit: float, limited: str) -> int:
 
     The model it stands for is written into the address, if that names another.
     """
-    model, place = selection().model, None
+    model, place = SharedFields.here().model, None
     if model in sweep.ids:
         place = sweep.ids.index(model)
     if place is None or not _has_sliders(sweep, place):
@@ -98,7 +98,7 @@ def current(sweep: StoredSweep, limit: float, limited: str) -> int:
 def go(sweep: StoredSweep, place: int) -> None:
     """Make the model of a setting that of the address: all pages look at it."""
     model = sweep.ids[place]
-    if model != selection().model and _has_sliders(sweep, place):
+    if model != SharedFields.here().model and _has_sliders(sweep, place):
         choose(model=model, scores=None)
 
 
@@ -107,7 +107,7 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
 
     ``models`` are those that other pages offer.
     """
-    model, pins = sweep.ids[place], selection().models
+    model, pins = sweep.ids[place], SharedFields.here().models
     every = dict(zip(sweep.ids, sweep.result.labels, strict=True))
     shown = [name for name in pins if name in every and name != model]
     shown = [name for name in shown if _has_sliders(sweep, sweep.ids.index(name))]

@@ -13,7 +13,7 @@ from fairdash.jobs import pack_runs
 from fairdash.reports import SMALLEST_GROUP, portable_spec, report, score_report
 from fairdash.store import Snapshot
 from fairdash.sweep import python_script
-from fairdash.ui.selection import address, selection
+from fairdash.ui.selection import SharedFields, address
 from fairdash.ui.widgets.blocks import download, table_download
 from fairdash.ui.widgets.frame import View
 from fairdash.ui.widgets.state import store
@@ -57,7 +57,7 @@ def _score_report(dataset_id: str) -> None:
 
 
 def _export_model(snapshot: Snapshot) -> None:
-    run_id, chosen = snapshot.run.id, selection()
+    run_id, chosen = snapshot.run.id, SharedFields.here()
     models = trials.known_models_of(store(), [run_id])
     if not models:
         return

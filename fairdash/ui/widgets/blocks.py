@@ -13,7 +13,7 @@ from fairdash._escaping import as_csv, plain
 from fairdash._validation import explain_invalid
 from fairdash._wording import MINUS, Kpi
 from fairdash.plots import Picture, theme
-from fairdash.ui.selection import choose, entry, selection, with_entry
+from fairdash.ui.selection import SharedFields, choose, entry, with_entry
 from fairdash.ui.widgets.state import store
 
 MOST_MB = 200
@@ -244,14 +244,14 @@ def download(
 def kept_upload(label: str, role: str) -> str | None:
     """Draw the field for a file; return the digest of its table, None without one.
 
-    ``role`` says what the file is for, its name in `Selection.files`. Raises ValueError
-    when the file cannot be read as a table.
+    ``role`` says what the file is for, its name in `SharedFields.files`. Raises
+    ValueError when the file cannot be read as a table.
     """
     key = f"upload {role}"
 
     def sent_or_removed() -> None:
         if st.session_state[key] is None:
-            choose(files=with_entry(selection().files, role, None))
+            choose(files=with_entry(SharedFields.here().files, role, None))
 
     sent = st.file_uploader(
         label,
@@ -260,11 +260,11 @@ def kept_upload(label: str, role: str) -> str | None:
         key=key,
         on_change=sent_or_removed,
     )
-    current = entry(selection().files, role)
+    current = entry(SharedFields.here().files, role)
     if sent is not None:
         digest = store().add_table(sent.getvalue(), sent.name)
         if digest != current:
-            choose(files=with_entry(selection().files, role, digest))
+            choose(files=with_entry(SharedFields.here().files, role, digest))
         return digest
     names = {table.sha256: table.name for table in store().tables()}
     if current not in names:

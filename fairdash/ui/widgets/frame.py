@@ -26,11 +26,11 @@ from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import (
     Address,
+    SharedFields,
     address,
     arrive,
     choose,
     menu_address,
-    selection,
     stated,
     with_run,
     write,
@@ -347,7 +347,7 @@ def tell(ex: BaseException) -> None:
     """
     with get_dg_singleton_instance().main_dg:
         try:
-            chosen = selection()
+            chosen = SharedFields.here()
             why = trouble(ex)
             gone = None if why else missing(chosen.run, chosen.data)
         except OSError as now:

@@ -11,7 +11,7 @@ from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.store import TrialRecord
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import SharedFields, bound
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.state import store
 
@@ -79,7 +79,7 @@ def pick_seed(models: Sequence[Setting]) -> list[Setting]:
 
 def chosen_subgroups(dataset: Dataset, start: Subgroups) -> Subgroups:
     """Return the subgroups of the address, or ``start`` where these have no columns."""
-    chosen = selection().subgroups
+    chosen = SharedFields.here().subgroups
     if chosen is None or not set(chosen.columns) <= set(_columns(dataset)):
         return start
     return chosen

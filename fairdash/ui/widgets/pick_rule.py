@@ -6,7 +6,7 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash.audits import DecisionRule, Setting, trials
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import SharedFields, bound, choose
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.state import store
 
@@ -25,7 +25,7 @@ _HELP = (
 def chosen_rule() -> DecisionRule:
     """Return the rule of the address; the usual one where it names none."""
     try:
-        return DecisionRule.of(selection().decided)
+        return DecisionRule.of(SharedFields.here().decided)
     except ValueError:
         return DecisionRule()
 

@@ -22,7 +22,7 @@ from fairdash import plots
 from fairdash._escaping import plain
 from fairdash.audits import Answer, Setting
 from fairdash.plots import Picture
-from fairdash.ui.selection import Fields, bound, selection
+from fairdash.ui.selection import Fields, SharedFields, bound
 from fairdash.ui.widgets.blocks import (
     card,
     draw_picture,
@@ -122,7 +122,7 @@ class ResultPage:
             return [name for name in names if name in every]
 
         def meant(names: list[str]) -> tuple[str, ...]:
-            others = [name for name in selection().opened if name not in every]
+            others = [name for name in SharedFields.here().opened if name not in every]
             return (*others, *names)
 
         with self.below:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash.audits import trials
-from fairdash.ui.selection import choose, selection, stated
+from fairdash.ui.selection import SharedFields, choose, stated
 from fairdash.ui.widgets.state import store
 
 
@@ -60,7 +60,7 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
 
 def show_tour() -> None:
     """Draw the stop that the address names, wherever the reader has gone meanwhile."""
-    chosen = selection()
+    chosen = SharedFields.here()
     stop = chosen.tour
     if stop is None or not 1 <= stop <= len(_STOPS):
         return

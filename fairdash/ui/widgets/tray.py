@@ -12,7 +12,7 @@ from fairdash import audits
 from fairdash._escaping import plain
 from fairdash.audits import Setting
 from fairdash.plots import MOST_MODELS, theme
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import SharedFields, bound, choose
 from fairdash.ui.widgets.state import store
 
 _KEY = "tray"
@@ -29,7 +29,7 @@ def pick_model(models: Sequence[Setting], run_id: str | None) -> Setting:
     """Draw the tray; return the model looked at, at first the one a sweep opens on."""
     named = {model.id: model for model in models}
     first = models[audits.choices.model_in_question(store(), models, run_id)]
-    looked_at = named.get(selection().model or "", first)
+    looked_at = named.get(SharedFields.here().model or "", first)
     shown = _with(looked_at, pinned(models, run_id))
     return _draw(models, shown, looked_at)
 
@@ -41,7 +41,7 @@ def pinned(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     it opens on. A model that another page chose stands beside the plain one, or after
     what is pinned.
     """
-    chosen, named = selection(), {model.id: model for model in models}
+    chosen, named = SharedFields.here(), {model.id: model for model in models}
     shown = [named[name] for name in chosen.models if name in named]
     if chosen.model in named:
         model = named[chosen.model]
@@ -66,7 +66,7 @@ def with_pinned(before: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
 
 def pin(*ids: str) -> tuple[str, ...]:
     """Put models into the tray and look at the last one; return what is pinned."""
-    models = with_pinned(selection().models, ids)
+    models = with_pinned(SharedFields.here().models, ids)
     choose(models=models, model=ids[-1])
     return models
 
@@ -112,7 +112,7 @@ def _pin_others(models: Sequence[Setting], shown: Sequence[Setting]) -> None:
         return
     labels = {model.label: model.id for model in models}
     now = [model.label for model in shown]
-    elsewhere = tuple(x for x in selection().models if x not in labels.values())
+    elsewhere = tuple(x for x in SharedFields.here().models if x not in labels.values())
     with st.popover("pin a model", icon=":material/add:", type="tertiary"):
         st.multiselect(
             "Models",
