@@ -108,7 +108,7 @@ class Files:
         """Delete folders, each at once; nothing happens where there is none."""
         for folder in folders:
             if folder.exists():
-                # Another process may delete it just now; of a killed one `tidy` frees it.
+                # another process may delete it just now; `tidy` frees what one left
                 with suppress(FileNotFoundError), _beside(folder) as aside:
                     os.rename(folder, aside)
             if self.away is not None:
