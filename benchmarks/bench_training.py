@@ -6,6 +6,10 @@ autograd, fused Adam, vectorised weights, nothing logged. Both do the same mathe
 between them, so that a machine that drifts drifts for both.
 
     python benchmarks/bench_training.py [--threads 1] [--rows 6000] [--features 12]
+    python benchmarks/bench_training.py --shares 100
+
+``--shares`` says instead which operations take the processor's time of a stack of so
+many models, and how long its products take when their factors are bfloat16.
 """
 
 import argparse
@@ -15,11 +19,26 @@ from itertools import pairwise
 import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+from torch.profiler import ProfilerActivity, profile
 
 from fairdash.methods import ROAD
 
 STEPS = 10
 RATE = 1e-4
+PARTS = {  # names of operations, by what they are for
+    "products of matrices": ("mm", "addmm", "bmm", "baddbmm"),
+    "steps of the optimiser": ("_fused_adam_",),
+    "choosing rows": ("index", "index_select", "gather", "nonzero"),
+    "copies": ("copy_", "cat", "clone", "stack"),
+    "sums and largest values": ("sum", "amax", "mean"),
+    "rectified units": (
+        "relu_",
+        "relu",
+        "clamp_min_",
+        "clamp_min",
+        "threshold_backward",
+    ),
+}
 
 
 def mlp(*sizes):
@@ -106,12 +125,45 @@ def seconds(function):
     return time.perf_counter() - start
 
 
+def shares(road, points, rows):
+    """Print the share of the time that each kind of operation takes.
+
+    What no operation takes is Python's and torch's own: choosing and calling them.
+    """
+    X, y, groups = rows
+
+    def fit():
+        road.fit_many(points, X, y, sensitive_features=groups)
+
+    fit()
+    whole = min(seconds(fit) for _ in range(3))
+    with profile(activities=[ProfilerActivity.CPU]) as seen:
+        fit()
+    kinds = {name: part for part, names in PARTS.items() for name in names}
+    spent, calls = dict.fromkeys([*PARTS, "other operations"], 0.0), 0
+    for event in seen.key_averages():
+        kind = kinds.get(event.key.removeprefix("aten::"), "other operations")
+        spent[kind] += event.self_cpu_time_total / 1e6
+        calls += event.count
+    spent["between operations"] = max(0.0, whole - sum(spent.values()))
+    print(f"{whole:.2f} s, {calls:,} operations")
+    for part, taken in spent.items():
+        print(f"  {part:26s} {taken / sum(spent.values()):5.0%}")
+    matmul = torch.backends.mkldnn.matmul
+    matmul.fp32_precision = "bf16"
+    fit()
+    rounded = min(seconds(fit) for _ in range(3))
+    matmul.fp32_precision = "ieee"
+    print(f"  bfloat16 factors: {rounded:.2f} s, {whole / rounded:.2f} times as fast")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rows", type=int, default=6000)
     parser.add_argument("--features", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--shares", type=int, help="models of the stack")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     rng = np.random.default_rng(0)
@@ -123,6 +175,24 @@ def main():
     tensors = torch.tensor(X), torch.tensor(y).float(), torch.tensor(s).float()
 
     print(f"{n} rows, {d} features, {STEPS} + {STEPS} steps, threads {options.threads}")
+    if options.shares:
+        points = [
+            {"fairness_weight": 5 * i / options.shares, "tau": 0.1 + i / options.shares}
+            for i in range(options.shares)
+        ]
+        for batch_size in (1024, 128):
+            print(f"batch {batch_size}, {options.shares} models, an epoch")
+            road = ROAD(
+                n_adversary_steps=STEPS,
+                n_ratio_steps=STEPS,
+                n_epochs=1,
+                batch_size=batch_size,
+                learning_rate=RATE,
+                device="cpu",
+                random_state=0,
+            )
+            shares(road, points, (X, y, s))
+        return
     print("batch models   plain  stacked  (s, model, epoch)   ratio  share of sgemm")
     for batch_size in (1024, 128):
         for n_models in (1, 8, 64):

@@ -166,11 +166,10 @@ def ablation(out, _):
     """Return the table of ROAD's ablations."""
     lines = []
     found = pd.read_csv(out / "ablation.csv").drop_duplicates(["param", "value"])
-    for row in found.to_dict("records"):
-        first = pd.isna(row["area_apart"])
-        difference = "" if first else interval(row, "area_apart", sign=True)
-        cells = [row["param"], str(row["value"]), interval(row, "area"), difference]
-        lines.append(cells)
+    for param, rows in found.groupby("param", sort=False):
+        for i, row in enumerate(rows.to_dict("records")):
+            difference = interval(row, "area_apart", sign=True) if i else ""
+            lines.append([param, str(row["value"]), interval(row, "area"), difference])
     return [["varied", "value", "area", "difference"], *lines]
 
 

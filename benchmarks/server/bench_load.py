@@ -11,8 +11,11 @@ With ``--crafted files`` every crafted file of the tests is uploaded, one after 
 other, twice: alone, to say what it cost the process that serves pages and the box, then
 beside a session, to say how long that waited. --only NAME keeps to files of that name.
 
+With --shares every second release is run under a profiler, and it is said whose the
+processor's time is: Streamlit's, of the libraries or fairdash's, by page.
+
     python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
-        [--training] [--crafted [constant]]
+        [--training] [--shares] [--crafted [constant]]
     python benchmarks/server/bench_load.py --crafted files [--only NAME] [--every 0.25]
 """
 
@@ -36,6 +39,7 @@ from bench_sliders import build, serve
 from bench_tables import TABLES
 from crafted_uploads import upload_all
 from playwright.sync_api import sync_playwright
+from rerun_shares import report
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -45,7 +49,8 @@ from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
 PAGES = ("Sweep", "Local_fairness")
-COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
+SERVE = "from fairdash.cli import app; app()"
+COMMAND = [sys.executable, "-c", SERVE, "app"]
 FILES = "files"  # all that are crafted
 # of the process that serves pages, for a file; of another session's wait
 MOST_SECONDS, MOST_MB, MOST_WAIT = 0.2, 50, 0.3
@@ -59,6 +64,7 @@ class Session:
         self.socket, self.page, self.query = socket, page, f"run={run}"
         self.widget = self.fragment = None
         self.kept = set()  # digests of long messages
+        self.received = 0  # bytes
 
     async def ask(self, *, change=None):
         """Run the page, or after a change its fragment; return the seconds it took."""
@@ -76,7 +82,9 @@ class Session:
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         while True:
-            answer = ForwardMsg.FromString(await self.socket.recv())
+            data = await self.socket.recv()
+            self.received += len(data)
+            answer = ForwardMsg.FromString(data)
             kind = answer.WhichOneof("type")
             if answer.metadata.cacheable:
                 self.kept.add(answer.hash)
@@ -112,6 +120,7 @@ async def read(url, page, run, options, start, waits):
         await asyncio.wait_for(session.ask(), PATIENCE)
         await options.ready.wait()
         await asyncio.sleep(options.every * rng.random())
+        before = session.received
         end = time.perf_counter() + options.seconds
         while time.perf_counter() < end:
             change = int(rng.integers(3))
@@ -119,6 +128,7 @@ async def read(url, page, run, options, start, waits):
                 change = str(1 + int(rng.integers(200)))  # after the plain model
             waits[page].append(await session.ask(change=change))
             await asyncio.sleep(max(0.0, options.every - waits[page][-1]))
+        options.received[page] += session.received - before
 
 
 def upload(url, seconds, frame, loaded):
@@ -146,6 +156,7 @@ def upload(url, seconds, frame, loaded):
 async def load(url, run, options, pids):
     waits = {page: [] for page in PAGES}
     options.ready = asyncio.Event()
+    options.received = dict.fromkeys(PAGES, 0)
     sessions = [
         asyncio.create_task(read(url, PAGES[i % 2], run, options, i, waits))
         for i in range(options.sessions)
@@ -253,6 +264,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=2)
     parser.add_argument("--training", action="store_true")
+    parser.add_argument("--shares", action="store_true")
     crafted = [*TABLES, FILES]
     parser.add_argument("--crafted", nargs="?", const="constant", choices=crafted)
     parser.add_argument(
@@ -289,7 +301,11 @@ def measure_files(options):
 
 def measure(home, run, options):
     """Serve the store, load the app, and print what came of it."""
-    app, url = serve(home, COMMAND)
+    shares = Path(home) / "shares"
+    here = str(Path(__file__).parent)
+    watch = f"import sys; sys.path.append({here!r}); from rerun_shares import watch; "
+    watched = [sys.executable, "-c", f"{watch}watch({str(shares)!r}); {SERVE}", "app"]
+    app, url = serve(home, watched if options.shares else COMMAND)
     try:
         pids = [app.pid]
         with training(Path(home)) if options.training else nullcontext():
@@ -308,12 +324,15 @@ def measure(home, run, options):
         f"load {os.getloadavg()[0]:.1f}"
     )
     print(f"releases a second: {n / options.seconds:.1f}")
-    print("ms from release to the end of the script   n   p50   p95")
+    print("ms from release to the end of the script   n   p50   p95  kB received")
     for page, seconds in waits.items():
         median, most = 1000 * np.quantile(seconds, [0.5, 0.95])
-        print(f"{page:40s} {len(seconds):4d} {median:5.0f} {most:5.0f}")
+        size = options.received[page] / len(seconds) / 1000
+        print(f"{page:40s} {len(seconds):4d} {median:5.0f} {most:5.0f} {size:8.1f}")
     print(f"server's processor time a release: {1000 * spent / n:.0f} ms")
     print(f"memory at the end: {memory / 2**20:.0f} MB")
+    if options.shares:
+        report(shares)
 
 
 if __name__ == "__main__":
