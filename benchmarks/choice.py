@@ -19,7 +19,8 @@ the most accurate model on validation rows is taken whose gap over all rows is w
 
     python benchmarks/choice.py loans adult --tables 20 --data FOLDER --out RESULTS
 
-A table that RESULTS holds is not trained again. FOLDER has the public tables.
+A table that RESULTS holds is not trained again. FOLDER has the public tables. Last
+comes the table of docs/measured/sweeps.md: the rule before against the rule now.
 """
 
 import argparse
@@ -243,8 +244,7 @@ def report(name, method, every):
     print("given up  rule            true gap  minus validation  accuracy likewise")
     limited = every["given_up"].isna()
     for given_up, rows in every[~limited].groupby("given_up"):
-        figures = rows.set_index(["table", "rule"])[["gap", "accuracy"]]
-        wide = {name: figures[name].unstack("rule") for name in figures}  # noqa: PD010
+        wide = {figure: by_rule(rows, figure) for figure in ("gap", "accuracy")}
         for rule in RULES:
             apart = wide["gap"][rule] - wide["gap"]["validation"]
             cost = wide["accuracy"][rule] - wide["accuracy"]["validation"]
@@ -261,6 +261,27 @@ def report(name, method, every):
         )
 
 
+def by_rule(every, figure):
+    """Return a figure of the chosen models: one row per table, one column per rule."""
+    return every.set_index(["table", "rule"])[figure].unstack("rule")  # noqa: PD010
+
+
+def line(name, method, given_up, every):
+    """Return a row of the table that holds populations to each other."""
+    gaps, right = by_rule(every, "gap"), by_rule(every, "accuracy")
+    apart = [gaps[rule] - gaps["validation"] for rule in ("rms", "best")]
+    apart.append(right["rms"] - right["validation"])
+    cells = [
+        name,
+        CATALOG[method].label,
+        len(gaps),
+        f"{given_up:g}",
+        f"{gaps['validation'].mean():.3f}",
+        *map(paired, apart),
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("populations", nargs="+")
@@ -271,6 +292,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
+    lines = []
     for name, method in product(options.populations, options.methods):
         parts = []
         for table in range(options.tables):
@@ -283,7 +305,16 @@ def main():
                 print(f"{name} {method} {table}: {seconds:.0f} s", flush=True)
             with np.load(path) as stored:
                 parts.append(choices(dict(stored)).assign(table=table))
-        report(name, method, pd.concat(parts, ignore_index=True))
+        every = pd.concat(parts, ignore_index=True)
+        report(name, method, every)
+        lines += [
+            line(name, method, given_up, rows)
+            for given_up, rows in every.groupby("given_up")
+        ]
+    head = ["population", "method", "tables", "given up", "gap before", "now minus"]
+    head += ["best minus", "accuracy, now minus"]
+    print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":
