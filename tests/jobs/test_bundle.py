@@ -88,6 +88,7 @@ def test_a_file_becomes_a_finished_run_and_that_the_same_file(stores, tmp_path):
         test = split(dataset, trial.seed).test
         right = accuracy_score(dataset.y[test], artifact.scores()[test] > 0.5)
         assert trial.row["test_accuracy"] == pytest.approx(right)
+        assert trial.row["ranking_local_gap"] > 0  # computed anew, as all metrics
         assert not trial.seconds  # trained elsewhere: no time to learn from
         assert (artifact.ratio() is None) == (trial.method != "road")
 
