@@ -17,6 +17,7 @@ from fairdash.audits.gaps.evaluation import (
 from fairdash.audits.gaps.measured import speech_of, widest_gap
 from fairdash.audits.short_verdicts import brief, gap_brief, remedy_brief
 from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
+from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import (
     Setting,
     Trained,
@@ -41,15 +42,15 @@ LIMITED = {  # gaps that a front can be limited by
 }
 
 
-def notable(store: Store, run_id: str) -> list[Setting]:
+def notable(store: Store, run_id: str, rule: DecisionRule = USUAL) -> list[Setting]:
     """Return the settings of a sweep to look at first, none of another run.
 
-    These are the one that the Sweep page opens on and then the fronts chosen on
-    validation rows.
+    They decide by ``rule``. These are the one that the Sweep page opens on and then
+    the fronts chosen on validation rows.
     """
     run = store.run(run_id)
     over = run.over and has_axes(run)
-    sweep = finished_sweep(store, run_id) if over else None
+    sweep = finished_sweep(store, run_id, rule) if over else None
     if sweep is None:
         return []
     return sweep.once(lambda: _of_note(sweep, trained_as(store, run_id)), "notable")
@@ -77,9 +78,9 @@ def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]
     return models[:most]
 
 
-def opened_on(store: Store, run_id: str) -> Setting | None:
+def opened_on(store: Store, run_id: str, rule: DecisionRule = USUAL) -> Setting | None:
     """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
-    return next(iter(notable(store, run_id)), None)
+    return next(iter(notable(store, run_id, rule)), None)
 
 
 def model_in_question(

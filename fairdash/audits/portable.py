@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -22,9 +22,18 @@ from fairdash._validation import explain_invalid, parsed
 from fairdash.audits.audited_model import AuditedModel
 from fairdash.audits.choices import opened_on
 from fairdash.audits.stored import audit_rows_of, read_model
+from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.models import Setting, known_models_of, same_model
+from fairdash.audits.trials.rows import decided_by, decisions_by, rows_of
 from fairdash.brought import OnnxModel, as_onnx
-from fairdash.datasets import Encoder, Roles, group_labels, remedies, split
+from fairdash.datasets import (
+    Encoder,
+    Roles,
+    Subgroups,
+    group_labels,
+    remedies,
+    split,
+)
 from fairdash.methods import CATALOG, Scorer, scorer_of
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
@@ -44,7 +53,8 @@ _BROKEN = (
 class PortableModel:
     """A trained model with all that it needs to score rows of a new table.
 
-    ``needs_groups`` says whether it looks at the group to predict.
+    ``needs_groups`` says whether it looks at the group to predict. It decides 1 above
+    its ``threshold``.
     """
 
     scorer: Scorer
@@ -53,6 +63,7 @@ class PortableModel:
     groups: tuple[str, ...]
     needs_groups: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    threshold: float = 0.5
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.facts.get('label')})"
@@ -117,8 +128,9 @@ class PortableModel:
         return np.column_stack([1 - positive, positive])
 
     def predict(self, frame: pd.DataFrame) -> NDArray[np.int8]:
-        """Return 1 where P(1) is above one half, else 0."""
-        decided: NDArray[np.int8] = (self.predict_proba(frame)[:, 1] > 0.5).astype("i1")
+        """Return 1 where P(1) is above ``threshold``, usually one half, else 0."""
+        above = self.predict_proba(frame)[:, 1] > self.threshold
+        decided: NDArray[np.int8] = above.astype("i1")
         return decided
 
     def to_bytes(self, model_card: str = "") -> bytes:
@@ -136,7 +148,8 @@ class PortableModel:
             "groups": self.groups,
             "roles": self.roles.model_dump(mode="json", exclude_defaults=True),
             "encoder": _ENCODER.dump_python(self.encoder, mode="json"),
-            "thresholds": None,  # readers of format 1 look it up
+            # an earlier reader of format 1 takes no other than one half
+            "thresholds": None if self.threshold == 0.5 else self.threshold,
             "sha256": {WEIGHTS: sha256(weights).hexdigest()},
         }
         content = BytesIO()
@@ -192,7 +205,11 @@ class PortableModel:
 
 
 def exported(
-    store: Store, run_id: str, model: str | None = None, seed: int | None = None
+    store: Store,
+    run_id: str,
+    model: str | None = None,
+    seed: int | None = None,
+    rule: DecisionRule = USUAL,
 ) -> PortableModel:
     """Return a model of a run to take away.
 
@@ -201,6 +218,8 @@ def exported(
     model : str, optional
         `fairdash.audits.Setting.id`, or the beginning of its label; by default the
         model that a sweep opens on, else the first that is not the plain one.
+    rule : DecisionRule, optional
+        Its threshold for this model goes along.
 
     Raises
     ------
@@ -209,16 +228,19 @@ def exported(
         earlier version kept no more than the model's scores.
     """
     spec = SweepSpec.of_run(store.run(run_id).spec)
-    trial = _trial_asked(store, run_id, model, seed)
-    dataset = store.dataset(store.run(run_id).dataset_id)
-    rows = audit_rows_of(dataset, trial, spec)
-    return PortableModel.of(read_model(store, trial, rows), trial)
+    data = store.run(run_id).dataset_id
+    trial = _trial_asked(store, run_id, model, seed, rule)
+    rows = audit_rows_of(store.dataset(data), trial, spec)
+    made = PortableModel.of(read_model(store, trial, rows), trial)
+    key = ruled_key(trial.key, rule, trial.seed)
+    cut = rows_of(store, data, trial.seed, Subgroups()).threshold(key)
+    return replace(made, threshold=cut)
 
 
 def _trial_asked(
-    store: Store, run_id: str, model: str | None, seed: int | None
+    store: Store, run_id: str, model: str | None, seed: int | None, rule: DecisionRule
 ) -> TrialRecord:
-    setting = model_asked(store, run_id, model)
+    setting = model_asked(store, run_id, model, rule)
     trials = [t for t in setting.trials if seed is None or t.seed == seed]
     if not trials:
         seeds = sorted(setting.seeds)
@@ -227,7 +249,11 @@ def _trial_asked(
 
 
 def predictions(
-    store: Store, run_id: str, model: str | None = None, seed: int | None = None
+    store: Store,
+    run_id: str,
+    model: str | None = None,
+    seed: int | None = None,
+    rule: DecisionRule = USUAL,
 ) -> pd.DataFrame:
     """Return what a model of a run says of every row of its data set.
 
@@ -238,30 +264,33 @@ def predictions(
     -------
     DataFrame, one row per row that was used: row (its number in the file, from 0),
     part ("train", "validation" or "test"), group, outcome, probability (of outcome 1)
-    and decision (1 above one half)
+    and decision (by the rule, usually 1 above one half)
     """
-    trial = _trial_asked(store, run_id, model, seed)
-    dataset = store.dataset(store.run(run_id).dataset_id)
+    trial = _trial_asked(store, run_id, model, seed, rule)
+    data = store.run(run_id).dataset_id
+    dataset = store.dataset(data)
     part = np.empty(dataset.n_rows, dtype=object)
     for name, where in split(dataset, trial.seed)._asdict().items():
         part[where] = name
-    probability = store.artifact(trial.key).scores()
     return pd.DataFrame(
         {
             "row": dataset.row_number,
             "part": part,
             "group": dataset.sensitive_features,
             "outcome": dataset.y,
-            "probability": probability,
-            "decision": (probability > 0.5).astype(np.int8),
+            "probability": store.artifact(trial.key).scores(),
+            "decision": decisions_by(rule, store, data, trial.key, trial.seed),
         }
     )
 
 
-def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
+def model_asked(
+    store: Store, run_id: str, model: str | None = None, rule: DecisionRule = USUAL
+) -> Setting:
     """Return the model of a run by its id or the beginning of its label.
 
-    By default the one that a sweep opens on, else the first that is not the plain one.
+    By default the one that a sweep opens on, deciding by ``rule``, else the first that
+    is not the plain one.
 
     Raises ValueError that names those that there are when there is no such run or
     model, or several labels begin so.
@@ -269,8 +298,9 @@ def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
     settings = known_models_of(store, [run_id])
     if model is None:
         others = [each for each in settings if each.method != BASELINE]
-        first = opened_on(store, run_id) or next(iter([*others, *settings]), None)
-        fitting = [each for each in settings if first and same_model(each, first)][:1]
+        fitting = [*others, *settings][:1]
+        if (first := opened_on(store, run_id, rule)) is not None:
+            fitting = [s for s in settings if same_model(decided_by(s, rule), first)]
     else:
         exact = [each for each in settings if model in (each.id, each.label)]
         fitting = exact or [each for each in settings if each.label.startswith(model)]
@@ -315,7 +345,8 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
             )
         if sha256(weights).hexdigest() != card["sha256"][WEIGHTS]:
             raise ValueError(f"{WEIGHTS} is not what {CARD} describes")
-        if card["thresholds"] is not None:
+        threshold = 0.5 if card["thresholds"] is None else card["thresholds"]
+        if not isinstance(threshold, float):
             raise ValueError(
                 "it decides by thresholds of its own, which this version does not "
                 "read; export the model alone"
@@ -327,6 +358,7 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
             tuple(card["groups"]),
             card["needs_groups"],
             card["facts"],
+            threshold,
         )
     except (ValueError, *_BROKEN) as error:
         why = str(error)

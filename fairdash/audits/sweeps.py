@@ -51,7 +51,7 @@ class StoredSweep:
         cls, store: Store, snapshot: Snapshot, rule: DecisionRule = USUAL
     ) -> Self | None:
         """Return what has finished of a run, None before the first model."""
-        rows = _rows(store, snapshot, rule)
+        rows = model_rows(store, snapshot, rule)
         if rows.empty:
             return None
         trials = {trial.key: trial for trial in snapshot.trials}
@@ -157,7 +157,7 @@ def has_axes(run: RunRecord) -> bool:
     return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
 
 
-def _rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataFrame:
+def model_rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataFrame:
     """Return the rows of a run's finished models, as they decide by a rule.
 
     A run of an earlier version does not say who decides: it is measured anew, too.
@@ -169,22 +169,30 @@ def _rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataFrame:
     marked = "validation_constant" in rows and rows["validation_constant"].notna().all()
     if marked and rule.usual:
         return rows
-    dataset = store.dataset(run.dataset_id)
-    subgroups = Subgroups.model_validate(run.spec["subgroups"])
-    tables = []
-    for name, mine in rows.groupby("seed"):
-        seed = int(str(name))
-        by_rule = [
-            decisions_by(rule, store, run.dataset_id, key, seed) for key in mine["key"]
-        ]
-        metrics = score(dataset, seed, np.stack(by_rule), subgroups)
-        tables.append(metrics.set_index(mine.index))
+    where = store, run.dataset_id, Subgroups.model_validate(run.spec["subgroups"])
+    models = zip(rows["key"], rows["seed"], strict=True)
+    by_rule = [_measured(*where, rule, str(key), int(seed)) for key, seed in models]
+    return rows.assign(**pd.concat(by_rule, ignore_index=True))
+
+
+@lru_cache(maxsize=5000)  # a growing sweep is read once a second
+def _measured(
+    store: Store,
+    dataset_id: str,
+    subgroups: Subgroups,
+    rule: DecisionRule,
+    key: str,
+    seed: int,
+) -> pd.DataFrame:
+    """Return what `score` does of one model by a rule, but what is of its scores."""
+    decided = decisions_by(rule, store, dataset_id, key, seed)
+    row = score(store.dataset(dataset_id), seed, decided[None].astype(float), subgroups)
     of_scores = [
         f"{part}_{name}"
         for part in ("validation", "test")
         for name in ("auc", "log_loss")
     ]
-    return rows.assign(**pd.concat(tables).drop(columns=of_scores))
+    return row.drop(columns=of_scores)
 
 
 def _card(

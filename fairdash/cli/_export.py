@@ -7,8 +7,9 @@ import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash.audits import load, portable, tables
+from fairdash.audits import DecisionRule, load, portable, tables
 from fairdash.cli._options import (
+    Decided,
     File,
     Home,
     Model,
@@ -39,6 +40,7 @@ def write_report(
         "fairdash-report.html"
     ),
     model: Model = None,
+    decided: Decided = None,
     pack: Annotated[
         PackName | None, typer.Option(help="Write an evidence pack instead.")
     ] = None,
@@ -70,7 +72,7 @@ def write_report(
     with opened(home) as store:
         check_one_of("--out", out.suffix, (".html", ".md"))
         if pack is None:
-            made = report(store, what, model=model)
+            made = report(store, what, model=model, rule=DecisionRule.of(decided))
         else:
             question = tables.TableQuestion(
                 tuple(group or ()), decision, score=score, threshold=threshold
@@ -91,6 +93,7 @@ def export(
     ],
     model: Model = None,
     seed: Seed = None,
+    decided: Decided = None,
     home: Home = None,
 ) -> None:
     """Write a trained model as a file for `fairdash.load` and `fairdash model predict`.
@@ -101,16 +104,18 @@ def export(
     The exit status is 2 when there is no such model, or it cannot be written so.
     """
     with opened(home) as store:
+        rule = DecisionRule.of(decided)
         if out.suffix in (".csv", ".parquet"):
-            table = portable.predictions(store, run_id, model, seed)
+            table = portable.predictions(store, run_id, model, seed, rule)
             write(table, out)
             typer.echo(f"{out}: {len(table):,} rows")
             return
-        trained = portable.exported(store, run_id, model, seed)
+        trained = portable.exported(store, run_id, model, seed, rule)
         if out.suffix == ".onnx":
             content = trained.to_onnx()
         else:
-            content = trained.to_bytes(report(store, run_id, model=model).to_markdown())
+            made = report(store, run_id, model=model, rule=rule)
+            content = trained.to_bytes(made.to_markdown())
     out.write_bytes(content)
     typer.echo(f"{out}: {trained.facts['label']}, seed {trained.facts['seed']}")
 

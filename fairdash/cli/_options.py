@@ -28,6 +28,10 @@ Run = Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")]
 Model = Annotated[
     str | None, typer.Option(help="Id or label of the model, if not the main one.")
 ]
+Decided = Annotated[
+    str | None,
+    typer.Option(help="Rule: half, as_many, 'top 20', 'costs 3' or 'custom 0.4'."),
+]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Unit = Annotated[
     str | None, typer.Option(help="Column of whom a row belongs to, if of several.")

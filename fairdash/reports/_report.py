@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fairdash._wording import listing, plural, utc
-from fairdash.audits import trials
+from fairdash.audits import DecisionRule, trials
+from fairdash.audits.trials import USUAL
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Section
 from fairdash.reports._small_groups import SMALLEST_GROUP
@@ -61,6 +62,7 @@ def report(
     *,
     sections: Sequence[str] = SECTIONS,
     model: str | None = None,
+    rule: DecisionRule = USUAL,
 ) -> Report:
     """Return the report of a run or a sweep.
 
@@ -77,6 +79,8 @@ def report(
     model : str, optional
         Id or beginning of the label; by default the model that a sweep opens on, else
         the first that is not the plain one.
+    rule : DecisionRule, optional
+        How scores of all models become decisions.
     """
     for name in sections:
         if name not in _TITLES:
@@ -84,7 +88,7 @@ def report(
             raise ValueError(f"{message}; there are {listing(SECTIONS)}.")
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
-    subject = _sections.RunSubject(store, run.dataset_id, snapshot, model)
+    subject = _sections.RunSubject(store, run.dataset_id, snapshot, model, rule)
     label = subject.model.label
     made = tuple(
         Section(name, title, blocks)
@@ -93,7 +97,7 @@ def report(
     )
     facts = subject.local.facts(subject.dataset.name, subject.subgroups)
     when = utc(run.finished or run.created)
-    facts = (*facts, label, when)
+    facts = (*facts, label, f"decided 1: {rule.words()}", when)
     return Report(run.name, facts, made, _NOTE, is_card=True)
 
 

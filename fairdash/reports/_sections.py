@@ -10,6 +10,7 @@ import pandas as pd
 from fairdash import plots
 from fairdash._wording import gap_size, listing, plural
 from fairdash.audits import (
+    DecisionRule,
     Drawing,
     Listing,
     Setting,
@@ -66,6 +67,7 @@ class RunSubject(DataSubject):
 
     snapshot: Snapshot
     name: str | None  # of the model, by id or beginning of its label
+    rule: DecisionRule
 
     @cached_property
     def spec(self) -> SweepSpec:
@@ -75,14 +77,16 @@ class RunSubject(DataSubject):
     @cached_property
     def model(self) -> Setting:
         """The model the report is about."""
-        return portable.model_asked(self.store, self.snapshot.run.id, self.name)
+        run = self.snapshot.run.id
+        model = portable.model_asked(self.store, run, self.name, self.rule)
+        return trials.decided_by(model, self.rule)
 
     @cached_property
     def models(self) -> list[Setting]:
         """The model after the plain one that it is compared with, if there is one."""
-        return trials.beside_plain(
-            self.model, trials.known_models_of(self.store, [self.snapshot.run.id])
-        )
+        known = trials.known_models_of(self.store, [self.snapshot.run.id])
+        by_rule = [trials.decided_by(model, self.rule) for model in known]
+        return trials.beside_plain(self.model, by_rule)
 
     @cached_property
     def local(self) -> gaps.LocalResult:
@@ -154,9 +158,9 @@ def tried(subject: RunSubject) -> Sequence[Block]:
     """Return which settings were trained, how one was chosen, and their test rows."""
     run = subject.snapshot.run
     sweep = (
-        sweeps.finished_sweep(subject.store, run.id)
+        sweeps.finished_sweep(subject.store, run.id, subject.rule)
         if run.over
-        else StoredSweep.of(subject.store, subject.snapshot)
+        else StoredSweep.of(subject.store, subject.snapshot, subject.rule)
     )
     if sweep is None:
         return []

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from zipfile import ZipFile
 
 import numpy as np
@@ -39,6 +40,8 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
     whole = portable.PortableModel.of(model)
     np.testing.assert_array_equal(proba, whole.predict_proba(raw))
     np.testing.assert_array_equal(whole.predict(raw), proba[:, 1] > 0.5)
+    path.write_bytes(replace(whole, threshold=0.3).to_bytes())
+    np.testing.assert_array_equal(fairdash.load(path).predict(raw), proba[:, 1] > 0.3)
 
 
 @pytest.mark.parametrize("method", ["unconstrained", "logistic"])

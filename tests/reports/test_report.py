@@ -10,7 +10,7 @@ from reading import ReportPage, value
 from toys import people, prisoners, train_sweep
 from typer.testing import CliRunner
 
-from fairdash.audits import choices, trials
+from fairdash.audits import DecisionRule, choices, portable, sweeps, trials
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
 from fairdash.reports import _small_groups, report, score_report
@@ -148,6 +148,27 @@ def test_sections_are_chosen_and_ordered(swept):
     ):
         with pytest.raises(ValueError, match=message):
             report(store, run, **wrong)
+
+
+def test_a_report_and_an_export_decide_by_the_rule(swept):
+    store, run = swept
+    rule = DecisionRule("top", 20)
+    made = report(store, run, rule=rule)
+    model = choices.opened_on(store, run, rule)
+    assert {model.label, f"decided 1: {rule.words()}"} <= {*made.facts}
+    page = ReportPage(made.to_html())
+    table = page.table("Models on test rows")
+    sweep = sweeps.finished_sweep(store, run, rule)
+    rows = sweep.result.means.iloc[sweep.ids.index(model.id)]
+    shown = value(table.loc["Accuracy", model.label])
+    assert shown == pytest.approx(rows["test_accuracy"], abs=5e-4)
+    table = portable.predictions(store, run, rule=rule)
+    scores, test = table["probability"], table["part"] == "test"
+    cut = portable.exported(store, run, rule=rule).threshold
+    assert ((scores > cut) == table["decision"]).all()
+    learned = scores[table["part"] == "validation"]
+    assert (learned > cut).mean() == pytest.approx(0.2, abs=0.01)
+    assert 0.05 < table.loc[test, "decision"].mean() < 0.35
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
-    from fairdash.audits.trials.decision_rule import RULE_NAMES, RuleKind
+    from fairdash.audits.trials.decision_rule import RULE_NAMES, USUAL, RuleKind
     from fairdash.audits.trials.models import (
         beside_plain,
         ids_to_come,

@@ -28,13 +28,15 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
     """Draw progress, the front so far and the models in training."""
     run = snapshot.run
     show_progress(snapshot)
-    sweep = StoredSweep.of(store(), snapshot)
+    rule = chosen_rule()
+    sweep = StoredSweep.of(store(), snapshot, rule)
     if sweep is None:
         st.skeleton(height=_HEIGHT)
         return
     limit = float(run.spec.get("di_limit", 0.05))
     picture = plots.plot_front(sweep.result.points(AXES, limit), limit=limit)
-    figure(picture, caption="Models that have finished.", key=f"{run.id} growing")
+    caption = f"Models that have finished. Decided 1: {rule.words()}."
+    figure(picture, caption=caption, key=f"{run.id} growing")
 
 
 def show_finished_sweep(run_id: str) -> None:

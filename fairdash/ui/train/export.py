@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic import ValidationError
 
-from fairdash.audits import portable, trials
+from fairdash.audits import portable, sweeps, trials
 from fairdash.brought import can_be_onnx
 from fairdash.jobs import pack_runs
 from fairdash.reports import SMALLEST_GROUP, portable_spec, report, score_report
@@ -16,6 +16,7 @@ from fairdash.sweep import python_script
 from fairdash.ui.selection import SharedFields, address
 from fairdash.ui.widgets.blocks import download, table_download
 from fairdash.ui.widgets.frame import View
+from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.state import store
 
 _PRIVATE = f"no row of the data, and no group of fewer than {SMALLEST_GROUP} rows."
@@ -33,8 +34,13 @@ def export_run(view: View) -> None:
         spec = portable_spec(store(), view.run)
     except ValidationError:  # a run of an older version
         return
+    rule = chosen_rule()
     with view.export():
-        table_download("Models (CSV)", snapshot.table(), "fairdash-models.csv")
+        table_download(
+            "Models (CSV)",
+            lambda: sweeps.model_rows(store(), snapshot, rule),
+            "fairdash-models.csv",
+        )
         yaml, icon = spec.to_yaml(), ":material/data_object:"
         download("Configuration (YAML)", yaml, "fairdash-run.yaml", icon=icon)
         _export_model(snapshot)
@@ -57,7 +63,7 @@ def _score_report(dataset_id: str) -> None:
 
 
 def _export_model(snapshot: Snapshot) -> None:
-    run_id, chosen = snapshot.run.id, SharedFields.here()
+    run_id, chosen, rule = snapshot.run.id, SharedFields.here(), chosen_rule()
     models = trials.known_models_of(store(), [run_id])
     if not models:
         return
@@ -66,8 +72,11 @@ def _export_model(snapshot: Snapshot) -> None:
     seed = chosen.seed if here and chosen.seed in here.seeds else None
 
     def written(form: Literal["html", "md"]) -> str:
-        made = report(store(), run_id, model=model)
+        made = report(store(), run_id, model=model, rule=rule)
         return made.to_html() if form == "html" else made.to_markdown()
+
+    def exported() -> portable.PortableModel:
+        return portable.exported(store(), run_id, model, seed, rule)
 
     words = f"Findings, tables and what reproduces them; {_PRIVATE}"
     download(
@@ -90,7 +99,7 @@ def _export_model(snapshot: Snapshot) -> None:
         return
     download(
         f"{here.label} (model)" if here else "Model (ZIP)",
-        lambda: portable.exported(store(), run_id, model, seed).to_bytes(written("md")),
+        lambda: exported().to_bytes(written("md")),
         "fairdash-model.zip",
         icon=":material/deployed_code:",
         help="`fairdash.load` and `fairdash model predict` score the table's own "
@@ -99,7 +108,7 @@ def _export_model(snapshot: Snapshot) -> None:
     if can_be_onnx((here or models[0]).method):
         download(
             f"{here.label} (ONNX)" if here else "Model (ONNX)",
-            lambda: portable.exported(store(), run_id, model, seed).to_onnx(),
+            lambda: exported().to_onnx(),
             "fairdash-model.onnx",
             icon=":material/deployed_code:",
             help="For any program that runs ONNX: an input for each column of the "
@@ -107,7 +116,7 @@ def _export_model(snapshot: Snapshot) -> None:
         )
     table_download(
         "Predictions (CSV)",
-        lambda: portable.predictions(store(), run_id, model, seed),
+        lambda: portable.predictions(store(), run_id, model, seed, rule),
         "fairdash-predictions.csv",
         help="What this model says of every row of its data, on one seed.",
     )
