@@ -73,9 +73,11 @@ def encoding_of(
             data=dataset.key,
             scaling=spec.scaling,
             train_rows=spec.train_rows,
+            weighted=weighted,
             version=version,
         )
         for version in planning.ENCODED_ALIKE
+        for weighted in {False, dataset.sample_weight is not None}
     }
     if trial.key not in keys:
         raise ValueError(

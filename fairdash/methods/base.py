@@ -15,7 +15,6 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
-    has_fit_parameter,
     validate_data,
 )
 
@@ -164,6 +163,8 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
 class WeightedClassifier(BinaryClassifier):
     """Binary classifier whose ``fit`` takes ``sample_weight``."""
 
+    _no_weights = ""
+
     @with_callbacks
     def fit(
         self,
@@ -210,7 +211,7 @@ class ManyClassifier(BinaryClassifier):
         optimum is unique to the solver's residual.
         """
         models = [clone(self).set_params(**point) for point in points]
-        if sample_weight is not None and not has_fit_parameter(self, "sample_weight"):
+        if sample_weight is not None and self._no_weights:
             self._refuse({"sample_weight": sample_weight})
         samples = Samples(X, y, sensitive_features, sample_weight)
         self._fit_models(models, samples)

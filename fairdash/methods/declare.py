@@ -267,6 +267,8 @@ class Method:
         Whether a fitted model has ``ratio_``.
     needs_groups : bool
         Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
+    no_weights : str
+        Why its ``fit`` takes no ``sample_weight``; empty where it does.
     needs_names : bool
         Whether it has a parameter ``feature_names`` for the encoded columns.
     former : dict of str to scalar
@@ -286,6 +288,7 @@ class Method:
     efforts: Mapping[Effort, Mapping[str, Scalar]]
     gives_weights: bool = False
     needs_groups: bool = False
+    no_weights: str = ""
     needs_names: bool = False
     former: Mapping[str, Scalar] = field(default_factory=dict)
 
@@ -296,7 +299,11 @@ class Method:
         The colour has the name of the method, and every effort trains alike, unless
         ``entry`` says otherwise.
         """
-        usual = {"colour_role": entry["key"], "efforts": {"fast": {}, "paper": {}}}
+        usual = {
+            "colour_role": entry["key"],
+            "efforts": {"fast": {}, "paper": {}},
+            "no_weights": getattr(estimator, "_no_weights", ""),
+        }
         return cls(
             class_name=estimator.__name__,
             module=estimator.__module__,

@@ -96,6 +96,8 @@ def data(subject: DataSubject) -> Sequence[Block]:
         "Subgroups": " × ".join(subject.subgroups.columns) or "none",
         "Features": f"{len(roles.features)}: {names}",
     }
+    if roles.sample_weight:
+        facts["Sampling weight"] = roles.sample_weight
     n_read = max(record.n_rows, 1)
     blocks: list[Block] = [
         Cards(gaps.base_rate_kpis(rates, dataset.n_rows, n_read, guessed=False)),

@@ -276,7 +276,8 @@ class SweepSpec(_Frozen):
         So the same models have the same keys, however they were asked for.
 
         Raises ValueError when it is too small for a row of each outcome in each group,
-        or when the data have no features or too few rows.
+        when the data have no features or too few rows, or when they have sampling
+        weights, which a method does not take.
         """
         dataset.check_features()
         if not dataset.has_enough_rows:
@@ -285,6 +286,14 @@ class SweepSpec(_Frozen):
                 "train on: training, validation and test rows each need two groups, "
                 "and training rows both outcomes. Add rows, five or more of each group."
             )
+        weight = dataset.roles.sample_weight
+        for method in (CATALOG[grid.method] for grid in self.methods):
+            if weight is not None and method.no_weights:
+                raise ValueError(
+                    f"{method.label} cannot count rows by the sampling weight "
+                    f"{weight!r}: {method.no_weights}. Leave out the method or the "
+                    "weight."
+                )
         if self.train_rows is None:
             return self
         least = 2 * len(dataset.group_names)

@@ -71,7 +71,7 @@ def train_stack(
     report: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> list[TrialResult] | None:
-    """Train the models of a stack on the training rows of its seed.
+    """Train the models of a stack on the training rows of its seed, by their weights.
 
     Parameters
     ----------
@@ -113,6 +113,7 @@ def train_stack(
         encoded.rows(train),
         dataset.y[train],
         sensitive_features=groups[train],
+        sample_weight=dataset.weight_of(train),
     )
     if monitor.was_stopped:
         return None

@@ -68,6 +68,7 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
                 data=dataset_key,
                 scaling=spec.scaling,
                 train_rows=spec.train_rows,
+                weighted=spec.data.roles.sample_weight is not None,
             )
             trial = Trial(key, method, params, seed, dataset_key)
             trials.setdefault(key, trial)
@@ -84,17 +85,20 @@ def trial_key(
     method: str,
     params: Mapping[str, Scalar],
     train_rows: int | None = None,
+    weighted: bool = False,
     version: int | None = None,
     **question: Any,
 ) -> str:
     """Return the identity of a trial: a hash of canonical JSON, never of an object.
 
-    Training on all rows is no part of the question, nor is a parameter that came later
-    at its default: keys are older than the choice. A parameter that is gone still is.
-    ``version`` is that of results, by default today's.
+    Training on all rows is no part of the question, nor on rows that count once each,
+    nor a parameter that came later at its default: keys are older than the choice. A
+    parameter that is gone still is. ``version`` is that of results, by default today's.
     """
     if train_rows is not None:
         question["train_rows"] = train_rows
+    if weighted:
+        question["weighted"] = True
     declared = CATALOG[method].params if method in CATALOG else ()
     former = CATALOG[method].former if method in CATALOG else {}
     added = {p.name: p.default for p in declared if p.added}

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from reading import button, words
+from reading import button, widget, words
 from toys import ROLES, people_csv
 
 from fairdash import ui
@@ -120,7 +120,7 @@ def test_what_nobody_foresaw_has_a_number_on_the_page_and_in_the_log(
     assert "Traceback" in log
 
 
-def test_a_page_says_what_takes_no_weights(visit, dataset_id):
+def test_a_page_trains_by_weights_and_says_so(visit, dataset_id):
     store = ui.store()
     record = store.dataset_record(dataset_id)
     roles = {"sample_weight": "weight", "features": ("age",)}
@@ -128,9 +128,17 @@ def test_a_page_says_what_takes_no_weights(visit, dataset_id):
     table = store.add_table(frame.to_csv(index=False).encode(), "weighted.csv")
     weighted = record.roles.model_copy(update=roles)
     other = store.add_dataset(table, weighted, "Weighted", record.subgroups)
-    said = "In training every row counts once, without weight."
-    assert said in words(visit("Train", data=other))
+    said = "Training and figures weigh rows by weight."
+    page = visit("Train", data=other)
+    assert said in words(page)
     assert said not in words(visit("Train", data=dataset_id))
+    widget(page, "number_input", "Seeds").set_value(1).run()
+    for method in ("logistic", "neighbours"):
+        page.selectbox(key="selection form method").set_value(method).run()
+        button(page, "Train").click().run()
+        assert not page.exception
+        assert [run.status for run in store.runs()] == ["finished"]
+    assert "every neighbour has one vote" in page.error[0].value
 
 
 def test_a_user_sees_no_run_of_another_even_by_its_address(visit, inline):

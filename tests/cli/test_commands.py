@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pandas as pd
 import pytest
 from conftest import end_runs, free_port, is_healthy, wait_until, wait_until_no_engine
-from toys import people_csv, specification
+from toys import people, people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash.cli import app
@@ -51,6 +51,20 @@ def test_run_trains_prints_and_writes_all_rows(home, config, folder):
     (record,) = store.runs()
     assert record.status == "finished"
     store.close()
+
+
+def test_run_weighs_rows_and_refuses_a_method_that_cannot(home, folder):
+    people().assign(weight=2.5).to_csv(folder / "people.csv")
+    text = specification("people.csv", methods=[{"method": "logistic"}]).to_yaml()
+    text = text.replace("roles:", "roles:\n    sample_weight: weight")
+    for method, status, said in (
+        ("logistic", 0, "finished"),
+        ("neighbours", 2, "the sampling weight 'weight': every neighbour has one vote"),
+    ):
+        (folder / "sweep.yaml").write_text(text.replace("logistic", method))
+        done = call("run", folder / "sweep.yaml", "--inline")
+        assert done.exit_code == status, done.output
+        assert said in done.output
 
 
 def test_run_goes_through_the_engine(home, config):

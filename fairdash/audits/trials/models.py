@@ -98,13 +98,15 @@ def trained_as(store: Store, run_id: str) -> Trained:
     """Return what a run decides of its models beside method, parameters and seed."""
     run, (first, *_) = store.run(run_id), store.snapshot(run_id, curves=False).trials
     how = run.spec.get("scaling", "standard"), run.spec.get("train_rows")
+    dataset = store.dataset(run.dataset_id)
     key = planning.trial_key(
         method=first.method,
         params=first.params,
         seed=first.seed,
-        data=store.dataset(run.dataset_id).key,
+        data=dataset.key,
         scaling=how[0],
         train_rows=how[1],
+        weighted=dataset.sample_weight is not None,
     )
     return Trained(*how, now=key == first.key)
 

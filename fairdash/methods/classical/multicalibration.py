@@ -52,7 +52,6 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
     """
 
     network_: Any
-    _no_weights = "its corrections are of rows that count once each"
 
     max_iter: int = param(
         50,

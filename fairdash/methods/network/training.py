@@ -238,7 +238,7 @@ def train(
     The order of rows follows from ``seed`` alone, so it is the same for every stack
     and method, unless minibatches are to be ``balanced``: then each class has as many
     rows as any other, those of small classes more than once an epoch. With a ``weight``
-    of every row, rows are drawn in proportion to it.
+    of every row, rows are drawn in proportion to it, if balanced within their class.
     ``after_epoch`` may return True to stop.
 
     Snapshots are ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_models,
@@ -277,12 +277,11 @@ def _minibatches(
     balanced: bool,
     weight: NDArray[np.float64] | None,
 ) -> Iterator[Batch]:
-    if balanced and weight is not None:
-        raise ValueError(
-            "`sample_weight` and balanced minibatches exclude each other; set "
-            "`batches` to 'shuffled'."
-        )
     if weight is not None:
+        if balanced:
+            classes = rows.y.cpu().numpy().astype(int)
+            totals = np.bincount(classes, weight)
+            weight = weight / np.where(totals > 0, totals, 1)[classes]
         ends = np.cumsum(weight)
         drawn = torch.rand(len(rows), generator=generator, dtype=torch.float64)
         order = torch.as_tensor(

@@ -294,8 +294,8 @@ def _pick_rows(
         numbers,
         roles.sample_weight,
         placeholder="every row counts once",
-        help="How many people a row stands for. Base rates, measures of models and "
-        "thresholds use it; each page says what counts every row once.",
+        help="How many people a row stands for. Training, measures and thresholds "
+        "use it; pages say what counts every row once.",
         key=f"{key} weight",
     )
     unit = _pick_optional(

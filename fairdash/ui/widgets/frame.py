@@ -63,14 +63,14 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
 }
-_ONCE = {  # what takes no sampling weights, by page
-    "Train": "training",
-    "Weights": "training with its weights r",
-    "Sweep": "training and the certified choice",
-    "Post-process": "numbers of decisions",
-    "Noisy groups": "training and the numbers of this page",
-    "Individual fairness": "the numbers of this page",
-    "Drift": "shifts of columns",
+_WEIGHTED = {  # what weighs rows by their sampling weights, by page
+    "Train": "Training and figures weigh rows by",
+    "Weights": "Beside the weights r, training weighs rows by",
+    "Sweep": "Training and figures weigh rows by",
+    "Post-process": "Numbers of decisions count every row once, without",
+    "Noisy groups": "Training weighs rows; here each counts once, without",
+    "Individual fairness": "Training weighs rows; here each counts once, without",
+    "Drift": "Shifts of columns count every row once, without",
 }
 _ANOTHER = ""
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
@@ -141,11 +141,10 @@ def page(
     show_tour()
     if pick and run:
         _stop_if_unsupported(run)
-    if data and name in _ONCE:
+    if data and name in _WEIGHTED:
         weight = store().dataset_record(data).roles.sample_weight
         if weight is not None:
-            words = f"In {_ONCE[name]} every row counts once, without {plain(weight)}."
-            st.caption(words)
+            st.caption(f"{_WEIGHTED[name]} {plain(weight)}.")
     return View(run, data, corner)
 
 
