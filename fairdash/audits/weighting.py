@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -216,5 +217,6 @@ def _related(
     rows = rows_trained_on(store, dataset_id, seed, key, subgroups)
     ratio = _ratio_of(store, key)
     predictions = rows.predictions(reference)
-    table = weights.ratio_by_subgroup(ratio, predictions, **rows.groups)
-    return table, weights.ratio_correlation(ratio, predictions, **rows.groups)
+    about: Any = {**rows.groups, "cluster": rows.sampling["cluster"]}
+    table = weights.ratio_by_subgroup(ratio, predictions, **about)
+    return table, weights.ratio_correlation(ratio, predictions, **about)

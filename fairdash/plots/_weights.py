@@ -19,6 +19,7 @@ from fairdash.plots.theme import (
     text,
 )
 
+_PRACTICALLY_EQUAL = 0.02  # most that mean weights, about 1, then differ by
 _LARGEST = 26  # diameter of the largest subgroup's dot, in pixels
 
 
@@ -72,7 +73,7 @@ def plot_ratio_against_di(
     }
     return Picture(
         finish(data, layout, height=380, top=20),
-        _headline(related.low, related.high),
+        _headline(shown, related.low, related.high),
         _describe(shown, related),
         table,
         "One dot per subgroup of the training rows, area by rows, 95% intervals on "
@@ -90,9 +91,11 @@ def _describe(shown: pd.DataFrame, related: Any) -> str:
     return f"{start}; {where}, whose gap is {gap_size(top['local_di'])}."
 
 
-def _headline(low: float, high: float) -> str:
+def _headline(shown: pd.DataFrame, low: float, high: float) -> str:
     if np.isnan(low) or np.isnan(high):
         return "Too few subgroups to relate weights and gaps"
+    if np.ptp(shown["mean_ratio"]) < _PRACTICALLY_EQUAL:
+        return "Mean weights are practically equal in all subgroups"
     if low > 0:
         return "Larger weights lie where the gaps are larger"
     if high < 0:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairdash._wording import listing, moved_words, percent
 from fairdash.metrics import catalog, expected_local_di, expected_measure
 from fairdash.postprocessing.inputs import Array, ScoreType
+from fairdash.postprocessing.outcome import changed_decisions, expected_outcome
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
 
@@ -21,7 +22,7 @@ class Report(NamedTuple):
     """What decisions do on rows, on average.
 
     ``h``, (n,), is the probability of a positive decision; ``outcome`` is the table of
-    `DecisionSums.outcome` against no correction. ``changed`` says by group how many
+    `expected_outcome` against no correction. ``changed`` says by group how many
     decisions change on average: group, n, rate_before, rate, up (0 to 1), down (1 to
     0), changed (both), of rows with weights in their sums.
     """
@@ -65,7 +66,7 @@ class Report(NamedTuple):
                 rows.y,
                 h,
                 sensitive_features=rows.codes,
-                sample_weight=rows.weight,
+                **rows.sampling,
             )
             for h in (rows.before, self.h)
         )
@@ -95,7 +96,7 @@ class Report(NamedTuple):
                 sensitive_features=self.rows.labels,
                 subgroups=subgroups,
                 min_size=min_size,
-                weight=self.rows.weight,
+                **self.rows.sampling,
             )
             for h in (self.rows.before, self.h)
         )
@@ -215,8 +216,7 @@ class PostProcessor(BaseEstimator, ABC):
     def report(self, rows: ScoredRows) -> Report:
         """Return all that is said of rows, from one computation of h."""
         h = self.chance(rows)
-        sums = rows.sums(h)
-        return Report(rows, h, sums.outcome(), sums.changed())
+        return Report(rows, h, expected_outcome(rows, h), changed_decisions(rows, h))
 
     def decisions(
         self, rows: ScoredRows, random_state: int | np.random.Generator = 0

@@ -13,6 +13,7 @@ from scipy.optimize import isotonic_regression
 from fairdash._validation import CONSTRAINTS, check_one_of, check_positive
 from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.inputs import Array, ScoreType
+from fairdash.postprocessing.outcome import expected_outcome
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
 from fairdash.postprocessing.target_rate import ByOutcome
@@ -274,7 +275,7 @@ def trade_off_table(report: Report, baselines: Baselines) -> pd.DataFrame:
     demographic_parity_difference, each also with ``_low`` and ``_high``
     """
     rows = report.rows
-    before = rows.sums(rows.before.astype(np.float64)).outcome()
+    before = expected_outcome(rows, rows.before.astype(np.float64))
     outcomes = {
         "Ramp, this setting": (report.outcome, report.accepted[1]),
         BEFORE: (before, report.accepted[0]),

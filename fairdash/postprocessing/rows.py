@@ -25,7 +25,6 @@ from fairdash.postprocessing.inputs import (
     read_margins,
 )
 from fairdash.postprocessing.kernels import SortedScores
-from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.target_rate import (
     ByOutcome,
     balanced_rate,
@@ -54,6 +53,8 @@ class ScoredRows:
         What the scores were before they became margins.
     decided : ndarray of 0/1, optional
         Decisions without a correction; without it 1 above a margin of 0.
+    unit : ndarray, optional
+        Unit of every row, such as a person: rows of one unit are not independent.
     """
 
     margins: Array
@@ -64,6 +65,7 @@ class ScoredRows:
     weight: Array | None = None
     score_type: ScoreType = "margin"
     decided: NDArray[np.int8] | None = None
+    unit: Codes | None = None
 
     @classmethod
     def read(
@@ -108,21 +110,10 @@ class ScoredRows:
         """Share of positive decisions without a correction."""
         return float(np.average(self.before, weights=self.weight))
 
-    @cached_property
-    def cells(self) -> Codes:
-        """Cells of :class:`DecisionSums`; an unknown outcome counts as 0."""
-        cells: Codes = 4 * self.codes + 2 * self.before
-        return cells if self.y is None else cells + self.y
-
-    def sums(self, h: Array) -> DecisionSums:
-        """Return the sums of h, from which all expected numbers follow."""
-        return DecisionSums.of(
-            h,
-            self.cells,
-            self.names,
-            has_outcome=self.y is not None,
-            weight=self.weight,
-        )
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Weights and units as `fairdash.metrics` takes them."""
+        return {"sample_weight": self.weight, "cluster": self.unit}
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -194,6 +185,7 @@ class SplitScores:
         score_type: ScoreType = "margin",
         names: Sequence[str] = (),
         decided: NDArray[np.int8] | None = None,
+        unit: Codes | None = None,
     ) -> Self:
         """Part the rows of a table and check that all groups can be learned.
 
@@ -202,7 +194,7 @@ class SplitScores:
         calibration, test : ndarray of int64, optional
             Places of rows. Without test rows every fifth row of each group is one;
             without calibration rows all others are.
-        weight, decided : ndarray, optional
+        weight, decided, unit : ndarray, optional
             Of every row: see `ScoredRows`.
         names : sequence of str, optional
             The order of the groups; otherwise that of their values.
@@ -248,6 +240,7 @@ class SplitScores:
                 None if weight is None else weight[where],
                 score_type,
                 None if decided is None else decided[where],
+                None if unit is None else unit[where],
             )
 
         return cls(part(calibration), part(test), calibration, test)

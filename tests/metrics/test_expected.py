@@ -25,10 +25,13 @@ def test_decisions_that_are_sure_are_measured_as_decisions(measure, weighted):
     )
 
 
-@pytest.mark.parametrize("measure", ["selection_rate", "precision", "error_cost 3:1"])
-def test_a_measure_of_drawn_decisions_is_the_mean_over_draws(measure):
+@pytest.mark.parametrize(
+    "measure, rows", [("selection_rate", 1), ("precision", 4), ("error_cost 3:1", 4)]
+)
+def test_a_measure_of_drawn_decisions_is_the_mean_over_draws(measure, rows):
     y, h, group, weight, rng = drawn_rows()
     asked = {"sensitive_features": group, "sample_weight": weight}
+    asked["cluster"] = np.arange(500) // rows
     found = expected_measure(measure, y, h, **asked)
     draws = [
         measure_by_group(measure, y, (rng.random(len(h)) < h).astype(int), **asked)

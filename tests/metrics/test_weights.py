@@ -54,6 +54,17 @@ def test_correlation_is_pearsons_over_estimable_subgroups(rows, ratio):
     line = np.polyfit(table["local_di"], table["mean_ratio"], 1)
     assert (related.slope, related.intercept) == pytest.approx(tuple(line))
     assert -1 <= related.low < related.high <= 1
+    # three equal rows of a person say no more than one
+    again = np.repeat(np.arange(len(ratio)), 3)
+    found = []
+    for of, unit in ((np.arange(len(ratio)), None), (again, again)):
+        asked = {k: np.asarray(part)[of] for k, part in rows.where.items()}
+        asked |= {"cluster": unit, "min_size": 1}
+        weighed = ratio[of], rows.y_pred[0][of]
+        means = weights.ratio_by_subgroup(*weighed, **asked).set_index("subgroup")
+        links = weights.ratio_correlation(*weighed, **asked, n_resamples=50)
+        found.append([*links[:3], *means["ratio_low"].sort_index()])
+    assert found[0] == pytest.approx(found[1])
 
 
 def test_correlation_of_two_subgroups_or_of_equal_weights_is_undefined(rows, ratio):

@@ -404,9 +404,7 @@ def _calibration(trial: Tested) -> pd.DataFrame:
     rows = trial.rows
     groups = rows.groups["sensitive_features"]
     scores = rows.raw_scores(trial.key)
-    return calibration_curve(
-        rows.y, scores, sensitive_features=groups, sample_weight=rows.sample_weight
-    )
+    return calibration_curve(rows.y, scores, sensitive_features=groups, **rows.sampling)
 
 
 class _Trial(NamedTuple):

@@ -68,6 +68,7 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
         subgroups=subgroups.label(dataset.frame),
         min_size=subgroups.min_size,
         sample_weight=dataset.sample_weight,
+        cluster=dataset.unit,
     )
     table = local.estimates()
     names = {"value": "rate", "low": "ci_low", "high": "ci_high"}

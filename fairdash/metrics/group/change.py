@@ -1,10 +1,11 @@
 """Whether a gap between groups narrows: both gaps are random, and neither is folded."""
 
 import itertools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group.catalog import Array, measure_of, rate_of
@@ -22,31 +23,26 @@ from fairdash.metrics.group.intervals import (
     for_all_pairs,
     normal_quantile,
 )
-from fairdash.metrics.group.variance import worth
+from fairdash.metrics.group.variance import unit_codes, worth
 
 _MOVED = np.array([-1.0, 1.0])  # after less before
 _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
 
-class GroupMeans(NamedTuple):
-    """Means of two columns by group, and how sure they are.
+class _GroupMeans(NamedTuple):
+    """Means of what was decided before and after by group, and how sure they are.
 
     Attributes
     ----------
     mean : float64 array of shape (groups, 2)
-        Of what was decided before and after.
-    covariance : float64 array of shape (groups, 2, 2)
-        Of these two means, which are of the same rows.
+    covariance : float64 array of shape (groups, 2, groups, 2)
     rows : float64 array of shape (groups,)
         How many independent rows weigh as much: Kish's number.
-    shared : float64 array of shape (groups, 2, groups, 2), optional
-        Of the means of all groups, where they have units in common.
     """
 
     mean: Array
     covariance: Array
     rows: Array
-    shared: Array | None = None
 
 
 def gap_change(
@@ -112,21 +108,17 @@ def gap_change(
         y = binary_vector("y_true", y_true).astype(np.float64)
         check_lengths(y, rows)
         weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
-    unit = np.arange(len(rows))
-    if cluster is not None:
-        unit = np.unique(np.asarray(cluster), return_inverse=True)[1]
-        check_lengths(unit, rows)
+    unit = unit_codes(cluster, len(rows))
     means = _means(rows, weight, groups.codes, len(groups.names), unit)
-    return change_of_gap(means, confidence=confidence)
+    return _change_of(means, confidence)
 
 
-def change_of_gap(means: GroupMeans, *, confidence: float = 0.95) -> Interval:
-    """Return `gap_change` of group means that are independent between groups."""
-    mean = means.mean
+def _change_of(means: _GroupMeans, confidence: float) -> Interval:
+    mean, covariance = means.mean, means.covariance
     nothing = Interval(*(np.array(np.nan) for _ in range(3)))
     if np.isnan(mean).any() or len(mean) < 2:
         return nothing
-    moved = np.einsum("gij,i,j->g", means.covariance, _MOVED, _MOVED)
+    moved = np.einsum("gigj,i,j->g", covariance, _MOVED, _MOVED)
     if np.allclose(mean[:, 0], mean[:, 1], atol=1e-12) and moved.max() < 1e-16:
         return Interval(*np.zeros(3))  # no decision changed
     pairs = list(itertools.permutations(range(len(mean)), 2))
@@ -135,16 +127,11 @@ def change_of_gap(means: GroupMeans, *, confidence: float = 0.95) -> Interval:
         row[plus], row[minus] = 1.0, -1.0
     # narrowing by one pair before and one after: (pairs before, pairs after)
     old, new = (contrast @ mean[:, when] for when in (0, 1))
-    between = means.shared
-    if between is None:
-        between = np.zeros((len(mean), 2, len(mean), 2))
-        each = np.arange(len(mean))
-        between[each, :, each, :] = means.covariance
     before, after = (
-        np.einsum("pg,gh,ph->p", contrast, between[:, when, :, when], contrast)
+        np.einsum("pg,gh,ph->p", contrast, covariance[:, when, :, when], contrast)
         for when in (0, 1)
     )
-    crossed = contrast @ between[:, 0, :, 1] @ contrast.T
+    crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
     variance = before[:, None] + after[None, :] - 2 * crossed
     value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
     if _too_few(means).any():
@@ -158,10 +145,10 @@ def change_of_gap(means: GroupMeans, *, confidence: float = 0.95) -> Interval:
     return Interval(value, np.array(-high), np.array(-low))
 
 
-def _too_few(means: GroupMeans) -> NDArray[np.bool_]:
+def _too_few(means: _GroupMeans) -> NDArray[np.bool_]:
     """Return which pairs of groups expect too few of a decision, before or after."""
     rate = means.mean.T
-    variance = np.diagonal(means.covariance, axis1=1, axis2=2).T
+    variance = np.einsum("gigi->ig", means.covariance)
     varies = variance > 1e-15
     independent = divide(rate * (1 - rate), np.where(varies, variance, 1.0))
     rows = np.broadcast_to(means.rows, rate.shape)
@@ -177,8 +164,8 @@ def _means(
     weight: Array,
     codes: NDArray[np.int64],
     n_groups: int,
-    unit: NDArray[np.int64],
-) -> GroupMeans:
+    unit: NDArray[np.int64] | None,
+) -> _GroupMeans:
     """Return weighted means by group with their linearised covariance over units."""
     whole = np.bincount(codes, weight, n_groups)
     mean = np.stack(
@@ -188,19 +175,19 @@ def _means(
         ],
         axis=1,
     )
-    counted = weight > 0
-    share = weight[:, None] * (rows - mean[codes]) / whole[codes, None]
-    residual = np.zeros((len(rows), n_groups, 2))
-    residual[np.arange(len(rows)), codes] = share
-    _, place = np.unique(unit[counted], return_inverse=True)
-    flat = residual[counted].reshape(-1, 2 * n_groups)
-    sums: Any = np.stack([np.bincount(place, part) for part in flat.T], axis=1)
-    member = np.zeros((len(sums), n_groups), bool)
-    member[place, codes[counted]] = True
-    k = member.sum(axis=0).astype(np.float64)
-    more = np.repeat(np.sqrt(divide(k, np.where(k > 1, k - 1, np.nan))), 2)
-    shared = (sums * more).T @ (sums * more)
-    shared = shared.reshape(n_groups, 2, n_groups, 2)
-    own = np.arange(n_groups)
-    effective = worth(weight[counted], codes[counted], n_groups, place)
-    return GroupMeans(mean, shared[own, :, own, :], effective, shared)
+    own = weight > 0
+    weight, codes = weight[own], codes[own]
+    residual = weight[:, None] * (rows[own] - mean[codes]) / whole[codes, None]
+    place = np.arange(len(codes))
+    if unit is not None:
+        place = np.unique(unit[own], return_inverse=True)[1]
+    column = 2 * codes[:, None] + np.arange(2)
+    sums = sparse.csr_matrix(
+        (residual.ravel(), (np.repeat(place, 2), column.ravel())),
+        shape=(int(place.max(initial=0)) + 1, 2 * n_groups),
+    )
+    k = sums.getnnz(axis=0).astype(np.float64)  # units with rows of the group
+    more = np.sqrt(divide(k, np.where(k > 1, k - 1, np.nan)))
+    covariance = (sums.T @ sums).toarray() * more[:, None] * more
+    effective = worth(weight, codes, n_groups, None if unit is None else place)
+    return _GroupMeans(mean, covariance.reshape(n_groups, 2, n_groups, 2), effective)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fairdash.metrics.group.counting import Counts, binary_vector
+from fairdash.metrics.group.counting import binary_vector
 from fairdash.metrics.group.local_measures import (
     LocalMeasure,
     LocalValues,
@@ -125,13 +125,14 @@ def expected_local_di(
     sensitive_features: ArrayLike,
     subgroups: ArrayLike,
     min_size: int = 50,
-    weight: Counts | None = None,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Return the table of `local_di` of decisions drawn with ``h``."""
     local = local_cells(
         sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
     )
-    rows = Measured.drawn("selection_rate", None, h, weight)
+    rows = Measured.drawn("selection_rate", None, h, sample_weight, cluster)
     cells = rows.estimate(np.tile(local.place, 2), local.shape)
     values = LocalValues("selection_rate", local, cells)
     return values.table(value="rate", gap="local_di").drop(columns=_RATIOS)

@@ -48,7 +48,8 @@ _Estimates = tuple[CellValues, "tuple[Measured, Array, Codes] | None"]
 class Measured(NamedTuple):
     """Outcomes, decisions or scores, weights and units of the same rows, checked.
 
-    Of decisions that are drawn, ``chance`` is that of the decision in each row.
+    Of decisions that are drawn, ``chance`` is that of the decision in each row, and
+    ``row`` says which two are of one.
     """
 
     measure: str
@@ -57,6 +58,7 @@ class Measured(NamedTuple):
     weight: Array | None = None
     chance: Array | None = None
     unit: Codes | None = None
+    row: Codes | None = None
 
     @classmethod
     def drawn(
@@ -65,6 +67,7 @@ class Measured(NamedTuple):
         y_true: ArrayLike | None,
         h: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
     ) -> "Measured":
         """Check the same of decisions that are 1 with probabilities ``h``, (n_rows,).
 
@@ -72,12 +75,15 @@ class Measured(NamedTuple):
         """
         check_one_of("measure", measure.partition(" ")[0], (*RATES, COST))
         chance = probability_models("h", h)[0].astype(np.float64)
-        y, weight = (
+        unit = unit_codes(cluster, len(chance))
+        y, weight, unit = (
             None if part is None else np.tile(np.asarray(part), 2)
-            for part in (y_true, sample_weight)
+            for part in (y_true, sample_weight, unit)
         )
         rows = cls.of(measure, y, np.repeat([1, 0], len(chance)), weight)
-        return rows._replace(chance=np.concatenate([chance, 1 - chance]))
+        both = np.concatenate([chance, 1 - chance])
+        own = np.tile(np.arange(len(chance)), 2)
+        return rows._replace(chance=both, unit=unit, row=own)
 
     @classmethod
     def of(
@@ -149,7 +155,7 @@ class Measured(NamedTuple):
         return replace(estimates, correlation=shared.reshape(*shape, width))
 
     def _at(self, where: NDArray[np.bool_] | Codes) -> "Measured":
-        names = ("y", "predicted", "weight", "chance", "unit")
+        names = ("y", "predicted", "weight", "chance", "unit", "row")
         parts: Any = {name: getattr(self, name) for name in names}
         own: Any = {k: part[where] for k, part in parts.items() if part is not None}
         return self._replace(**own)
@@ -219,13 +225,17 @@ class Measured(NamedTuple):
         heavy = np.ones(len(cell)) if self.weight is None else self.weight
         residual = np.nan_to_num(heavy * divide(values - value[cell], whole[cell]))
         counts = None if self.weight is None else self.weight > 0
-        drawn = self.chance is not None
-        unit = None if drawn else self.unit
         spread = linearised(
-            residual, cell, n_cells, unit=unit, chance=self.chance, counts=counts
+            residual,
+            cell,
+            n_cells,
+            unit=self.unit,
+            chance=self.chance,
+            row=self.row,
+            counts=counts,
         )
-        effective = worth(heavy, cell, n_cells, unit)
-        if drawn:
+        effective = worth(mass, cell, n_cells, self.unit)
+        if self.chance is not None and self.unit is None:
             squares = np.bincount(cell, heavy * mass, n_cells)
             effective = np.nan_to_num(divide(whole**2, squares))
         units: Array | None = spread.units

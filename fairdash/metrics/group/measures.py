@@ -126,6 +126,7 @@ def expected_measure(
     *,
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     r"""Return a measure of decisions drawn with probabilities h, on average over draws.
@@ -139,7 +140,7 @@ def expected_measure(
     Parameters
     ----------
     measure : a rate, or an error cost
-    y_true, sensitive_features, sample_weight, confidence
+    y_true, sensitive_features, sample_weight, cluster, confidence
         As in :func:`measure_by_group`.
     h : array-like of numbers in [0, 1], (n_rows,)
 
@@ -153,7 +154,7 @@ def expected_measure(
         As :func:`measure_by_group`, for measures of scores too.
     """
     check_confidence(confidence)
-    measured = Measured.drawn(measure, y_true, h, sample_weight)
+    measured = Measured.drawn(measure, y_true, h, sample_weight, cluster)
     groups = group_codes(sensitive_features, measured.y[: len(measured.y) // 2])
     cells = measured.estimate(np.tile(groups.codes, 2), (len(groups.names),))
     return _table(groups.names, cells, confidence)

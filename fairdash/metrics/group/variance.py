@@ -78,18 +78,27 @@ def linearised(
     *,
     unit: Codes | None = None,
     chance: Array | None = None,
+    row: Codes | None = None,
     counts: NDArray[np.bool_] | None = None,
 ) -> Variance:
     """Return the variance of estimates from the residual of every row.
 
     Parameters
     ----------
-    chance : array, optional
-        Of each row, where decisions are drawn.
+    chance, row : arrays, optional
+        Where decisions are drawn, the chance of each of the two that a row can get, and
+        which row it is: with units, draws are independent and rows are not.
     counts : bool array, optional
         Rows that are of the sample, such as those with a weight; by default all.
     """
+    drawn: Any = 0.0
+    squares: Any
     if unit is not None:
+        if chance is not None and row is not None:
+            squares = np.bincount(cell, chance * residual**2, n_cells)
+            residual, chance = chance * residual, None
+            mean, own, _ = by_unit(residual, cell, row)
+            drawn = squares - np.bincount(own, mean**2, n_cells)
         residual, cell, counts = by_unit(residual, cell, unit, counts)
     squares = residual**2 if chance is None else chance * residual**2
     taken: Any = chance
@@ -97,7 +106,7 @@ def linearised(
         taken = counts * (1.0 if chance is None else chance)
     k = np.bincount(cell, taken, n_cells).astype(np.float64)
     several = np.where(k > 1, k - 1, np.nan)
-    variance = k / several * np.bincount(cell, squares, n_cells)
+    variance = k / several * np.bincount(cell, squares, n_cells) + drawn
     return Variance(variance, k)
 
 

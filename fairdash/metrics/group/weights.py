@@ -21,6 +21,7 @@ from fairdash.metrics.group.counting import (
 from fairdash.metrics.group.intervals import check_confidence, wilson_interval
 from fairdash.metrics.group.local import local_di
 from fairdash.metrics.group.local_measures import LocalCells, local_cells
+from fairdash.metrics.group.variance import linearised, unit_codes
 
 _MOST_LEVELS = 12
 
@@ -53,13 +54,15 @@ def ratio_by_subgroup(
     subgroups: ArrayLike,
     min_size: int = 50,
     confidence: float = 0.95,
+    cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Mean weight of every subgroup beside the local DI of a model on the same rows.
 
     Returns
     -------
     DataFrame of :func:`local_di` of ``y_pred`` with the columns mean_ratio, ratio_low,
-    ratio_high (normal interval of a mean; NaN for fewer than two rows)
+    ratio_high (normal interval of a mean; NaN for fewer than two rows, or units of a
+    ``cluster``)
     """
     weights = _weights(ratio)
     table = local_di(
@@ -68,13 +71,16 @@ def ratio_by_subgroup(
         subgroups=subgroups,
         min_size=min_size,
         confidence=confidence,
+        cluster=cluster,
     )
-    named = subgroup_codes(subgroups, weights)
-    by_subgroup = pd.Series(weights).groupby(named.codes)
-    everyone = range(len(named.names))
-    mean = by_subgroup.mean().reindex(everyone).to_numpy()
-    error = by_subgroup.sem(ddof=1).reindex(everyone).to_numpy()
-    half = ndtri((1 + confidence) / 2) * error
+    named, unit = subgroup_codes(subgroups, weights), unit_codes(cluster, len(weights))
+    inside, k = named.codes >= 0, len(named.names)
+    code, weight = named.codes[inside], weights[inside]
+    n = np.bincount(code, minlength=k)
+    mean = divide(np.bincount(code, weight, k), n)
+    own = None if unit is None else unit[inside]
+    spread_of_mean = linearised((weight - mean[code]) / n[code], code, k, unit=own)
+    half = ndtri((1 + confidence) / 2) * np.sqrt(spread_of_mean.variance)
     return table.assign(mean_ratio=mean, ratio_low=mean - half, ratio_high=mean + half)
 
 
@@ -88,11 +94,13 @@ def ratio_correlation(
     confidence: float = 0.95,
     n_resamples: int = 1000,
     random_state: int | None = 0,
+    cluster: ArrayLike | None = None,
 ) -> Correlation:
     """Correlation over subgroups of mean weight and local DI of a model.
 
     Every estimable subgroup counts once, whatever its size; NaN with fewer than three.
-    The interval is the percentile interval of a bootstrap of rows.
+    The interval is the percentile interval of a bootstrap of rows, or of the units of a
+    ``cluster``.
     """
     check_whole("n_resamples", n_resamples, at_least=1)
     check_confidence(confidence)
@@ -109,10 +117,14 @@ def ratio_correlation(
     value, slope, intercept = _fit(local, cell, positive, weight)
     if np.isnan(value):
         return Correlation(value, value, value, n_estimable, slope, intercept)
-    rng = np.random.default_rng(random_state)
+    rng, unit = np.random.default_rng(random_state), unit_codes(cluster, len(weights))
+    unit = np.arange(len(cell)) if unit is None else unit[inside]
+    order, n_units = np.argsort(unit, kind="stable"), int(unit.max()) + 1
+    sizes = np.bincount(unit, minlength=n_units)
     drawn = np.empty(n_resamples)
     for draw in range(n_resamples):
-        pick = rng.integers(0, len(cell), len(cell))
+        times = np.bincount(rng.integers(0, n_units, n_units), minlength=n_units)
+        pick = np.repeat(order, np.repeat(times, sizes))
         drawn[draw] = _fit(local, cell[pick], positive[pick], weight[pick])[0]
     tail = (1 - confidence) / 2
     low, high = np.nanquantile(drawn, [tail, 1 - tail])

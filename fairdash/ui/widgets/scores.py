@@ -143,6 +143,7 @@ def scored(dataset_id: str, source: Source) -> Scored:
         test=parts.test,
         y=dataset.y,
         weight=dataset.sample_weight,
+        unit=dataset.unit,
         score_type=kind,
         names=dataset.group_names,  # the order, and so the colours, of other pages
         decided=_decided(dataset_id, source),

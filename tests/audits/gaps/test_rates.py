@@ -21,6 +21,12 @@ def test_base_rates_are_shares_of_the_table(dataset):
     assert rates.whole.low < rates.whole.value < rates.whole.high
     assert rates.gap.value == pytest.approx(np.ptp(by_group))
     assert rates.gap.low < rates.gap.value < rates.gap.high
+    unit = dataset.frame["branch"] + dataset.frame["hired"]
+    whole = make_dataset(
+        people().assign(unit=unit), ROLES.model_copy(update={"unit": "unit"}), name="u"
+    )
+    wide = gaps.base_rates(whole, Subgroups(columns=("branch",), min_size=20)).whole
+    assert wide.high - wide.low > 2 * (rates.whole.high - rates.whole.low)
     cells = positive.groupby([table["branch"], table["origin"]]).mean()
     got = rates.cells.set_index(["subgroup", "group"])["rate"]
     np.testing.assert_allclose(got.sort_index(), cells.sort_index())
