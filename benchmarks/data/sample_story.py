@@ -162,7 +162,8 @@ def told_on_tour(seed):
         **of_test,
     ).iloc[0]
     by_age = [c.high for c in first["conditions"] if c.column == "age" and c.high]
-    within = bool(by_age) and by_age[0] <= 30 and first["lower"] == "Female"
+    # its first subgroup may reach a few years beyond those planted
+    within = bool(by_age) and by_age[0] <= 35 and first["lower"] == "Female"
     whole, kept = gap(decided, everyone), gap(after, young)
     return {
         "officers marked them down": (
@@ -170,7 +171,7 @@ def told_on_tour(seed):
             f"{planted[0]:+.1f} fair, {planted[1]:+.1f} decided",
         ),
         "a plain model learned it": (
-            max(youngest) < -10 and others < 10,
+            max(youngest) < -10 and others < -max(youngest) / 2,
             f"{youngest[0]:+.1f} and {youngest[1]:+.1f}, others {others:.1f} at most",
         ),
         "the page is sure of it": (
@@ -189,7 +190,7 @@ def told_on_tour(seed):
             abs(closed) < abs(whole) / 2 and thresholds.high < 0,
             f"{whole:+.1f} to {closed:+.1f}",
         ),
-        "the search finds women under 30": (within, first["subgroup"]),
+        "the search finds young women": (within, first["subgroup"]),
     }
 
 

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 from streamlit import config
 from streamlit.starlette import App
+from threadpoolctl import threadpool_limits
 
 import fairdash.plots  # noqa: F401
 from fairdash import APP_FOLDER, box
@@ -42,6 +43,8 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     engine.log_to_stderr()
     gc.collect()
     gc.freeze()  # Streamlit collects after every rerun: spare it the modules
+    # while models train, two threads of a sum wait for each other
+    threadpool_limits(1, user_api="blas")
     sys.setswitchinterval(SWITCH)
     with listen(address, port) as listening, engine.attach(home):
         log.info("serving at http://%s:%d", address, port)

@@ -40,7 +40,7 @@ _STOPS = (
     ),
     _Stop(
         "3_Local_fairness",
-        "A search of all subgroups finds the women under 30 without being told.",
+        "A search of all subgroups finds young women without being told.",
         plain=True,
         chosen={"opened": ("find",)},
     ),
