@@ -34,6 +34,7 @@ from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE, PARITY, CertifiedChoice
 
+_PAIRED = (PARITY, "worst_1_di")
 LIMITED = {  # gaps that a front can be limited by
     PARITY: "gap",
     "worst_1_di": "largest local gap",
@@ -143,6 +144,34 @@ def _two_digits(n: float) -> int:
     """Round 27,442 up to 28,000, so that as many are enough."""
     unit = 10 ** max(len(f"{n:.0f}") - 2, 0)
     return ceil(n / unit) * unit
+
+
+def front_points(
+    sweep: StoredSweep, axes: tuple[str, str], limit: float, *, metric: str = PARITY
+) -> pd.DataFrame:
+    """Return the settings of a front's figure, with the column ``quiet``.
+
+    Quiet are settings whose accuracy and gap across do not differ beyond chance from
+    those of the plain model: both 95 % intervals of the paired change on test rows
+    hold 0. Of a gap across without such an interval it is the gap over all rows.
+    """
+    across = axes[0] if axes[0] in _PAIRED else PARITY
+    quiet = sweep.once(
+        lambda: [_is_quiet(sweep, place, across) for place in range(len(sweep.ids))],
+        "quiet",
+        across,
+    )
+    return sweep.result.points(axes, limit, metric=metric).assign(quiet=quiet)
+
+
+def _is_quiet(sweep: StoredSweep, place: int, across: str) -> bool:
+    *plain, model = on_shared_seeds(sweep.compared(place)).models
+    if not plain:
+        return False
+    data, where = sweep.run.dataset_id, sweep.subgroups
+    table = paired_changes(sweep.store, model, plain[0], data, where)
+    table = table[table["metric"].isin(["accuracy", across])]
+    return bool(((table["low"] <= 0) & (table["high"] >= 0)).all())
 
 
 def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:

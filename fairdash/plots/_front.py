@@ -63,7 +63,8 @@ def plot_front(
         One row per setting: label, method (as on screen), colour_role, x, y, within and
         within_test (keeps the limit on validation and on test rows), constant (does not
         decide, so it is not drawn), front (lies on its method's front), line (a corner
-        of the line drawn).
+        of the line drawn); and, if known, quiet (not beyond chance from the plain
+        model).
     axes : pair of str
         Metrics along x and y, see `METRICS`.
     limit : float
@@ -73,6 +74,7 @@ def plot_front(
     own : DataFrame, optional
         One row per model of the reader's own: label, colour_role, x, y.
     """
+    models = models if "quiet" in models else models.assign(quiet=False)
     shown = models[~models["constant"].astype(bool)]
     methods = list(dict.fromkeys(shown["method"]))
     data: list[Spec] = []
@@ -83,7 +85,7 @@ def plot_front(
         if len(of_method):
             data.append(_line(of_method.sort_values("x")))
     own = models.iloc[:0] if own is None else own
-    own = own.assign(method=own["label"], within=True, front=True)
+    own = own.assign(method=own["label"], within=True, front=True, quiet=False)
     data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
     layout: Spec = {
         "xaxis": _axis(axes[0], shown["x"]) | {"showgrid": True},
@@ -96,7 +98,7 @@ def plot_front(
         place: Spec = {"x": limit, "xanchor": "left", "xshift": 4}
         place |= {"y": 0, "yref": "y domain", "yanchor": "bottom"}
         layout["annotations"] = [text(f"limit {gap_size(limit)}", INK, **place)]
-    table = models.drop(columns=["colour_role", "line"])
+    table = models.drop(columns=["colour_role", "line", "quiet"])
     if len(own):
         rows = own[["label", "x", "y"]].assign(method="own scores")
         table = pd.concat([table, rows], ignore_index=True)
@@ -113,7 +115,7 @@ def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
     within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
         f"{within} of {len(models)} keep the {gap} within {gap_size(limit)} on "
-        f"validation rows, {on_test} on test rows"
+        f"validation, {on_test} on test rows"
     )
 
 
@@ -141,6 +143,8 @@ def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
         f"{drawn}, on test rows. Filled: fronts chosen on validation rows. Open: over "
         "the limit."
     )
+    if models["quiet"].any():
+        words += " Pale: not beyond chance from the plain model."
     if math.isfinite(chance):
         words += f" {floor_words(models['label'].iloc[0])}"
     n_constant = int(models["constant"].sum())
@@ -154,7 +158,7 @@ def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
     colour, symbol = _mark(of_method)
     rows = records(of_method)
     sizes = [10 if row["front"] else 7 for row in rows]
-    shades = [colour if row["front"] else fade(colour, 0.5) for row in rows]
+    shades = [_shade(colour, row) for row in rows]
     return scatter(
         of_method["x"],
         of_method["y"],
@@ -172,6 +176,12 @@ def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
+
+
+def _shade(colour: str, row: Spec) -> str:
+    if row["quiet"]:
+        return fade(colour, 0.25)
+    return colour if row["front"] else fade(colour, 0.5)
 
 
 def _line(front: pd.DataFrame) -> Spec:
@@ -199,8 +209,9 @@ def _axis(metric: str, values: "pd.Series[Any]") -> Spec:
 
 
 def _hover(row: Spec, axes: tuple[str, str]) -> str:
-    note = "" if row["within"] else "<br>over the limit"
-    return f"{_values(row, axes)}{note}"
+    notes = "" if row["within"] else "<br>over the limit"
+    notes += "<br>not beyond chance from the plain model" if row["quiet"] else ""
+    return f"{_values(row, axes)}{notes}"
 
 
 def _values(row: Spec, axes: tuple[str, str]) -> str:

@@ -203,7 +203,7 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
     axes, result = (_WORST, "accuracy"), sweep.result
     limit = subject.spec.di_limit
     picture = plots.plot_front(
-        result.points(axes, limit),
+        choices.front_points(sweep, axes, limit),
         axes=axes,
         limit=limit,
         n_seeds=result.n_seeds,

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import ROLES, people, people_csv, train_sweep
 
-from fairdash.audits import DecisionRule, StoredSweep, sweeps
+from fairdash.audits import DecisionRule, StoredSweep, choices, sweeps
 from fairdash.audits.trials.models import trials_of
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
-from fairdash.metrics import decision_status
+from fairdash.metrics import compare, decision_status
 from fairdash.store import open_store
 from fairdash.sweep import PARITY, SweepResult, SweepSpec, choose_certified
 
@@ -82,6 +82,36 @@ def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
     assert (sweep.result.rows["test_auc"] == usual.result.rows["test_auc"]).all()
     assert sweep.compared(1)[-1].trials[0].key.endswith("top 20")
     assert sweep.ids == usual.ids
+
+
+def test_quiet_settings_are_those_whose_paired_intervals_hold_0(store, run_id):
+    sweep = sweeps.finished_sweep(store, run_id)
+    dataset, labels = store.dataset(sweep.run.dataset_id), []
+    points = choices.front_points(sweep, ("worst_1_di", "accuracy"), 0.1)
+    for place in range(len(points)):
+        *plain, model = sweep.compared(place)
+        ends = []
+        for at, trial in enumerate(model.trials if plain else ()):
+            test = split(dataset, trial.seed).test
+            both = (each.trials[at].key for each in (model, *plain))
+            new, old = (store.artifact(key).scores()[test] > 0.5 for key in both)
+            table = compare(
+                dataset.y[test],
+                new,
+                old,
+                sensitive_features=dataset.sensitive_features[test],
+                subgroups=sweep.subgroups.label(dataset.frame).iloc[test],
+                min_size=20,
+            )
+            ends.append(table.set_index("metric")[["low", "high"]])
+        mean = sum(ends) / len(ends) if plain else None
+        moved = plain and any(
+            mean.loc[name, "low"] > 0 or mean.loc[name, "high"] < 0
+            for name in ("accuracy", "worst_1_di")
+        )
+        labels.append(bool(plain and not moved))
+    assert points["quiet"].tolist() == labels
+    assert {True, False} == set(labels)
 
 
 def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id):

@@ -44,6 +44,14 @@ def test_a_model_over_the_limit_is_open_and_one_on_the_front_is_larger(models):
     assert "over the limit" in plain.text[0]
 
 
+def test_what_is_not_beyond_chance_is_pale_and_the_caption_says_so(models):
+    picture = plot_front(models.assign(quiet=[False, True, False, False]))
+    pale, clear, _ = picture.figure.data[1].marker.color
+    assert int(pale[7:], 16) < 0x80 < int(clear[7:] or "ff", 16)
+    assert "Pale: not beyond chance from the plain model." in picture.caption
+    assert "Pale" not in plot_front(models).caption
+
+
 def test_the_line_joins_the_front_as_steps_from_fair_to_accurate(models):
     (line,) = [t for t in plot_front(models).figure.data if t.line.shape == "hv"]
     assert line.x == (0.1, 0.2)
@@ -72,7 +80,7 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
     said = plot_front(table, limit=limit).headline
     assert len(said) <= 70
     kept, n, within, on_test = re.fullmatch(
-        r"(\d+) of (\d+) keep the gap within ([\d.]+) pt on validation rows, (\d+) on "
+        r"(\d+) of (\d+) keep the gap within ([\d.]+) pt on validation, (\d+) on "
         r"test rows",
         said,
     ).groups()
@@ -84,7 +92,7 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
 def test_words_name_the_ends_of_every_front(models):
     picture = plot_front(models)
     assert picture.headline == (
-        "3 of 4 keep the gap within 5.0 pt on validation rows, 2 on test rows"
+        "3 of 4 keep the gap within 5.0 pt on validation, 2 on test rows"
     )
     assert "ROAD: 10.0 pt at 60.0% to 20.0 pt at 68.0%" in picture.alt
     assert "Unconstrained: no model within the limit" in picture.alt

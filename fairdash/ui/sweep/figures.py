@@ -19,6 +19,8 @@ _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
 joined: no other setting of the same method was both fairer and more accurate on the
 **validation** rows, among those that keep the limit there. Open: over the limit.
+Pale: accuracy and gap do not differ beyond chance from those of the plain model, by
+95% intervals of the paired change.
 
 A **constant model** accepts all or none, or its balanced accuracy is within noise of
 0.5 on these rows: its gaps say nothing, so it is not drawn and keeps no limit.
@@ -33,7 +35,9 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
     result, data = sweep.result, sweep.run.dataset_id
 
     def make() -> tuple[pd.DataFrame, plots.Picture]:
-        models = result.points(state.axes, state.limit, metric=state.limited)
+        models = choices.front_points(
+            sweep, state.axes, state.limit, metric=state.limited
+        )
         picture = plots.plot_front(
             models,
             axes=state.axes,
