@@ -14,7 +14,15 @@ from fairdash._wording import clock_time, duration, plural, time_left
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import BASELINE, PARITY, SweepSpec, Trial, expand, planning
+from fairdash.sweep import (
+    BASELINE,
+    PARITY,
+    SweepSpec,
+    Trial,
+    expand,
+    model_label,
+    planning,
+)
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _LATEST = 20  # runs that tell how fast this machine is
@@ -61,6 +69,17 @@ def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
     if not done or done < _ENOUGH * total:
         return None
     return (time.time() - started) * (total - done) / done
+
+
+def activity(snapshot: Snapshot) -> str:
+    """Name the models that a run trains now, or say what it does instead."""
+    running = [trial for trial in snapshot.trials if trial.status == "running"]
+    if not running:
+        return "Putting results together" if snapshot.count("finished") else "Queued"
+    first, *others = dict.fromkeys(model_label(t.method, t.params) for t in running)
+    words = f"Training {first}" + (f" and {len(others)} more" if others else "")
+    now = next((trial.progress for trial in running if trial.progress), None)
+    return f"{words}, epoch {now.epoch} of {now.n_epochs}" if now else words
 
 
 def why_failed(store: Store, run: RunRecord) -> str:

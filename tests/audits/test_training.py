@@ -55,8 +55,12 @@ def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
     for trial in known:
         ui.store().put_trial(run, trial.key, row={}, seconds=1.0)
     assert left(run, {}) is None
+    activity = training.activity(ui.store().snapshot(run))
+    assert activity == "Putting results together"
     # 10 s for 4 of the 16 epochs of ROAD, so 30 s for the other 12
     assert left(run, {a.key: 2, b.key: 2}) == pytest.approx(30)
+    activity = training.activity(ui.store().snapshot(run))
+    assert activity == "Training ROAD λ 0.5 τ 0.1 and 1 more, epoch 2 of 4"
     everything = {a.key: 4, b.key: 4, c.key: 2, d.key: 2}
     assert left(run, everything) == pytest.approx(10 / 3)
 

@@ -22,8 +22,8 @@ def train(page, *, epochs):
 
 def epoch(page):
     """Return the epoch of the model in training that the page shows."""
-    text = page.get_by_text(re.compile(r"Epoch \d+ of")).inner_text()
-    return int(re.search(r"Epoch (\d+)", text).group(1))
+    text = page.get_by_text(re.compile(r"epoch \d+ of")).inner_text()
+    return int(re.search(r"epoch (\d+)", text).group(1))
 
 
 def choose_road(page):
@@ -45,10 +45,10 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     choose_road(page)
     train(page, epochs=120)
     page.get_by_text("safe to close this page").wait_for()
-    page.get_by_text(re.compile(r"Epoch \d+ of 120")).wait_for()
+    page.get_by_text(re.compile(r"epoch \d+ of 120")).wait_for()
     before, address = epoch(page), page.url
     page.reload()
-    page.get_by_text(re.compile(r"Epoch \d+ of 120")).wait_for()
+    page.get_by_text(re.compile(r"epoch \d+ of 120")).wait_for()
     assert page.url == address
     assert epoch(page) >= before
     page.get_by_text("Largest by chance").first.wait_for()

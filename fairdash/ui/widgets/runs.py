@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash import plots
+from fairdash._escaping import plain
 from fairdash._wording import duration, plural, time_left
 from fairdash.audits import training, trials
 from fairdash.datasets import SAMPLES
@@ -128,13 +129,11 @@ def rows_to_train(dataset_id: str) -> int | None:
 
 def show_progress(snapshot: Snapshot) -> None:
     """Draw how far a run is, or for what it waits, with the button that cancels it."""
-    running = [t.progress for t in snapshot.trials if t.status == "running"]
-    epochs = [f"Epoch {now.epoch} of {now.n_epochs}" for now in running if now]
     total, done = len(snapshot.trials), snapshot.count("finished")
     left = training.seconds_left(store(), snapshot)
-    head = engine.why_waits(store(), snapshot) or next(iter(epochs), "")
+    head = engine.why_waits(store(), snapshot) or training.activity(snapshot)
     words = [
-        f"**{head or ('Putting results together' if done else 'Queued')}**",
+        f"**{plain(head)}**",
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
         "" if left is None else time_left(left),
         "saved as it goes, safe to close this page",
