@@ -73,6 +73,20 @@ def half(rng, n):
     return rng.random(n) < rate, group, frame
 
 
+def skewed(rng, n):
+    """Draw skewed errors of numbers by score and job, groups by age and site."""
+    _, group, frame = different(rng, n)
+    size = np.exp(0.5 * frame["score"] + 0.8 * (frame["job"] == "u"))
+    return size * (rng.exponential(size=n) - 1), group, frame
+
+
+def half_of_numbers(rng, n):
+    """Draw errors of numbers that differ where open: what is elsewhere is false."""
+    frame = columns(rng, n)
+    group = rng.integers(0, 2, n)
+    return rng.exponential(size=n) + 0.6 * group * frame["open"], group, frame
+
+
 def planted(gap):
     def draw(rng, n):
         frame = columns(rng, n)
@@ -86,7 +100,7 @@ def planted(gap):
 
 def is_false(name, conditions):
     """Tell whether a finding is of a subgroup without a gap."""
-    if name != "half":
+    if not name.startswith("half"):
         return True
     return any(c.column == "open" and c.levels == ("0",) for c in conditions)
 
@@ -97,7 +111,7 @@ def hits(conditions):
 
 
 def size(repetitions, first, n, permutations):
-    for draw in (independent, different, rare, half):
+    for draw in (independent, different, rare, half, skewed, half_of_numbers):
         tell = partial(is_false, draw.__name__)
         how = {"n_permutations": permutations}
         count, naive = reported(draw, tell, n, range(first, first + repetitions), how)
@@ -119,9 +133,12 @@ def reported(draw, tell, n, seeds, how):
     """Return in which share of tables some finding is told, and of a naive scan."""
     found = []
     for seed in seeds:
-        decided, group, frame = draw(np.random.default_rng(seed), n)
+        values, group, frame = draw(np.random.default_rng(seed), n)
+        values = np.asarray(values)
+        rates = values.dtype == bool
         table = find_subgroups(
-            np.asarray(decided, int),
+            values.astype(int) if rates else values,
+            measure="selection_rate" if rates else "mean_prediction",
             sensitive_features=group,
             frame=frame,
             random_state=seed,

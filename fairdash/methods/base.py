@@ -211,10 +211,7 @@ class ManyClassifier(BinaryClassifier):
         optimum is unique to the solver's residual.
         """
         models = [clone(self).set_params(**point) for point in points]
-        if sample_weight is not None and self._no_weights:
-            self._refuse({"sample_weight": sample_weight})
-        samples = Samples(X, y, sensitive_features, sample_weight)
-        self._fit_models(models, samples)
+        self._fit_models(models, Samples(X, y, sensitive_features, sample_weight))
         return models
 
     @abstractmethod

@@ -11,7 +11,7 @@ from sklearn.metrics import mean_absolute_error, precision_score, recall_score
 from toys import people
 from typer.testing import CliRunner
 
-from fairdash.audits import gaps, tables, trials
+from fairdash.audits import gaps, search_model, tables, trials
 from fairdash.cli import app
 from fairdash.datasets import ScoreColumn, Subgroups, guessing
 from fairdash.metrics.group.catalog import MEASURE_NAMES, exposure
@@ -165,6 +165,8 @@ def test_pages_measure_numbers_and_ranks_inside_subgroups(patients, kept):
             assert list(whole.loc[name, "values"]) == pytest.approx(
                 [value(expected, measure, group) for group in "12"]
             )
+    found = search_model(store, model, data, "mean_error", min_size=60)
+    assert {"Its mean", "Adjusted p"} <= set(found.ranked())
 
 
 def test_a_column_of_predicted_classes_is_decisions_on_pages(grades, kept):

@@ -20,7 +20,7 @@ from fairdash.audits.subgroups.search import (
 )
 
 
-def table(seed, n=70, n_groups=2, weighted=False):
+def table(seed, n=70, n_groups=2, weighted=False, numbers=False):
     """Return a small table of mixed columns, and its rows."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
@@ -36,23 +36,27 @@ def table(seed, n=70, n_groups=2, weighted=False):
     columns, skipped = search_columns(frame, list(frame), bins=3, min_size=5)
     assert not skipped
     weight = rng.uniform(1, 3, n) * (1 + value) if weighted else None
-    return frame, Rows(columns, value.to_numpy(), group, n_groups, weight=weight)
+    value = value.to_numpy()
+    if numbers:
+        value = (value + rng.random(n)) / 2
+    worth = 2.5 if numbers else None
+    return frame, Rows(columns, value, group, n_groups, None, weight, worth)
 
 
 def plain_z(rows, inside, *, critical=None):
     """Return the statistic of one subgroup, or its certain gap, from its formula."""
-    value, group, weight = rows.value, rows.group, rows.weight
+    value, group, most = rows.value, rows.group, rows.worth or 1
 
     def shrunk(where):
         n, k = int(where.sum()), value[where].sum()
-        if weight is not None and n:
-            heavy, y = weight[where], value[where]
+        if len(rows.marks) > 1 and n:
+            heavy, y = rows.mass[where], value[where]
             rate = np.average(y, weights=heavy)
             residual = heavy * (y - rate) / heavy.sum()
-            worth = heavy.sum() ** 2 / (heavy**2).sum()
+            worth = most * heavy.sum() ** 2 / (heavy**2).sum()
             if len(np.unique(y)) > 1:
                 worth = rate * (1 - rate) / (residual**2).sum()
-            n = min(n, worth)
+            n = min(most * n, worth)
             k = rate * n
         p = (k + 1) / (n + 2)
         return p, n + 2, p * (1 - p) / (n + 2) if n else np.inf
@@ -85,10 +89,10 @@ def brute_force(frame, rows, depth, min_size, critical=None):
     seed=st.integers(0, 10**6),
     n_groups=st.integers(2, 3),
     depth=st.integers(1, 3),
-    weighted=st.booleans(),
+    of=st.fixed_dictionaries({"weighted": st.booleans(), "numbers": st.booleans()}),
 )
-def test_the_search_finds_what_brute_force_finds(seed, n_groups, depth, weighted):
-    frame, rows = table(seed, n_groups=n_groups, weighted=weighted)
+def test_the_search_finds_what_brute_force_finds(seed, n_groups, depth, of):
+    frame, rows = table(seed, n_groups=n_groups, **of)
     certain = brute_force(frame, rows, depth, 6, 0.5)
     plain = brute_force(frame, rows, depth, 6)
     best = search(rows, depth, 6, 0.5, most=5)
@@ -104,9 +108,10 @@ def test_the_search_finds_what_brute_force_finds(seed, n_groups, depth, weighted
         assert certain_gap(*counts, 0.5) == pytest.approx(certain[conditions])
 
 
-@pytest.mark.parametrize("n_groups, weighted", [(2, False), (3, False), (2, True)])
-def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups, weighted):
-    frame, rows = table(3, n_groups=n_groups, weighted=weighted)
+@pytest.mark.parametrize("kind", [None, "weighted", "numbers"])
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups, kind):
+    frame, rows = table(3, n_groups=n_groups, **({kind: True} if kind else {}))
     n, by_chance = largest_by_chance(rows, 2, 8, 6, np.random.default_rng(0))
     labels = permuted(rows.group, None, 6, np.random.default_rng(0)).astype(int)
     for label, largest in zip(labels.T, by_chance, strict=True):

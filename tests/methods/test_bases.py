@@ -144,11 +144,8 @@ def test_a_network_sees_rows_as_often_as_they_weigh(rows):
 
 def test_weights_are_refused_with_the_reason_by_neighbours_alone(rows):
     X, y, groups = rows
-    drawn = {"unconstrained", "wide_network", "road", "broad", "adversarial", "fad"}
-    drawn |= {"cuma", "sensei", "sensr", "clp"}
-    on_average = {"gradient_boosting", "forest", "multicalibration"}
-    counted = {*EXACT, *drawn, *on_average}
-    assert {key for key in CATALOG if key not in counted} == {"neighbours"}
+    refusing = {key for key, method in CATALOG.items() if method.no_weights}
+    assert refusing == {"neighbours"}
     model = CATALOG["neighbours"].estimator_class()()
     for fit in (model.fit, lambda *a, **k: model.fit_many([{}], *a, **k)):
         with pytest.raises(TypeError, match=r"no `sample_weight`: .* one vote"):

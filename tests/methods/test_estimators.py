@@ -150,34 +150,24 @@ def test_a_callback_sees_every_epoch_and_can_stop(data):
 
 
 @pytest.mark.parametrize(
-    "params, message",
+    "name, value, message",
     [
-        ({"constraints": "parity"}, "`constraints` must be one of"),
-        ({"fairness_weight": -1}, "`fairness_weight` must be a finite number >= 0"),
-        ({"tau": 0}, "`tau` must be a finite number > 0"),
-        ({"n_epochs": 2.5}, "`n_epochs` must be a whole number"),
-        ({"adversary_layers": (8, 0)}, "`adversary_layers` must be a whole number"),
+        ("constraints", "parity", "`constraints` must be one of"),
+        ("fairness_weight", -1, "`fairness_weight` must be a finite number >= 0"),
+        ("tau", 0, "`tau` must be a finite number > 0"),
+        ("n_epochs", 2.5, "`n_epochs` must be a whole number"),
+        ("adversary_layers", (8, 0), "`adversary_layers` must be a whole number"),
+        ("s", ["a"] * 600, "needs at least two groups"),
+        ("s", ["a", None] * 300, "missing values in 300 rows, first row 1"),
+        ("s", ["a", "b"], "inconsistent numbers of samples"),
+        ("y", [1] * 600, "y has 1 class"),
     ],
 )
-def test_bad_parameters_name_the_parameter(params, message, data):
-    X, y, s = data
+def test_bad_parameters_and_bad_data_are_named(name, value, message, data):
+    given = {**FEW, **dict(zip("Xys", data, strict=True)), name: value}
+    X, y, s = (given.pop(part) for part in "Xys")
     with pytest.raises(ValueError, match=message):
-        ROAD(**params).fit(X, y, sensitive_features=s)
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"s": ["a"] * 600}, "needs at least two groups"),
-        ({"s": ["a", None] * 300}, "missing values in 300 rows, first row 1"),
-        ({"s": ["a", "b"]}, "inconsistent numbers of samples"),
-        ({"y": [1] * 600}, "y has 1 class"),
-    ],
-)
-def test_bad_data_names_the_problem(change, message, data):
-    X, y, s = data
-    with pytest.raises(ValueError, match=message):
-        ROAD(**FEW).fit(X, change.get("y", y), sensitive_features=change.get("s", s))
+        ROAD(**given).fit(X, y, sensitive_features=s)
 
 
 def test_the_catalog_describes_the_estimators():

@@ -103,6 +103,9 @@ def test_balanced_minibatches_hold_as_many_rows_of_each_class():
     assert all(batch.y.mean() == 0.5 for batch in batches)
     seen = torch.cat([batch.X[batch.y == 1, 0] for batch in batches])
     assert (seen.unique(return_counts=True)[1] == 5).all()
+    (batch,) = _minibatches(rows, 100, generator, True, np.arange(100) % 2)
+    assert (batch.X % 2 == 1).all()
+    assert batch.y.mean() == pytest.approx(0.5, abs=0.15)
 
 
 @pytest.mark.parametrize(

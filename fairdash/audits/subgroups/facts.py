@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -87,13 +88,14 @@ class FoundSubgroups:
 
     def ranked(self) -> pd.DataFrame:
         """Return the list for a reader."""
+        kind = "mean" if self.measure in catalog.NUMBER_MEASURES else "rate"
         names = {
             "subgroup": "Subgroup",
             "n": "Rows",
             "lower": "Lower group",
-            "rate_lower": "Its rate",
+            "rate_lower": f"Its {kind}",
             "higher": "Higher group",
-            "rate_higher": "Rate of that",
+            "rate_higher": f"{kind.capitalize()} of that",
             "gap": "Gap",
             "ci_low": "Low",
             "ci_high": "High",
@@ -112,7 +114,7 @@ def search_model(
     seed, and its test rows confirm. Scores of the user's own that no model stands
     beside have no split: all rows are searched, and tested.
 
-    Raises ValueError if the measure is none of a rate, no column can be searched, or
+    Raises ValueError if the measure is not searched, no column can be searched, or
     nothing that is listed can be tested.
     """
     if measure not in SEARCHED_MEASURES:
@@ -121,7 +123,7 @@ def search_model(
         names = ", ".join(
             catalog.MEASURE_NAMES[rate].lower() for rate in SEARCHED_MEASURES
         )
-        raise ValueError(f"{name} is not searched; choose a rate: {names}.")
+        raise ValueError(f"{name} is not searched; choose one of {names}.")
     first = tested(store, model, dataset_id, Subgroups())[0]
     return _searched(first, model.label, split_seed(model), measure, min_size)
 
@@ -138,11 +140,14 @@ def _searched(
     if seed is not None:
         confirming[split(dataset, seed).test] = True
     n = int(confirming.sum())
+    asked: tuple[Any, Any] = everyone.y, everyone.predictions(trial.key)
+    if measure in catalog.NUMBER_MEASURES:
+        asked = everyone.numbers(trial.key, measure)
     table = find_subgroups(
-        everyone.predictions(trial.key),
+        asked[1],
         sensitive_features=everyone.groups["sensitive_features"],
         frame=dataset.frame,
-        y_true=everyone.y,
+        y_true=asked[0],
         measure=measure,
         columns=[n for n in names if n not in (roles.sensitive_feature, roles.target)],
         min_size=min_size,

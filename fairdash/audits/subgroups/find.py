@@ -28,9 +28,11 @@ from fairdash.audits.subgroups.search import (
     widest_pair,
     without_redundant,
 )
-from fairdash.metrics import catalog, counting, variance
+from fairdash.metrics import Measured, catalog, counting, variance
 
-SEARCHED_MEASURES = catalog.RATES
+SEARCHED_MEASURES = catalog.Keys(
+    lambda measure: measure.about is not None or measure.outcome == "number"
+)
 _LOOKED_AT = 500  # best subgroups that the list is made of
 _REASONS = 6  # columns named in an error
 
@@ -75,11 +77,14 @@ def find_subgroups(
         Columns to search. A column that equals ``sensitive_features`` row by row is not
         searched.
     y_true : array-like of 0/1, (n_rows,), optional
-        Outcomes; only the selection rate does without.
+        Outcomes; only the selection rate and the mean prediction do without.
     depth : int, default=3
         Most conditions of a subgroup.
     min_size : int, default=50
         Fewest rows of a subgroup that the measure is about.
+    measure : str, default="selection_rate"
+        A rate, or of predicted numbers "mean_prediction", "mean_error" or
+        "mean_absolute_error": rates are then means, and outcomes numbers as well.
     alpha : float, default=0.05
         Family-wise error; intervals hold jointly with probability 1 - ``alpha``.
     sample_weight : array-like of shape (n_rows,), optional
@@ -125,7 +130,7 @@ def find_subgroups(
     if not 0 < alpha < 1:
         raise ValueError(f"`alpha` must lie between 0 and 1, got {alpha!r}.")
     check_one_of("measure", measure, SEARCHED_MEASURES)
-    about, value = _values(y_pred, y_true, measure)
+    about, value, (origin, width), worth = _values(y_pred, y_true, measure)
     names, group = encode_groups(sensitive_features, value)
     if len(frame) != len(value):
         message = f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}"
@@ -146,7 +151,7 @@ def find_subgroups(
     def rows_at(where: Mask) -> Rows:
         own = None if unit is None else unit[where]
         heavy = None if weight is None else weight[where]
-        return Rows(cut, value[where], group[where], len(names), own, heavy)
+        return Rows(cut, value[where], group[where], len(names), own, heavy, worth)
 
     rng = np.random.default_rng(random_state)
     rows = rows_at(searching)
@@ -177,7 +182,9 @@ def find_subgroups(
         )
         table["p_adjusted"] = holm(2 * ndtr(-np.abs(table["z"].to_numpy())))
     for side in ("lower", "higher"):
+        table[f"rate_{side}"] = origin + width * table[f"rate_{side}"]
         table[side] = [value_label(names[k]) for k in table[side]]
+    table[["gap", "ci_low", "ci_high"]] *= width
     table.attrs |= {"n_searched": n_searched, "critical": critical, "skipped": skipped}
     return table
 
@@ -305,7 +312,18 @@ def _more_by_units(
 
 def _values(
     y_pred: ArrayLike, y_true: ArrayLike | None, measure: str
-) -> tuple[Mask, NDArray[np.int64]]:
+) -> tuple[Mask, NDArray[Any], tuple[float, float], float | None]:
+    """Return which rows count, 0 and 1 or numbers between, and how these were made.
+
+    That is the least number and the width of all, and `Rows.worth`.
+    """
+    if measure in catalog.NUMBER_MEASURES:
+        numbers = Measured.of(measure, y_true, y_pred).predicted
+        least, width = float(numbers.min()), float(np.ptp(numbers)) or 1.0
+        value = (numbers - least) / width
+        mean, spread = value.mean(), value.var()
+        worth = float(mean * (1 - mean) / spread) if spread > 0 else 1.0
+        return np.ones(len(value), bool), value, (least, width), worth
     decided = counting.binary_vector("y_pred", y_pred)
     if y_true is None and measure != "selection_rate":
         raise ValueError(f"`y_true` is needed for {measure!r}.")
@@ -313,7 +331,7 @@ def _values(
     check_lengths(decided, outcome)
     y, d = outcome.astype(np.float64), decided.astype(np.float64)
     about, counted = (part(y, d) for part in catalog.rate_of(measure))
-    return about, counted.astype(np.int64)
+    return about, counted.astype(np.int64), (0.0, 1.0), None
 
 
 def _columns(

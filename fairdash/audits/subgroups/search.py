@@ -19,6 +19,9 @@ no row of the pair is positive, or all are, the difference counts as 0.
 With sampling weights a rate is a weighted one, and n and k are those of as many
 independent rows as have its linearised variance V: :math:`n = p (1 - p) / V`.
 
+Numbers are between 0 and 1, p is their mean and n as with weights. A group spread less
+than all rows counts as these: n is at most its rows times their :math:`p (1 - p) / V`.
+
 By chance: groups are permuted, and the largest z of *all* subgroups is taken each time
 (Westfall and Young 1993). Rows keep their weights.
 
@@ -104,24 +107,26 @@ def pooled_bound(n: Float, k: Float, of_both: Float) -> Float:
     return apart
 
 
-def counted(sums: Sequence[Float]) -> tuple[Float, Float]:
+def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
     """Return rows and positive rows, with weights those of independent rows.
 
     ``sums``, each (2, ...), are over all rows and over those that are positive: of
-    ones, and with weights of these and of their squares.
+    `Rows.marks`. ``worth`` is that of `Rows`.
     """
     n, k = sums[0]
     if len(sums) == 1:
         return n, k
-    (whole, positive), (squares, of_positive) = sums[1:]
+    (whole, positive), (squares, of_positive) = sums[1:3]
+    of_squares = of_positive if worth is None else sums[3][1]
+    n = n * (worth or 1.0)
     rate = counting.divide(positive, whole)
-    residual = (1 - 2 * rate) * of_positive + rate**2 * squares
+    residual = of_squares - 2 * rate * of_positive + rate**2 * squares
     alike = ~(residual > 1e-6 * squares)  # no spread to be seen: Kish's number
     by_spread = counting.divide(
         rate * (1 - rate) * whole**2, np.where(alike, 1, residual)
     )
-    worth = np.where(alike, counting.divide(whole**2, squares), by_spread)
-    n = np.nan_to_num(np.minimum(worth, n))
+    at_most = counting.divide(whole**2, squares) * (worth or 1.0)
+    n = np.nan_to_num(np.minimum(np.where(alike, at_most, by_spread), n))
     return n, np.nan_to_num(rate) * n
 
 
@@ -153,14 +158,17 @@ class Rows:
     """Rows with the value that is compared and their group.
 
     The rows of one ``unit`` are permuted together. A row counts as often as it weighs.
+    Values are 0 and 1, or numbers between: then ``worth`` is how many rows of 0 and 1
+    one counts as at most.
     """
 
     columns: Sequence[SearchColumn]
-    value: NDArray[np.int64]
+    value: NDArray[Any]
     group: NDArray[np.int64]
     n_groups: int
     unit: NDArray[np.int64] | None = None
     weight: Float | None = None
+    worth: float | None = None
 
     @property
     def mass(self) -> Float:
@@ -169,9 +177,11 @@ class Rows:
 
     @property
     def marks(self) -> list[Float]:
-        """What is summed over rows: ones, and weights with their squares."""
-        ones = np.ones(len(self))
-        return [ones] if self.weight is None else [ones, self.mass, self.mass**2]
+        """What is summed: ones, weights, their squares, and these times numbers."""
+        marks: list[Float] = [np.ones(len(self))]
+        if self.weight is not None or self.worth is not None:
+            marks += [self.mass, self.mass**2]
+        return marks if self.worth is None else [*marks, self.mass**2 * self.value]
 
     def __len__(self) -> int:
         return len(self.value)
@@ -208,13 +218,14 @@ class Rows:
             self.conjunctions(block, self._by_cell(cell, mark, int(np.prod(widths))))
             for mark in self.marks
         ]
-        counts = counted([part.transpose(1, 2, 0) for part in sums])
+        counts = counted([part.transpose(1, 2, 0) for part in sums], self.worth)
         return sums[0][:, 0].sum(1), *counts
 
     def counts_of(self, inside: Mask) -> tuple[Float, Float]:
         """Return `counted` rows and positive rows of one subgroup, (groups,)."""
         cell = np.where(inside, 0, 1)
-        return counted([self._by_cell(cell, mark, 2)[0] for mark in self.marks])
+        sums = [self._by_cell(cell, mark, 2)[0] for mark in self.marks]
+        return counted(sums, self.worth)
 
     def _by_cell(self, cell: NDArray[np.int64], mark: Float, size: int) -> Float:
         """Return sums of all rows and of positive ones, (cells, 2, groups)."""
@@ -297,23 +308,30 @@ def _largest(
     starts, weights = np.arange(len(rows) + 1), np.array(rows.marks, np.float32)
     for block in rows.blocks(depth):
         cell, widths = rows.cells(block)
-        shape = 2 * int(np.prod(widths)), len(rows)
-        place, sums = 2 * cell + rows.value, []
+        n_cells, sums = int(np.prod(widths)), []
         for mark in weights:
-            by_value = csc_array((mark, place, starts), shape) @ drawn
-            cells = by_value.reshape(-1, 2, drawn.shape[1])
-            cells[:, 0] += cells[:, 1]
+            if rows.worth is None:
+                place, shape = 2 * cell + rows.value, (2 * n_cells, len(rows))
+                by_value = csc_array((mark, place, starts), shape) @ drawn
+                cells = by_value.reshape(-1, 2, drawn.shape[1])
+                cells[:, 0] += cells[:, 1]
+            else:
+                shape, numbers = (n_cells, len(rows)), rows.value.astype(np.float32)
+                both = np.stack([mark, mark * numbers])
+                each = [csc_array((m, cell, starts), shape) @ drawn for m in both]
+                cells = np.stack(each, axis=1)
             sums.append(rows.conjunctions(block, cells))
         large = sums[0][:, 0, -1] >= min_size
         n_searched += int(large.sum())
         for start in range(0, len(large), _NEAR):
             near = slice(start, start + _NEAR)
             own = [part[near][large[near]] for part in sums]
-            if n_groups == 2 and rows.weight is None:
+            if n_groups == 2 and len(own) == 1:
                 _raise(largest, own[0])
             elif len(own[0]):
                 every = [_of_groups(part, n_groups, times) for part in own]
-                np.maximum(largest, studentised(*counted(every)).max(0), out=largest)
+                z = studentised(*counted(every, rows.worth))
+                np.maximum(largest, z.max(0), out=largest)
     return n_searched, largest
 
 
