@@ -155,7 +155,7 @@ def test_gaps_are_those_inside_the_subgroups_that_another_page_chose(visit, run_
         page = visit("Post-process", run=run_id, **told)
         (table,) = page.dataframe
         shown.append(table.value["Subgroup"].tolist())
-    assert shown == [["under 40", "40 or more"], ["office", "works"]]
+    assert shown == [["age under 40", "age 40 or more"], ["office", "works"]]
 
 
 def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id):

@@ -188,7 +188,7 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
     assert "5 of 20 models finished" in words(page)
-    assert "keep the gap within 50.0 pt on validation rows" in words(page)
+    assert "5 of 5 keep the gap within 50.0 pt on validation" in words(page)
     assert figures(page) == 1
     button(page, "Cancel").click().run()
     assert store.run(going).cancel_asked is not None
