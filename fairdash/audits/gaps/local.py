@@ -38,9 +38,7 @@ from fairdash.audits.short_verdicts import (
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import Finding, Speech, catalog, clause, gap_ends, sentence, views
 
-PAIR_WORDS = (
-    "The verdict's interval holds for all pairs of groups in all subgroups at once."
-)
+PAIR_WORDS = "for all pairs of groups in all subgroups at once."
 _WORST_HELP = "The largest gap of each seed, averaged over the seeds."
 _MOST_ROWS = 40
 _NONE = "No subgroup is estimable. Choose wider ones or a smaller size."
@@ -401,7 +399,10 @@ class LocalResult:
             f"{plural(round(self.row['n']), self.rows)}, {seeds}95% "
             f"{catalog.INTERVAL_KINDS[self.measure]}. Dashed: the gap over all rows."
         )
-        pairs = PAIR_WORDS if self.finding is not None else ""
+        pairs = f"Intervals hold {PAIR_WORDS}"
+        if self.n_seeds > 1:  # a mean of gaps has an interval of its own
+            said = f"The verdict's interval holds {PAIR_WORDS}"
+            pairs = said if self.finding is not None else ""
         return " ".join(filter(None, [text, pairs, floor_words(self.label), self.note]))
 
     def kpis(self) -> list[Kpi]:

@@ -130,24 +130,27 @@ def local_by_measure(
     models = beside_trained(models)
     compared = on_shared_seeds(models)
     first, main = compared.models[0], compared.models[-1]
+    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
     tables, rows, chances = [], [], []
+    inside: tuple[Finding, ...] = ()
+    whole: Finding | None = None
     for model in compared.models:
         trials = tested(store, model, dataset_id, subgroups)
         by_trial = [_measured(trial, measure) for trial in trials]
         # on all rows the trials of several seeds are of the same rows
         parts = [result.estimates.assign(seed=k) for k, result in enumerate(by_trial)]
-        tables.append(
-            views.over_seeds(
-                pd.concat(parts, ignore_index=True).assign(model=model.label)
-            )
+        table = views.over_seeds(
+            pd.concat(parts, ignore_index=True).assign(model=model.label)
         )
+        inside = _inside(trials, measure, table)
+        whole = widest_gap(store, model, dataset_id, measure, favourable=favourable)
+        tables.append(_with_named(table, measure, inside, whole))
         rows.append(_model_row(model, tables[-1], measure, by_trial))
         chances.append(float(np.mean([result.chance for result in by_trial])))
     changes = None
     plain = measure == "selection_rate" and main is not first
     if plain and not any(map(is_own, models)):
         changes = paired_changes(store, main, first, dataset_id, subgroups)
-    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
     return LocalResult(
         main.label,
         pd.concat(tables, ignore_index=True),
@@ -157,9 +160,35 @@ def local_by_measure(
         compared.note(),
         measure,
         "row" if main.seeds == {ALL_ROWS} else "test row",
-        inside=_inside(tested(store, main, dataset_id, subgroups), measure, tables[-1]),
-        whole=widest_gap(store, main, dataset_id, measure, favourable=favourable),
+        inside=inside,
+        whole=whole,
     )
+
+
+def _with_named(
+    table: pd.DataFrame, measure: str, inside: Sequence[Finding], whole: Finding
+) -> pd.DataFrame:
+    """Give a gap the interval with which it is named, so that a number has one.
+
+    A mean over seeds of gaps is another number than the gap of means, and keeps its
+    own. The largest gap has the interval of its subgroup.
+    """
+    table = table.copy()
+    gap = (table["measure"] == views.gap_of(measure)) & table["group"].isna()
+    subgroup, ends = table["subgroup"].astype(object), ["low", "high"]
+    named = [(finding.subgroup or NO_SUBGROUPS, finding) for finding in inside]
+    for place, finding in (*named, (None, whole)):
+        own = gap & (subgroup.isna() if place is None else subgroup == place)
+        own &= np.isclose(table["value"], abs(finding.value))
+        least, most = sorted((abs(finding.low), abs(finding.high)))
+        table.loc[own, ends] = (least if finding.clear else 0.0), most
+    places = table[gap & subgroup.notna()]
+    if places["value"].notna().any():
+        widest = places.nlargest(1, "value").iloc[0]
+        own = table["measure"] == views.worst_of(measure)
+        own &= np.isclose(table["value"], widest["value"])
+        table.loc[own, ends] = widest["low"], widest["high"]
+    return table
 
 
 def _model_row(

@@ -219,7 +219,16 @@ def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(inline, measur
     pairs = [(f.subgroup, f.low, f.high, f.group, f.reference) for f in result.inside]
     whole = result.whole.turned()
     pairs.append((None, whole.low, whole.high, whole.group, whole.reference))
+    row, own = result.row, result.own.set_index("subgroup")
+    largest = own.loc[own["gap"].idxmax()]
+    for name, interval in (("overall", whole), ("worst_1", largest)):
+        low, high = ("low", "high") if name == "overall" else ("ci_low", "ci_high")
+        shown = row[f"{name}_low"], row[f"{name}_high"]
+        assert shown == (getattr(interval, low), getattr(interval, high))
     for place, low, high, most, least in pairs:
+        if place is not None:  # one interval for one number
+            drawn = own.loc[place, "ci_low"], own.loc[place, "ci_high"]
+            assert drawn == (max(low, 0), max(high, -low))
         rows = frame if place is None else frame[frame["branch"] == place]
         counts = (rows["p"] > 0.5).groupby(rows["origin"]).agg(["sum", "size"])
         rate = counts["sum"] / counts["size"]
