@@ -8,9 +8,9 @@ BIN := $(VENV)/bin
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
 
-# Two at a time, since the browser tests mostly wait.
+# Three at a time on two cores, since the browser and the engine mostly wait.
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder
 
 # The core alone, on the oldest versions that pyproject.toml declares.
 OLDEST := build/oldest
