@@ -64,7 +64,8 @@ def gap_change(
     for the gaps :math:`D_0, D_1` before and after: negative where the gap narrows. Each
     :math:`s D_0 - t D_1` is a difference of group means of one number a row and has its
     interval; the maximum and minimum of their ends are those of the change. Of several
-    groups the maximum runs over pairs, with Bonferroni's quantile.
+    groups the maximum runs over pairs, with Bonferroni's quantile. The variance is that
+    of two changed decisions more in each group.
 
     Parameters
     ----------
@@ -88,6 +89,12 @@ def gap_change(
     ------
     ValueError
         If lengths differ, decisions are no numbers in [0, 1], or outcomes are missing.
+
+    References
+    ----------
+    D. G. Bonett and R. M. Price (2012), Adjusted Wald confidence interval for a
+    difference of binomial proportions based on paired data. Journal of Educational and
+    Behavioral Statistics 37, 479-488.
     """
     check_confidence(confidence)
     check_one_of("measure", measure, _CHANGING)
@@ -121,6 +128,7 @@ def _change_of(means: _GroupMeans, confidence: float) -> Interval:
     moved = np.einsum("gigj,i,j->g", covariance, _MOVED, _MOVED)
     if np.allclose(mean[:, 0], mean[:, 1], atol=1e-12) and moved.max() < 1e-16:
         return Interval(*np.zeros(3))  # no decision changed
+    covariance = covariance + _two_more(means.rows)
     pairs = list(itertools.permutations(range(len(mean)), 2))
     contrast = np.zeros((len(pairs), len(mean)))
     for row, (plus, minus) in zip(contrast, pairs, strict=True):
@@ -143,6 +151,18 @@ def _change_of(means: _GroupMeans, confidence: float) -> Interval:
         float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
     )
     return Interval(value, np.array(-high), np.array(-low))
+
+
+def _two_more(rows: Array) -> Array:
+    """Return the covariance of two rows more a group, decided 1 before and 1 after.
+
+    Few changed decisions understate how much their number varies (Bonett and Price).
+    """
+    each = np.arange(len(rows))
+    more = np.zeros((len(rows), 2, len(rows), 2))
+    both = np.outer(_MOVED, _MOVED) / 2
+    more[each, :, each, :] = both / np.maximum(rows, 1.0)[:, None, None] ** 2
+    return more
 
 
 def _too_few(means: _GroupMeans) -> NDArray[np.bool_]:
