@@ -37,7 +37,10 @@ class Change(NamedTuple):
 
     def __str__(self) -> str:
         """Return such as "branch: office → works", fractions with six digits."""
-        return f"{self.column}: {_label(self.before)} → {_label(self.after)}"
+        ends = (_label(value) for value in (self.before, self.after))
+        # a group such as "sex 1" carries its column already
+        bare = (end.removeprefix(f"{self.column} ") for end in ends)
+        return f"{self.column}: {' → '.join(bare)}"
 
 
 def _label(value: Any) -> str:

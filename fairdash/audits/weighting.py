@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -167,10 +168,14 @@ def weights_brief(
     rows = ""
     for row in top.clear.to_dict("records"):
         shares = percent(row["share_top"], 0), percent(row["share_all"], 0)
-        rows = f"{row['trait']}: {shares[0]} of the heaviest rows, {shares[1]} of all."
+        rows = (
+            f"{shares[0]} of the heaviest rows have {row['trait']}, {shares[1]} of all."
+        )
     if correlation.low > 0 or correlation.high < 0:
         size = "more" if correlation.value > 0 else "less"
         return brief(f"Subgroups with larger gaps got {size} weight.", rows)
+    if isnan(correlation.value):
+        return brief("Too few subgroups to relate weights to gaps.", rows)
     return brief("Weights are not clearly related to gaps.", rows)
 
 

@@ -39,7 +39,7 @@ def plot_pairs(
     axis = value_axis(
         f"P(1), decided<br>1 above {number(threshold)}",
         ".0%",
-        nticks=6,
+        nticks=4,
         tickangle=0,
         range=[-0.02, 1.02],
     )

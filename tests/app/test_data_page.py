@@ -155,10 +155,10 @@ def test_edited_roles_survive_a_refresh_until_discarded_or_kept(visit, dataset_i
     page.multiselect[0].set_value([]).run()
     again = visit("Data", data=dataset_id)
     assert not again.exception
-    assert numbers(again)["Subgroups estimable"] == "1 of 1"
+    assert numbers(again)["Subgroups"] == "1 of 1"
     button(again, "Discard").click().run()
     assert "Use these roles" not in labels(again)
-    assert numbers(again)["Subgroups estimable"] == "2 of 2"
+    assert numbers(again)["Subgroups"] == "2 of 2"
     again.multiselect[0].set_value([]).run()
     assert ui.store().dataset_record(dataset_id).subgroups.columns == ("branch",)
     button(again, "Use these roles").click().run()

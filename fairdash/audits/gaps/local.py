@@ -224,10 +224,16 @@ class LocalResult:
         if self.finding is not None:
             worse = self._of_worse_off(self.finding, favourable)
             said = sentence(worse, speech, model=self.label, rows=self._rows())
-            if not self._largest_is_said:
+            place = self.widest["subgroup"]
+            if place != (self.finding.subgroup or NO_SUBGROUPS):
                 size = self._size(self.widest["gap"])
-                place = self.widest["subgroup"]
                 said += f" The largest gap, {size} in {place}, could be chance."
+            elif not self._largest_is_said:
+                reach = self._size(self.chance)
+                said += (
+                    f" The largest gap of a fair model can reach {reach}, for it is "
+                    "often between small groups; these two have rows enough to be sure."
+                )
         else:
             place, size = self.widest["subgroup"], self._size(self.widest["gap"])
             reach = "what chance alone shows is not known"
@@ -250,7 +256,8 @@ class LocalResult:
         """Name the model of a finding and that it is not the largest gap, with room."""
         said = finding
         if not self._largest_is_said:
-            said = f"Surest gap: in {finding.removeprefix('In ')}"
+            inside = finding.startswith("In ")
+            said = f"Surest gap: {'i' + finding[1:] if inside else finding}"
         named = f"{said.removesuffix('.')} ({self.label})."
         return named if len(named.split()) <= MOST_WORDS else said
 
@@ -270,6 +277,8 @@ class LocalResult:
     def _largest_is_said(self) -> bool:
         """Whether the gap that is named is the largest one, beyond chance."""
         if self.finding is None or self.widest is None:
+            return False
+        if self.widest["gap"] <= self.chance:
             return False
         named = self.finding.subgroup or NO_SUBGROUPS
         return named == str(self.widest["subgroup"])

@@ -99,7 +99,9 @@ def base_rate_kpis(
 
     The gap is a finding: of roles that are only ``guessed`` it is not shown.
     """
-    estimable = rates.local["estimable"]
+    estimable, few = rates.local["estimable"], "estimable"
+    if not estimable.all():
+        few = f"estimable; {not_estimable(rates.local)}"
     share = f"{percent(used / read)} of the file"
     if share.startswith(percent(1.0)):
         but = f" but {plural(read - used, 'row')}" if used < read else ""
@@ -118,9 +120,9 @@ def base_rate_kpis(
             help="Largest minus smallest base rate of the groups.",
         ),
         Kpi(
-            "Subgroups estimable",
+            "Subgroups",
             f"{estimable.sum()} of {len(estimable)}",
-            not_estimable(rates.local),
+            few,
             help="Those with enough rows of two groups. Test rows are fewer.",
         ),
     ]

@@ -127,6 +127,7 @@ SPEECH = Speech("approved", feature="sex")
         (0.6, (0.1, True), (0.2, True), "large"),  # the surest
         (0.3, (-0.1, False), (0.1, True), "large"),
         (0.3, (0.1, False), (-0.1, False), "tiny"),
+        (0.6, (0.1, True), (-0.1, False), "tiny"),  # both: the pair is sure
         (0.6, (0.1, False), (0.1, False), None),
     ],
 )
@@ -147,12 +148,14 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
         return
     size = 50 if named == "tiny" else 30
     low = (tiny if named == "tiny" else large)[0]
-    surest = named == "large"  # and not the largest
+    other = named == "large"
+    surest = other or chance > 0.5  # and not the largest beyond chance
     assert brief == (
         f"{'Surest gap: in' if surest else 'In'} {named}, sex: b is approved {size} "
         "points less often than sex: a (ROAD)."
     )
-    assert ("50 points in tiny, could be chance" in details) == surest
+    assert ("50 points in tiny, could be chance" in details) == other
+    assert ("of a fair model can reach 60 points" in details) == (surest > other)
     assert details.startswith(
         f"In {named}, by ROAD, sex: b is approved {size} points less often than "
         f"sex: a ({100 * low:.0f} to {size + 10}; test rows)."
