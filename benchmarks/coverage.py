@@ -33,6 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fairdash
+from fairdash._wording import moved_words
 from fairdash.audits import find_subgroups
 from fairdash.metrics import (
     LocalMeasure,
@@ -368,15 +369,12 @@ def ramps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
             2 * own.scores - 1, own.group, names, names, own.y, own.weight,
             decided=own.decided, unit=own.unit,
         )  # fmt: skip
-        return expected_outcome(scored, h)
+        return expected_outcome(scored, h).to_dict("records")
 
     if not memo:
         memo["true"] = shown(truth._replace(unit=None))
-    for (name, one), (_, true) in zip(
-        zip(("accuracy", "gap"), shown(rows).to_dict("records"), strict=True),
-        zip(("accuracy", "gap"), memo["true"].to_dict("records"), strict=True),
-        strict=True,
-    ):
+    names = "accuracy", "gap"
+    for name, one, true in zip(names, shown(rows), memo["true"], strict=True):
         yield f"{name} by a ramp", _holds(one["low"], one["high"], true["value"])
         if np.isfinite(one["change_low"]):
             held = _holds(one["change_low"], one["change_high"], true["change"])
@@ -441,6 +439,35 @@ def simulate(part: str, name: str, draws: int, seed: int) -> dict[str, list[int]
         except ValueError as error:  # such as no subgroup of the least size
             warnings.warn(f"{part}, {name}: {error}", stacklevel=1)
     return dict(found)
+
+
+def example(part: str, name: str, statement: str, seed: int) -> str:
+    """Return what is shown of the first table of a setting on which one is wrong."""
+    every: dict[str, Any] = {**SETTINGS, **TABLES}
+    rng, memo = np.random.default_rng(seed), dict[str, Any]()
+    truth = Rows(*[None] * 6) if part in _WRONG else every[name].draw(rng, 300_000)
+    for _ in range(400):
+        rows = every[name].draw(rng)
+        for made, held in PARTS[part](rows, truth, memo):
+            if made == statement and held == (part in _WRONG):
+                return shown(statement, rows)
+    return "–"
+
+
+def shown(statement: str, rows: Rows) -> str:
+    """Return the sentence that is shown of what a statement is about."""
+    if statement == "change of a gap":
+        change = gap_change(rows.decided, rows.after, **rows.asked)
+        paired = {"difference": change.value, "low": change.low, "high": change.high}
+        return moved_words(paired, "narrows", "widens", "the gap")
+    measure = next((m for m in MEASURES if m in statement), "selection_rate")
+    inside: dict[str, Any] = {}
+    if "inside" in statement or "Worst" in statement:
+        inside = {"subgroups": rows.part, "min_size": 20}
+    return fairdash.audit(
+        rows.y, rows.decided, scores=rows.scores, measures=[measure], **inside,
+        **rows.asked,
+    ).verdict  # fmt: skip
 
 
 def wrong(statement: str, made: int, held: int) -> bool:
@@ -513,16 +540,22 @@ def pooled(several: Iterable[Cells]) -> Cells:
 def _by_seed(results: Results, seeds: list[int]) -> list[str]:
     """Return the cells that some seed finds wanting, with what each seed found."""
     rows = []
-    for by_setting in results.values():
+    for part, by_setting in results.items():
         for setting, by_seed in by_setting.items():
-            for name in pooled(by_seed.values()):
+            for name, (made, held) in pooled(by_seed.values()).items():
                 found = [by_seed.get(seed, {}).get(name, [0, 0]) for seed in seeds]
-                if any(made >= 20 and wrong(name, made, held) for made, held in found):
-                    shown = [f"{_cell(name, *cell)} of {cell[0]}" for cell in found]
-                    rows.append("|".join(["", setting, name, *shown, ""]))
-    heads = "|".join(["", "Table", "Statement", *(f"Seed {s}" for s in seeds), ""])
+                cells = [*found, [made, held]]
+                if any(n >= 20 and wrong(name, n, k) for n, k in cells):
+                    each = [f"{_cell(name, *cell)} of {cell[0]}" for cell in found]
+                    said = ""
+                    if wrong(name, made, held):
+                        said = example(part, setting, name, seeds[-1])
+                    both = _cell(name, made, held)
+                    rows.append("|".join(["", setting, name, *each, both, said, ""]))
+    names = ["Table", "Statement", *(f"Seed {s}" for s in seeds), "All", "Shown, wrong"]
     title = ["", "## Cells bold on one seed", ""]
-    return [*title, heads, "|---" * (2 + len(seeds)) + "|", *rows] if rows else []
+    heads = ["|".join(["", *names, ""]), "|---" * len(names) + "|"]
+    return [*title, *heads, *rows] if rows else []
 
 
 def _cell(name: str, made: int, held: int) -> str:

@@ -9,7 +9,7 @@ the row, so that groups still differ in their columns; and groups shuffled, so t
 decisions still differ by the columns.
 Beside each a naive scan: is any subgroup beyond 1.96 standard errors?
 
-    python benchmarks/subgroups/simulate.py size [--repetitions 200]
+    python benchmarks/subgroups/simulate.py size [--repetitions 200] [--case weighed]
     python benchmarks/subgroups/simulate.py power [--repetitions 100]
     python benchmarks/subgroups/simulate.py samples [--repetitions 10] [--kind cross]
 """
@@ -87,6 +87,13 @@ def half_of_numbers(rng, n):
     return rng.exponential(size=n) + 0.6 * group * frame["open"], group, frame
 
 
+def weighed(rng, n):
+    """Draw groups alike, and rows of positive decisions that weigh four times."""
+    decided, group, frame = independent(rng, n)
+    weight = rng.uniform(0.8, 1.2, n) * (1 + 3 * np.asarray(decided))
+    return decided, group, frame, weight
+
+
 def planted(gap):
     def draw(rng, n):
         frame = columns(rng, n)
@@ -96,6 +103,12 @@ def planted(gap):
 
     draw.__doc__ = f"Draw a gap of {gap:.2f} in 13 % of the rows."
     return draw
+
+
+FAIR = {
+    draw.__name__: draw
+    for draw in (independent, different, rare, half, skewed, half_of_numbers, weighed)
+}
 
 
 def is_false(name, conditions):
@@ -110,8 +123,8 @@ def hits(conditions):
     return any(c.levels == ("a",) for c in conditions)
 
 
-def size(repetitions, first, n, permutations):
-    for draw in (independent, different, rare, half, skewed, half_of_numbers):
+def size(repetitions, first, n, permutations, cases):
+    for draw in map(FAIR.__getitem__, cases):
         tell = partial(is_false, draw.__name__)
         how = {"n_permutations": permutations}
         count, naive = reported(draw, tell, n, range(first, first + repetitions), how)
@@ -133,7 +146,7 @@ def reported(draw, tell, n, seeds, how):
     """Return in which share of tables some finding is told, and of a naive scan."""
     found = []
     for seed in seeds:
-        values, group, frame = draw(np.random.default_rng(seed), n)
+        values, group, frame, *weight = draw(np.random.default_rng(seed), n)
         values = np.asarray(values)
         rates = values.dtype == bool
         table = find_subgroups(
@@ -142,6 +155,7 @@ def reported(draw, tell, n, seeds, how):
             sensitive_features=group,
             frame=frame,
             random_state=seed,
+            sample_weight=weight[0] if weight else None,
             **how,
         )
         beyond = table["p_adjusted"] <= 0.05, table["z"] > 1.96
@@ -214,6 +228,7 @@ def main():
     parser.add_argument("what", choices=["size", "power", "samples"])
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--case", nargs="+", default=list(FAIR), choices=FAIR)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--kind", default="cross", choices=["cross", "test"])
     cases = ["as it is", "redrawn", "shuffled"]
@@ -224,7 +239,7 @@ def main():
     warnings.simplefilter("error", RuntimeWarning)
     seeds, permutations = (options.repetitions, options.first), options.permutations
     if options.what == "size":
-        size(*seeds, options.rows, permutations)
+        size(*seeds, options.rows, permutations, options.case)
     elif options.what == "power":
         power(*seeds, permutations)
     else:
