@@ -71,7 +71,6 @@ def lazy(
 
 
 def _homes(source: str) -> dict[str, tuple[str, str]]:
-    """Return the module of every name, and its name there."""
     return {
         alias.asname or alias.name: (statement.module or "", alias.name)
         for branch in ast.parse(source).body

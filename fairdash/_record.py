@@ -301,7 +301,6 @@ _SIMPLE: dict[Any, Callable[[Any], Any]] = {
 
 
 def _plain(value: Any, kind: Any, options: tuple[str, bool, bool]) -> Any:
-    """Return a value as plain data, a record with the fields of its declared type."""
     if isinstance(value, Record):
         mode, exclude_defaults, exclude_none = options
         return value.model_dump(

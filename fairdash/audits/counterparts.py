@@ -123,8 +123,6 @@ def worst_counterparts(
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """Whom a search is for, and how they are scored and shown."""
-
     frame: pd.DataFrame  # in the words of the table
     X: Float
     columns: Sequence[TableColumn]

@@ -396,7 +396,6 @@ def _for_measure(
 def _gaps(
     measure: str, speech: Speech, y: Any, predicted: Any, **options: Any
 ) -> pd.DataFrame:
-    """Return the gaps of a measure, which are clear, and each as a sentence."""
     gaps = measure_gaps(measure, y, predicted, **options)
     reaches_0 = ~((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0))
     table = gaps.assign(measure=measure, clear=~reaches_0 & ~gaps["too_few"])

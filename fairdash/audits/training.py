@@ -98,7 +98,6 @@ def runtime(run: RunRecord) -> float | None:
 
 @lru_cache(maxsize=64)
 def _work(store: Store, run_id: str) -> dict[str, float]:
-    """Return how much work every trial of a run is, beside the others of the run."""
     trials = [
         Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
         for trial in store.snapshot(run_id, curves=False).trials

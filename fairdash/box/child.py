@@ -119,7 +119,6 @@ def _lock(n_open: int, memory: int, written: int) -> None:
 
 
 def _allow_seconds(seconds: int) -> None:
-    """Allow processor time for one more message, whatever those before took."""
     used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
     most = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used) + seconds, most))

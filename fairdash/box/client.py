@@ -82,7 +82,6 @@ class _Supervisor:
             socket.send_fds(self._alive(), [content], descriptors)
 
     def stop(self) -> None:
-        """End it, and with it all that it forked."""
         if self._control is not None and self._process is not None:
             self._control.close()
             self._process.wait()

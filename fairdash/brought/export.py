@@ -60,15 +60,12 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
 
 
 class _Graph:
-    """Nodes and arrays of an ONNX graph, named as they come."""
-
     def __init__(self) -> None:
         from onnx import helper
 
         self._helper, self._nodes, self._arrays = helper, [], []  # type: ignore[var-annotated]
 
     def array(self, values: Any) -> str:
-        """Add an array and return its name."""
         from onnx import numpy_helper
 
         name = f"a{len(self._arrays)}"
@@ -82,18 +79,15 @@ class _Graph:
         outputs: Sequence[str] = (),
         **attributes: Any,
     ) -> str:
-        """Add a node and return the name of its output."""
         named = list(outputs) or [f"n{len(self._nodes)}"]
         node = self._helper.make_node(operator, list(inputs), named, **attributes)
         self._nodes.append(node)
         return named[0]
 
     def cast(self, name: str, kind: int) -> str:
-        """Add a cast to a type of ONNX."""
         return self.add("Cast", [name], to=kind)
 
     def file(self, encoder: Encoder, facts: object) -> bytes:
-        """Return the file."""
         from onnx import TensorProto
 
         info = self._helper.make_tensor_value_info

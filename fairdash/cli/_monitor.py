@@ -131,7 +131,6 @@ def allowed_hooks() -> list[str]:
 
 
 def _call(watch: tables.Watch) -> None:
-    """Give a new alarm to the hook, if the operator still allows it."""
     hook = watch.monitor.hook
     if hook is None:
         return

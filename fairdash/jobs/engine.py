@@ -179,7 +179,6 @@ def lacks_room(home: Path) -> bool:
 
 
 def _start_failed(home: Path) -> bool:
-    """Tell whether the engine that this process started has just failed."""
     child, started = _children.get(home, (None, 0.0))
     just = time.monotonic() - started < RETRY_SECONDS
     return child is not None and (child.poll() or 0) > 0 and just

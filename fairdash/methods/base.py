@@ -218,7 +218,6 @@ class ManyClassifier(BinaryClassifier):
     def _fit_models(self, models: Sequence[Self], samples: Samples) -> None: ...
 
     def _share(self, models: Iterable[Self]) -> None:
-        """Give the models what the training rows told."""
         for model in models:
             model.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):

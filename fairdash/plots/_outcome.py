@@ -101,7 +101,6 @@ def _rows(
     outcome: str,
     **look: Any,
 ) -> go.Figure:
-    """Draw a row for each value of ``place``, with a mark for each group."""
     marks = [
         marks_of(own, "rate", ("ci_low", "ci_high"), _hover, series=i, aside=aside)
         for i, aside in enumerate(offsets(len(groups)))

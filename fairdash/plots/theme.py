@@ -267,7 +267,6 @@ def palette(theme: Theme) -> dict[str, str]:
 
 
 def _colour(token: str, theme: Theme) -> str:
-    """Return one of the numbered tokens, perhaps faded, as a colour of the theme."""
     return f"#{CATEGORICAL[theme].split()[int(token[1:7]) - 1]}{token[7:]}"
 
 

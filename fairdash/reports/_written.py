@@ -68,7 +68,6 @@ def _environment() -> Environment:
 
 
 def _figure_json(figure: Any) -> Markup:
-    """Return a figure as JSON with colour tokens, for the script to swap."""
     return Markup(as_json(json.loads(theme.figure_json(figure))))
 
 
@@ -80,7 +79,6 @@ def _packed_plotly() -> str:
 
 
 def _hash(script: str) -> str:
-    """Return what the page's policy allows this script, and no other, by."""
     return f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}"
 
 

@@ -138,7 +138,6 @@ class Door:
         )
 
     def _check_names(self, request: HTTPConnection) -> None:
-        """Raise Refused for a name that is not ours, and for a page that is not."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         name = _HOST.fullmatch(host.lower())
         hosts = self._rules.hosts
@@ -252,7 +251,6 @@ def _wants_page(request: HTTPConnection) -> bool:
 
 
 def _to_login() -> bytes:
-    """Return a message by which Streamlit's page goes to the door."""
     message = ForwardMsg()
     message.auth_redirect.url = "/"
     return message.SerializeToString()

@@ -65,7 +65,6 @@ def ready(store: Store) -> PlainTextResponse:
 
 
 def _door(app: ASGIApp, rules: Rules, home: Path) -> Door:
-    """Return the door, once Streamlit's configuration is known."""
     upload = config.get_option("server.maxUploadSize") + 1  # its envelope
     return Door(app, rules, home, Limits(upload * MIB))
 

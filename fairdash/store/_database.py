@@ -250,7 +250,6 @@ class Database:
 
 
 def _form(connection: sa.Connection) -> str | None:
-    """Return the form of the tables, None where there are none yet."""
     if not sa.inspect(connection).has_table(VERSIONS.name):
         return None
     form: str | None = connection.scalar(sa.select(VERSIONS.c.version_num))

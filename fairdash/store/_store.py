@@ -214,7 +214,6 @@ def open_store(
 
 
 def _own_schema(url: str, name: str) -> str:
-    """Return the address of a user's schema, which is made if it is not there."""
     address = sa.make_url(url)
     make_schema(address, name)
     own = address.update_query_dict({"options": f"-csearch_path={name}"})

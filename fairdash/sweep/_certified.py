@@ -245,7 +245,6 @@ def limit_of(
 
 
 def _of(name: str) -> tuple[str, ...]:
-    """Return the measures that a limit over all rows is of."""
     if name.partition(" ")[0] == _COST:
         return (name.replace(_COST, "error_cost"),)
     return _MEASURES.get(name, ())
@@ -277,12 +276,10 @@ def _pairs(
 
 
 def _measured(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose counts say which rate they are of."""
     return table if "measure" in table else table.assign(measure="selection_rate")
 
 
 def _largest(counts: pd.DataFrame, limits: Mapping[str, float]) -> float:
-    """Return the largest p-value over subgroups and ordered pairs of groups."""
     return max((gap_p_value(*pair) for pair in _pairs(counts, limits)), default=1.0)
 
 

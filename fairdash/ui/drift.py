@@ -88,7 +88,6 @@ def compare(
 def _compared(
     question: Question, models: Sequence[Setting], data: str, name: str, spoken: str
 ) -> DriftResult:
-    """Return the comparison; it calls tables what they are called now."""
     assert question.table is not None, "the page asks for a table first"
     return drift(
         store(),

@@ -142,7 +142,6 @@ def _pick_columns(
 
 
 def _read_columns(text: str) -> list[str]:
-    """Return the columns that an address names; nothing can be of another form."""
     try:
         return list(map(str, json.loads(text)["columns"]))
     except (KeyError, TypeError, ValueError):

@@ -50,7 +50,6 @@ def find_section(
 
 
 def _use(search: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
-    """Offer to go on with the subgroups beyond chance: one click each."""
     listed = search.beyond.head(_OFFERED)
     if listed.empty:
         return

@@ -110,7 +110,6 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
 
 
 def _pin(chosen: Sequence[RunRecord]) -> None:
-    """Offer the models of chosen runs, of one data set, side by side."""
     data = {run.dataset_id for run in chosen}
     if st.button(
         "Pin and compare",

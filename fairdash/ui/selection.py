@@ -235,12 +235,10 @@ def _here() -> Address:
 
 
 def _elsewhere(here: Address) -> Address:
-    """Return an address for another page, where nothing is unfolded yet."""
     return {name: texts for name, texts in here.items() if name != "opened"}
 
 
 def _declared() -> dict[str, "Field[Any]"]:
-    """Return the fields of every place that was imported, by name."""
     return {each.name: each for cls in Fields.__subclasses__() for each in fields(cls)}
 
 

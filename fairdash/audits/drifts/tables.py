@@ -107,7 +107,6 @@ def drift_tables(
 def _read(
     dataset: Dataset, model: PortableModel, name: str, raw: pd.DataFrame
 ) -> DriftTable:
-    """Prepare another table and drop the rows that cannot be compared."""
     roles = dataset.roles
     frame = model.prepared(raw)
     _check_columns(frame, dataset, name)
@@ -188,7 +187,6 @@ def _units(column: "pd.Series[Any]") -> NDArray[np.int64]:
 
 
 def _target_alone(roles: Roles) -> Roles:
-    """Return roles that prepare the outcome and nothing else."""
     steps = tuple(s for s in roles.preparation if s.column == roles.target)
     types = {n: kind for n, kind in roles.types.items() if n == roles.target}
     return roles.model_copy(update={"preparation": steps, "types": types})

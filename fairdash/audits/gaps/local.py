@@ -275,7 +275,6 @@ class LocalResult:
 
     @property
     def _largest_is_said(self) -> bool:
-        """Whether the gap that is named is the largest one, beyond chance."""
         if self.finding is None or self.widest is None:
             return False
         if self.widest["gap"] <= self.chance:
@@ -285,7 +284,6 @@ class LocalResult:
 
     @property
     def _moved(self) -> bool:
-        """Whether the model clearly changes the largest gap of the first one."""
         if self.changes is None:
             return False
         paired = self.changes.set_index("metric").loc["worst_1_di"]
@@ -296,7 +294,6 @@ class LocalResult:
         return finding.turned() if better == "high" else finding
 
     def _remedy(self) -> str:
-        """Say what the model changes beside the first one, where it is paired."""
         if self.changes is None:
             return ""
         paired = self.changes.set_index("metric").to_dict("index")["worst_1_di"]

@@ -304,7 +304,6 @@ def _by_groups(
     favourable: bool,
     reference: str | None = None,
 ) -> dict[str, Any]:
-    """Return a measure of a model by group, its widest gap, and that as a sentence."""
     how: Any = {"favourable": favourable, "reference": reference}
     gap = widest_gap(store, model, dataset_id, measure, **how)
     trials = tested(store, model, dataset_id, _ALL)

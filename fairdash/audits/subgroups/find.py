@@ -190,8 +190,6 @@ def find_subgroups(
 
 
 class _Masks:
-    """Which rows of a table conditions hold for."""
-
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
         self._single: dict[Any, Mask] = {}
@@ -206,7 +204,6 @@ class _Masks:
 
 
 def _critical(largest: NDArray[Any], alpha: float) -> float:
-    """Return what the largest statistic exceeds with probability ``alpha``."""
     rank = ceil((1 - alpha) * (1 + len(largest))) - 1
     ordered = np.sort(largest)
     return float(ordered[rank]) if rank < len(ordered) else float("inf")

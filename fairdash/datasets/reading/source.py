@@ -116,8 +116,6 @@ Scratch = Callable[[], BinaryIO]
 
 
 class _View(io.RawIOBase):
-    """A file from its beginning, whoever else reads it."""
-
     def __init__(self, file: BinaryIO) -> None:
         self._descriptor, self._at = file.fileno(), 0
 

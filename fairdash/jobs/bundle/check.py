@@ -146,7 +146,6 @@ def _places(error: ValidationError) -> str:
 
 @contextmanager
 def _opened(file: BinaryIO) -> Iterator[ZipFile]:
-    """Give the archive of a bundle; ValueError where it is none, or too large."""
     try:
         with ZipFile(file) as bundle:
             total = sum(member.file_size for member in bundle.infolist())
@@ -196,7 +195,6 @@ class _Check:
         self._scratch = iter(rest[n_present + request.n_new :])
 
     def answer(self) -> Answer:
-        """Check all and write what is right; ValueError says what is wrong first."""
         if self._facts.version != RESULTS_VERSION:
             raise ValueError(
                 f"its runs are of results version {self._facts.version}, this is "

@@ -150,7 +150,6 @@ class OneModel(NetworkClassifier):
         return logit(self.predict_proba(X)[:, 1])
 
     def _keep(self, model: Any, rows: TrainingRows) -> Float:
-        """Keep a fitted model; return P(1) of the training rows."""
         network = stored(model)
         if isinstance(network, Linear):
             network = as_network(network.coefficients, float(network.intercept[0]))

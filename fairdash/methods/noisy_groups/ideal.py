@@ -231,7 +231,6 @@ class PenalisedSoft(SoftOpponent):
 def _climb(
     rows: Rows, climbers: Sequence[PenalisedSoft], phi: Float32, multiplier: Float32
 ) -> None:
-    """Let the memberships of all sides take their step."""
     start = 0
     for side, climber in zip(rows.sides, climbers, strict=True):
         part = multiplier[:, start : start + climber.n_groups]

@@ -254,7 +254,6 @@ def stacked(models: Sequence[CellValues]) -> CellValues:
 
 
 def _student(z: Array, units: Array) -> Array:
-    """Return Student's quantiles of units - 1 degrees of the level of normal ones."""
     degrees = np.maximum(units - 1, 1)
     t: Array = special.stdtrit(degrees, special.ndtr(np.asarray(z, np.float64)))
     return t

@@ -217,7 +217,6 @@ class Measured(NamedTuple):
     def _mean(
         self, values: Array, cell: Codes, n_cells: int, limits: Limits, kind: str
     ) -> _Estimates:
-        """Return weighted means with their linearised standard errors."""
         mass = self._mass()
         whole = np.bincount(cell, mass, n_cells).astype(np.float64)
         value = divide(np.bincount(cell, mass * values, n_cells), whole)
@@ -279,7 +278,6 @@ def _whole(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _sorted_cells(cell: Codes, rows: Codes) -> Iterator[tuple[int, Codes]]:
-    """Yield every cell with rows and the places of these."""
     order = np.argsort(cell, kind="stable")
     starts = np.cumsum(rows) - rows
     for number in np.flatnonzero(rows):

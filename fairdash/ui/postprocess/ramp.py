@@ -111,7 +111,6 @@ def fit_ramp(data: Scored, choice: Choice) -> Ramp:
 
 
 def _chosen_number(name: str, usual: float) -> float:
-    """Return a number of the selection if a slider can reach it."""
     chosen, (low, high) = getattr(RampFields.here(), name), RANGES[name]
     return chosen if chosen is not None and low <= chosen <= high else usual
 

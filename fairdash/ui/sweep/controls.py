@@ -141,7 +141,6 @@ def _has_sliders(sweep: StoredSweep, place: int) -> bool:
 
 
 def _front_options(sweep: StoredSweep) -> tuple[float, str, tuple[str, str]]:
-    """Draw what is across and the limit on it, or on the gap over all rows."""
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)
     metrics = [name for name in plots.METRICS if name != "accuracy"]

@@ -162,5 +162,4 @@ def _custom() -> grids.GridAxes:
 
 
 def _tied(name: str, default: Any, **how: Any) -> dict[str, Any]:
-    """Return what ties a widget of the form to its entry in the address."""
     return bound_entry("sweep_form", name, default, **how)

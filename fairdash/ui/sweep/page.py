@@ -50,7 +50,6 @@ def show_finished_sweep(run_id: str) -> None:
 
 @st.fragment
 def _explore(run: RunRecord) -> None:
-    """Draw all that follows a setting; the browser moves most of it by itself."""
     with st.spinner("Deciding by another rule…", show_time=True):
         sweep = sweeps.finished_sweep(store(), run.id, chosen_rule())
     assert sweep is not None, "the same models have finished by every rule"
@@ -79,7 +78,6 @@ def _explore(run: RunRecord) -> None:
 
 
 def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
-    """Say how a sweep ended unless it simply finished, and offer to go on."""
     if run.status == "finished":
         return
     n_kept = 0 if sweep is None else len(sweep.result.rows)

@@ -98,7 +98,6 @@ def _show_result(snapshot: Snapshot) -> None:
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
-    """Return the method of ``chosen`` at its values, else the first but a baseline."""
     for grid in spec.methods:
         if chosen is None and grid.method != BASELINE:
             return grid

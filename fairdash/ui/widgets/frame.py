@@ -288,7 +288,6 @@ def _title_row(question: str) -> DeltaGenerator:
 
 
 def _picker(kind: Literal["run", "data"], current: str | None) -> None:
-    """Draw the selection of runs or data sets; a choice becomes the address."""
     names = _distinct(store().runs() if kind == "run" else store().datasets())
     if not names:
         return

@@ -144,7 +144,6 @@ class ResultPage:
                     every[name].draw()
 
     def _note(self, picture: Picture, answer: Answer) -> None:
-        """Keep the numbers, and how they are computed, for the evidence."""
         assert answer.figure is not None, "only answers with a figure come here"
         numbers = answer.figure.numbers
 

@@ -60,7 +60,6 @@ def _close(opened: tuple[Store, engine.Lease]) -> None:
 
 @st.cache_resource(show_spinner=False, on_release=_close)
 def _opened() -> tuple[Store, engine.Lease]:
-    """Open the store of the server, with the lease for which its engine stays."""
     return (opened := open_store()), engine.attach(opened.home)
 
 
