@@ -129,16 +129,23 @@ def shares(road, points, rows):
     """Print the share of the time that each kind of operation takes.
 
     What no operation takes is Python's and torch's own: choosing and calling them.
+    Times are of the processor, so that others on the machine change little.
     """
     X, y, groups = rows
 
     def fit():
+        began = time.process_time()
         road.fit_many(points, X, y, sensitive_features=groups)
+        return time.process_time() - began
 
     fit()
-    whole = min(seconds(fit) for _ in range(3))
+    matmul, times = torch.backends.mkldnn.matmul, {}
+    for precision in ("ieee", "bf16"):
+        matmul.fp32_precision = precision
+        times[precision] = min(fit() for _ in range(2))
+    matmul.fp32_precision = "ieee"
     with profile(activities=[ProfilerActivity.CPU]) as seen:
-        fit()
+        whole = seconds(fit)
     kinds = {name: part for part, names in PARTS.items() for name in names}
     spent, calls = dict.fromkeys([*PARTS, "other operations"], 0.0), 0
     for event in seen.key_averages():
@@ -146,15 +153,11 @@ def shares(road, points, rows):
         spent[kind] += event.self_cpu_time_total / 1e6
         calls += event.count
     spent["between operations"] = max(0.0, whole - sum(spent.values()))
-    print(f"{whole:.2f} s, {calls:,} operations")
+    plain, rounded = times["ieee"], times["bf16"]
+    print(f"{plain:.2f} s, {calls:,} operations", flush=True)
     for part, taken in spent.items():
         print(f"  {part:26s} {taken / sum(spent.values()):5.0%}")
-    matmul = torch.backends.mkldnn.matmul
-    matmul.fp32_precision = "bf16"
-    fit()
-    rounded = min(seconds(fit) for _ in range(3))
-    matmul.fp32_precision = "ieee"
-    print(f"  bfloat16 factors: {rounded:.2f} s, {whole / rounded:.2f} times as fast")
+    print(f"  bfloat16 factors: {rounded:.2f} s, {plain / rounded:.2f} times as fast")
 
 
 def main():
