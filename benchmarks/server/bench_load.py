@@ -2,10 +2,10 @@
 
 Builds the store of `bench_sliders` (a finished sweep of 200 settings of ROAD), serves
 it and opens sessions by websocket, as a browser does, without drawing anything. Half of
-them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
-what they have kept of long messages, as a browser does. With --training
-a worker a core trains a sweep of ROAD meanwhile, with --crafted one more session
-loads a file that was made to take long, again and again, one of `bench_tables`.
+them move λ and τ on Sweep, half choose measures on Local fairness, each every few
+seconds; they say what they have kept of long messages, as a browser does. With
+--training a worker a core trains a sweep of ROAD meanwhile, with --crafted one more
+session loads a file that was made to take long, again and again, one of `bench_tables`.
 
 With ``--crafted files`` every crafted file of the tests is uploaded, one after the
 other, twice: alone, to say what it cost the process that serves pages and the box, then
@@ -55,6 +55,7 @@ FILES = "files"  # all that are crafted
 # of the process that serves pages, for a file; of another session's wait
 MOST_SECONDS, MOST_MB, MOST_WAIT = 0.2, 50, 0.3
 PATIENCE = 120  # seconds for a whole page
+N_MEASURES = 5  # of Local fairness, the first of the list
 
 
 class Session:
@@ -63,6 +64,7 @@ class Session:
     def __init__(self, socket, page, run):
         self.socket, self.page, self.query = socket, page, f"run={run}"
         self.widget = self.fragment = None
+        self.options = []  # of the widget
         self.kept = set()  # digests of long messages
         self.received = 0  # bytes
 
@@ -78,7 +80,7 @@ class Session:
             if self.page == "Sweep":
                 state.json_value = json.dumps({"place": change})
             else:
-                state.string_array_value.data.append(str(change))
+                state.string_value = self.options[change]
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         while True:
@@ -102,11 +104,12 @@ class Session:
             raise RuntimeError(element.exception.message)
         wanted = {
             "bidi_component": lambda one: one.component_name == "fairdash.live_setting",
-            "button_group": lambda one: one.label == "Worst k",
+            "selectbox": lambda one: one.label == "Measure",
         }
         if kind in wanted and wanted[kind](getattr(element, kind)):
-            self.widget = getattr(element, kind).id
-            self.fragment = delta.fragment_id
+            widget = getattr(element, kind)
+            self.widget, self.fragment = widget.id, delta.fragment_id
+            self.options = list(getattr(widget, "options", ()))
 
 
 async def read(url, page, run, options, start, waits):
@@ -123,7 +126,7 @@ async def read(url, page, run, options, start, waits):
         before = session.received
         end = time.perf_counter() + options.seconds
         while time.perf_counter() < end:
-            change = int(rng.integers(3))
+            change = int(rng.integers(N_MEASURES))
             if page == "Sweep":
                 change = str(1 + int(rng.integers(200)))  # after the plain model
             waits[page].append(await session.ask(change=change))
@@ -185,7 +188,7 @@ async def release(url, run, every, over, log):
         await asyncio.wait_for(session.ask(), PATIENCE)
         while not over.is_set():
             began = time.perf_counter()
-            place = [len(log) % 20, len(log) % 10]
+            place = str(1 + len(log) % 200)  # after the plain model
             log.append((began, await session.ask(change=place)))
             await asyncio.sleep(max(0.0, every - log[-1][1]))
 
