@@ -89,7 +89,8 @@ class StoredSweep:
 
     def compared(self, place: int) -> list[Setting]:
         """Return the plain model, if one was trained on a seed of it, and a setting."""
-        plain = self.result.baseline(str(self.result.means["method"].iloc[place]))
+        method = str(self.result.means["method"].iloc[place])
+        plain = self.once(lambda: self.result.baseline(method), "baseline", method)
         places = [place] if plain is None else [plain, place]
         return [model for at in places for model in settings(self.trials_at(at))]
 

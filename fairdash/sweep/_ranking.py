@@ -1,8 +1,7 @@
 """By what a sweep ranks its models where no outcome is needed for it.
 
 A largest local gap is one cell's figure, and on validation rows mostly its noise. The
-root mean square over subgroups, of rows a model was made with, varies less. On Loans
-it chose fairer models of Zhang, no fairer ones of ROAD: docs/measured/sweeps.md.
+root mean square over rows a model was made with varies less: docs/measured/sweeps.md.
 """
 
 import numpy as np

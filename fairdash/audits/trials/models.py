@@ -145,8 +145,7 @@ def known_models_of(store: Store, runs: Sequence[str]) -> list[Setting]:
         for trial in trials_of(store, run)
     }
     models = _together(trials.values())
-    models.sort(key=lambda setting: setting.method != BASELINE)
-    return told_apart(models)
+    return told_apart(sorted(models, key=lambda model: model.method != BASELINE))
 
 
 def told_apart(models: Sequence[Setting]) -> list[Setting]:
@@ -154,7 +153,10 @@ def told_apart(models: Sequence[Setting]) -> list[Setting]:
 
     That is how they were trained, their effort, or the parameters that differ.
     """
-    return [_distinct(model, models) for model in models]
+    named: dict[str, list[Setting]] = {}
+    for model in models:
+        named.setdefault(model.label, []).append(model)
+    return [_distinct(model, named[model.label]) for model in models]
 
 
 def ids_to_come(store: Store, run_id: str) -> dict[str, str]:
@@ -277,9 +279,7 @@ def _canonical(trial: TrialRecord) -> str:
     )
 
 
-def _distinct(model: Setting, models: Sequence[Setting]) -> Setting:
-    """Name what sets ``model`` apart from others with its label."""
-    named = [other for other in models if other.label == model.label]
+def _distinct(model: Setting, named: Sequence[Setting]) -> Setting:
     alike = [
         other.trials[0].params for other in named if other.trained == model.trained
     ]
