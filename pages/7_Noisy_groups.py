@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import audits, ui
+from fairdash.audits import certificates
 from fairdash.ui import noisy_groups, train
 
 view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
@@ -30,15 +31,24 @@ def show_noisy_groups():
             question, noise = noisy_groups.pick_promise(dataset)
             ui.pick_rule()
             (model,) = ui.decided([chosen])
-            curve = noisy_groups.curve_of(model, view.data, noise, question)
-            share = noisy_groups.pick_share(curve)
+            if noise.memberships is None:
+                curve = noisy_groups.curve_of(model, view.data, noise, question)
+                share = noisy_groups.pick_share(curve)
+            else:
+                answer = certificates.membership_answer(
+                    ui.store(), model, view.data, noise.memberships, question
+                )
     except ValueError as error:
         ui.problem("Nothing can be said of these groups", error)
         return
     with page.figure:
         ui.advise_rule(chosen, view.data)
+    if noise.memberships is not None:
+        page.show(answer)
+        page.evidence()
+        return
     rows = "rows" if audits.trials.is_own(model) and not view.run else "test rows"
-    page.show(audits.certificates.promise_answer(curve, question, share, rows))
+    page.show(certificates.promise_answer(curve, question, share, rows))
 
     def every_model():
         of_run = audits.choices.models_of(ui.store(), models, view.run)
@@ -47,7 +57,7 @@ def show_noisy_groups():
         curves = noisy_groups.curves_alike(
             ui.decided(ordered), model, view.data, noise, question
         )
-        table = audits.certificates.points_table(curves, question, share)
+        table = certificates.points_table(curves, question, share)
         st.dataframe(table, hide_index=True)
         st.caption("Points worse than all rows, for the worst group, at most.")
 

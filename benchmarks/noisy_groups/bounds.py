@@ -1,7 +1,13 @@
 """Bounds of appendices A.2 and B.4 that no page asks for, beside their linear programs.
 
+With a number of draws, coverage of `fairdash.audits.audit_memberships` instead: groups
+are known by probability only, decisions depend on the group beyond the proxy.
+
 python benchmarks/noisy_groups/bounds.py
+python benchmarks/noisy_groups/bounds.py 1000
 """
+
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,6 +17,7 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from fairdash._validation import value_label
+from fairdash.audits.tables import audit_memberships
 from fairdash.methods.noisy_groups import estimate_noise
 
 Float = NDArray[np.float64]
@@ -135,7 +142,66 @@ def largest_differences() -> tuple[float, float, int]:
     return max(crossed), max(scored), too_small
 
 
-if __name__ == "__main__":
+def population(strong):
+    """Return share of a and rates of a and b in 24 places of equal size."""
+    rng = np.random.default_rng(11)
+    shape = 0.15 if strong else 1.0
+    share, b = rng.beta(shape, shape, 24), rng.uniform(0.4, 0.8, 24)
+    return share, b - 0.3, b
+
+
+def true_bounds(share, a, b):
+    """Return the gap of a and b in the population, and its bounds."""
+    chance = share * a + (1 - share) * b
+    most = np.minimum(share, chance).sum() / share.sum()
+    least = np.maximum(0, share + chance - 1).sum() / share.sum()
+    other = [
+        (chance.sum() - rate * share.sum()) / (1 - share).sum()
+        for rate in (least, most)
+    ]
+    gap = np.average(a, weights=share) - np.average(b, weights=1 - share)
+    return gap, least - other[0], most - other[1]
+
+
+def coverage(strong, n_rows, unit, draws, rng):
+    """Print how often intervals hold the truth and the bounds, and what is sure."""
+    share, a, b = population(strong)
+    gap, least, most = true_bounds(share, a, b)
+    held = np.zeros((draws, 4))
+    for draw in range(draws):
+        place = rng.integers(24, size=n_rows // unit)
+        group = rng.random(len(place)) < share[place]
+        rate = np.where(group, a[place], b[place])
+        people = np.repeat(np.arange(len(place)), unit)
+        decided = rng.random(len(people)) < rate[people]
+        again = np.flatnonzero(rng.random(len(people)) < 0.5)  # as the first of a unit
+        decided[again] = decided[unit * people[again]]
+        p = pd.DataFrame({"a": share[place], "b": 1 - share[place]}).iloc[people]
+        audit = audit_memberships(
+            None, decided.astype(int), group_probabilities=p, cluster=people,
+            measures=["selection_rate"],
+        )  # fmt: skip
+        (found,) = audit.gaps().itertuples()
+        held[draw] = (
+            found.ci_low <= gap <= found.ci_high,
+            found.low <= gap <= found.high,
+            found.low <= least and most <= found.high,
+            found.low > 0 or found.high < 0,
+        )
+    weighted, truth, both, sure = held.mean(axis=0)
+    print(
+        f"{strong=} n {n_rows:5} unit {unit}: gap {gap:.3f} in "
+        f"[{least:.3f}, {most:.3f}]; weighted {weighted:.3f}, truth {truth:.3f}, "
+        f"both bounds {both:.3f}, sure {sure:.3f}"
+    )
+
+
+if __name__ == "__main__" and len(sys.argv) > 1:
+    rng = np.random.default_rng(20_261_127)
+    for strong in (True, False):
+        for n_rows, unit in ((600, 1), (3000, 1), (3000, 3)):
+            coverage(strong, n_rows, unit, int(sys.argv[1]), rng)
+elif __name__ == "__main__":
     crossed, scored, too_small = largest_differences()
     print(f"unequal groupings: {crossed:.1e} from the linear program")
     print(f"mean scores:       {scored:.1e} from the linear program")

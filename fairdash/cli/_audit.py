@@ -1,6 +1,7 @@
 """Audit the decisions or scores of a table, by every measure."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,6 @@ import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash._wording import UNDEFINED, number
 from fairdash.audits import load, tables
 from fairdash.cli._options import File, Unit, Weight, refusing
 from fairdash.datasets import read_table
@@ -62,6 +62,14 @@ def audit(
             "column of predictions and --outcome that of outcomes, without a value."
         ),
     ] = _DECISIONS,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="The groups are not recorded: each column of --group holds the "
+            "probabilities of one. They add to 1.",
+        ),
+    ] = False,
     unit: Unit = None,
     weight: Weight = None,
     reference: Annotated[
@@ -104,35 +112,37 @@ def audit(
             favourable=not unfavourable,
         )
         frame = read_table(file)
-        if kind != _DECISIONS:
-            _say_outcomes(frame, kind, question, outcome, out, page)
-            return
         source = tables.Source.of(file, len(frame))
         scorer = None if model is None else load(model)
-        audited = tables.audit_table(frame, question, source, model=scorer)
+        audited: tables.OutcomesAudit | tables.MembershipAudit | tables.TableAudit
+        if kind != _DECISIONS:
+            rows, audited = _audit_outcomes(frame, kind, question, outcome)
+        elif probabilities:
+            rows = tables.count_rows(frame, question)
+            audited = tables.memberships_of_table(rows, question, model=scorer)
+        else:
+            audited = tables.audit_table(frame, question, source, model=scorer)
+            rows = audited.rows
     if out is not None:
-        out.write_text(json.dumps(audited.to_dict(), ensure_ascii=False, indent=1))
+        excluded = [part._asdict() for part in rows.excluded]
+        numbers = {**audited.to_dict(), "source": asdict(source), "excluded": excluded}
+        out.write_text(json.dumps(numbers, ensure_ascii=False, indent=1))
     if page is not None:
-        from fairdash.reports import audit_page  # only a page needs Plotly
+        from fairdash.reports import show  # only a page needs Plotly
 
-        page.write_text(audit_page(audited))
-    _print(audited)
+        page.write_text(show(audited, facts=[rows.words]).page)
+    typer.echo(f"{audited}\n{rows.words}")
 
 
-def _say_outcomes(
-    frame: pd.DataFrame,
-    kind: str,
-    question: tables.TableQuestion,
-    outcome: str | None,
-    out: Path | None,
-    page: Path | None,
-) -> None:
-    """Audit predictions that are no decisions; print, and write both files."""
+def _audit_outcomes(
+    frame: pd.DataFrame, kind: str, question: tables.TableQuestion, outcome: str | None
+) -> tuple[tables.CountedRows, tables.OutcomesAudit]:
+    """Audit predictions that are no decisions."""
     if question.score is None:
         raise ValueError("Name the column of predictions: --score COLUMN.")
     needed = [*([outcome] if outcome else []), *question.subgroups]
     rows = tables.count_rows(frame, question, needed)
-    audited = tables.audit_outcomes(
+    return rows, tables.audit_outcomes(
         outcome,
         question.score,
         kind=kind,
@@ -144,25 +154,3 @@ def _say_outcomes(
         reference=question.reference,
         favourable=question.favourable,
     )
-    if out is not None:
-        excluded = [part._asdict() for part in rows.excluded]
-        file = {**audited.to_dict(), "excluded": excluded}
-        out.write_text(json.dumps(file, ensure_ascii=False, indent=1))
-    if page is not None:
-        from fairdash.reports import show  # only a page needs Plotly
-
-        page.write_text(show(audited, facts=[rows.words]).page)
-    typer.echo(f"{audited}\n{rows.words}")
-
-
-def _print(audited: tables.TableAudit) -> None:
-    for name, part in audited.audits.items():
-        typer.echo(f"{name}\n{part}\n" if len(audited.audits) > 1 else f"{part}\n")
-        for sentence in part.gaps["sentence"]:
-            typer.echo(sentence)
-        if part.local is not None:
-            columns = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high"]
-            local = part.local[[*columns, "chance", "reason"]]
-            table = local.to_string(index=False, float_format=number)
-            typer.echo(f"\n{table.replace('NaN', UNDEFINED.rjust(3))}")
-    typer.echo(audited.rows.words)

@@ -75,7 +75,10 @@ def write_report(
             made = report(store, what, model=model, rule=DecisionRule.of(decided))
         else:
             question = tables.TableQuestion(
-                tuple(group or ()), decision, score=score, threshold=threshold
+                groups=tuple(group or ()),
+                decision=decision,
+                score=score,
+                threshold=threshold,
             )
             frame = read_table(Path(what)) if Path(what).is_file() else None
             made = make_pack(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -23,6 +24,9 @@ from fairdash.reports._blocks import (
 from fairdash.reports._report import Report
 from fairdash.reports._written import to_html
 
+AuditOfTable: TypeAlias = (
+    tables.TableAudit | tables.MembershipAudit | tables.OutcomesAudit
+)
 RATE = "selection_rate"
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 
@@ -42,7 +46,7 @@ class Shown:
 
 
 def show(
-    result: Answer | Audit | tables.OutcomesAudit | Report | Picture,
+    result: Answer | Audit | AuditOfTable | Report | Picture,
     *,
     facts: Sequence[str] = (),
 ) -> Shown:
@@ -71,6 +75,10 @@ def show(
     if isinstance(result, Picture):
         sections = [Section("figure", "Figure", [Figure(result, "")])]
         return Shown(to_html(result.headline, [], sections, ""))
+    if isinstance(result, tables.MembershipAudit):
+        result = result.answer()
+    if isinstance(result, tables.TableAudit):
+        return Shown(_audit_page(result))
     if isinstance(result, Answer):
         sections = [Section("answer", "Answer", blocks_of(result))]
         return Shown(to_html("fairdash", [*result.facts, *facts], sections, ""))
@@ -101,7 +109,7 @@ def audit_blocks(audit: Audit) -> list[Block]:
     return blocks
 
 
-def audit_page(audited: tables.TableAudit) -> str:
+def _audit_page(audited: tables.TableAudit) -> str:
     """Return an HTML page with counts, ratios, measures, excluded rows and source."""
     sections = [Section("counts", "Who was counted", _counted(audited))]
     for n, (name, audit) in enumerate(audited.audits.items()):

@@ -18,6 +18,7 @@ _SOURCES = {
     "unknown": "Nothing",
     "assumed": "A share set by hand",
     "sample": "A table with both groups",
+    "memberships": "Probabilities of groups",
 }
 _CONSTRAINTS = {
     "true_positive_rate_parity": "Equal opportunity",
@@ -41,6 +42,8 @@ class NoiseFields(Fields):
     # Total variation radius (gamma) and by how much a rate may be worse (alpha).
     radius: float | None = None
     slack: float | None = None
+    # Columns of probabilities.
+    memberships: tuple[str, ...] = ()
 
 
 def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
@@ -60,7 +63,8 @@ def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
             "Known of wrong groups",
             help="What bounds the share recorded wrongly. **By hand**: you give the "
             "share of every true group. **A table with both groups**: it has the true "
-            "and the recorded group of some people.",
+            "and the recorded group of some people. **Probabilities**: the group is "
+            "not recorded, a column for each group says how likely it is.",
             **bound("noise_source", "unknown", named=_SOURCES),
         )
         if NoiseFields.here().noise_source in ("simulated", "column"):
@@ -169,8 +173,22 @@ def _sample(dataset: Dataset) -> Noise:
     )
 
 
+def _memberships(dataset: Dataset) -> Noise:
+    numeric = [str(name) for name in dataset.frame.select_dtypes("number")]
+    chosen: list[str] = st.multiselect(
+        "Columns of probabilities",
+        numeric,
+        help="A column for each group. They add to 1 in every row.",
+        **bound("memberships", [], among=numeric, shown=list, meant=tuple),
+    )
+    table = dataset.frame[chosen] if chosen else None
+    key = f"memberships {chosen}"
+    return Noise(key, dataset.sensitive_features, memberships=table)
+
+
 _NOISE: dict[str, Callable[[Dataset], Noise]] = {
     "unknown": lambda dataset: Noise("unknown", dataset.sensitive_features),
     "assumed": _assumed,
     "sample": _sample,
+    "memberships": _memberships,
 }

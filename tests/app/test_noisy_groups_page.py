@@ -7,7 +7,7 @@ from reading import figures, labels, numbers, widget, words
 
 from fairdash import ui
 from fairdash.audits import Noise
-from fairdash.datasets import split
+from fairdash.datasets import Roles, Subgroups, split
 from fairdash.methods.noisy_groups import tv_certificate
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -133,3 +133,24 @@ def test_a_table_with_both_columns_bounds_what_can_be_wrong(visit, run_id):
     assert numbers(page)["Can be wrong"] == f"{reach:.1%}"
     shown = page.dataframe[0].value.set_index(["Recorded as", "Is"])["Share"]
     assert shown["here", "here"] == pytest.approx(880 / 900)
+
+
+def test_probabilities_stand_for_a_group_that_is_not_recorded(visit, inline):
+    rng = np.random.default_rng(1)
+    share = rng.choice([0.05, 0.95], 900)
+    hired = rng.random(900) < np.where(rng.random(900) < share, 0.1, 0.8)
+    frame = pd.DataFrame({"p(a)": share, "p(b)": 1 - share, "hired": hired * 1})
+    frame = frame.assign(age=np.arange(900) % 50, sex=rng.choice(["f", "m"], 900))
+    store = ui.store()
+    table = store.add_table(frame.to_csv(index=False).encode(), "t.csv")
+    about = {"target": "hired", "positive": "1", "sensitive_feature": "sex"}
+    data = store.add_dataset(table, Roles(**about, features=("age",)), "T", Subgroups())
+    store.log_scores(data, hired * 0.8, name="Vendor")
+    place = {"data": data, "noise_source": "memberships"}
+    place["constraint"] = "demographic_parity"
+    page = visit("Noisy groups", **place, memberships=["p(a)", "p(b)"])
+    assert not page.exception
+    assert "The promise is broken: p(a) is at least" in words(page)
+    assert figures(page) == 1
+    page = visit("Noisy groups", **place, memberships=["p(a)", "age"])
+    assert any("add to 1 in every row" in each.value for each in page.error)

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, in_points, number, percent
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.noisy_groups.noise import CONFIDENCE, Limits, Noise, Places
+from fairdash.audits.noisy_groups.noise import CONFIDENCE, Noise, Places
+from fairdash.audits.tables.memberships import audit_memberships
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import tested
 from fairdash.datasets import Subgroups
 from fairdash.methods.noisy_groups import soft_certificate, tv_curve
-from fairdash.metrics import decision_status
+from fairdash.metrics import catalog, decision_status, views
 from fairdash.store import Store
 
 RATES = {
@@ -25,11 +26,25 @@ RATES = {
     "equalized_odds": "true or false positive rate",
     "demographic_parity": "rate of positive predictions",
 }
+_TPR, _FPR = "true_positive_rate", "false_positive_rate"
+_MEASURES = {
+    "true_positive_rate_parity": [_TPR],
+    "false_positive_rate_parity": [_FPR],
+    "equalized_odds": [_TPR, _FPR],
+    "demographic_parity": ["selection_rate"],
+}
 STATUS_WORDS = {
     "accepts all": "accepts everyone",
     "accepts none": "accepts no one",
     "not told from chance": "decides no better than chance",
 }
+_HOW_UNSURE = """
+A row is a group: how much worse off it is than all rows. The dot weighs every row by
+its probability of membership. It is right only if decisions do not depend on the group
+beyond the proxy. Crosses are the least and the largest value that some true
+groups with these probabilities give; the bar adds sampling error. The promise is kept
+or broken if the whole bar says so.
+"""
 STEP = 0.001  # between two radii of a curve
 FARTHEST = 0.6  # radius where nothing is known of the noise
 _NONE_WRONG = 0.0005  # would be shown as 0.0%
@@ -150,7 +165,13 @@ def radius_curve(
         table = tv_curve(*columns, within, **question._asdict())
         largest.append(table.groupby("step")["worst_violation"].max().to_numpy())
         if limits.matrix is not None:
-            table = _soft(columns, limits, question)
+            table = soft_certificate(
+                *columns,
+                limits.matrix,
+                least=limits.least,
+                most=limits.most,
+                **question._asdict(),
+            )
             soft.append(float(table["worst_violation"].max()))
     return RadiusCurve(
         label,
@@ -225,6 +246,59 @@ def promise_answer(
     )
 
 
+def membership_answer(
+    store: Store,
+    model: Setting,
+    dataset_id: str,
+    memberships: pd.DataFrame,
+    question: Question,
+) -> Answer:
+    """Return whether a promise holds for groups that are known by probability only.
+
+    It is kept or broken if that is so for all true groups that are possible, with
+    sampling error; else it is undecided. Rows are those of the model's first seed;
+    ``memberships`` are the probabilities in all rows. Raises ValueError as
+    `fairdash.audits.tables.audit_memberships`.
+    """
+    first = tested(store, model, dataset_id, Subgroups())[0]
+    audited = audit_memberships(
+        first.rows.y,
+        first.rows.predictions(first.key),
+        group_probabilities=memberships.iloc[first.rows.where],
+        measures=_MEASURES[question.constraints],
+        **first.rows.sampling,
+    )
+    table = _worse_than_all(audited.gaps(to_all=True), question.slack)
+    worst = table.iloc[int(table["low"].argmax())]
+    most = in_points(float(table["high"].max()))
+    if worst["status"] == "fail":
+        least = f"at least {in_points(worst['low'])} points worse off than all rows"
+        verdict = f"The promise is broken: {worst['group']} is {least}."
+    elif (table["status"] == "pass").all():
+        verdict = f"The promise holds: no group is more than {most} points worse off."
+    else:
+        verdict = f"The promise is undecided: a group may be {most} points worse off."
+    words = {"headline": verdict[:-1], "axis": "worse off than all rows"}
+    drawn = Drawing("plot_limits", table, words)
+    return replace(audited.answer(), verdict=verdict, figure=drawn, how=_HOW_UNSURE)
+
+
+def _worse_than_all(gaps: pd.DataFrame, slack: float) -> pd.DataFrame:
+    """Return by how much each rate is worse than that of all rows, and what holds."""
+    better_low = gaps["measure"] == views.gap_of(_FPR)
+    names = gaps["measure"].str.removeprefix(views.gap_of(""))
+    label = gaps["group"]
+    if len(set(names)) > 1:
+        label = label + ": " + names.map(catalog.MEASURE_NAMES).str.lower()
+    table = gaps.assign(label=label, limit=slack, status="undecided")
+    turned = {"value": "value", "low": "high", "bound_low": "bound_high"}
+    for name, other in [*turned.items(), *map(reversed, turned.items())]:
+        table[name] = gaps[name].where(better_low, -gaps[other])
+    table.loc[table["low"] > slack, "status"] = "fail"
+    table.loc[table["high"] <= slack, "status"] = "pass"
+    return table
+
+
 def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
     share = min(share, curve.radii[-1])
     allowed = f"{in_points(slack)} points are allowed"
@@ -256,16 +330,3 @@ def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
             )
         )
     return cards
-
-
-def _soft(
-    columns: tuple[Any, Any, Any], limits: Limits, question: Question
-) -> pd.DataFrame:
-    assert limits.matrix is not None, "asked for where something is known"
-    return soft_certificate(
-        *columns,
-        limits.matrix,
-        least=limits.least,
-        most=limits.most,
-        **question._asdict(),
-    )

@@ -63,6 +63,8 @@ class Noise:
         P(G | noisy group), noisy groups in rows, sorted, and its limits.
     unit : ndarray of int or None
         Whose each row is, where one person has several.
+    memberships : DataFrame or None
+        Probabilities of all groups, one column each, in place of recorded groups.
     """
 
     key: str
@@ -71,6 +73,7 @@ class Noise:
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
     unit: Places | None = None
+    memberships: pd.DataFrame | None = None
 
     @classmethod
     def from_level(

@@ -8,9 +8,14 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.adverse_impact import adverse_impact
     from fairdash.audits.tables.alternative import alternative_in_run
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
-    from fairdash.audits.tables.counting import TableQuestion, count_rows
+    from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
     from fairdash.audits.tables.limits import PolicyCheck, check_policy
     from fairdash.audits.tables.ll144 import bias_audit
+    from fairdash.audits.tables.memberships import (
+        MembershipAudit,
+        audit_memberships,
+        memberships_of_table,
+    )
     from fairdash.audits.tables.monitor import Monitor, Watch
     from fairdash.audits.tables.outcomes import (
         OUTCOME_KINDS,

@@ -129,20 +129,16 @@ def less_discriminatory(
     def expected(name: str) -> float:
         narrower = change(name, search, confidence)
         right = accuracy(name, search, confidence)
-        right = intervals.Interval(
-            *(part + loss for part in right)
-        )  # above what may be lost
+        above = intervals.Interval(*(part + loss for part in right))
         share = len(search) / len(confirm)
-        chances = [_assurance(part, share, confidence) for part in (narrower, right)]
+        chances = [_assurance(part, share, confidence) for part in (narrower, above)]
         return max(float(narrower.value), 0.0) * math.prod(chances)
 
     worth = {name: expected(name) for name in decided}
     best = max(worth, key=worth.__getitem__)
     chosen = best if worth[best] > 0 else None
-    name, reduction, lost = (
-        None,
-        *(intervals.Interval(*np.full(3, np.nan)) for _ in range(2)),
-    )
+    name, reduction = None, intervals.Interval(*np.full(3, np.nan))
+    lost = reduction
     if chosen is not None:
         reduction = change(chosen, confirm, confidence)
         lost = accuracy(chosen, confirm, confidence)

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from fairdash._validation import check_one_of
+from fairdash._wording import UNDEFINED, number
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
 from fairdash.brought import TableModel, positive_scores
-from fairdash.datasets import guessing, read_weights
+from fairdash.datasets import guessing
 from fairdash.metrics import Finding, views
 
 VERSION = 1  # of the form of `TableAudit.to_dict`
@@ -81,6 +82,19 @@ class TableAudit:
         """The verdict of each column of groups."""
         return " ".join(part.verdict for part in self.audits.values())
 
+    def __str__(self) -> str:
+        """Return every verdict, gap and table as text."""
+        lines = []
+        for name, part in self.audits.items():
+            lines += [name] if len(self.audits) > 1 else []
+            lines += [f"{part}\n", *part.gaps["sentence"]]
+            if part.local is not None:
+                columns = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high"]
+                local = part.local[[*columns, "chance", "reason"]]
+                table = local.to_string(index=False, float_format=number)
+                lines.append(f"\n{table.replace('NaN', UNDEFINED.rjust(3))}")
+        return "\n".join(lines)
+
     def estimates(self) -> pd.DataFrame:
         """Return everything measured as one long table.
 
@@ -110,7 +124,7 @@ class TableAudit:
             "rows": len(self.rows.frame),
             "confidence": next(iter(self.audits.values())).confidence,
             "source": asdict(self.source),
-            "question": asdict(self.question),
+            "question": self.question.model_dump(mode="json"),
             "excluded": [part._asdict() for part in self.rows.excluded],
             "counts": plain_rows(self.positive),
             "estimates": plain_rows(self.estimates()),
@@ -144,16 +158,8 @@ def audit_table(
         As `count_rows` and `fairdash.audit`; when nothing or more than one thing says
         who is decided positive; or when scores need a threshold.
     """
-    ways = [question.decision, question.score, model]
-    if sum(way is not None for way in ways) != 1:
-        raise ValueError(
-            "Give one of `--decision`, `--score` and the `--model` that scores the "
-            "rows."
-        )
     rows = count_rows(frame, question)
     decided, scores = decisions_of(rows, question, model)
-    if question.weight is not None:
-        read_weights(rows.frame[question.weight], rows.number)
     options: dict[str, Any] = {}
     if question.unit is not None:
         options["cluster"] = question.unit
@@ -185,7 +191,16 @@ def audit_table(
 def decisions_of(
     rows: CountedRows, question: TableQuestion, model: TableModel | None
 ) -> tuple[Any, Any]:
-    """Return the decisions of rows, and their scores where there are any."""
+    """Return the decisions of rows, and their scores where there are any.
+
+    Raises ValueError unless one of a decision, a score and a model says what they are.
+    """
+    ways = [question.decision, question.score, model]
+    if sum(way is not None for way in ways) != 1:
+        raise ValueError(
+            "Give one of `--decision`, `--score` and the `--model` that scores the "
+            "rows."
+        )
     if rows.decided is not None:
         return rows.decided, None
     if model is not None:

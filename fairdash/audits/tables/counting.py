@@ -2,62 +2,44 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fairdash._validation import as_written, check_one_of, value_labels
+from fairdash._validation import as_written, check_one_of, value_label, value_labels
 from fairdash._wording import plural
+from fairdash.datasets import read_weights
 
 
-@dataclass(frozen=True)
-class TableQuestion:
-    """What is asked of a table.
+class Question(BaseModel):
+    """What an audit and a policy ask of a table."""
 
-    Attributes
-    ----------
-    groups : tuple of str
-        Columns of the groups, all values or some: "race=White,Black".
-    decision, outcome : str, optional
-        Column and value of a positive decision, and of the positive outcome: "hired=1".
-    score : str, optional
-        Column of scores, instead of a decision; neither where a model scores the rows.
-    threshold : float, optional
-        Scores from it on are positive decisions.
-    unit, weight : str, optional
-        Columns of whom a row belongs to, and of sampling weights.
-    subgroups : tuple of str
-        Columns that describe subgroups, crossed.
-    measures : tuple of str
-        By default all that can be computed.
-    reference : str, optional
-        Group that others are compared with.
-    favourable : bool
-        Whether a positive decision is good for the person.
-    where : tuple of (str, tuple of str)
-        Columns with the values that rows may have; other rows do not count.
-    """
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    groups: tuple[str, ...]
-    decision: str | None = None
-    score: str | None = None
+    groups: tuple[str, ...] = Field(description="Columns of the groups.")
+    decision: str | None = Field(default=None, description="Column=value: hired=yes.")
+    score: str | None = Field(default=None, description="Column of scores, instead.")
     threshold: float | None = None
-    outcome: str | None = None
-    unit: str | None = None
-    weight: str | None = None
-    subgroups: tuple[str, ...] = ()
-    measures: tuple[str, ...] = ()
-    reference: str | None = None
-    favourable: bool = True
-    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    outcome: str | None = Field(default=None, description="Column=value: repaid=yes.")
+    unit: str | None = Field(default=None, description="Column of a row's unit.")
+    weight: str | None = Field(default=None, description="Column of sampling weights.")
+    subgroups: tuple[str, ...] = Field(default=(), description="Columns, crossed.")
+    reference: str | None = Field(default=None, description="Group to compare with.")
+    favourable: bool = Field(default=True, description="A positive decision is good.")
+    rows: dict[str, tuple[str | int | float | bool, ...]] = Field(
+        default={}, description="Rows that count: a column and the values it may have."
+    )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
         if len(set(self.groups)) < len(self.groups):
             raise ValueError("A column of `--group` is named twice; name each once.")
         if self.decision is not None and self.score is not None:
             raise ValueError("Give one of `--decision` and `--score`.")
+        return self
 
     @property
     def decided(self) -> str:
@@ -65,6 +47,16 @@ class TableQuestion:
         if self.decision:
             return f"decided {self.decision}"
         return f"predicted {self.outcome or 'positive'}"
+
+
+class TableQuestion(Question):
+    """What is asked of a table, by some measures or by all that can be computed.
+
+    A column of groups is named with all its values or some: "race=White,Black". Neither
+    a decision nor a score is needed where a model scores the rows.
+    """
+
+    measures: tuple[str, ...] = ()
 
 
 class Excluded(NamedTuple):
@@ -131,7 +123,7 @@ def excluded_words(excluded: Sequence[Excluded]) -> str:
 
 
 def count_rows(
-    frame: pd.DataFrame, question: TableQuestion, needed: Sequence[str] = ()
+    frame: pd.DataFrame, question: Question, needed: Sequence[str] = ()
 ) -> CountedRows:
     """Return the rows that have all that a question needs, and count the others.
 
@@ -143,14 +135,15 @@ def count_rows(
     Raises
     ------
     ValueError
-        When there is no such column or value, or no row is left.
+        When there is no such column or value, no row is left, or a weight is no
+        number or negative.
     """
     names = [str(column) for column in frame]
     counter = _Counter(len(frame))
-    for column, values in question.where:
+    for column, values in question.rows.items():
         check_one_of("rows", column, names)
-        labels = value_labels(frame[column])
-        counter.exclude(f"another {column}", column, labels.isin(values))
+        fits = value_labels(frame[column]).isin([*map(value_label, values)])
+        counter.exclude(f"another {column}", column, fits)
     flags = {
         option: None if text is None else _flags(option, text, frame, counter)
         for option, text in (
@@ -171,6 +164,8 @@ def count_rows(
     counts = counter.counts
     if not counts.any():
         raise ValueError(f"No row is left: {excluded_words(counter.excluded)}.")
+    if question.weight is not None:
+        read_weights(frame.loc[counts, question.weight], np.flatnonzero(counts))
     decided, actual = (
         None if (flag := flags[option]) is None else flag[counts]
         for option in ("--decision", "--outcome")

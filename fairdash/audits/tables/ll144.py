@@ -12,7 +12,6 @@ FAccT 2025).
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of, value_labels
 from fairdash.audits.tables.counting import TableQuestion, count_rows, named_value
-from fairdash.metrics import measure_gaps
+from fairdash.metrics import intervals
 
 SMALL = 0.02  # share of the data below which a category may be excluded
 CROSSED = " × "
@@ -195,8 +194,8 @@ def _selected(
     frame: pd.DataFrame, question: TableQuestion
 ) -> tuple["pd.Series[bool]", str, str]:
     """Return who was selected, missing for rows without a decision or a score."""
-    decided = replace(
-        question, groups=(), threshold=None, outcome=None, unit=None, weight=None
+    decided = TableQuestion(
+        groups=(), decision=question.decision, score=question.score, rows=question.rows
     )
     rows = count_rows(frame, decided)
     if rows.decided is not None:
@@ -216,22 +215,16 @@ def _intervals(
     counts: pd.DataFrame, included: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     low, high = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
-    used = counts[included]
-    if len(used) < 2:
+    n, selected = (counts.loc[included, name].to_numpy() for name in ("n", "selected"))
+    if len(n) < 2:
         return low, high
-    places = np.arange(len(counts))[included]
-    groups = np.repeat(places.astype(str), used["n"])
-    flags = [np.arange(n) < k for n, k in zip(used["n"], used["selected"], strict=True)]
-    pairs = len(used) * (len(used) - 1) // 2
-    gaps = measure_gaps(
-        "selection_rate",
-        None,
-        np.concatenate(flags).astype(int),
-        sensitive_features=groups,
-        confidence=1 - 0.05 / pairs,
-    )
-    where = gaps["group"].astype(int).to_numpy()
-    low[where], high[where] = gaps["ratio_low"], gaps["ratio_high"]
+    level = intervals.for_all_pairs(0.95, len(n))
+    rate, best = selected / n, (selected / n).argmax()
+    ends = intervals.wilson_interval(selected, n, confidence=level)
+    rates = intervals.Interval(rate, *ends)
+    largest = intervals.Interval(*(part[best] for part in rates))
+    low[included], high[included] = intervals.ratio_of(rates, largest)
+    low[np.flatnonzero(included)[best]] = high[np.flatnonzero(included)[best]] = np.nan
     return low, high
 
 

@@ -6,8 +6,8 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fairdash._validation import check_one_of, explain_invalid, parsed, value_label
-from fairdash.audits.tables.counting import TableQuestion
+from fairdash._validation import check_one_of, explain_invalid, parsed
+from fairdash.audits.tables.counting import Question, TableQuestion
 from fairdash.datasets import Cut, Roles
 from fairdash.metrics import MEASURES, catalog, views
 
@@ -21,12 +21,10 @@ _CERTIFIED = {
 _FEW_VALUES = 8  # of a column whose values are subgroups as they are
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Limit(_Model):
+class Limit(BaseModel):
     """One line of a policy; without a feature or a group it is of each."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     measure: str = Field(description="Such as selection_rate, see `fairdash audit`.")
     of: Literal["gap", "ratio", "value"] = Field(
@@ -88,22 +86,10 @@ class Limit(_Model):
         return f"{self.short} {end}{where}{inside}"
 
 
-class Policy(_Model):
+class Policy(Question):
     """What `fairdash check --policy` reads."""
 
-    groups: list[str] = Field(min_length=1, description="Columns of the groups.")
-    decision: str | None = Field(None, description="Column=value, such as hired=yes.")
-    score: str | None = Field(None, description="Column of scores, instead.")
-    threshold: float | None = None
-    outcome: str | None = Field(None, description="Column=value, such as repaid=yes.")
-    unit: str | None = Field(None, description="Column of whom a row belongs to.")
-    weight: str | None = Field(None, description="Column of sampling weights.")
-    subgroups: list[str] = Field([], description="Columns that describe subgroups.")
-    reference: str | None = Field(None, description="Group that others compare with.")
-    favourable: bool = Field(True, description="A positive decision is good.")
-    rows: dict[str, list[str | int | float | bool]] = Field(
-        {}, description="Rows that count: a column and the values it may have."
-    )
+    groups: tuple[str, ...] = Field(min_length=1, description="Columns of the groups.")
     confidence: float = Field(0.95, gt=0, lt=1)
     min_rows: int = Field(50, ge=1, description="With fewer a limit is undecided.")
     must_be_sure: bool = Field(
@@ -146,23 +132,9 @@ class Policy(_Model):
     @property
     def question(self) -> TableQuestion:
         """What the table is asked: of every measure that has a limit."""
-        return TableQuestion(
-            groups=tuple(self.groups),
-            decision=self.decision,
-            score=self.score,
-            threshold=self.threshold,
-            outcome=self.outcome,
-            unit=self.unit,
-            weight=self.weight,
-            subgroups=tuple(self.subgroups),
-            measures=tuple(dict.fromkeys(limit.measure for limit in self.limits)),
-            reference=self.reference,
-            favourable=self.favourable,
-            where=tuple(
-                (name, tuple(map(value_label, values)))
-                for name, values in self.rows.items()
-            ),
-        )
+        asked = {name: getattr(self, name) for name in Question.model_fields}
+        measures = tuple(dict.fromkeys(limit.measure for limit in self.limits))
+        return TableQuestion(**asked, measures=measures)
 
 
 def first_policy(roles: Roles, frame: pd.DataFrame) -> str:
