@@ -54,7 +54,7 @@ COMPAS["features"] = (
     "sex", "age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count",
     "c_charge_degree",
 )  # fmt: skip
-LAW = {"target": "pass_bar", "positive": "1.0", "sensitive_feature": "race"}
+LAW = {"target": "pass_bar", "positive": "1", "sensitive_feature": "race"}
 CELLS = {  # table, roles, columns of the subgroups
     "adult": (ADULT, ("age", "race")),
     "compas_two_years": (COMPAS, ("age", "sex")),

@@ -183,7 +183,6 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
 
 
 def _group_changes(rows: AuditRows, places: Codes, near: Codes) -> list[list[Change]]:
-    """Return by pair how the groups differ, where they are no column of the model."""
     feature = rows.dataset.roles.sensitive_feature
     if feature in rows.features:
         return [[] for _ in places]
@@ -286,7 +285,6 @@ def _share(share: float) -> str:
 
 
 def _only_changed(changed: Pairs | None, columns: Sequence[str]) -> list[str]:
-    """Return what changing only the group does, longest sentence first."""
     if changed is None:
         return [f"The model does not read {listing(columns)}."]
     if not changed.changed:

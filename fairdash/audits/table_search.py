@@ -201,7 +201,6 @@ class TableSearch:
         return squared
 
     def _real_rows(self, x: Float) -> Iterator[tuple[Codes, Float]]:
-        """Yield the nearest real rows within the radius, and whose each is."""
         for part, near, d in nearest_rows(x, self.pool, self.root, most=_NEIGHBOURS):
             person, which = np.nonzero(d <= self.radius + 1e-6)
             yield part[person], self._completed(x[part[person]], near[person, which])
@@ -244,7 +243,6 @@ class TableSearch:
         active: Codes,
         radius: float,
     ) -> Codes:
-        """Make the best single change of everyone active; return who was changed."""
         reached = gain.copy()
         chosen = z.copy()
         for column in self.columns:
@@ -265,7 +263,6 @@ class TableSearch:
     def _moves(
         self, column: TableColumn, x: Float, z: Float, active: Codes, radius: float
     ) -> tuple[Codes, Float]:
-        """Return whose row may change to which, in this one column."""
         here = z[active]
         root = self.root[column.span]
         rest = (here - x[active]) @ self.root - here[:, column.span] @ root
@@ -306,7 +303,6 @@ class TableSearch:
         return np.repeat(person, _SPREAD), which.ravel()
 
     def _try(self, best: "_Best", who: Codes, rows: Float) -> Float:
-        """Score rows within reach, keep the best of each person, return the scores."""
         p = self.score(rows, best.people[who]) if len(rows) else np.empty(0)
         best.keep(who, rows, p)
         return p

@@ -223,7 +223,6 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
 
 
 def _crowd() -> float:
-    """Return by how much work beside ours slows a worker now."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     wanted = load + n_workers()
     return max(1.0, wanted / (os.cpu_count() or 1))

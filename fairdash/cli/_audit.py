@@ -137,7 +137,6 @@ def audit(
 def _audit_outcomes(
     frame: pd.DataFrame, kind: str, question: tables.TableQuestion, outcome: str | None
 ) -> tuple[tables.CountedRows, tables.OutcomesAudit]:
-    """Audit predictions that are no decisions."""
     if question.score is None:
         raise ValueError("Name the column of predictions: --score COLUMN.")
     needed = [*([outcome] if outcome else []), *question.subgroups]

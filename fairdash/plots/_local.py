@@ -174,7 +174,6 @@ def _hover(
     symbol: str,
     style: Callable[[float], str],
 ) -> Callable[[Spec], str]:
-    """Return what says of a row of one model its gap and the value of each group."""
     values = cells.set_index(["subgroup", "group"])["value"]
 
     def hover(row: Spec) -> str:

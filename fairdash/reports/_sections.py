@@ -172,7 +172,6 @@ def tried(subject: RunSubject) -> Sequence[Block]:
 
 
 def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
-    """Say what was tried, and by which rule on which rows a model was chosen."""
     label, limit = subject.model.label, subject.spec.di_limit
     failed = subject.snapshot.count("failed")
     methods = dict.fromkeys(CATALOG[key].label for key in sweep.result.means["method"])

@@ -110,7 +110,6 @@ def audit_blocks(audit: Audit) -> list[Block]:
 
 
 def _audit_page(audited: tables.TableAudit) -> str:
-    """Return an HTML page with counts, ratios, measures, excluded rows and source."""
     sections = [Section("counts", "Who was counted", _counted(audited))]
     for n, (name, audit) in enumerate(audited.audits.items()):
         sections.append(Section(f"measures-{n}", f"By {name}", audit_blocks(audit)))

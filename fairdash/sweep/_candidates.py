@@ -150,7 +150,6 @@ def candidate_table(
 def _share(
     part: Part, decided: NDArray[np.bool_], limits: Mapping[str, float]
 ) -> float:
-    """Return the largest gap as a share of its limit; NaN if one is undefined."""
     shares = [
         gap / most
         for measure in measures_of(limits)

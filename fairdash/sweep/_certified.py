@@ -263,7 +263,6 @@ def measures_of(limits: Mapping[str, float]) -> tuple[str, ...]:
 def _pairs(
     counts: pd.DataFrame, limits: Mapping[str, float]
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int], float]]:
-    """Return positives and rows of every ordered pair of groups, with its limit."""
     for (measure, subgroup), cells in _measured(counts).groupby(
         ["measure", "subgroup"], sort=False
     ):
@@ -286,7 +285,6 @@ def _largest(counts: pd.DataFrame, limits: Mapping[str, float]) -> float:
 def _rows_needed(
     counts: pd.DataFrame, limits: Mapping[str, float], confidence: float
 ) -> float:
-    """Return about how many more rows, at these rates and shares, certify a model."""
     times = 1.0
     for (x1, x0), (n1, n0), limit in _pairs(counts, limits):
         rates = (x1 + 0.5) / (n1 + 1), (x0 + 0.5) / (n0 + 1)

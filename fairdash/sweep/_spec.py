@@ -321,7 +321,6 @@ class SweepSpec(_Frozen):
 
 
 def _trainable(grid: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return a stored grid without values that are refused, None if none is left."""
     params = dict(grid.get("params", {}))
     for name, value in CATALOG[grid["method"]].former.items():
         if value not in as_axis(params.pop(name, value)):

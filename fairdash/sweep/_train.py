@@ -150,7 +150,6 @@ def score_rows(
 
 
 def _finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return scores to keep; a ValueError when training diverged."""
     broken = ~np.isfinite(scores)
     if broken.any():
         message = f"Training diverged: {broken.sum()} scores are not finite"

@@ -209,7 +209,6 @@ def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stac
 
 
 def _fitting(trial: Trial) -> int:
-    """Return how many models like this one train fastest together."""
     cached = CACHED_ROWS // int(trial.params.get("batch_size", 1))
     return max(1, min(MAX_MODELS, cached))
 

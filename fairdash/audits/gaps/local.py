@@ -253,7 +253,6 @@ class LocalResult:
         return f"{said} Over all rows, {clause(whole, speech)} ({ends})."
 
     def _said(self, finding: str) -> str:
-        """Name the model of a finding and that it is not the largest gap, with room."""
         said = finding
         if not self._largest_is_said:
             inside = finding.startswith("In ")
@@ -262,7 +261,6 @@ class LocalResult:
         return named if len(named.split()) <= MOST_WORDS else said
 
     def _left(self, worse: Finding | None, speech: Speech) -> tuple[str, ...]:
-        """Say which gap is there after a change, with its group where there is room."""
         if worse is None:
             return ("No gap beyond chance remains.",)
         start = "Now" if self._largest_is_said else "Now sure:"
@@ -313,7 +311,6 @@ class LocalResult:
 
     @property
     def _largest(self) -> set[str]:
-        """The subgroups with most rows, and each model's widest: what is drawn."""
         gaps = self.gaps.dropna(subset="gap")
         widest = gaps.loc[gaps.groupby("label")["gap"].idxmax(), "subgroup"]
         return {*self.own.nlargest(_MOST_ROWS, "n")["subgroup"], *widest}

@@ -329,7 +329,6 @@ def _by_groups(
 def _ratio_of(
     trials: Sequence[Tested], gap: Finding, *, rejected: bool = False
 ) -> dict[str, float]:
-    """Return the ratio of the pair of a gap, the mean over seeds; or of rejections."""
     n_groups = len(trials[0].rows.dataset.group_names)
     options = (
         gap.measure,

@@ -255,10 +255,9 @@ def membership_answer(
 ) -> Answer:
     """Return whether a promise holds for groups that are known by probability only.
 
-    It is kept or broken if that is so for all true groups that are possible, with
-    sampling error; else it is undecided. Rows are those of the model's first seed;
-    ``memberships`` are the probabilities in all rows. Raises ValueError as
-    `fairdash.audits.tables.audit_memberships`.
+    It is kept or broken if that is so for all possible true groups, with sampling
+    error. ``memberships`` are probabilities in all rows; the first seed's are used.
+    Raises ValueError as `fairdash.audits.tables.audit_memberships`.
     """
     first = tested(store, model, dataset_id, Subgroups())[0]
     audited = audit_memberships(

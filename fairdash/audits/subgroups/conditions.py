@@ -177,7 +177,6 @@ def _levels(column: "pd.Series[Any]", min_size: int) -> SearchColumn:
 
 
 def _supported(column: SearchColumn, min_size: int) -> SearchColumn:
-    """Drop conditions that hold for too few rows, or for all."""
     rows = np.bincount(column.codes, minlength=column.n_bins + 1)[:-1]
     held = column.items @ rows
     keep = (held >= min_size) & (held < len(column.codes))

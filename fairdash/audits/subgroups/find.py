@@ -346,7 +346,6 @@ def _columns(
 
 
 def _alike(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
-    """Tell whether a column has one value for each group and no other."""
     n_groups = int(group.max()) + 1
     if column.iloc[:1000].nunique(dropna=False) > n_groups:
         return False

@@ -228,7 +228,6 @@ class Rows:
         return counted(sums, self.worth)
 
     def _by_cell(self, cell: NDArray[np.int64], mark: Float, size: int) -> Float:
-        """Return sums of all rows and of positive ones, (cells, 2, groups)."""
         place = cell * self.n_groups + self.group
         length = size * self.n_groups
         both = [np.bincount(place, part, length) for part in (mark, mark * self.value)]

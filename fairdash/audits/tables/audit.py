@@ -191,10 +191,7 @@ def audit_table(
 def decisions_of(
     rows: CountedRows, question: TableQuestion, model: TableModel | None
 ) -> tuple[Any, Any]:
-    """Return the decisions of rows, and their scores where there are any.
-
-    Raises ValueError unless one of a decision, a score and a model says what they are.
-    """
+    """Return the decisions of rows, and their scores where there are any."""
     ways = [question.decision, question.score, model]
     if sum(way is not None for way in ways) != 1:
         raise ValueError(

@@ -60,7 +60,6 @@ def claims_of(frame: pd.DataFrame, policy: Policy) -> Iterator[Claim]:
 def _values(
     measure: str, decided: Any, actual: Any, groups: Any
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the values in [0, 1] that a measure is the mean of, by group."""
     values, counts = decided, np.ones(len(decided), dtype=bool)
     if measure == "accuracy":
         values = (decided == actual).astype(float)

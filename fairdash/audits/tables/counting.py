@@ -14,8 +14,12 @@ from fairdash._wording import plural
 from fairdash.datasets import read_weights
 
 
-class Question(BaseModel):
-    """What an audit and a policy ask of a table."""
+class TableQuestion(BaseModel):
+    """What is asked of a table.
+
+    A column of groups is named with all its values or some: "race=White,Black". Neither
+    a decision nor a score is needed where a model scores the rows.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -27,6 +31,9 @@ class Question(BaseModel):
     unit: str | None = Field(default=None, description="Column of a row's unit.")
     weight: str | None = Field(default=None, description="Column of sampling weights.")
     subgroups: tuple[str, ...] = Field(default=(), description="Columns, crossed.")
+    measures: tuple[str, ...] = Field(
+        default=(), description="Of an audit all by default, of a policy the limits'."
+    )
     reference: str | None = Field(default=None, description="Group to compare with.")
     favourable: bool = Field(default=True, description="A positive decision is good.")
     rows: dict[str, tuple[str | int | float | bool, ...]] = Field(
@@ -47,16 +54,6 @@ class Question(BaseModel):
         if self.decision:
             return f"decided {self.decision}"
         return f"predicted {self.outcome or 'positive'}"
-
-
-class TableQuestion(Question):
-    """What is asked of a table, by some measures or by all that can be computed.
-
-    A column of groups is named with all its values or some: "race=White,Black". Neither
-    a decision nor a score is needed where a model scores the rows.
-    """
-
-    measures: tuple[str, ...] = ()
 
 
 class Excluded(NamedTuple):
@@ -123,7 +120,7 @@ def excluded_words(excluded: Sequence[Excluded]) -> str:
 
 
 def count_rows(
-    frame: pd.DataFrame, question: Question, needed: Sequence[str] = ()
+    frame: pd.DataFrame, question: TableQuestion, needed: Sequence[str] = ()
 ) -> CountedRows:
     """Return the rows that have all that a question needs, and count the others.
 

@@ -280,7 +280,6 @@ def _table(value: Array, low: Array, high: Array) -> pd.DataFrame:
 
 
 def _checked(probabilities: pd.DataFrame) -> Array:
-    """Return probabilities as numbers, or say which row is none."""
     if probabilities.shape[1] < 2:
         raise ValueError("Give the probabilities of two groups or more, a column each.")
     numbers = probabilities.apply(pd.to_numeric, errors="coerce")

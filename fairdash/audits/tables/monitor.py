@@ -186,11 +186,10 @@ class Watch:
                 judged = [part for part in batch.judged if part.limit == at]
                 if not judged:
                     continue
-                row = vars(_worst(limit, judged))
-                row = {name: row[name] for name in COLUMNS if name in row}
-                row |= {"batch": batch.label, "limit": limit.words}
-                row |= {"batch alone": _worst(limit, judged).status}
-                rows.append({**row, "evidence": strength, "alarm": bool(alarm)})
+                worst = _worst(limit, judged)
+                row = {**vars(worst), "batch": batch.label, "limit": limit.words}
+                row |= {"batch alone": worst.status, "evidence": strength}
+                rows.append({**row, "alarm": bool(alarm)})
         return pd.DataFrame(rows, columns=COLUMNS)
 
     @property

@@ -7,7 +7,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fairdash._validation import check_one_of, explain_invalid, parsed
-from fairdash.audits.tables.counting import Question, TableQuestion
+from fairdash.audits.tables.counting import TableQuestion
 from fairdash.datasets import Cut, Roles
 from fairdash.metrics import MEASURES, catalog, views
 
@@ -86,7 +86,7 @@ class Limit(BaseModel):
         return f"{self.short} {end}{where}{inside}"
 
 
-class Policy(Question):
+class Policy(TableQuestion):
     """What `fairdash check --policy` reads."""
 
     groups: tuple[str, ...] = Field(min_length=1, description="Columns of the groups.")
@@ -131,10 +131,11 @@ class Policy(Question):
 
     @property
     def question(self) -> TableQuestion:
-        """What the table is asked: of every measure that has a limit."""
-        asked = {name: getattr(self, name) for name in Question.model_fields}
-        measures = tuple(dict.fromkeys(limit.measure for limit in self.limits))
-        return TableQuestion(**asked, measures=measures)
+        """What the table is asked: of every measure that has a limit, and others."""
+        asked = {name: getattr(self, name) for name in TableQuestion.model_fields}
+        limited = [limit.measure for limit in self.limits]
+        asked["measures"] = tuple(dict.fromkeys([*limited, *self.measures]))
+        return TableQuestion(**asked)
 
 
 def first_policy(roles: Roles, frame: pd.DataFrame) -> str:

@@ -155,7 +155,6 @@ def _overall(side: Side, outcome: Labels, decision: Labels) -> float:
 def _part(
     side: Side, names: NDArray[np.generic], overall: float, slack: float, **rates: Float
 ) -> pd.DataFrame:
-    """Return the rows of one side; each rate is followed by its violation."""
     table = pd.DataFrame({"rate": side.rate, "group": names, "overall": overall})
     for name, values in rates.items():
         table[name] = values

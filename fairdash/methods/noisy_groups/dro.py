@@ -92,7 +92,6 @@ METHOD = Method.of(
 
 
 def _radii(models: Sequence[NoisyGroupsDRO]) -> Float32:
-    """Return each model's radius of every group, and keep them with the model."""
     groups = models[0].groups_
     for model in models:
         radii = by_group("tv_radius", model.tv_radius, groups)
@@ -141,7 +140,6 @@ class AscentInBall:
         return Answer(mean, pull)
 
     def _project(self) -> None:
-        """Replace every distribution by the closest one in its ball."""
         up = self._p - self._base
         level = _level(up, self._counts, self._radius)
         moved = self._base + np.maximum(up - level[:, :, None], 0)
