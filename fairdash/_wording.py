@@ -64,10 +64,12 @@ def plural(n: int, noun: str) -> str:
 
 
 def change(difference: float, digits: int = 3) -> str:
-    """Return ``difference`` with its sign: +0.020, −0.076."""
+    """Return ``difference`` with its sign, which 0 has not: +0.020, −0.076, 0.000."""
     if not math.isfinite(difference):
         return UNDEFINED
-    return f"{difference:+z.{digits}f}".replace("-", MINUS)
+    if round(difference, digits) == 0:
+        return number(0.0, digits)
+    return f"{difference:+.{digits}f}".replace("-", MINUS)
 
 
 def points(difference: float) -> str:

@@ -130,9 +130,8 @@ def summary(subject: RunSubject) -> Sequence[Block]:
             f" By chance alone the largest local gap of {result.label} stays below "
             f"{gap_size(result.chance)} in 95% of cases."
         )
-    table = (
-        gaps.readable(metrics).set_index("Model").T.rename_axis("Measure").reset_index()
-    )
+    table = gaps.readable(metrics).drop(columns=["Seeds", "Test rows"])
+    table = table.set_index("Model").T.rename_axis("Measure").reset_index()
     whole = replace(
         answer,
         verdict=verdict,

@@ -53,7 +53,7 @@ from fairdash._wording import (
         (interval(0.635, 0.667, percent), "63.5–66.7%"),
         (interval(-0.118, -0.031), "−0.118 to −0.031"),
         (percent(-0.0001), "0.0%"),
-        (change(-0.0001), "+0.000"),
+        (change(-0.0001), "0.000"),
     ],
 )
 def test_numbers_read_as_the_style_asks(written, wanted):

@@ -213,7 +213,8 @@ class LocalResult:
         if isnan(self.chance):
             return brief("What chance alone would show is not known here.", remedy)
         reach = f"A fair model can reach {self._size(self.chance)}."
-        return brief(NO_GAP, remedy, reach)
+        unclear = "The largest gap did not change clearly." if remedy else ""
+        return brief(NO_GAP, remedy, unclear, reach)
 
     def details(self, speech: Speech, *, favourable: bool = True) -> str:
         """Say how surely who is worse off where, then over all rows."""

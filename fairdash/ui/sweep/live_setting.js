@@ -7,7 +7,7 @@ const ANSWER_MS = 2000 // until the server has repeated what it was told on rele
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 
 function card({ label, help }, { value, note, delta }) {
-  const arrow = delta.startsWith("−") ? "↓" : "↑"
+  const arrow = { "−": "↓", "+": "↑" }[delta[0]] ?? ""
   const chip = delta ? `<span class="chip">${arrow} ${escaped(delta)}</span>` : ""
   const hint = help ? ` <abbr tabindex="0" title="${escaped(help)}">?</abbr>` : ""
   return `<div class="card"><div class="label">${escaped(label)}${hint}</div>

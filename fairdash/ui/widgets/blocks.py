@@ -198,9 +198,8 @@ def card(item: Kpi) -> None:
         chip["delta"] = item.delta
         chip["delta_color"] = colours[item.good]
         # st.metric reads a typographic minus as positive
-        chip["delta_arrow"] = "down" if item.delta.startswith(MINUS) else "up"
-        if not any(digit in item.delta for digit in "123456789"):
-            chip |= {"delta": item.delta.removeprefix("+"), "delta_arrow": "off"}
+        arrows = {"+": "up", MINUS: "down"}
+        chip["delta_arrow"] = arrows.get(item.delta[0], "off")
     st.metric(
         plain(item.label),
         item.value,
