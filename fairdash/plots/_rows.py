@@ -296,7 +296,6 @@ def _reference(kind: Series, rows: Spec, axis: str) -> Spec:
 
 
 def _panel_notes(panel: Panel, axis: str, rows: Spec) -> tuple[list[Spec], list[Spec]]:
-    """Return what stands behind the marks of a panel, and the words on it."""
     shapes: list[Spec] = []
     notes: list[Spec] = []
     if np.isfinite(panel.chance):

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._wording import clock_time, gap_size, percent, plural, size, time_left
+from fairdash._wording import clock_time, gap_size, percent, plural, size
 from fairdash.audits import choices, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
@@ -15,7 +15,7 @@ from fairdash.ui.selection import write
 from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page, open_unpacked
 from fairdash.ui.widgets.pick_models import known_models
-from fairdash.ui.widgets.runs import waiting_for_database
+from fairdash.ui.widgets.runs import progress_facts, waiting_for_database
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.tray import pin
 
@@ -169,13 +169,7 @@ def _open_run(run: RunRecord) -> None:
         st.rerun()  # deleted in another window
     if snapshot.run.over:
         st.rerun()
-    wait, left = (
-        engine.why_waits(store(), snapshot),
-        training.seconds_left(store(), snapshot),
-    )
-    total, done = len(snapshot.trials), snapshot.count("finished")
-    facts = [wait or str(run.status), f"{done} of {plural(total, 'model')} finished"]
-    _card(run, [*facts, *([time_left(left)] if left is not None else [])])
+    _card(run, progress_facts(snapshot))
     st.progress(min(1.0, snapshot.share))
 
 

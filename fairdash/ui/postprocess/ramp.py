@@ -116,7 +116,6 @@ def _chosen_number(name: str, usual: float) -> float:
 
 
 def _rate_by_hand(rows: ScoredRows) -> float:
-    """Return the rate of the selection, at first one near the most accurate."""
     try:
         rate = float(RampFields.here().target_rate or "")
     except ValueError:

@@ -123,7 +123,6 @@ def _export_model(snapshot: Snapshot) -> None:
 
 
 def _export_bundle(snapshot: Snapshot) -> None:
-    """Offer the run with its table and models, and with what is looked at now."""
     if not snapshot.run.over or not snapshot.count("finished"):
         return
     page = urlencode(address(), doseq=True)

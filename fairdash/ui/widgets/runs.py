@@ -127,23 +127,28 @@ def rows_to_train(dataset_id: str) -> int | None:
     return PROPOSED
 
 
-def show_progress(snapshot: Snapshot) -> None:
-    """Draw how far a run is, or for what it waits, with the button that cancels it."""
+def progress_facts(snapshot: Snapshot) -> list[str]:
+    """Return what an open run does, how many models have finished, the time left."""
     total, done = len(snapshot.trials), snapshot.count("finished")
     left = training.seconds_left(store(), snapshot)
-    head = engine.why_waits(store(), snapshot) or training.activity(snapshot)
-    words = [
-        f"**{plain(head)}**",
+    facts = [
+        engine.why_waits(store(), snapshot) or training.activity(snapshot),
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
         "" if left is None else time_left(left),
-        "saved as it goes, safe to close this page",
     ]
+    return [fact for fact in facts if fact]
+
+
+def show_progress(snapshot: Snapshot) -> None:
+    """Draw how far a run is, or for what it waits, with the button that cancels it."""
+    head, *facts = progress_facts(snapshot)
+    words = [f"**{plain(head)}**", *facts, "saved as it goes, safe to close this page"]
     with (
         st.container(border=True),
         st.container(horizontal=True, vertical_alignment="center"),
     ):
         with st.container(gap="xsmall"):
-            st.markdown(" · ".join(filter(None, words)))
+            st.markdown(" · ".join(words))
             st.progress(min(1.0, snapshot.share))
         cancelled = snapshot.run.cancel_asked is not None
         if st.button(
