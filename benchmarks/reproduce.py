@@ -75,8 +75,9 @@ def number(value, *, sign=False):
 
 
 def spread(values):
-    """Return mean and standard deviation."""
-    return f"{number(values.mean())} ({number(values.std())})"
+    """Return mean and standard deviation, which one value does not have."""
+    mean = number(values.mean())
+    return mean if len(values) < 2 else f"{mean}±{number(values.std())}"
 
 
 def apart(values):
@@ -208,7 +209,7 @@ def sensei(schedule):
 
 
 def logloss(out, *seeds):
-    """Return the table of the paper on fair log-loss."""
+    """Return the table of the paper on fair log-loss: a column per method."""
     figures = ["error", "expected violation", "rounded violation"]
     short = {"demographic_parity": "DP", "equalized_odds": "EO"}
     titles = {
@@ -217,16 +218,22 @@ def logloss(out, *seeds):
         "adult": "Adult, 45,222 rows",
         "compas-6167": "COMPAS, 6,167 rows, group a feature",
     }
-    lines = []
+    lines, times = [], {}
     for (name, title), n_seeds in zip(titles.items(), seeds, strict=True):
         rows = SeedRows(out / f"logloss-{name}.csv").of(n_seeds)
-        by = rows.groupby(["constraint", "method"], sort=False)
-        for (constraint, method), part in by:
-            cells = [*(spread(part[figure]) for figure in figures)]
-            cells.append(f"{part['seconds'].mean():.2g}")
-            lines.append([f"{title}, {short[constraint]}", method, *cells])
-    head = ["table, constraint", "method", "error", "violation", "rounded violation"]
-    return [[*head, "seconds"], *lines]
+        for constraint, part in rows.groupby("constraint", sort=False):
+            by_method = dict(list(part.groupby("method", sort=False)))
+            cells = [
+                ", ".join(spread(mine[figure]) for figure in figures)
+                for mine in by_method.values()
+            ]
+            lines.append([f"{title}, {short[constraint]}", *cells])
+            times[name, constraint] = [
+                f"{mine['seconds'].mean():.2g}" for mine in by_method.values()
+            ]
+    largest = times["adult", "demographic_parity"]
+    head = ["table, constraint", *by_method]
+    return [head, *lines, ["Seconds, Adult, DP", *largest]]
 
 
 def ramp(out, n_seeds):
@@ -338,6 +345,15 @@ def run(step, n_seeds, places):
     )
 
 
+def once(rows):
+    """Return a table whose first cell is empty where it is that of the row above."""
+    firsts = [None, *(row[0] for row in rows)]
+    return [
+        ["" if first == row[0] else row[0], *row[1:]]
+        for first, row in zip(firsts, rows, strict=False)
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paper", choices=list(PAPERS))
@@ -363,7 +379,8 @@ def main():
         command = f"{options.paper} --tables {shlex.quote(name)}"
         if options.seeds:
             command += f" --seeds {options.seeds}"
-        found[name] = {"command": command, "rows": table.make(out, *seeds)}
+        rows = once(table.make(out, *seeds))
+        found[name] = {"command": command, "rows": rows}
         path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     runpy.run_path(str(HERE.parent / "docs" / "tables.py"), run_name="__main__")
 
