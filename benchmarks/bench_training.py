@@ -25,6 +25,14 @@ from fairdash.methods import ROAD
 
 STEPS = 10
 RATE = 1e-4
+SHAPES = (  # models, rows, inner, columns: a large product, and those of stacks
+    (1, 1024, 1024, 1024),
+    (8, 1024, 13, 64),
+    (8, 1024, 64, 32),
+    (64, 128, 13, 64),
+    (64, 128, 64, 32),
+    (8, 1024, 318, 64),
+)
 PARTS = {  # names of operations, by what they are for
     "products of matrices": ("mm", "addmm", "bmm", "baddbmm"),
     "steps of the optimiser": ("_fused_adam_",),
@@ -125,6 +133,23 @@ def seconds(function):
     return time.perf_counter() - start
 
 
+def rounded_rates():
+    """Print how many times as fast products are whose factors are bfloat16."""
+    matmul = torch.backends.mkldnn.matmul
+    for shape in SHAPES:
+        n_models, n_rows, n_inner, n_columns = shape
+        a = torch.randn(n_models, n_rows, n_inner)
+        b = torch.randn(n_models, n_inner, n_columns)
+        best = {}
+        for precision in ("ieee", "bf16"):
+            matmul.fp32_precision = precision
+            torch.bmm(a, b)
+            times = [seconds(lambda a=a, b=b: torch.bmm(a, b)) for _ in range(100)]
+            best[precision] = min(times)
+        matmul.fp32_precision = "ieee"
+        print(f"{shape}: {best['ieee'] / best['bf16']:.2f}")
+
+
 def shares(road, points, rows):
     """Print the share of the time that each kind of operation takes.
 
@@ -195,6 +220,7 @@ def main():
                 random_state=0,
             )
             shares(road, points, (X, y, s))
+        rounded_rates()
         return
     print("batch models   plain  stacked  (s, model, epoch)   ratio  share of sgemm")
     for batch_size in (1024, 128):
