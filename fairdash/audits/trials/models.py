@@ -280,9 +280,9 @@ def _canonical(trial: TrialRecord) -> str:
 
 
 def _distinct(model: Setting, named: Sequence[Setting]) -> Setting:
-    alike = [
-        other.trials[0].params for other in named if other.trained == model.trained
-    ]
+    if len(named) == 1:
+        return model
+    alike = [m.trials[0].params for m in named if m.trained == model.trained]
     parts = model.trained.words() if len(alike) < len(named) else []
     method, params = CATALOG[model.method], model.trials[0].params
     labels = {
