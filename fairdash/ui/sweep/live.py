@@ -27,7 +27,7 @@ _HERE = Path(__file__).parent
 def draw_sliders(sweep: StoredSweep, state: Controls) -> None:
     """Draw the sliders and the numbers; the ring in the front follows too."""
     result = sweep.result
-    axes = result.axes(state.method)
+    axes = sweep.once(lambda: result.axes(state.method), "axes", state.method)
     row = result.means.iloc[state.place]
     key = f"{sweep.run.id} {state.method} setting"
 
