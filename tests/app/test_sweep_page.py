@@ -139,6 +139,8 @@ def test_the_form_asks_for_a_criterion_and_a_grid_of_ones_own(visit, dataset_id)
     assert params["road"]["constraints"] == "equalized_odds"
     assert params["road"]["tau"] == [0.3]
     assert run.status == "finished"
+    page = visit("Sweep", data=dataset_id, sweep_form="methods=road,reductions")
+    assert "Base model" in {box.label for box in page.selectbox}
 
 
 def test_a_sweep_with_failing_settings_shows_the_others_and_offers_to_go_on(

@@ -43,7 +43,8 @@ def _optional(module: str, name: str, label: str, **settings: Any) -> Base:
                 f"`pip install {module}`, or choose another base model."
             )
         library = __import__(module)
-        return getattr(library, name)(**settings)
+        # a worker has one core, and threads that share it wait for each other
+        return getattr(library, name)(n_jobs=1, **settings)
 
     suffix = "" if find_spec(module) else " (not installed)"
     return Base(f"{label}{suffix}", make)

@@ -20,7 +20,7 @@ from fairdash.ui.widgets.state import store
 
 SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000
-_CRITERION = "constraints"
+_SHARED = "constraints", "estimator"  # by methods
 _COUNTS = range(1, 21)  # of seeds
 _BESIDE = (
     "The unconstrained model is always trained beside, with the network and the "
@@ -59,7 +59,7 @@ def sweep_form(dataset_id: str) -> None:
         st.caption("Choose at least one method.")
         return
     record = store().dataset_record(dataset_id)
-    shared = _constraint(chosen)
+    shared = _shared(chosen)
     try:
         spec = grids.grid_spec(
             source(record),
@@ -105,16 +105,17 @@ def _methods() -> list[str]:
     return chosen
 
 
-def _constraint(methods: Sequence[str]) -> dict[str, Any]:
-    params = [p for key in methods for p in CATALOG[key].params if p.name == _CRITERION]
-    if not params:
-        return {}
-    value = st.selectbox(
-        params[0].label,
-        width=260,
-        **_tied(_CRITERION, params[0].default, named=params[0].options),
-    )
-    return {} if value == params[0].default else {_CRITERION: value}
+def _shared(methods: Sequence[str]) -> dict[str, Any]:
+    """Draw what methods share, once each, and return what is not as usual."""
+    params = {p.name: p for key in methods for p in CATALOG[key].params}
+    chosen = {}
+    with st.container(horizontal=True):
+        for param in [params[name] for name in _SHARED if name in params]:
+            tied = _tied(param.name, param.default, named=param.options)
+            value = st.selectbox(param.label, width=260, **tied)
+            if value != param.default:
+                chosen[param.name] = value
+    return chosen
 
 
 def _run_row(dataset_id: str, spec: SweepSpec, cost: training.ExpectedCost) -> None:
