@@ -145,19 +145,14 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
         TypeError
             For ``sample_weight``, where this method cannot count it.
         """
-        self._refuse(unknown)
+        for name in unknown:
+            why = f": {self._no_weights}" if name == "sample_weight" else ""
+            raise TypeError(f"{type(self).__name__}.fit takes no `{name}`{why}.")
         self._fit(Samples(X, y, sensitive_features))
         return self
 
     @abstractmethod
     def _fit(self, samples: Samples) -> None: ...
-
-    def _refuse(self, unknown: Mapping[str, object]) -> None:
-        name = type(self).__name__
-        if "sample_weight" in unknown:
-            raise TypeError(f"{name} takes no `sample_weight`: {self._no_weights}.")
-        if unknown:
-            raise TypeError(f"{name}.fit takes no argument `{next(iter(unknown))}`.")
 
 
 class WeightedClassifier(BinaryClassifier):
@@ -173,14 +168,12 @@ class WeightedClassifier(BinaryClassifier):
         *,
         sensitive_features: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        **unknown: object,
     ) -> Self:
         """Fit the model; ``sensitive_features`` holds the group of each sample.
 
         ``sample_weight`` says how many rows each stands for. A network draws as many
         rows an epoch as there are, each with a probability in proportion to its weight.
         """
-        self._refuse(unknown)
         self._fit(Samples(X, y, sensitive_features, sample_weight))
         return self
 

@@ -163,13 +163,10 @@ def plugged(installed, elsewhere, tmp_path):
     return {**elsewhere, "env": elsewhere["env"] | {"PYTHONPATH": path}}
 
 
-def test_the_example_is_short_enough_to_be_read_at_once():
-    assert len([line for line in METHOD.splitlines() if line.strip()]) < 40
-
-
 def test_a_method_and_a_measure_of_another_wheel_are_like_ours(
     installed, plugged, tmp_path
 ):
+    assert len([line for line in METHOD.splitlines() if line.strip()]) < 40
     catalog = sys.executable, "-c", CATALOG, str(installed), str(ROOT / "docs")
     said = run(*catalog, **plugged).stderr
     assert "'no' of nowhere:METHOD is excluded" in said
