@@ -1,10 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from fairdash.datasets import check_table, make_dataset, remedies
-from fairdash.datasets.checks.leakage import rank_proxies
 
 COLUMNS = ["severity", "check", "column", "rows", "message", "remedy", "action"]
 
@@ -117,22 +115,3 @@ def test_repeated_rows_and_small_groups_are_counted(people, roles):
     rare = people["granted"].mask(woman & (woman.cumsum() > 4), "no")
     message = finding(people.assign(granted=rare), roles, "small group")["message"]
     assert "of one outcome" in message
-
-
-def test_proxies_are_ranked_by_a_small_model(people, roles):
-    rng = np.random.default_rng(1)
-    woman = (people["sex"] == "Female").to_numpy()
-    frame = people.assign(
-        strong=woman + rng.normal(0, 0.4, 400),
-        town=np.where(rng.random(400) < 0.85, woman, ~woman).astype(str),
-    )
-    chosen = roles.model_copy(update={"features": ("age", "strong", "town")})
-    area = rank_proxies(frame, chosen).set_index("column")["auc"]
-    assert area.index[0] == "strong"
-    assert abs(area["strong"] - roc_auc_score(woman, frame["strong"])) < 0.08
-    assert area["town"] == pytest.approx(0.85, abs=0.08)
-    assert abs(area["age"] - 0.5) < 0.12
-    findings = check_table(frame, chosen)
-    named = findings[findings["check"] == "tells the group"]
-    assert named["column"].tolist() == ["strong", "town"]
-    assert f"AUC {area['strong']:.2f}" in named["message"].iloc[0]

@@ -10,7 +10,7 @@ from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_err
 from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets._rows import UsedRows, has_row_rule, repeated_rows, used_rows
 from fairdash.datasets.checks.features import value_findings
-from fairdash.datasets.checks.leakage import leak_findings, proxy_findings
+from fairdash.datasets.checks.leakage import leak_findings
 from fairdash.datasets.remedies import prepare
 
 SEVERITIES = ("error", "warning", "note")
@@ -34,7 +34,7 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     Notes
     -----
     Counts are over all rows. Of more than 20,000 rows a random sample decides which
-    columns give the outcome or the group away, and how proxies rank.
+    columns give the outcome or the group away.
     """
     problems = list(_find(frame, roles)) if roles.target else []
     problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
@@ -81,7 +81,6 @@ def _find(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     used = UsedRows.of(frame, roles, flags)
     yield from leak_findings(used, names)
     yield from value_findings(used, roles)
-    yield from proxy_findings(used, roles, names)
     yield from _small_groups(used, roles)
     yield from _repeated_rows(frame, roles, flags)
 
