@@ -81,9 +81,9 @@ def origin(command: str | None) -> str:
 
 def markdown(table: Iterable[Iterable[str]]) -> str:
     """Return a table as Markdown."""
-    head, *rows = (f"| {' | '.join(cells)} |" for cells in table)
-    rule = "|" + "---|" * (head.count(" | ") + 1)
-    return "\n".join((head, rule, *rows))
+    head, *rows = ([str(cell) for cell in cells] for cells in table)
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join(f"|{'|'.join(cells)}|" for cells in lines)
 
 
 def filled(page: str) -> str:
