@@ -259,13 +259,15 @@ def draw(rows, picture):
         title_text="Gap in positive rates, test rows", rangemode="tozero"
     )
     figure.update_yaxes(title_text="Accuracy, test rows", col=1)
-    figure.update_layout(template="plotly_white", width=1100, height=430)
+    margin = {"l": 60, "r": 20, "t": 40, "b": 50}
+    figure.update_layout(template="plotly_white", width=1100, height=400, margin=margin)
     page_html = figure.to_html(include_plotlyjs=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1120, "height": 450})
+        page = browser.new_page(viewport={"width": 1120, "height": 420})
+        page.set_default_timeout(300_000)  # of a busy machine
         page.set_content(page_html)
         page.wait_for_selector(".main-svg")
         page.screenshot(path=picture)
