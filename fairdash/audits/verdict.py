@@ -74,10 +74,12 @@ def worst_inside(
     level = intervals.for_all_pairs(confidence, len(groups), times=n_places)
     findings = []
     for place in np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_places]:
+        subgroup = local.cells.subgroups[place]
         value = local.reported().value[place]
+        value = np.where(local.comparable(subgroup), value, np.nan)
         best = catalog.best_off(measure, value, favourable=favourable)
         far = int(np.nanargmax(np.abs(value - value[best])))
-        pair, subgroup = (groups[far], groups[best]), local.cells.subgroups[place]
+        pair = groups[far], groups[best]
         between = local.between(*pair, subgroup=subgroup, confidence=level)
         n = int(local.reported().n[place].sum())
         few = TOO_FEW if local.too_few(*pair, subgroup=subgroup) else ""

@@ -38,7 +38,6 @@ from fairdash.metrics import (
     calibration_curve,
     catalog,
     intervals,
-    measure_by_group,
     measure_gaps,
     sentence,
     views,
@@ -235,6 +234,10 @@ def _inside(
     findings = []
     for place, own in cells[cells["subgroup"].isin(estimable)].groupby("subgroup"):
         values = own.set_index("group")["value"]
+        large = np.mean([local.comparable(str(place)) for local in by_trial], axis=0)
+        named = pd.Series(large >= MOST_SEEDS, by_trial[0].cells.groups)
+        some = named.reindex(values.index).to_numpy(bool)
+        values = values[some] if some.any() else values
         high, low = str(values.idxmax()), str(values.idxmin())
         if high == low:
             continue
@@ -314,7 +317,7 @@ def _by_groups(
         fifths = four_fifths(spared["ratio"], spared["ratio_high"])
     label = partial(group_label, store.dataset(dataset_id).roles.sensitive_feature)
     return {
-        "values": tuple(_values(store, model, dataset_id, measure)),
+        "values": tuple(_values(store, model, dataset_id, measure)["value"]),
         "group": label(gap.group),
         "other": label(gap.reference),
         "gap": gap.value,
@@ -344,10 +347,17 @@ def _ratio_of(
 @memoised(2000)
 def _values(
     store: Store, model: Setting, dataset_id: str, measure: str
-) -> "pd.Series[float]":
-    trials = tested(store, model, dataset_id, _ALL)
-    values = pd.concat([_by_group(trial, measure) for trial in trials])
-    mean = values.groupby("group", sort=False)["value"].mean()
+) -> pd.DataFrame:
+    """Return by group its value, and in which share of seeds it can be compared."""
+    found = [_local(t, measure) for t in tested(store, model, dataset_id, _ALL)]
+    tables = [
+        pd.DataFrame(
+            {"value": local.whole.value, "large": local.comparable().astype(float)},
+            index=local.cells.groups,
+        )
+        for local in found
+    ]
+    mean = pd.concat(tables).groupby(level=0).mean()
     return mean.reindex(store.dataset(dataset_id).group_names)
 
 
@@ -362,26 +372,32 @@ def widest_gap(
 ) -> Finding:
     """Return who is furthest over all rows from a group, by default the best off.
 
-    Over several seeds the gap and the ends of its interval are means. The interval
-    holds for all pairs of groups at once, since this one is named for its gap.
+    A gap that is sure comes before a larger one that is not. Over several seeds the gap
+    and the ends of its interval are means. The interval holds for all pairs of groups
+    at once, since this one is named for its gap.
 
     Returns
     -------
     Finding, of that group less the other
     """
     names = store.dataset(dataset_id).group_names
-    value = np.asarray(_values(store, model, dataset_id, measure), dtype=np.float64)
-    best = reference or names[catalog.best_off(measure, value, favourable=favourable)]
+    table = _values(store, model, dataset_id, measure)
+    value = table["value"].to_numpy(np.float64)
+    some = np.where(table["large"] >= MOST_SEEDS, value, np.nan)
+    best = reference or names[catalog.best_off(measure, some, favourable=favourable)]
     trials = tested(store, model, dataset_id, _ALL)
     n_groups, held = int(np.isfinite(value).sum()), reference is not None
     every = intervals.for_all_pairs(0.95, n_groups, held=held)
     gaps = pd.concat([_gaps(trial, measure, best, every) for trial in trials])
-    numbers = ["difference", "ci_low", "ci_high", "n"]
+    numbers = ["difference", "ci_low", "ci_high", "n", "too_few"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
+    clear = (by_group["ci_low"] > 0) | (by_group["ci_high"] < 0)
+    clear &= by_group["too_few"] <= MOST_SEEDS
+    by_group = by_group[clear] if clear.any() else by_group
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
-    difference, low, high, n = widest[numbers]
+    difference, low, high, n, too_few = widest[numbers]
     group, n_rows = str(widest["group"]), round(n)
-    few = gaps.loc[gaps["group"] == group, "too_few"].mean() > MOST_SEEDS
+    few = too_few > MOST_SEEDS
     sure = bool(low > 0 or high < 0) and not few
     why = TOO_FEW if few else "" if sure else "the interval reaches 0"
     ends = difference, low, high
@@ -455,11 +471,6 @@ def _measured(trial: Tested, measure: str) -> _Trial:
 @lru_cache(maxsize=64)  # a page asks the same again at every move
 def _local(trial: Tested, measure: str) -> LocalMeasure:
     return LocalMeasure.of(**asked_of(trial.rows, trial.key, measure, inside=True))
-
-
-@lru_cache(maxsize=2000)
-def _by_group(trial: Tested, measure: str) -> pd.DataFrame:
-    return measure_by_group(**asked_of(trial.rows, trial.key, measure))
 
 
 @lru_cache(maxsize=2000)

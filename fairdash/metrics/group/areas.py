@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.metrics.group.counting import divide
+from fairdash.metrics.group.variance import linearised, worth
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -40,8 +41,7 @@ def area_under_curve(
     placed = np.empty(len(y))
     placed[ones], placed[~ones] = _placements(scores, ones, weight)
     counted = np.isfinite(placed) & (weight > 0)
-    sizes = [effective_rows(weight[side & counted]) for side in sides]
-    n1, n0 = sizes
+    n0, n1 = worth(weight * counted, ones.astype(np.int64), 2, None).tolist()
     if not n1 or not n0:
         return Area(np.nan, 0.0, np.nan, 0.0, residual)
     first = sides[0] & counted
@@ -49,31 +49,18 @@ def area_under_curve(
     effective, units = n1 * n0 / (n1 + n0), min(n1, n0)
     if units <= 1 or not 0 < value < 1:
         return Area(value, effective, np.nan, units, residual)
-    variance = 0.0
     for side in sides:
         own = side & counted
         residual[own] = weight[own] * (placed[own] - value) / weight[own].sum()
-        variance += _of_units(residual[own], None)
+    cell = ones.astype(np.int64)
     if unit is not None:
-        variance = _of_units(residual[counted], unit[counted])
+        cell = np.zeros_like(cell)  # both outcomes share units
         units = min(len(np.unique(unit[side & counted])) for side in sides)
+    spread = linearised(residual, cell, 2, unit=unit, counts=counted)
+    variance = float(np.nansum(spread.variance))
     if not variance > _ALIKE**2:
         variance = value * (1 - value) / min(n1, n0)
     return Area(value, effective, float(np.sqrt(variance)), units, residual)
-
-
-def _of_units(residual: Array, unit: Codes | None) -> float:
-    if unit is not None:
-        places = np.unique(unit, return_inverse=True)[1]
-        residual = np.bincount(places, residual).astype(np.float64)
-    k = len(residual)
-    return float(residual @ residual) * k / (k - 1) if k > 1 else 0.0
-
-
-def effective_rows(weight: Array) -> float:
-    """Return Kish's effective number of rows, 0 where nothing weighs."""
-    squares = float(weight @ weight)
-    return float(weight.sum()) ** 2 / squares if squares else 0.0
 
 
 def _placements(

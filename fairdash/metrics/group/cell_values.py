@@ -1,5 +1,6 @@
 """Values of a measure in the cells of a table, with their intervals."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -236,6 +237,18 @@ class CellValues:
         fewest = FEWEST_OF_AREA if self.kind == "area" else FEWEST
         few: NDArray[np.bool_] = ~(expected >= fewest)
         return few
+
+    def comparable(self) -> NDArray[np.bool_]:
+        """Return which cells of the last axis have enough rows beside some other one.
+
+        Where none has, all that have a value: a tiny group takes away its own pairs.
+        """
+        width = self.value.shape[-1]
+        first, second = np.array(list(itertools.permutations(range(width), 2))).T
+        enough = ~self.too_few(first, second).reshape(-1, width, width - 1)
+        some = enough.any(axis=-1).reshape(self.value.shape)
+        known = ~np.isnan(self.value)
+        return np.where((some & known).any(axis=-1, keepdims=True), some & known, known)
 
 
 def stacked(models: Sequence[CellValues]) -> CellValues:

@@ -23,7 +23,7 @@ from fairdash.metrics.group.intervals import (
     for_all_pairs,
     normal_quantile,
 )
-from fairdash.metrics.group.variance import unit_codes, worth
+from fairdash.metrics.group.variance import Variance, unit_codes, worth
 
 _MOVED = np.array([-1.0, 1.0])  # after less before
 _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
@@ -122,13 +122,17 @@ def gap_change(
 
 def _change_of(means: _GroupMeans, confidence: float) -> Interval:
     mean, covariance = means.mean, means.covariance
-    nothing = Interval(*(np.array(np.nan) for _ in range(3)))
-    if np.isnan(mean).any() or len(mean) < 2:
-        return nothing
+    value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
+    if np.isnan(value):
+        return Interval(*np.full(3, np.nan))
     moved = np.einsum("gigj,i,j->g", covariance, _MOVED, _MOVED)
     if np.allclose(mean[:, 0], mean[:, 1], atol=1e-12) and moved.max() < 1e-16:
         return Interval(*np.zeros(3))  # no decision changed
-    covariance = covariance + _two_more(means.rows)
+    if _too_few(means).any():
+        return Interval(value, *np.full(2, np.nan))
+    # two more, decided 1 before and 1 after: few changed decisions understate theirs
+    each, rows_of = np.arange(len(mean)), np.maximum(means.rows, 1.0)[:, None, None]
+    covariance[each, :, each, :] += np.outer(_MOVED, _MOVED) / (2 * rows_of**2)
     pairs = list(itertools.permutations(range(len(mean)), 2))
     contrast = np.zeros((len(pairs), len(mean)))
     for row, (plus, minus) in zip(contrast, pairs, strict=True):
@@ -141,9 +145,6 @@ def _change_of(means: _GroupMeans, confidence: float) -> Interval:
     )
     crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
     variance = before[:, None] + after[None, :] - 2 * crossed
-    value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
-    if _too_few(means).any():
-        return Interval(value, *(np.array(np.nan) for _ in range(2)))
     sure = for_all_pairs(confidence, len(mean))
     half = normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
     narrowed = old[:, None] - new[None, :]
@@ -153,26 +154,12 @@ def _change_of(means: _GroupMeans, confidence: float) -> Interval:
     return Interval(value, np.array(-high), np.array(-low))
 
 
-def _two_more(rows: Array) -> Array:
-    """Return the covariance of two rows more a group, decided 1 before and 1 after.
-
-    Few changed decisions understate how much their number varies (Bonett and Price).
-    """
-    each = np.arange(len(rows))
-    more = np.zeros((len(rows), 2, len(rows), 2))
-    both = np.outer(_MOVED, _MOVED) / 2
-    more[each, :, each, :] = both / np.maximum(rows, 1.0)[:, None, None] ** 2
-    return more
-
-
 def _too_few(means: _GroupMeans) -> NDArray[np.bool_]:
     """Return which pairs of groups expect too few of a decision, before or after."""
     rate = means.mean.T
     variance = np.einsum("gigi->ig", means.covariance)
-    varies = variance > 1e-15
-    independent = divide(rate * (1 - rate), np.where(varies, variance, 1.0))
     rows = np.broadcast_to(means.rows, rate.shape)
-    effective = np.where(varies, np.minimum(independent, rows), rows)
+    effective = Variance(variance, rows).effective(rate, rows, rows)
     n = np.rint(rows).astype(np.int64)
     cells = CellValues(rate, n, effective, np.sqrt(variance), "rate")
     pairs = np.array(list(itertools.combinations(range(len(means.mean)), 2)))

@@ -52,9 +52,9 @@ def wilson_interval(
     inference. JASA 22, 209-212.
     """
     check_confidence(confidence)
-    return wilson_ends(
-        _rate(positives, n), np.asarray(n, np.float64), normal_quantile(confidence)
-    )
+    rows = np.asarray(n, np.float64)
+    rate = divide(np.asarray(positives, np.float64), rows)
+    return wilson_ends(rate, rows, normal_quantile(confidence))
 
 
 def largest_gap(
@@ -233,10 +233,6 @@ def smallest_ratio(
 def normal_quantile(confidence: ArrayLike) -> Array:
     """Return the two-sided quantile of the normal distribution, 1.96 at .95."""
     return np.asarray(special.ndtri((1 + np.asarray(confidence)) / 2))
-
-
-def _rate(positives: ArrayLike, n: ArrayLike) -> Array:
-    return divide(np.asarray(positives, np.float64), np.asarray(n, np.float64))
 
 
 def wilson_ends(rate: Array, n: Array, z: Array) -> Bounds:

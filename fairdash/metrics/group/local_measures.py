@@ -312,25 +312,29 @@ class LocalMeasure(LocalValues):
 
         Over all rows, or inside a subgroup; NaN where that is not estimable.
         """
-        if subgroup is not None and subgroup not in self.cells.subgroups:
+        cells = self._cells(subgroup)
+        if cells is None:
             return Interval(*np.full(3, np.nan))
-        cells, first, second = self._pair(group, than, subgroup)
+        first, second = map(self.cells.groups.index, (group, than))
         return cells.between(first, second, confidence)
 
     def too_few(self, group: str, than: str, *, subgroup: str | None = None) -> bool:
         """Tell whether two groups expect too few rows for a sentence to name them."""
-        if subgroup is not None and subgroup not in self.cells.subgroups:
-            return True
-        cells, first, second = self._pair(group, than, subgroup)
-        return bool(cells.too_few(first, second))
+        cells, pair = self._cells(subgroup), map(self.cells.groups.index, (group, than))
+        return cells is None or bool(cells.too_few(*pair))
 
-    def _pair(
-        self, group: str, than: str, subgroup: str | None
-    ) -> tuple[CellValues, int, int]:
-        cells, groups = self.whole, self.cells.groups
-        if subgroup is not None:
-            cells = self.reported().at(self.cells.subgroups.index(subgroup))
-        return cells, groups.index(group), groups.index(than)
+    def comparable(self, subgroup: str | None = None) -> NDArray[np.bool_]:
+        """Return which groups have enough rows for a pair with some other group."""
+        cells = self._cells(subgroup)
+        nowhere = np.zeros(len(self.cells.groups), dtype=bool)
+        return nowhere if cells is None else cells.comparable()
+
+    def _cells(self, subgroup: str | None) -> CellValues | None:
+        if subgroup is None:
+            return self.whole
+        if subgroup not in self.cells.subgroups:
+            return None
+        return self.reported().at(self.cells.subgroups.index(subgroup))
 
     def noise_floor(
         self,

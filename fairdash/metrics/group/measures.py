@@ -181,8 +181,8 @@ def measure_gaps(
 confidence
         As in :func:`measure_by_group`.
     reference : str, optional
-        Name of a group; without it the group that is best off, see
-        :func:`better_when`.
+        Name of a group; without it the group that is best off of those with enough
+        rows to be compared, see :func:`better_when`.
     favourable : bool, default=True
         Whether a positive decision is good for the person; decides who is best off.
 
@@ -205,7 +205,8 @@ confidence
         check_one_of("reference", reference, groups.names)
         place = groups.names.index(reference)
     else:
-        place = best_off(measure, cells.value, favourable=favourable)
+        value = np.where(cells.comparable(), cells.value, np.nan)
+        place = best_off(measure, value, favourable=favourable)
     others = np.array([k for k in range(len(groups.names)) if k != place])
     every = cells.interval(confidence)
     of_group = Interval(*(part[others] for part in every))

@@ -92,13 +92,12 @@ def linearised(
         Rows that are of the sample, such as those with a weight; by default all.
     """
     drawn: Any = 0.0
-    squares: Any
     if unit is not None:
         if chance is not None and row is not None:
-            squares = np.bincount(cell, chance * residual**2, n_cells)
+            drawn = np.bincount(cell, chance * residual**2, n_cells)
             residual, chance = chance * residual, None
             mean, own, _ = by_unit(residual, cell, row)
-            drawn = squares - np.bincount(own, mean**2, n_cells)
+            drawn = drawn - np.bincount(own, mean**2, n_cells)
         residual, cell, counts = by_unit(residual, cell, unit, counts)
     squares = residual**2 if chance is None else chance * residual**2
     taken: Any = chance
