@@ -145,7 +145,7 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
         TypeError
             For ``sample_weight``, where this method cannot count it.
         """
-        for name in unknown:
+        for name in [name for name, value in unknown.items() if value is not None]:
             why = f": {self._no_weights}" if name == "sample_weight" else ""
             raise TypeError(f"{type(self).__name__}.fit takes no `{name}`{why}.")
         self._fit(Samples(X, y, sensitive_features))

@@ -146,7 +146,7 @@ def test_a_search_waits_until_it_is_opened_and_a_found_subgroup_is_looked_at(
     assert set(chosen.columns) == {one.column for one in first["conditions"]}
     widget(page, "selectbox", "Measure").set_value("auc").run()
     assert not page.exception
-    assert "AUC is not searched; choose a rate" in words(page)
+    assert "AUC is not searched; choose one of" in words(page)
 
 
 def test_the_reader_weighs_what_errors_cost(visit, run_id, dataset_id):
