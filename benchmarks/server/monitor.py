@@ -3,18 +3,21 @@
 Every week brings 1,000 decisions on two groups (40 % and 60 %). The policy allows a gap
 of .1. An alarm before the gap is larger than that is false. Beside the sequential alarm
 stand two plain ones: the first week whose gap is above the limit, and the first week
-whose 95 % interval is.
+whose 95 % interval is. Units are of four rows with one decision, rows weigh by a
+log-normal weight; the plain alarms count rows.
 
 python benchmarks/server/monitor.py [REPEATS]
 """
 
 import sys
+from itertools import product
 
 import numpy as np
 
 from fairdash.audits.tables.sequential import (
     alarms,
-    difference_terms,
+    block_terms,
+    deal,
     evidence,
     growth,
 )
@@ -30,24 +33,28 @@ GAPS = {
 }
 
 
-def year(gaps, rng):
+def year(gaps, rng, size):
     """Return the first week of each kind of alarm, WEEKS where there is none."""
     weeks, above, beyond = [], [], []
+    unit = np.repeat(np.arange(ROWS // size), size)
     for gap in gaps:
-        group = rng.random(ROWS) < SHARE
-        picked = (rng.random(ROWS) < np.where(group, 0.5 - gap, 0.5)).astype(float)
+        group = rng.random(ROWS // size) < SHARE
+        picked = rng.random(ROWS // size) < np.where(group, 0.5 - gap, 0.5)
+        group, picked = group[unit], picked[unit].astype(float)
+        weight = rng.lognormal(0, 0.7, ROWS) if size > 1 else np.ones(ROWS)
+        total = np.where(group, weight[group].sum(), weight[~group].sum())
+        share = np.where(group, -1, 1) * weight / total
+        dealt = deal(group.astype(int), unit, rng)
+        terms = [block_terms(picked, s, -LIMIT, *dealt) for s in (share, -share)]
+        weeks.append(np.array([growth(*each) for each in terms]))
         one, other = picked[~group], picked[group]
-        terms = [
-            difference_terms(a, b) - LIMIT for a, b in ((one, other), (other, one))
-        ]
-        weeks.append(np.array([growth(t, 1 + LIMIT) for t in terms]))
         rates = one.mean(), other.mean()
         variance = sum(
             p * (1 - p) / n for p, n in zip(rates, (len(one), len(other)), strict=True)
         )
-        size = abs(rates[0] - rates[1])
-        above.append(size > LIMIT)
-        beyond.append(size - 1.96 * np.sqrt(variance) > LIMIT)
+        found = abs(rates[0] - rates[1])
+        above.append(found > LIMIT)
+        beyond.append(found - 1.96 * np.sqrt(variance) > LIMIT)
     stands = alarms(evidence(weeks))
     return [int(np.argmax(a)) if np.any(a) else WEEKS for a in (stands, beyond, above)]
 
@@ -57,17 +64,17 @@ def main(repeats=500):
     rng = np.random.default_rng(SEED)
     print(f"{repeats} years of {WEEKS} weeks, {ROWS} rows a week, limit {LIMIT}")
     kinds = ("sequential", "95 % interval of a week", "gap of a week")
-    for name, gaps in GAPS.items():
+    for (name, gaps), size in [*product(GAPS.items(), (1, 4))]:
         broken = np.flatnonzero(gaps > LIMIT)
         start = broken[0] if len(broken) else WEEKS
-        first = np.array([year(gaps, rng) for _ in range(repeats)])
+        first = np.array([year(gaps, rng, size) for _ in range(repeats)])
         for kind, weeks in zip(kinds, first.T, strict=True):
             false = (weeks < start).mean()
             right = weeks[(weeks >= start) & (weeks < WEEKS)] - start
             seen = len(right) / max((weeks >= start).sum(), 1)
             delay = np.median(right) if len(right) else np.nan
             shown = f"found {seen:.3f}, delay {delay:.0f}" if start < WEEKS else ""
-            print(f"{name:32} {kind:24} false {false:.3f} {shown}")
+            print(f"{name:32} units of {size} {kind:24} false {false:.3f} {shown}")
 
 
 if __name__ == "__main__":

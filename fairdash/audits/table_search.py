@@ -206,7 +206,6 @@ class TableSearch:
             yield part[person], self._completed(x[part[person]], near[person, which])
 
     def _completed(self, x: Float, places: Codes) -> Float:
-        """Return real rows, with the value of the person where one has none."""
         rows = self.pool[places]
         if self._absent is not None:
             for column, absent in zip(
@@ -281,7 +280,6 @@ class TableSearch:
     def _dense(
         self, column: TableColumn, rest: Float, root: Float, radius: float
     ) -> tuple[Codes, Codes]:
-        """Return values over what is within reach of a number, by a quadratic."""
         line = column.encoded[:, 0]
         rest = rest + column.encoded[0, 1:] @ root[1:]
         a = float(root[0] @ root[0])
@@ -309,8 +307,6 @@ class TableSearch:
 
 
 class _Best:
-    """The worst counterpart of each person so far."""
-
     def __init__(self, x: Float, people: Codes, before: Float) -> None:
         self.x, self.people, self.before = x, people, before
         self.X, self.after = x.copy(), before.copy()

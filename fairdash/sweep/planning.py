@@ -214,7 +214,6 @@ def _fitting(trial: Trial) -> int:
 
 
 def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:
-    """Cut into parts of at most ``most``, none smaller than another by more than 1."""
     n_parts = ceil(len(members) / most)
     ends = [round(part * len(members) / n_parts) for part in range(n_parts + 1)]
     for start, end in pairwise(ends):

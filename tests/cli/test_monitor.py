@@ -15,7 +15,8 @@ from fairdash.audits import tables
 from fairdash.audits.tables.sequential import (
     BETS,
     alarms,
-    difference_terms,
+    block_terms,
+    deal,
     evidence,
     growth,
 )
@@ -61,18 +62,25 @@ def test_evidence_is_the_mean_of_wealths_over_bets_claims_and_starts():
 
 
 def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
-    """At the limit itself, the hardest case; 40 years. `benchmarks/server/monitor.py`
-    has more."""
+    """At the limit, the hardest case, in rows of two to a unit, with weights; 40 years.
+    `benchmarks/server/monitor.py` has more."""
     rng = np.random.default_rng(2)
+    unit, men = np.arange(700) // 2, np.arange(700) < 400
 
     def alarm(gaps):
         weeks = []
         for gap in gaps:
-            f = rng.binomial(1, 0.5 - gap, 150)
-            m = rng.binomial(1, 0.5, 200)
-            sides = ((m, f), (f, m))
-            terms = [difference_terms(*side) - 0.1 for side in sides]
-            weeks.append(np.array([growth(one, 1.1) for one in terms]))
+            picked = (rng.random(350) < np.where(men[::2], 0.5, 0.5 - gap))[unit]
+            weight = rng.lognormal(size=700)
+            total = np.where(men, weight[men].sum(), -weight[~men].sum())
+            dealt = deal(men.astype(int), unit, rng)
+            both = [weight / total, -weight / total]
+            terms = [block_terms(picked, share, -0.1, *dealt) for share in both]
+            means = [each.mean() + 0.1 for each, _ in terms]
+            gap = np.average(picked[men], weights=weight[men])
+            gap -= np.average(picked[~men], weights=weight[~men])
+            assert means == pytest.approx([gap, -gap])
+            weeks.append(np.array([growth(*each) for each in terms]))
         return alarms(evidence(weeks))
 
     at_limit = [alarm([0.1] * 52).any() for _ in range(40)]
@@ -107,6 +115,24 @@ def test_batches_are_kept_and_only_new_ones_are_audited(tmp_path, monkeypatch):
     assert [words for words, _ in later.broken] == ["gap in selection rate at most 0.1"]
     assert later.answer().verdict.startswith("Alarm since week")
     assert len(later.answer().verdict.split()) <= 20
+
+
+def test_weights_units_and_subgroups_are_watched(tmp_path):
+    rng = np.random.default_rng(5)
+    limit = {**LIMITS["limits"][0], "subgroup": "every"}
+    policy = {**LIMITS, "unit": "who", "weight": "w", "subgroups": ["site"]}
+    for n in range(8):
+        rows = week(rng, 0.0).assign(site="north", w=rng.uniform(1, 2, 600))
+        south = week(rng, 0.4, 600).assign(site="south", w=1.0)
+        rows = pd.concat([rows, south]).assign(who=np.arange(1200))
+        pd.concat([rows, rows]).to_csv(tmp_path / f"{n}.csv", index=False)
+    monitor = tables.Monitor(
+        "m", str(tmp_path / "*.csv"), {**policy, "limits": [limit]}
+    )
+    watch = tables.Watch(monitor, ()).run()
+    inside = {claim.subgroup: claim for claim in watch.batches[0].claims}
+    assert set(inside) == {"north", "south"}
+    assert watch.broken[0][0] == "gap in selection rate at most 0.1, inside every"
 
 
 def test_outcomes_that_come_later_are_joined_by_key(tmp_path):
@@ -213,7 +239,7 @@ def test_a_webhook_gets_an_alarm_once_and_only_if_the_operator_lists_it(
     [
         ({"every": "year"}, "--every"),
         ({"outcomes": "x.csv"}, "--key"),
-        ({"policy": {**LIMITS, "weight": "w"}}, "weight"),
+        ({"name": " "}, "needs a name"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(change, words):

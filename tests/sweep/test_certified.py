@@ -9,7 +9,7 @@ from scipy.stats import binom, multinomial
 
 from fairdash.metrics import measure_by_group
 from fairdash.sweep import Part, choose_certified
-from fairdash.sweep._certified import _SET, gap_p_value
+from fairdash.sweep._certified import _SET, COLUMNS, gap_p_value
 
 LIMIT = {"demographic_parity_difference": 0.1}
 
@@ -19,18 +19,10 @@ def counts(rates, n, rng, gap=None):
     rows = []
     for model, (one, other) in enumerate(rates):
         for group, rate in enumerate((one, other)):
-            rows.append(
-                {
-                    "model": model,
-                    "accuracy": 0.6 + 0.01 * model,
-                    "gap": abs(one - other) if gap is None else gap[model],
-                    "subgroup": "",
-                    "group": group,
-                    "n": n,
-                    "positives": rng.binomial(n, rate),
-                }
-            )
-    return pd.DataFrame(rows)
+            far = abs(one - other) if gap is None else gap[model]
+            drawn = rng.binomial(n, rate)
+            rows.append((model, 0.6 + 0.01 * model, far, "", group, n, drawn))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 @settings(max_examples=25, deadline=None)

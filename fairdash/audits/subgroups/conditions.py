@@ -154,7 +154,6 @@ def _intervals(column: "pd.Series[Any]", bins: int) -> SearchColumn:
 
 
 def _levels(column: "pd.Series[Any]", min_size: int) -> SearchColumn:
-    """Take the commonest levels, and where these are few their pairs."""
     codes, labels = column_kinds.label_codes(column)
     rows = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
     common = np.argsort(-rows, kind="stable")[:MOST_LEVELS]

@@ -274,7 +274,6 @@ class MembershipRows(NamedTuple):
 
 
 def _table(value: Array, low: Array, high: Array) -> pd.DataFrame:
-    """Return columns of the estimate, the least and the most, each a row of arrays."""
     columns = [value[0], low[0], high[0], value[1], value[2], low[1], high[2]]
     return pd.DataFrame(dict(zip(NUMBERS, columns, strict=True)))
 

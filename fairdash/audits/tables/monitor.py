@@ -31,8 +31,8 @@ from fairdash.datasets import read_table
 PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}
 LOOKS: dict[str, int] = {"day": 365, "week": 52, "month": 12}
 COLUMNS = [
-    "batch", "limit", "feature", "group", "value", "low", "high", "n", "batch alone",
-    "evidence", "alarm",
+    "batch", "limit", "feature", "subgroup", "group", "value", "low", "high", "n",
+    "batch alone", "evidence", "alarm",
 ]  # fmt: skip
 _HEADINGS = {
     **{name: name.capitalize() for name in COLUMNS},
@@ -83,13 +83,8 @@ class Monitor:
         check_one_of("--every", self.every, PERIODS)
         if (self.outcomes is None) != (self.key is None):
             raise ValueError("Outcomes that come later need both --outcomes and --key.")
-        limits = Policy.model_validate(self.policy)
-        if limits.weight is not None or limits.unit is not None:
-            raise ValueError("A monitor counts rows: it takes no weight and no unit.")
-        for limit in limits.limits:
+        for limit in self.limits.limits:
             check_one_of("measure", limit.measure, WATCHED)
-            if limit.subgroup is not None:
-                raise ValueError("A monitor watches limits on all rows, no subgroup.")
 
     @property
     def limits(self) -> Policy:

@@ -1,9 +1,14 @@
 r"""Is a limit broken, asked again every week: an alarm that is seldom false in a year.
 
-A limit is a claim that means of bounded terms z are at most 0. Each week's rows give
-terms whose mean is exactly what the limit is about, given how many rows each group has:
-of a gap, a row of the smaller group less the mean of a block of the larger one. Betting
-a share λ against the claim multiplies a wealth by :math:`\prod_i (1 + \lambda z_i)`,
+A limit is a claim that a weighted sum of group rates is at most 0. Each week's units
+are dealt into blocks that hold each group in like parts, whatever their values. With
+weights and units as they came, K blocks k and the share c of each row in the sum,
+
+.. math:: z_k = K \sum_{r \in k} c_r y_r + \text{constant}
+
+have a mean that is exactly what the limit is about. Blocks are independent, since each
+unit is in one. Betting a share λ against the claim multiplies a wealth by
+:math:`\prod_k (1 + \lambda z_k)`,
 which grows on average only if the claim is false. The evidence of week t is
 
 .. math::
@@ -29,27 +34,51 @@ from numpy.typing import NDArray
 LOOKS = 52
 ALPHA = 0.05
 BETS = np.geomspace(0.01, 0.9, 10)
+BLOCK = 4  # units of the smallest group in a block
+LEAST = 0.01  # bound of terms that cannot be negative
 
 Terms = NDArray[np.float64]
 
 
-def difference_terms(first: Terms, other: Terms, weight: float = 1.0) -> Terms:
-    """Return terms with the mean of ``first`` less ``weight`` times that of ``other``.
+def deal(
+    side: NDArray[np.int64], unit: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[NDArray[np.int64], int]:
+    """Return the block of each row, and how many blocks there are.
+
+    Each has about four units of the side with fewest, and as many parts of the others.
 
     Parameters
     ----------
-    first, other : array of values in [0, 1], (n_one,), (n_other,)
-        Rows of two groups, in an order that does not depend on the values.
-    weight : float in (0, 1], default=1
-
-    Returns
-    -------
-    array in [-weight, 1], one entry per row of the smaller group; empty if a group is.
+    side, unit : array of int, (n_rows,)
+        Group of each row, and whose it is. A unit has the side of its first row.
     """
-    n = min(len(first), len(other))
-    if n == 0:
-        return np.empty(0)
-    return _blocks(first, n) - weight * _blocks(other, n)
+    units, first, of_row = np.unique(unit, return_index=True, return_inverse=True)
+    sides = side[first]
+    fewest = np.unique(sides, return_counts=True)[1].min(initial=len(units))
+    n_blocks = max(int(fewest) // BLOCK, 1)
+    block = np.empty(len(units), np.int64)
+    order = np.lexsort((rng.random(len(units)), sides))
+    block[order] = np.arange(len(units)) % n_blocks
+    return block[of_row], n_blocks
+
+
+def block_terms(
+    values: Terms,
+    share: Terms,
+    constant: float,
+    block: NDArray[np.int64],
+    n_blocks: int,
+) -> tuple[Terms, float]:
+    """Return the terms of blocks, and minus the least that a term can be.
+
+    Parameters
+    ----------
+    values, share : array, (n_rows,)
+        In [0, 1], and what each adds to the sum that with ``constant`` is at most 0.
+    """
+    sums: Terms = np.bincount(block, share * values, n_blocks).astype(np.float64)
+    least = float(np.bincount(block, np.minimum(share, 0), n_blocks).min())
+    return n_blocks * sums + constant, max(-n_blocks * least - constant, LEAST)
 
 
 def growth(terms: Terms, bound: float = 1.0) -> Terms:
@@ -100,12 +129,3 @@ def alarms(
         year = slice(first, first + looks)
         stands[year] = np.maximum.accumulate(reached[year])
     return stands
-
-
-def _blocks(values: Terms, n: int) -> Terms:
-    """Return means of n blocks whose sizes differ by at most one row.
-
-    Their mean is that of the values in expectation, though blocks are not of one size.
-    """
-    edges = np.linspace(0, len(values), n + 1).round().astype(int)
-    return np.add.reduceat(values, edges[:-1]) / np.diff(edges)

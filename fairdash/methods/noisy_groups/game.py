@@ -385,7 +385,6 @@ def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
 
 
 def _distinct(keyed: Float32) -> tuple[Codes, Codes]:
-    """Return the first place of every distinct row, and which each row is."""
     rows = np.ascontiguousarray(keyed + np.float32(0))  # -0.0 becomes 0.0
     whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, of_row = np.unique(whole, return_index=True, return_inverse=True)
