@@ -260,6 +260,7 @@ def test_the_website_is_built_without_a_warning(tmp_path):
     assert done.stderr == ""
     page = (tmp_path / "start" / "api" / "index.html").read_text()
     assert 'id="fairdash.metrics.local_di"' in page
+    assert 'id="fairdash.store.Store"' in page  # as every public name
     assert "min_size" in page  # of its docstring
     assert (tmp_path / "report.html").exists()
 

@@ -1,7 +1,10 @@
 """The pages of the website that lie beside docs, with links as they are there."""
 
+import inspect
 import posixpath
 import re
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,11 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"README.md": "overview.md", "sample_data/README.md": "samples.md"}
+API = "start/api.md"
+ROOMS = (
+    *("audits", "reports", "plots", "datasets", "metrics", "methods"),
+    *("postprocessing", "sweep", "store", "jobs", "brought", "testing"),
+)
 LINK = re.compile(r"(!?\[([^\]]*)\]\()(?!https?:|mailto:|#)([^)#\s]+)([^)]*\))")
 
 
@@ -20,9 +28,38 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def public_names(room: str) -> Iterator[str]:
+    """Yield the classes and functions of ours that a room of the package offers."""
+    module = import_module(f"fairdash.{room}")
+    for name in getattr(module, "__all__", None) or dir(module):
+        value = getattr(module, name)
+        ours = getattr(value, "__module__", "").startswith("fairdash")
+        if (
+            ours
+            and not name.startswith("_")
+            and (inspect.isclass(value) or inspect.isfunction(value))
+        ):
+            yield f"fairdash.{room}.{name}"
+
+
+def every_name(markdown: str) -> str:
+    """Add what a room offers beside the names that a reader wants first."""
+    for room in ROOMS:
+        head = f"## fairdash.{room}\n"
+        before, found, after = markdown.partition(head)
+        own, line, rest = after.partition("\n## ")
+        more = [f"::: {name}" for name in public_names(room)]
+        more = [name for name in more if name not in own.splitlines()]
+        own = "\n\n".join([own.rstrip(), *more]) + "\n"
+        markdown = before + (found or f"\n{head}") + own + line + rest
+    return markdown
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Have every link lead to where its file is on the website; else it is text."""
     here = page.file.src_uri
+    if here == API:
+        markdown = every_name(markdown)
     beside = {name: source for source, name in PAGES.items()}
     source = beside.get(here, f"docs/{here}")
 

@@ -19,12 +19,7 @@ from fairdash.methods.classical.linear import Logistic, Reweighing
 from fairdash.methods.classical.plain import GradientBoosting
 from fairdash.methods.classical.reductions import GridReductions, Reductions
 
-REMEDIES = {
-    Reductions: {"max_iter": 5},
-    GridReductions: {"grid_size": 5},
-    HardtLogistic: {},
-    Reweighing: {},
-}
+FEW = {Reductions: {"max_iter": 5}, GridReductions: {"grid_size": 5}, HardtLogistic: {}}
 SMALL = HistGradientBoostingClassifier(max_iter=10, random_state=0)
 
 
@@ -56,7 +51,7 @@ def known(cls, groups):
 )
 def test_a_named_base_model_is_stored_as_arrays_that_predict_the_same(cls, name, rows):
     X, y, groups = rows
-    model = cls(estimator=name, random_state=0, **REMEDIES[cls])
+    model = cls(estimator=name, random_state=0, **FEW[cls])
     model.fit(X, y, sensitive_features=groups)
     positive = model.predict_proba(X, **known(cls, groups))[:, 1]
     arrays = {n: np.ascontiguousarray(a) for n, a in model.network_.arrays().items()}
@@ -74,7 +69,7 @@ def test_a_pipeline_gets_the_table_as_it_is_with_text_and_missing_values(cls, ro
     encode = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), ["words"]), remainder="passthrough"
     )
-    model = cls(estimator=make_pipeline(encode, SMALL), **REMEDIES[cls])
+    model = cls(estimator=make_pipeline(encode, SMALL), **FEW[cls])
     model.fit(frame, y, sensitive_features=groups)
     told = known(cls, groups)
     plain = make_pipeline(encode, SMALL).fit(frame, y).predict(frame)
@@ -189,6 +184,10 @@ def test_groups_reach_a_search_that_predicts_with_them(rows):
         )
     assert search.best_score_ > 0.6
     assert (scores["test_score"] > 0.6).all()
+    for method in CATALOG.values():
+        asked = method.estimator_class()().get_metadata_routing()
+        assert asked.fit.requests["sensitive_features"]
+        assert ("sensitive_features" in asked.score.requests) == method.needs_groups
 
 
 def test_methods_that_ignore_groups_pass_scikit_learns_checks_as_they_come():
