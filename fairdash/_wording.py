@@ -89,14 +89,6 @@ def interval(low: float, high: float, style: Callable[[float], str] = number) ->
     return f"{first.removesuffix('%')}–{second}"
 
 
-def between(low: float, high: float, digits: int = 3) -> str:
-    """Return an interval such as "0.092–0.199"."""
-    if math.isnan(low) or math.isnan(high):
-        return "no interval"
-    joint = " to " if min(low, high) < 0 else "–"
-    return f"{number(low, digits)}{joint}{number(high, digits)}"
-
-
 def in_points(share: float) -> str:
     """Return a share in percentage points, without the unit: 16.1."""
     return number(100 * share, 1)

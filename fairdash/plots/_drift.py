@@ -1,10 +1,11 @@
 """The gaps of a model on two tables, and how they change."""
 
 import math
+from collections.abc import Callable
 
 import pandas as pd
 
-from fairdash._wording import between, change, number
+from fairdash._wording import change, number
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, reasons_of, records
 from fairdash.plots.theme import INK, MUTED, Picture, Spec, value_axis
 
@@ -81,17 +82,22 @@ def plot_gap_changes(
 
 
 def _gap(row: Spec, when: str, in_points: bool) -> str:
-    gap = row[f"gap_{when}"]
-    if math.isnan(gap):
+    if math.isnan(row[f"gap_{when}"]):
         return ""
-    digits, unit = (1, " points") if in_points else (3, "")
-    ends = between(row[f"{when}_low"], row[f"{when}_high"], digits)
-    return f"{row['subgroup']}: {number(gap, digits)}{unit} ({ends})"
+    columns = f"gap_{when}", f"{when}_low", f"{when}_high"
+    return f"{row['subgroup']}: {_estimate(row, columns, in_points, number)}"
 
 
 def _changed(row: Spec, in_points: bool) -> str:
+    return _estimate(row, ("change", "ci_low", "ci_high"), in_points, change)
+
+
+def _estimate(
+    row: Spec,
+    columns: tuple[str, str, str],
+    in_points: bool,
+    style: Callable[[float, int], str],
+) -> str:
     digits, unit = (1, " points") if in_points else (3, "")
-    low, high, size = (
-        change(row[name], digits) for name in ("ci_low", "ci_high", "change")
-    )
-    return f"{size}{unit} ({low} to {high})"
+    value, low, high = (style(row[name], digits) for name in columns)
+    return f"{value}{unit} ({low} to {high})"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import between, gap_size, number
+from fairdash._wording import gap_size, interval, number
 from fairdash.plots._rows import dots, interval_bars, numbers, records, scatter
 from fairdash.plots.theme import (
     INK,
@@ -83,7 +83,8 @@ def plot_ratio_against_di(
 
 def _describe(shown: pd.DataFrame, related: Any) -> str:
     start = f"Mean weight against the gap of {len(shown)} subgroups: correlation "
-    start += f"{number(related.value, 2)} ({between(related.low, related.high, 2)})"
+    ends = interval(related.low, related.high, lambda value: number(value, 2))
+    start += f"{number(related.value, 2)} ({ends or 'no interval'})"
     if shown.empty:
         return f"{start}."
     top = max(records(shown), key=lambda cell: float(cell["mean_ratio"]))

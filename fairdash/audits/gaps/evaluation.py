@@ -120,6 +120,11 @@ def chance_kpi(floor: float, style: Callable[[float], str] = gap_size) -> Kpi:
     )
 
 
+def of_seeds(n_seeds: float) -> str:
+    """Return "one seed" or "mean of 3 seeds"."""
+    return "one seed" if n_seeds == 1 else f"mean of {n_seeds:.0f} seeds"
+
+
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """Return `metrics_by_setting` with readable names: each metric beside its interval.
 

@@ -27,7 +27,12 @@ from fairdash._wording import (
     whole_points,
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.gaps.evaluation import GAP_HELP, MOST_SEEDS, chance_kpi
+from fairdash.audits.gaps.evaluation import (
+    GAP_HELP,
+    MOST_SEEDS,
+    chance_kpi,
+    of_seeds,
+)
 from fairdash.audits.short_verdicts import (
     MOST_WORDS,
     NO_GAP,
@@ -429,10 +434,8 @@ class LocalResult:
         rate = self.measure == "selection_rate"
         about = GAP_HELP if metric == "overall" and rate else None
         if metric == "worst_1" and self.rows != "row":
-            several = self.n_seeds > 1
-            seeds = f"mean of {self.n_seeds} seeds" if several else "one seed"
-            note = " · ".join(filter(None, [note, seeds]))
-            about = _WORST_HELP if several else None
+            note = " · ".join(filter(None, [note, of_seeds(self.n_seeds)]))
+            about = _WORST_HELP if self.n_seeds > 1 else None
         value = self._style(row[metric])
         if self.changes is None:
             return Kpi(label, value, note, help=about)

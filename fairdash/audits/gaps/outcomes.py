@@ -16,6 +16,7 @@ from fairdash.audits.gaps.evaluation import (
     chance_kpi,
     chance_worst,
     metrics_by_setting,
+    of_seeds,
     paired_changes,
     readable,
 )
@@ -104,16 +105,16 @@ class Outcome:
                 if clear and not (idle and better < 0):
                     good = moved["difference"] * better > 0
             note, value = ends or "not estimable", style(self.row[name])
+            if name == "accuracy":
+                note = f"{note} · {of_seeds(self.row['n_seeds'])}"
             about = GAP_HELP if label == "Gap" else None
             cards.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*cards, chance_kpi(self.chance)]
 
 
 def _caption(row: Mapping[Any, Any], *notes: str) -> str:
-    n_seeds = int(row["n_seeds"])
-    seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
-    rows = plural(round(row["n"]), "test row")
-    return " ".join(filter(None, [f"{rows}, {seeds}, 95% intervals.", *notes]))
+    rows = f"{plural(round(row['n']), 'test row')}, {of_seeds(row['n_seeds'])}"
+    return " ".join(filter(None, [f"{rows}, 95% intervals.", *notes]))
 
 
 def outcome(
