@@ -43,7 +43,6 @@ class Arguments:
         return " × ".join(names) if all(isinstance(n, str) for n in names) else ""
 
     def _names(self, value: Any) -> bool:
-        """Tell names of columns from the values of all rows."""
         if self.frame is None or not isinstance(value, list | tuple) or not value:
             return False
         columns = {name for name in self.frame if isinstance(name, str)}

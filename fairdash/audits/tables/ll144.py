@@ -193,7 +193,6 @@ def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
 def _selected(
     frame: pd.DataFrame, question: TableQuestion
 ) -> tuple["pd.Series[bool]", str, str]:
-    """Return who was selected, missing for rows without a decision or a score."""
     decided = TableQuestion(
         groups=(), decision=question.decision, score=question.score, rows=question.rows
     )

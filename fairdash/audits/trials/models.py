@@ -256,7 +256,6 @@ def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
 
 
 def _together(trials: Iterable[tuple[Trained, TrialRecord]]) -> list[Setting]:
-    """Put the finished trials that differ in their seed alone together."""
     alike: dict[tuple[Trained, str], list[TrialRecord]] = {}
     for trained, trial in trials:
         first = trial.params.keys().isdisjoint((planning.INITIALISATION, planning.FOLD))

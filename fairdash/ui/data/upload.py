@@ -139,7 +139,6 @@ def _watch() -> Watch:
 
 
 def _forget(uploaded: UploadedFile) -> None:
-    """Free the bytes of a file, which Streamlit keeps as long as the session lives."""
     context = get_script_run_ctx()
     if context is None:
         return

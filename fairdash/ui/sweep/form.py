@@ -142,7 +142,6 @@ def _run_row(dataset_id: str, spec: SweepSpec, cost: training.ExpectedCost) -> N
 
 
 def _custom() -> grids.GridAxes:
-    """Draw the values of both axes as texts; a ValueError if they are no numbers."""
     with controls(2):
         texts = {
             letter: st.text_input(

@@ -79,7 +79,6 @@ def training_spec(
 
 
 def _alike(grid: MethodGrid, beside: str) -> MethodGrid:
-    """Return a method with the network and the schedule of the one compared with it."""
     usual = CATALOG[beside].settings({}, grid.effort)
     own = CATALOG[grid.method].settings({}, grid.effort) | dict(grid.params)
     params = {n: v for n, v in own.items() if n in usual and v != usual[n]}
