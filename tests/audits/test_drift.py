@@ -95,9 +95,9 @@ def test_the_verdict_names_the_largest_clear_change_with_its_interval(compare):
     by = f"{verb} by {size} points ({sure}) on"
     assert said.startswith(f"In {row['subgroup']}, the gap {by}")
     low, high = (
-        f"{100 * row[end]:+.1f} pt".replace("-", "−") for end in ("ci_low", "ci_high")
+        f"{100 * row[end]:+.1f}".replace("-", "−") for end in ("ci_low", "ci_high")
     )
-    assert f"({low} to {high})" in result.details()
+    assert f"({low} to {high} pt)" in result.details()
     assert f"in {len(beyond)} of 2 subgroups" in result.headline()
     none = inside.assign(ci_low=-1.0, ci_high=1.0)
     whole = result.changes.iloc[:1].assign(ci_low=-0.1, ci_high=0.1)

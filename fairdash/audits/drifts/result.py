@@ -26,7 +26,7 @@ from fairdash.audits.gaps.local import not_estimable
 from fairdash.audits.noisy_groups.certificates import STATUS_WORDS
 from fairdash.audits.short_verdicts import brief
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
-from fairdash.metrics import catalog, intervals
+from fairdash.metrics import catalog, gap_ends, intervals
 
 _CARD = 20  # characters
 _HOW = """
@@ -180,14 +180,9 @@ class DriftResult:
         old, new = row["gap_before"], row["gap_after"]
         verb = "widens" if abs(new) > abs(old) else "narrows"
         verb = "moves" if old * new < 0 else verb
-        ends = sorted(abs(row[end]) for end in ("ci_low", "ci_high"))
-        size, written = number(abs(row["change"])), [number(end) for end in ends]
-        if self._in_points:
-            size, written = (
-                whole_points(row["change"]),
-                [f"{100 * x:.0f}" for x in ends],
-            )
-        sure = " to ".join(written)
+        moved = row["change"]
+        size = whole_points(moved) if self._in_points else number(abs(moved))
+        sure = gap_ends(self.measure, moved, row["ci_low"], row["ci_high"])
         return brief(
             f"{place}, the gap {verb} by {size} ({sure}) on {self.tables[1].name}.",
             accuracy,
@@ -201,14 +196,13 @@ class DriftResult:
         elif not row["estimable"]:
             gaps = f"Gaps cannot be compared: {row['reason']}."
         else:
-            signed = self._signed
-            ends = f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
-            size = signed(row["change"])
+            ends = interval(row["ci_low"], row["ci_high"], self._signed)
+            size = self._signed(row["change"])
             gaps = f"{row['subgroup']}: the gap changes by {size} ({ends})."
         moved = self.changed("accuracy")
         if self.tables[1].y is None:
             return f"{gaps} Without the outcome its accuracy is not known."
-        ends = f"{points(float(moved.low))} to {points(float(moved.high))}"
+        ends = interval(float(moved.low), float(moved.high), points)
         return f"{gaps} Accuracy changes by {ends}."
 
     def kpis(self) -> list[Kpi]:
