@@ -156,6 +156,12 @@ def upload(url, seconds, frame, loaded):
         browser.close()
 
 
+def loop_seconds(pid):
+    """Return the processor time of a process's first thread, which reads and sends."""
+    threads = psutil.Process(pid).threads()
+    return next(t.user_time + t.system_time for t in threads if t.id == pid)
+
+
 async def load(url, run, options, pids):
     waits = {page: [] for page in PAGES}
     options.ready = asyncio.Event()
@@ -165,7 +171,7 @@ async def load(url, run, options, pids):
         for i in range(options.sessions)
     ]
     await asyncio.sleep(options.warm)
-    spent = sum(map(processor_seconds, pids))
+    spent, loop = sum(map(processor_seconds, pids)), loop_seconds(pids[0])
     options.ready.set()
     loaded = []
     if options.crafted:
@@ -175,7 +181,8 @@ async def load(url, run, options, pids):
     await asyncio.gather(*sessions)
     if options.crafted:
         print(f"{len(loaded)} crafted tables loaded meanwhile")
-    return waits, sum(map(processor_seconds, pids)) - spent
+    loop = loop_seconds(pids[0]) - loop
+    return waits, sum(map(processor_seconds, pids)) - spent, loop
 
 
 async def release(url, run, every, over, log):
@@ -312,7 +319,7 @@ def measure(home, run, options):
     try:
         pids = [app.pid]
         with training(Path(home)) if options.training else nullcontext():
-            waits, spent = asyncio.run(load(url, run, options, pids))
+            waits, spent, loop = asyncio.run(load(url, run, options, pids))
         memory = sum(psutil.Process(pid).memory_info().rss for pid in pids)
     finally:
         app.send_signal(signal.SIGINT)
@@ -333,6 +340,7 @@ def measure(home, run, options):
         size = options.received[page] / len(seconds) / 1000
         print(f"{page:40s} {len(seconds):4d} {median:5.0f} {most:5.0f} {size:8.1f}")
     print(f"server's processor time a release: {1000 * spent / n:.0f} ms")
+    print(f"of it reading and sending: {1000 * loop / n:.1f} ms")
     print(f"memory at the end: {memory / 2**20:.0f} MB")
     if options.shares:
         report(shares)
