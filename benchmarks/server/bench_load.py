@@ -28,6 +28,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
@@ -66,7 +67,7 @@ class Session:
         self.widget = self.fragment = None
         self.options = []  # of the widget
         self.kept = set()  # digests of long messages
-        self.received = 0  # bytes
+        self.received = Counter()  # bytes, by kind of message or element
 
     async def ask(self, *, change=None):
         """Run the page, or after a change its fragment; return the seconds it took."""
@@ -85,9 +86,10 @@ class Session:
         await self.socket.send(message.SerializeToString())
         while True:
             data = await self.socket.recv()
-            self.received += len(data)
             answer = ForwardMsg.FromString(data)
             kind = answer.WhichOneof("type")
+            element = answer.delta.new_element.WhichOneof("type")
+            self.received[element or kind] += len(data)
             if answer.metadata.cacheable:
                 self.kept.add(answer.hash)
             if kind == "delta":
@@ -123,7 +125,7 @@ async def read(url, page, run, options, start, waits):
         await asyncio.wait_for(session.ask(), PATIENCE)
         await options.ready.wait()
         await asyncio.sleep(options.every * rng.random())
-        before = session.received
+        before = session.received.copy()
         end = time.perf_counter() + options.seconds
         while time.perf_counter() < end:
             change = int(rng.integers(N_MEASURES))
@@ -131,7 +133,7 @@ async def read(url, page, run, options, start, waits):
                 change = str(1 + int(rng.integers(200)))  # after the plain model
             waits[page].append(await session.ask(change=change))
             await asyncio.sleep(max(0.0, options.every - waits[page][-1]))
-        options.received[page] += session.received - before
+        options.received[page] += session.received - before  # all counts grow
 
 
 def upload(url, seconds, frame, loaded):
@@ -165,7 +167,7 @@ def loop_seconds(pid):
 async def load(url, run, options, pids):
     waits = {page: [] for page in PAGES}
     options.ready = asyncio.Event()
-    options.received = dict.fromkeys(PAGES, 0)
+    options.received = {page: Counter() for page in PAGES}
     sessions = [
         asyncio.create_task(read(url, PAGES[i % 2], run, options, i, waits))
         for i in range(options.sessions)
@@ -337,8 +339,11 @@ def measure(home, run, options):
     print("ms from release to the end of the script   n   p50   p95  kB received")
     for page, seconds in waits.items():
         median, most = 1000 * np.quantile(seconds, [0.5, 0.95])
-        size = options.received[page] / len(seconds) / 1000
+        sizes = options.received[page]
+        size = sizes.total() / len(seconds) / 1000
         print(f"{page:40s} {len(seconds):4d} {median:5.0f} {most:5.0f} {size:8.1f}")
+        for kind, n_bytes in sizes.most_common(3):
+            print(f"  of it {kind} {n_bytes / sizes.total():.0%}")
     print(f"server's processor time a release: {1000 * spent / n:.0f} ms")
     print(f"of it reading and sending: {1000 * loop / n:.1f} ms")
     print(f"memory at the end: {memory / 2**20:.0f} MB")
