@@ -18,6 +18,7 @@ the most accurate model on validation rows is taken whose gap over all rows is w
 .05: on validation rows, and on training and validation rows.
 
     python benchmarks/choice.py loans adult --tables 20 --data FOLDER --out RESULTS
+    python benchmarks/choice.py loans adult --stored --out RESULTS
 
 A table that RESULTS holds is not trained again. FOLDER has the public tables. Last
 comes the table of docs/measured/sweeps.md: the rule before against the rule now.
@@ -32,6 +33,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
 from fairdash.datasets import (
@@ -266,20 +268,49 @@ def by_rule(every, figure):
     return every.set_index(["table", "rule"])[figure].unstack("rule")  # noqa: PD010
 
 
-def line(name, method, given_up, every):
-    """Return a row of the table that holds populations to each other."""
+def differences(every):
+    """Return the differences by table that populations are held to each other in."""
     gaps, right = by_rule(every, "gap"), by_rule(every, "accuracy")
-    apart = [gaps[rule] - gaps["validation"] for rule in ("rms", "best")]
-    apart.append(right["rms"] - right["validation"])
-    cells = [
-        name,
-        CATALOG[method].label,
-        len(gaps),
-        f"{given_up:g}",
-        f"{gaps['validation'].mean():.3f}",
-        *map(paired, apart),
-    ]
-    return f"| {' | '.join(map(str, cells))} |"
+    return {
+        "gap before": gaps["validation"],
+        "now minus": gaps["rms"] - gaps["validation"],
+        "best minus": gaps["best"] - gaps["validation"],
+        "accuracy, now minus": right["rms"] - right["validation"],
+    }
+
+
+def stratified(by_population):
+    """Return the mean of populations' means with its 95 % interval (Welch)."""
+    k = len(by_population)
+    mean = np.mean([values.mean() for values in by_population])
+    parts = np.array([values.var() / len(values) / k**2 for values in by_population])
+    free = np.array([len(values) - 1 for values in by_population])
+    half = np.sqrt(parts.sum()) * student.ppf(
+        0.975, parts.sum() ** 2 / (parts**2 / free).sum()
+    )
+    return f"{mean:+.3f} ({mean - half:+.3f} to {mean + half:+.3f})"
+
+
+def compare(found):
+    """Print populations side by side, by accuracy given up, and all alike.
+
+    ``found`` has what `differences` returns by (population, method, given up).
+    """
+    names = ("gap before", "now minus", "best minus", "accuracy, now minus")
+    print(f"\n|population|method|given up|tables|{'|'.join(names)}|\n{'|---' * 8}|")
+    for (name, method, given_up), values in found.items():
+        before, *apart = (values[column] for column in names)
+        cells = [name, method, f"{given_up:g}", len(before), f"{before.mean():.3f}"]
+        print(f"|{'|'.join(map(str, [*cells, *map(paired, apart)]))}|")
+    for method, given_up in dict.fromkeys(key[1:] for key in found):
+        alike = [v for key, v in found.items() if key[1:] == (method, given_up)]
+        if len(alike) < 2:
+            continue
+        n, before = sum(len(v[names[0]]) for v in alike), [v[names[0]] for v in alike]
+        cells = ["all alike", method, f"{given_up:g}", n]
+        cells.append(f"{np.mean([values.mean() for values in before]):.3f}")
+        apart = [stratified([values[name] for values in alike]) for name in names[1:]]
+        print(f"|{'|'.join(map(str, [*cells, *apart]))}|")
 
 
 def main():
@@ -287,34 +318,32 @@ def main():
     parser.add_argument("populations", nargs="+")
     parser.add_argument("--methods", nargs="+", default=["adversarial", "road"])
     parser.add_argument("--tables", type=int, default=20)
+    parser.add_argument("--stored", action="store_true", help="train none")
     parser.add_argument("--data", type=Path, help="folder of the public tables")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
-    lines = []
+    found = {}
     for name, method in product(options.populations, options.methods):
         parts = []
         for table in range(options.tables):
             path = options.out / f"choice-{name}-{method}-{table}.npz"
+            if options.stored and not path.exists():
+                break
             if not path.exists():
                 began = time.process_time()
-                found = train(name, FIRST_SEED + table, options.data, method)
-                np.savez_compressed(path, **found)
+                counts = train(name, FIRST_SEED + table, options.data, method)
+                np.savez_compressed(path, **counts)
                 seconds = time.process_time() - began
                 print(f"{name} {method} {table}: {seconds:.0f} s", flush=True)
             with np.load(path) as stored:
                 parts.append(choices(dict(stored)).assign(table=table))
         every = pd.concat(parts, ignore_index=True)
         report(name, method, every)
-        lines += [
-            line(name, method, given_up, rows)
-            for given_up, rows in every.groupby("given_up")
-        ]
-    head = ["population", "method", "tables", "given up", "gap before", "now minus"]
-    head += ["best minus", "accuracy, now minus"]
-    print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
-    print("\n".join(lines))
+        for given_up, rows in every.groupby("given_up"):
+            found[name, CATALOG[method].label, given_up] = differences(rows)
+    compare(found)
 
 
 if __name__ == "__main__":
