@@ -119,9 +119,8 @@ def certified_words(
     choice: CertifiedChoice, limits: Mapping[str, float], confidence: float = 0.95
 ) -> str:
     """Return the sentence on what was certified, or what it would take."""
-    parts = [
-        f"{LIMITED[name].capitalize()} ≤ {value:g}" for name, value in limits.items()
-    ]
+    names = {**LIMITED, "false_positive_rate_difference": "false positive gap"}
+    parts = [f"{names[key].capitalize()} ≤ {value:g}" for key, value in limits.items()]
     promise = " and ".join(parts)
     if choice.model is not None:
         return (

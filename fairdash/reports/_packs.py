@@ -123,9 +123,15 @@ def ll144_pack(
 ) -> Report:
     """Return the impact ratios that New York City's Local Law 144 asks for.
 
-    Raises ValueError as `fairdash.audits.tables.bias_audit`.
+    Without columns of groups the table holds published counts, and what was printed is
+    checked. Raises ValueError as `fairdash.audits.tables.bias_audit`.
     """
-    audit = tables.bias_audit(frame, question)
+    published = not question.groups
+    audit = (
+        tables.published_audit(frame)
+        if published
+        else tables.bias_audit(frame, question)
+    )
     scoring = audit.kind == "scoring"
     other = (
         {"selected": "Rows above the median", "rate": "Scoring rate"} if scoring else {}
@@ -134,6 +140,9 @@ def ll144_pack(
         _table(name, table, _LL144 | other, audit.words(name))
         for name, table in audit.tables.items()
     ]
+    if published:
+        wrong = " ".join(tables.inconsistencies(frame))
+        blocks.append(Words(wrong or "Every printed number follows from the counts."))
     ratios = Section("ratios", "Impact ratios", [*blocks, Words(_LL144_HOW)])
     facts = (source.name, f"{audit.rows:,} people", audit.excluded, source.date)
     about = _source(source, audit.excluded, _LL144_RULES)

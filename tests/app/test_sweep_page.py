@@ -208,6 +208,11 @@ def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
     button(page, "Show it").click().run()
     shown = sweeps.finished_sweep(ui.store(), run_id).ids[int(choice.model)]
     assert page.query_params["model"] == shown
+    policy = b"{groups: [g], limits: [{measure: false_positive_rate, at_most: 0.7}]}"
+    page.file_uploader(key="certified policy").upload("p.yaml", policy, "text/yaml")
+    page.run()
+    assert not page.exception
+    assert "False positive gap ≤ 0.7 on new rows like these" in words(page)
 
 
 def _numbers_of(values):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairdash.audits.tables import inconsistencies, published_audit
 from fairdash.audits.tables.counting import TableQuestion
 from fairdash.audits.tables.ll144 import Unknown, bias_audit, impact_table, ratio_bounds
 
@@ -74,6 +75,26 @@ def test_an_auditors_published_sample(published, rates, ratios):
     table = impact_table(counts(**published))
     assert (100 * table["rate"]).round(1).tolist() == rates
     assert table["ratio"].round(2).tolist() == ratios
+
+
+def test_published_counts_are_held_against_what_was_printed():
+    """Dover by race, https://perma.cc/C4E7-XP63, in the data of Gerchick et al."""
+    published = counts(
+        Hispanic=(65, 4),
+        White=(379, 18),
+        Black=(130, 12),
+        Pacific=(23, 3),
+        Asian=(95, 7),
+    ).assign(ratio=[0.4718, 0.3641, 0.7077, 1.0, 0.5649])
+    assert inconsistencies(published, digits=4) == []
+    wrong = published.assign(ratio=[0.47, 0.41, 0.71, 1.0, 0.56])
+    words = "The ratio of White is printed as 0.41; its counts give 0.36."
+    assert inconsistencies(wrong) == [words]
+    known = published_audit(pd.concat([published, counts(Unknown=(10, 2))]))
+    assert known.unknown["category"] == (10, 2)
+    assert known.tables["category"]["ratio"].round(4).tolist() == [*published["ratio"]]
+    with pytest.raises(ValueError, match="whole numbers"):
+        published_audit(published.assign(n=0.5))
 
 
 def test_random_tables_are_those_of_a_computation_in_fractions():

@@ -120,6 +120,11 @@ def test_a_pack_of_local_law_144_holds_ratios_bounds_and_unknown_people(file, tm
     text = (tmp_path / "pack.md").read_text()
     assert "Scoring rate" in text
     assert "not legal advice" in text
+    (tmp_path / "counts.csv").write_text(
+        "category,n,selected,ratio\na,90,45,1\nb,90,9,.4"
+    )
+    call(tmp_path / "counts.csv", "--pack", "ll144", "--out", tmp_path / "counts.md")
+    assert "0.4; its counts give 0.20" in (tmp_path / "counts.md").read_text()
 
 
 def test_packs_of_a_run_search_its_models_and_list_annex_iv(swept, tmp_path):

@@ -10,7 +10,11 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
     from fairdash.audits.tables.limits import PolicyCheck, check_policy
-    from fairdash.audits.tables.ll144 import bias_audit
+    from fairdash.audits.tables.ll144 import (
+        bias_audit,
+        inconsistencies,
+        published_audit,
+    )
     from fairdash.audits.tables.memberships import (
         MembershipAudit,
         audit_memberships,

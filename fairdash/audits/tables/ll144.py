@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of, value_labels
 from fairdash.audits.tables.counting import TableQuestion, count_rows, named_value
-from fairdash.metrics import intervals
+from fairdash.metrics import counting, intervals
 
 SMALL = 0.02  # share of the data below which a category may be excluded
 CROSSED = " × "
@@ -188,6 +188,61 @@ def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
         counts = counts.rename_axis("category").reset_index()
         tables[name] = impact_table(counts, unknown[name])
     return BiasAudit(tables, unknown, kind, int(rows.sum()), excluded)
+
+
+def published_audit(counts: pd.DataFrame) -> BiasAudit:
+    """Return the impact table of counts that an audit published.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        category, n and selected; a category "unknown" is of people who may belong to
+        any other.
+
+    Raises
+    ------
+    ValueError
+        When a column is missing, or a count is no whole number or cannot be.
+    """
+    for name in ("category", "n", "selected"):
+        check_one_of("column", name, list(map(str, counts)))
+    table = counts[["category"]].astype(str)
+    for name in ("n", "selected"):
+        number = counting.finite_numbers(name, counts[name])
+        if (number % 1).any():
+            raise ValueError(f"Column {name!r} must hold whole numbers.")
+        table[name] = number.astype(np.int64)
+    missing = table["category"].str.lower() == "unknown"
+    people = table.loc[missing, ["n", "selected"]].sum()
+    unknown = {"category": Unknown(int(people["n"]), int(people["selected"]))}
+    impact = impact_table(table[~missing], unknown["category"])
+    n = int(table["n"].sum())
+    return BiasAudit({"category": impact}, unknown, "selection", n, "counts as given")
+
+
+def inconsistencies(published: pd.DataFrame, *, digits: int = 2) -> list[str]:
+    """Return where published rates and ratios do not follow from published counts.
+
+    Parameters
+    ----------
+    published : DataFrame
+        As of `published_audit`, and any of rate and ratio as they were printed. The
+        largest rate is that of the categories with a printed ratio.
+    digits : int, default=2
+        Decimals of the printed numbers; half a unit of the last one is allowed.
+    """
+    counted = published[published["n"] > 0]
+    rate = counted["selected"] / counted["n"]
+    named = counted["ratio"].notna() if "ratio" in counted else rate.notna()
+    right = {"rate": rate, "ratio": rate / rate[named].max()}
+    allowed = 0.5 * 10.0**-digits + 1e-9
+    words = []
+    for name in [name for name in right if name in counted]:
+        wrong = (counted[name] - right[name]).abs() > allowed
+        for at, row in counted[wrong].iterrows():
+            printed = f"The {name} of {row['category']} is printed as {row[name]:g}"
+            words.append(f"{printed}; its counts give {right[name][at]:.{digits}f}.")
+    return words
 
 
 def _selected(

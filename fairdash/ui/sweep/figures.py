@@ -7,7 +7,7 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.audits import StoredSweep, choices, trials
+from fairdash.audits import StoredSweep, choices, tables, trials
 from fairdash.sweep import PARITY, choose_certified
 from fairdash.ui.selection import bound
 from fairdash.ui.sweep.controls import Controls, go, go_to_mark
@@ -67,21 +67,18 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
 
 
 def certify(sweep: StoredSweep, state: Controls) -> None:
-    """Draw the model that keeps two limits for certain, and lead to it."""
+    """Draw the model that keeps all limits for certain, and lead to it."""
     place = more(
         "Certify", icon=":material/verified:", key="certify", on_change="rerun"
     )
     if not place.open:
         return  # a certificate of hundreds of models takes seconds
     with place:
-        di = _limit("Gap at most", "most_di", state.limit)
-        worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
-        limits = {PARITY: di, _WORST: worst}
-        testable = {name: value for name, value in limits.items() if 0 < value < 1}
-        if not testable:
-            st.markdown("A limit between 0 and 1 can be certified.")
-            return
         try:
+            testable = _asked_limits(state)
+            if not testable:
+                st.markdown("A limit between 0 and 1 can be certified.")
+                return
             choice = sweep.once(
                 lambda: choose_certified(sweep, limits=testable),
                 "certified",
@@ -97,6 +94,22 @@ def certify(sweep: StoredSweep, state: Controls) -> None:
         )
         if choice.model is not None:
             st.button("Show it", on_click=go, args=(sweep, int(choice.model)))
+
+
+def _asked_limits(state: Controls) -> dict[str, float]:
+    """Draw both limits, or a file of a policy in their place; ValueError names it."""
+    sent = st.file_uploader(
+        "Limits of a policy (YAML)",
+        type=["yaml", "yml"],
+        max_upload_size=1,
+        key="certified policy",
+    )
+    if sent is not None:
+        return tables.Policy.parse(sent.getvalue(), sent.name).certifiable()
+    di = _limit("Gap at most", "most_di", state.limit)
+    worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
+    limits = {PARITY: di, _WORST: worst}
+    return {name: value for name, value in limits.items() if 0 < value < 1}
 
 
 def _limit(label: str, field: str, default: float) -> float:
