@@ -1,6 +1,6 @@
-"""Which published bias audits print ratios that do not follow from their counts?
+"""Published bias audits whose printed ratios do not follow from their counts.
 
-FILE is audits/audits_full.csv of github.com/aclu-national/auditing-the-audits-facct-2025,
+FILE is audits/audits_full.csv of aclu-national/auditing-the-audits-facct-2025, GitHub,
 the data of Gerchick et al., Auditing the audits (FAccT 2025). Tables are read that have
 whole counts of two categories or more, and two printed ratios.
 
