@@ -22,8 +22,6 @@ METHODS = (
     linear.LOGISTIC,
     plain.GRADIENT_BOOSTING,
     plain.FOREST,
-    plain.NEIGHBOURS,
-    zhang.WIDE_NETWORK,
     estimators.UNCONSTRAINED,
     road.METHOD,
     zhang.METHOD,

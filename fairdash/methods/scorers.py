@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.neighbors import KNeighborsClassifier
 
 from fairdash.methods.log_loss.truncation import TruncatedLogistic
 
@@ -383,31 +381,6 @@ class Recalibrated:
         return cls(base, own.pop("n_groups"), Forest.from_arrays(own))
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbours(_Stored):
-    """Training rows, whose outcomes are averaged over the nearest.
-
-    Parameters
-    ----------
-    rows : ndarray of float32 of shape (n_train, n_features)
-    outcomes : ndarray of int8 of shape (n_train,)
-    n_neighbours : ndarray of int64 of shape (1,)
-    """
-
-    rows: NDArray[np.float32]
-    outcomes: NDArray[np.int8]
-    n_neighbours: NDArray[np.int64]
-
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
-        """Return the share of positive outcomes among the nearest training rows."""
-        return self._model.predict_proba(np.asarray(X, np.float64))[:, 1]
-
-    @cached_property
-    def _model(self) -> KNeighborsClassifier:
-        rows = np.asarray(self.rows, np.float64)
-        return KNeighborsClassifier(int(self.n_neighbours[0])).fit(rows, self.outcomes)
-
-
 def _base_of(arrays: Arrays, own: Mapping[str, Any]) -> Scorer:
     """Return the base model whose arrays stand beside those of its correction."""
     rest = {n.removeprefix(_BASE): v for n, v in arrays.items() if n not in own}
@@ -438,7 +411,6 @@ _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
     "n_groups": Recalibrated,
     "baseline": Boosted,
     "roots": Forest,
-    "n_neighbours": Neighbours,
     "coefficients": Linear,
     "constant": Constant,
 }

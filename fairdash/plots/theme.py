@@ -48,8 +48,6 @@ METHODS = {
     # and other plain models that of the unconstrained network
     "forest": ("#000005", "triangle-up"),
     "gradient_boosting": ("#000005", "circle"),
-    "neighbours": ("#000005", "diamond"),
-    "wide_network": ("#000005", "square-dot"),
     # models of the reader's own, in the order they came
     "own scores": ("#000010", "octagon"),
     "own scores 2": ("#000009", "octagon"),

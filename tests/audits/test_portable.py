@@ -20,7 +20,6 @@ KINDS = {
     "hardt": {},
     "noisy_ideal": {"n_rounds": 3},
     "forest": {"n_estimators": 3},
-    "neighbours": {},
 }
 
 

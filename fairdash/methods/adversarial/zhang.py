@@ -21,7 +21,6 @@ from fairdash.methods.params import (
     FAIRNESS_WEIGHT,
     FAST,
     PAPER,
-    PREDICTOR,
     layers,
     steps,
 )
@@ -62,12 +61,6 @@ class Unconstrained(StackedClassifier):
     _ignores_groups = True
 
 
-class WideNetwork(Unconstrained):
-    """One hidden layer of 128, trained as :class:`Unconstrained` is."""
-
-    predictor_layers: str | Sequence[int] = vary(PREDICTOR, default=(128,), label="")
-
-
 UNCONSTRAINED = Method.of(
     Unconstrained,
     key="unconstrained",
@@ -75,15 +68,6 @@ UNCONSTRAINED = Method.of(
     title="Network without a fairness term",
     summary="Minimises the prediction loss alone: what the others are held to.",
     source="Grari et al., On the fairness ROAD (ICLR 2024), section 5, λ = 0",
-    efforts={"fast": FAST, "paper": PAPER},
-)
-WIDE_NETWORK = Method.of(
-    WideNetwork,
-    key="wide_network",
-    label="Network of 128",
-    title="Network with one hidden layer of 128",
-    summary="The unconstrained network with one wide layer.",
-    source="Base model of Alabdulmohsin and Lucic (NeurIPS 2021)",
     efforts={"fast": FAST, "paper": PAPER},
 )
 

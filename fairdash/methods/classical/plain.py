@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import log_loss
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairdash._validation import check_positive
@@ -32,7 +31,7 @@ from fairdash.methods.classical.bases import (
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.params import NO_RANDOM_STATE, RANDOM_STATE, RIDGE, at_least_two
-from fairdash.methods.scorers import Linear, Neighbours, Network
+from fairdash.methods.scorers import Linear, Network
 
 Codes = NDArray[np.int64]
 
@@ -249,29 +248,6 @@ class GradientBoosting(PlainClassifier):
         return row_checks("gradient_boosting")
 
 
-class NearestNeighbours(OneByOne, OneModel):
-    """Share of positive outcomes among the nearest rows, by scikit-learn."""
-
-    _ignores_groups = True
-    _no_weights = "every neighbour has one vote"
-
-    n_neighbors: int = param(
-        10,
-        "Neighbours",
-        high=100,
-        help="More: smoother scores.",
-        doc="Of fewer training rows all are neighbours.",
-    )
-
-    def _learn(self, rows: TrainingRows) -> Float:
-        k = min(self.n_neighbors, len(rows.target))
-        self.model_ = KNeighborsClassifier(k).fit(rows.X, rows.target)
-        self.network_ = Neighbours(
-            rows.X.astype(np.float32), rows.target.astype(np.int8), np.array([k])
-        )
-        return self.predict_proba(rows.X)[:, 1]
-
-
 GRADIENT_BOOSTING = Method.of(
     GradientBoosting,
     key="gradient_boosting",
@@ -287,13 +263,5 @@ FOREST = Method.of(
     label="Random forest",
     title="Random forest of depth 10",
     summary="Trees that each see some rows and features; no fairness term.",
-    source="Base model of Alabdulmohsin and Lucic (NeurIPS 2021), by scikit-learn",
-)
-NEIGHBOURS = Method.of(
-    NearestNeighbours,
-    key="neighbours",
-    label="Nearest neighbours",
-    title="Ten nearest neighbours",
-    summary="The share of positive outcomes among the most similar training rows.",
     source="Base model of Alabdulmohsin and Lucic (NeurIPS 2021), by scikit-learn",
 )
