@@ -125,9 +125,6 @@ def _change_of(means: _GroupMeans, confidence: float) -> Interval:
     value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
     if np.isnan(value):
         return Interval(*np.full(3, np.nan))
-    moved = np.einsum("gigj,i,j->g", covariance, _MOVED, _MOVED)
-    if np.allclose(mean[:, 0], mean[:, 1], atol=1e-12) and moved.max() < 1e-16:
-        return Interval(*np.zeros(3))  # no decision changed
     if _too_few(means).any():
         return Interval(value, *np.full(2, np.nan))
     # two more, decided 1 before and 1 after: few changed decisions understate theirs
