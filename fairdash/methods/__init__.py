@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from fairdash.methods.adversarial.fad import CUMA, FAD
     from fairdash.methods.adversarial.road import BROAD, ROAD
     from fairdash.methods.adversarial.zhang import AdversarialDebiasing, Unconstrained
+    from fairdash.methods.base import Weighted
     from fairdash.methods.catalog import CATALOG
-    from fairdash.methods.classical.plain import Weighted
     from fairdash.methods.declare import Effort, Method, Param, param
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
     from fairdash.methods.log_loss.fair_log_loss import FairLogLoss

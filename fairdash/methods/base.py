@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
@@ -76,6 +77,13 @@ class Samples(NamedTuple):
     sample_weight: ArrayLike | None = None
 
 
+@dataclass(slots=True)
+class GroupTags(Tags):
+    """Tags of scikit-learn, and whether ``fit`` needs ``sensitive_features``."""
+
+    needs_groups: bool = True
+
+
 class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     """Classifier of two classes with declared parameters and a history of its fit.
 
@@ -101,7 +109,8 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        return tags
+        own = {one.name: getattr(tags, one.name) for one in fields(tags)}
+        return GroupTags(**own, needs_groups=not self._ignores_groups)
 
     def _training_rows(self, samples: Samples, **checks: Any) -> TrainingRows:
         """Check rows by ``checks`` of scikit-learn; keep their classes and groups."""
@@ -155,7 +164,7 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     def _fit(self, samples: Samples) -> None: ...
 
 
-class WeightedClassifier(BinaryClassifier):
+class Weighted(BinaryClassifier):
     """Binary classifier whose ``fit`` takes ``sample_weight``."""
 
     _no_weights = ""
@@ -295,7 +304,10 @@ class GroupedClassifier(BinaryClassifier):
 
     def predict_proba(self, X: ArrayLike, *, sensitive_features: ArrayLike) -> Float:
         """Return the probability of each class, one column per class."""
-        positive = self._positive(*self._check_rows(X, sensitive_features))
+        check_is_fitted(self)
+        rows = self._rows(X)
+        group = known_groups(sensitive_features, self.groups_, rows)
+        positive = self._positive(rows, group)
         return np.column_stack([1 - positive, positive])
 
     def decision_function(
@@ -309,13 +321,6 @@ class GroupedClassifier(BinaryClassifier):
         """Return the more probable class of each sample."""
         positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
         return self.classes_[(positive > 0.5).astype(int)]
-
-    def _check_rows(
-        self, X: ArrayLike, sensitive_features: ArrayLike
-    ) -> tuple[Any, NDArray[np.int64]]:
-        check_is_fitted(self)
-        rows = self._rows(X)
-        return rows, known_groups(sensitive_features, self.groups_, rows)
 
     def _rows(self, X: ArrayLike) -> Any:
         return validate_data(self, X, dtype=np.float64, reset=False)

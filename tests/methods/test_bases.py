@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from fairdash.methods import CATALOG, ROAD, FairLogLoss, scorer_of
@@ -42,12 +43,7 @@ def known(cls, groups):
 
 
 @pytest.mark.parametrize(
-    "cls, name",
-    [
-        (Reductions, "logistic"),
-        (GridReductions, "gradient_boosting"),
-        (HardtLogistic, "forest"),
-    ],
+    "cls, name", [*zip(FEW, ["logistic", "gradient_boosting", "forest"], strict=True)]
 )
 def test_a_named_base_model_is_stored_as_arrays_that_predict_the_same(cls, name, rows):
     X, y, groups = rows
@@ -180,7 +176,9 @@ def test_groups_reach_a_search_that_predicts_with_them(rows):
     assert search.best_score_ > 0.6
     assert (scores["test_score"] > 0.6).all()
     for method in CATALOG.values():
-        asked = method.estimator_class()().get_metadata_routing()
+        model = method.estimator_class()()
+        asked = model.get_metadata_routing()
+        assert get_tags(model).needs_groups == (not model._ignores_groups)
         assert asked.fit.requests["sensitive_features"]
         assert ("sensitive_features" in asked.score.requests) == method.needs_groups
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from fairdash._validation import value_label
-from fairdash.methods.base import Float, GroupedClassifier, TrainingRows
+from fairdash.methods.base import Float, GroupedClassifier, TrainingRows, Weighted
 from fairdash.methods.classical.bases import fit_base, stored
-from fairdash.methods.classical.plain import CarriesBase, Codes, Weighted
+from fairdash.methods.classical.plain import CarriesBase, Codes
 from fairdash.methods.declare import Method
 from fairdash.methods.params import CLASSIC_CONSTRAINT
 from fairdash.methods.scorers import GroupThresholds

@@ -5,14 +5,13 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
 from fairdash._validation import check_positive
-from fairdash.methods.base import Float, TrainingRows
+from fairdash.methods.base import Float, TrainingRows, Weighted
 from fairdash.methods.classical.bases import ITERATIONS, fit_base, ridge_logistic
 from fairdash.methods.classical.plain import (
     CarriesBase,
     Codes,
     LinearBaseline,
     OneModel,
-    Weighted,
 )
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.params import RIDGE

@@ -9,9 +9,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeRegressor
 
 from fairdash._validation import check_positive
-from fairdash.methods.base import Float, GroupedClassifier, TrainingRows
+from fairdash.methods.base import Float, GroupedClassifier, TrainingRows, Weighted
 from fairdash.methods.classical.bases import fit_base, joined_trees, row_checks, stored
-from fairdash.methods.classical.plain import CarriesBase, Codes, Weighted
+from fairdash.methods.classical.plain import CarriesBase, Codes
 from fairdash.methods.declare import Method, param
 from fairdash.methods.scorers import EXTREME, Recalibrated, audited_rows
 

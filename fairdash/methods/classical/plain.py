@@ -19,7 +19,7 @@ from fairdash.methods.base import (
     NetworkClassifier,
     Samples,
     TrainingRows,
-    WeightedClassifier,
+    Weighted,
 )
 from fairdash.methods.classical.bases import (
     ESTIMATOR,
@@ -81,10 +81,6 @@ class OneByOne(BinaryClassifier):
     def _learn(self, rows: TrainingRows) -> Float: ...
 
 
-class Weighted(WeightedClassifier, OneByOne):
-    """Classifier whose ``fit`` takes ``sample_weight``."""
-
-
 class CarriesBase(OneByOne):
     """Classifier that trains base models: see `fairdash.methods.classical.bases`."""
 
@@ -104,7 +100,7 @@ class CarriesBase(OneByOne):
         return row_checks(self.estimator)
 
 
-class LinearBaseline(Weighted, NetworkClassifier):
+class LinearBaseline(Weighted, OneByOne, NetworkClassifier):
     """Linear classifier that a subclass's ``_solve`` finds."""
 
     def _rows(self, X: ArrayLike) -> Any:  # as networks read them
@@ -156,7 +152,7 @@ class OneModel(NetworkClassifier):
         return self.predict_proba(rows.X)[:, 1]
 
 
-class PlainClassifier(Weighted, OneModel):
+class PlainClassifier(Weighted, OneByOne, OneModel):
     """A classifier of scikit-learn that knows nothing of groups; made in ``_model``."""
 
     _ignores_groups = True

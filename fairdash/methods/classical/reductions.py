@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.methods.base import Float, MixtureClassifier, TrainingRows
+from fairdash.methods.base import Float, MixtureClassifier, TrainingRows, Weighted
 from fairdash.methods.classical.bases import fit_base, stored
-from fairdash.methods.classical.plain import CarriesBase, OneModel, Weighted
+from fairdash.methods.classical.plain import CarriesBase, OneModel
 from fairdash.methods.classical.weighted_moments import WeightedParity, weighted
 from fairdash.methods.declare import Method, param
 from fairdash.methods.lazy import reductions

@@ -15,7 +15,7 @@ from fairdash.methods.base import (
     GroupedClassifier,
     ManyClassifier,
     Samples,
-    WeightedClassifier,
+    Weighted,
     alike,
 )
 from fairdash.methods.declare import Method, param, vary
@@ -31,7 +31,7 @@ from fairdash.methods.params import CLASSIC_CONSTRAINT, NO_RANDOM_STATE, RIDGE
 ACCEPTED = 1e-6  # residual above which a fit warns
 
 
-class FairLogLoss(WeightedClassifier, ManyClassifier, GroupedClassifier):
+class FairLogLoss(Weighted, ManyClassifier, GroupedClassifier):
     r"""Fair log-loss: the robust predictor under a constraint on its probabilities.
 
     A predictor P that meets the constraint plays against a Q that must match the

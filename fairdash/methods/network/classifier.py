@@ -16,7 +16,7 @@ from fairdash.methods.base import (
     ManyClassifier,
     NetworkClassifier,
     Samples,
-    WeightedClassifier,
+    Weighted,
     alike,
 )
 from fairdash.methods.lazy import torch
@@ -62,7 +62,7 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-class StackedClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):
+class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
     """Network classifier of which many settings train at once.
 
     On a CPU a model has the same bits whatever it trains beside: products, losses and

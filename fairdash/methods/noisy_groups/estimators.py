@@ -15,7 +15,7 @@ from fairdash.methods.base import (
     NetworkClassifier,
     Samples,
     TrainingRows,
-    WeightedClassifier,
+    Weighted,
     alike,
 )
 from fairdash.methods.declare import Effort, Method, Scalar, param, vary
@@ -51,7 +51,7 @@ EFFORTS: dict[Effort, dict[str, Scalar]] = {
 }
 
 
-class NoisyGroupsClassifier(WeightedClassifier, ManyClassifier, NetworkClassifier):
+class NoisyGroupsClassifier(Weighted, ManyClassifier, NetworkClassifier):
     """Linear classifier under constraints on groups that are known with noise."""
 
     constraints: str = vary(
