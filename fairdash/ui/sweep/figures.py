@@ -97,17 +97,17 @@ def certify(sweep: StoredSweep, state: Controls) -> None:
 
 
 def _asked_limits(state: Controls) -> dict[str, float]:
-    """Draw both limits, or a file of a policy in their place; ValueError names it."""
+    """Draw both limits, and a policy that takes their place; ValueError names it."""
+    di = _limit("Gap at most", "most_di", state.limit)
+    worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
     sent = st.file_uploader(
-        "Limits of a policy (YAML)",
+        "In their place: the limits of a policy (YAML)",
         type=["yaml", "yml"],
         max_upload_size=1,
         key="certified policy",
     )
     if sent is not None:
         return tables.Policy.parse(sent.getvalue(), sent.name).certifiable()
-    di = _limit("Gap at most", "most_di", state.limit)
-    worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
     limits = {PARITY: di, _WORST: worst}
     return {name: value for name, value in limits.items() if 0 < value < 1}
 
