@@ -83,6 +83,8 @@ def train(seed):
 
 def interval(values):
     """Return a mean with its 95 % interval."""
+    if len(values) < 2:
+        return f"{values.mean():.3f}"
     low, high = ttest_1samp(values, 0).confidence_interval()
     return f"{values.mean():.3f} ({low:.3f} to {high:.3f})"
 
@@ -112,6 +114,11 @@ def main():
     )
     apart = wide.sub(wide["large"], axis=0).drop(columns="large")
     print(apart.groupby(level=[0, 1]).agg(interval).to_string())
+    print("the same, mean of all λ")
+    weighted = wide[wide.index.get_level_values("fairness_weight") > 0]
+    by_seed = weighted.groupby(["method", "seed"]).mean()
+    by_seed = by_seed.sub(by_seed["large"], axis=0).assign(large=by_seed["large"])
+    print(by_seed.groupby("method").agg(interval).to_string())
 
 
 if __name__ == "__main__":
