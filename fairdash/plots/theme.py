@@ -7,8 +7,10 @@ margins, fonts and axis titles, so ``finish`` sets these on the figure itself.
 """
 
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -22,57 +24,9 @@ Spec = dict[str, Any]  # a piece of a Plotly figure, as plain JSON
 Theme = Literal["light", "dark"]
 
 GROUPS = ("#000001", "#000002", "#000003", "#000004")
-METHODS = {
-    "unconstrained": ("#000005", "square"),
-    "adversarial": ("#000006", "triangle-up"),
-    "fad": ("#000006", "triangle-down"),
-    "cuma": ("#000006", "star-triangle-up"),
-    "broad": ("#000007", "diamond"),
-    "road": ("#000008", "circle"),
-    "logistic": ("#000009", "pentagon"),
-    "fair_log_loss": ("#000010", "hexagon"),
-    # the classical baselines have the colour of logistic regression
-    "reductions": ("#000009", "triangle-down"),
-    "grid_reductions": ("#000009", "triangle-left"),
-    "reweighing": ("#000009", "triangle-right"),
-    "covariance": ("#000009", "bowtie"),
-    "hardt": ("#000009", "star-diamond"),
-    "multicalibration": ("#000009", "hexagram"),
-    "chosen": ("#000037", "cross"),  # the setting under sliders, in ink
-    # the study of noisy groups has its own page: plain, naive, robust, soft
-    "noisy_unconstrained": ("#000005", "hourglass"),
-    "noisy_naive": ("#000006", "square"),
-    "noisy_dro": ("#000007", "triangle-up"),
-    "noisy_soft": ("#000008", "square"),
-    "noisy_ideal": ("#000010", "star"),
-    # and other plain models that of the unconstrained network
-    "forest": ("#000005", "triangle-up"),
-    "gradient_boosting": ("#000005", "circle"),
-    # models of the reader's own, in the order they came
-    "own scores": ("#000010", "octagon"),
-    "own scores 2": ("#000009", "octagon"),
-    "own scores 3": ("#000007", "octagon"),
-    "own scores 4": ("#000008", "octagon"),
-    "own scores 5": ("#000006", "octagon"),
-    "own scores 6": ("#000005", "octagon"),
-    # individual fairness
-    "sensei": ("#000010", "star-square"),
-    "sensr": ("#000010", "hourglass"),
-    "clp": ("#000010", "diamond-wide"),
-}
-OTHER_METHOD = ("#000010", "hexagon2")
-# a second model of the same method keeps the colour and takes the next symbol
-REPEATS = (
-    "cross", "x", "star", "hourglass", "hexagram", "diamond-tall", "star-square",
-    "circle-x",
-)  # fmt: skip
-_GLYPHS = {
-    "square": "■", "square-dot": "▣", "circle": "●", "triangle-up": "▲",
-    "triangle-down": "▼", "triangle-left": "◀", "triangle-right": "▶", "diamond": "◆",
-    "diamond-tall": "⬧", "diamond-wide": "⬥", "pentagon": "⬟", "hexagon": "⬣",
-    "octagon": "⬢", "star": "★", "hexagram": "✶", "cross": "✚", "x": "✖",
-    "hourglass": "⧗", "bowtie": "⧓", "star-diamond": "✦", "star-square": "✷",
-}  # fmt: skip
+_MARKS = tomllib.loads(Path(__file__).with_name("marks.toml").read_text("utf-8"))
+METHODS = {role: tuple(mark) for role, mark in _MARKS["methods"].items()}
+OTHER_METHOD, REPEATS = tuple(_MARKS["other"]), _MARKS["repeats"]
 MUTED, INK, PAPER = "#000036", "#000037", "#000038"
 GRID = "#00003626"
 TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white
@@ -176,7 +130,7 @@ def model_marks(roles: Sequence[str]) -> list[tuple[str, str]]:
 def model_chips(roles: Sequence[str], theme: Theme) -> list[tuple[str, str]]:
     """Return colour in a theme and a character of the mark's shape of every model."""
     return [
-        (_colour(colour, theme), _GLYPHS.get(symbol, "◈"))
+        (_colour(colour, theme), _MARKS["glyphs"].get(symbol, "◈"))
         for colour, symbol in model_marks(roles)
     ]
 
