@@ -1,5 +1,6 @@
 """Evidence packs: what a rule asks for, filled from a table or a run."""
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -15,79 +16,8 @@ from fairdash.store import Store
 
 PackName = Literal["ll144", "adverse-impact", "eu-ai-act"]
 ADVICE = "This is not legal advice."
-_LL144 = {
-    "category": "Category",
-    "n": "Rows",
-    "selected": "Rows selected",
-    "rate": "Rate",
-    "ratio": "Impact ratio",
-    "low": "Low",
-    "high": "High",
-    "bound_low": "Least, over unknown people",
-    "bound_high": "Largest, over unknown people",
-}
-_LL144_HOW = (
-    "The impact ratio is a category's rate over the largest rate of a category. Low "
-    "and High are a 95 % interval. Least and Largest are the bounds over every way in "
-    "which people of unknown category could belong to categories; for the crossed "
-    "table, a person counts as unknown if either is."
-)
-_LL144_RULES = (
-    "Local Law 144 of 2021 of New York City and 6 RCNY § 5-300 to 5-304: rates by sex, "
-    "race or ethnicity and both crossed; impact ratios; the number of people of "
-    "unknown category; categories below 2 % of the data may be excluded."
-)
-_ADVERSE = {
-    "group": "Group",
-    "reference": "Compared with",
-    "n": "Rows",
-    "selected": "Rows selected",
-    "rate": "Rate",
-    "reference_rate": "Rate of the other",
-    "ratio": "Ratio",
-    "low": "Low",
-    "high": "High",
-    "below_four_fifths": "Below four fifths",
-    "deviations": "Standard deviations",
-    "two_deviations": "Beyond two",
-    "p_fisher": "p, Fisher's exact test",
-    "shortfall": "Shortfall, people",
-    "smd": "Mean score, standardised",
-}
-_ADVERSE_HOW = (
-    "Each group is compared with the one that is selected most. The shortfall is how "
-    "many more would be selected at the rate of both groups together."
-)
-_ADVERSE_RULES = (
-    "Uniform Guidelines on Employee Selection Procedures (29 CFR 1607, 1978): the "
-    "four-fifths rule of thumb. Hazelwood School District v. United States (1977): two "
-    "or three standard deviations."
-)
-_ANNEX_RULES = (
-    "Regulation (EU) 2024/1689, Article 11 and Annex IV: technical documentation of a "
-    "high-risk system. The points are in our words."
-)
-# what each point of Annex IV asks for, and the sections of a report that fill it
-_ANNEX: dict[str, tuple[str, tuple[str, ...]]] = {
-    "1a": ("Intended purpose, provider, version", ()),
-    "1b-1h": ("Software, hardware, user interface, instructions", ()),
-    "1c": ("Versions of software", ("reproduce",)),
-    "2a": ("Methods and steps of development", ("tried", "reproduce")),
-    "2b": ("Design choices, what is optimised, trade-offs", ("tried", "summary")),
-    "2c": ("Architecture and computing resources", ()),
-    "2d": ("Data: origin, scope, labels, cleaning", ("data",)),
-    "2e": ("Human oversight", ()),
-    "2f": ("Changes that were determined before", ()),
-    "2g": ("Validation, testing, metrics, discriminatory impact", ("summary", "local")),
-    "2h": ("Cybersecurity", ()),
-    "3": ("Limits; accuracy for groups of people", ("local",)),
-    "4": ("Why the metrics are appropriate", ("definitions",)),
-    "5": ("Risk management", ()),
-    "6": ("Changes through the lifecycle", ()),
-    "7": ("Standards applied", ()),
-    "8": ("EU declaration of conformity", ()),
-    "9": ("Monitoring after placing on the market", ()),
-}
+_FILE = Path(__file__).with_name("packs.toml")
+_LL144, _ADVERSE, _ANNEX = tomllib.loads(_FILE.read_text("utf-8")).values()
 
 
 def pack(
@@ -137,15 +67,15 @@ def ll144_pack(
         {"selected": "Rows above the median", "rate": "Scoring rate"} if scoring else {}
     )
     blocks: list[Block] = [
-        _table(name, table, _LL144 | other, audit.words(name))
+        _table(name, table, _LL144["headings"] | other, audit.words(name))
         for name, table in audit.tables.items()
     ]
     if published:
         wrong = " ".join(tables.inconsistencies(frame))
         blocks.append(Words(wrong or "Every printed number follows from the counts."))
-    ratios = Section("ratios", "Impact ratios", [*blocks, Words(_LL144_HOW)])
+    ratios = Section("ratios", "Impact ratios", [*blocks, Words(_LL144["how"])])
     facts = (source.name, f"{audit.rows:,} people", audit.excluded, source.date)
-    about = _source(source, audit.excluded, _LL144_RULES)
+    about = _source(source, audit.excluded, _LL144["rules"])
     return Report("Bias audit (Local Law 144)", facts, (ratios, about), ADVICE)
 
 
@@ -158,13 +88,13 @@ def adverse_pack(
     """
     impact = tables.adverse_impact(frame, question)
     blocks: list[Block] = [
-        _table(name, table.dropna(axis=1, how="all"), _ADVERSE)
+        _table(name, table.dropna(axis=1, how="all"), _ADVERSE["headings"])
         for name, table in impact.tables.items()
     ]
     title = "Ratios, tests and shortfall"
-    tests = Section("tests", title, [*blocks, Words(_ADVERSE_HOW)])
+    tests = Section("tests", title, [*blocks, Words(_ADVERSE["how"])])
     facts = (source.name, f"{len(impact.rows.frame):,} people", source.date)
-    about = _source(source, impact.rows.words, _ADVERSE_RULES)
+    about = _source(source, impact.rows.words, _ADVERSE["rules"])
     return Report("Adverse impact", facts, (tests, about), ADVICE)
 
 
@@ -207,7 +137,7 @@ def annex_pack(store: Store, run_id: str) -> Report:
     made = report(store, run_id)
     titles = {section.name: section.title for section in made.sections}
     rows, missing = [], []
-    for point, (asks, names) in _ANNEX.items():
+    for point, (asks, names) in _ANNEX["points"].items():
         where = "; ".join(titles[name] for name in names if name in titles)
         rows.append((point, asks, "filled" if where else "not in this run", where))
         missing += [] if where else [point]
@@ -219,7 +149,7 @@ def annex_pack(store: Store, run_id: str) -> Report:
     blocks: list[Block] = [Words(words, finding=True)]
     blocks.append(Table("Technical documentation", table))
     first = Section("annex", "Annex IV, point by point", blocks)
-    note = f"{ADVICE} {_ANNEX_RULES} {made.note} fairdash {__version__}."
+    note = f"{ADVICE} {_ANNEX['rules']} {made.note} fairdash {__version__}."
     title = f"Technical documentation: {made.title}"
     return Report(title, made.facts, (first, *made.sections), note)
 
