@@ -74,19 +74,6 @@ _WEIGHTED = {  # what weighs rows by their sampling weights, by page
 }
 _ANOTHER = ""
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
-# what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
-# tint on it and to the white text of buttons at once, so chosen words are in ink
-_STYLE = """
-button[data-variant][data-selected], [role=tab][data-selected],
-[data-testid=stSliderThumbValue] { color: inherit !important; }
-[data-testid=stMetricDeltaDescription] * {
-  overflow: visible !important; overflow-wrap: anywhere; white-space: normal !important;
-}
-/* what opened a dialog stays open, and would cover it */
-body:has(section[role=dialog]) [data-testid=stPopoverBody][aria-label=Export] {
-  display: none;
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -117,7 +104,7 @@ def page(
         page_icon=str(_HERE / "favicon.svg"),
         layout="wide",
     )
-    st.html(f"<style>{_STYLE}</style>")
+    st.html(_HERE / "frame.css")
     st.logo(str(_HERE / "logo.svg"), size="large")
     _stop_unless_let_in()
     arrive(name)
