@@ -2,7 +2,8 @@
 
     python benchmarks/coverage.py            # all parts, docs/measured/coverage.md
     python benchmarks/coverage.py --draws 100 --part intervals verdicts
-    python benchmarks/coverage.py --seed 7 8   # fresh tables, pooled
+    python benchmarks/coverage.py --seed 7 8   # two seeds, pooled
+    python benchmarks/coverage.py --seed 7 8 --fresh 9   # bold cells once more
     python benchmarks/coverage.py --tables --part intervals gaps ramps named
     python benchmarks/coverage.py --check --draws 150   # some settings; fails or passes
 
@@ -455,7 +456,7 @@ def example(part: str, name: str, statement: str, seed: int) -> str:
 
 
 def shown(statement: str, rows: Rows) -> str:
-    """Return the sentence that is shown of what a statement is about."""
+    """Return what is shown, without "The widest:", of what a statement is about."""
     if statement == "change of a gap":
         change = gap_change(rows.decided, rows.after, **rows.asked)
         paired = {"difference": change.value, "low": change.low, "high": change.high}
@@ -467,7 +468,7 @@ def shown(statement: str, rows: Rows) -> str:
     return fairdash.audit(
         rows.y, rows.decided, scores=rows.scores, measures=[measure], **inside,
         **rows.asked,
-    ).verdict  # fmt: skip
+    ).verdict.rpartition(": ")[2]  # fmt: skip
 
 
 def wrong(statement: str, made: int, held: int) -> bool:
@@ -496,8 +497,11 @@ Cells = dict[str, list[int]]
 Results = dict[str, dict[str, dict[int, Cells]]]  # part, setting, seed
 
 
-def report(results: Results, seeds: list[int]) -> str:
-    """Return the matrix as Markdown, and by seed the cells that one finds wanting."""
+def report(results: Results, seeds: list[int], fresh: int | None = None) -> str:
+    """Return the matrix as Markdown, and what is shown where a cell is bold.
+
+    The matrix pools ``seeds``; bold cells stand beside what the ``fresh`` one found.
+    """
     lines = [
         "# Coverage of what is said",
         "",
@@ -507,6 +511,7 @@ def report(results: Results, seeds: list[int]) -> str:
         "cells about seven are bold by chance. A dash: said in fewer than 20 tables, "
         "else the page says that rows are too few.",
     ]
+    every, results = results, _of_seeds(results, seeds)
     for title, parts in (
         ("Held (.95)", [part for part in PARTS if part not in _WRONG]),
         ("Wrong (at most .05)", list(_WRONG)),
@@ -525,7 +530,29 @@ def report(results: Results, seeds: list[int]) -> str:
         ).items():
             row = [_cell(name, *cells.get(name, (0, 0))) for name in names]
             lines.append("|".join(["", setting, *row, ""]))
-    return "\n".join([*lines, *_by_seed(results, seeds)]) + "\n"
+    beside = [*seeds, *([] if fresh is None else [fresh])]
+    return "\n".join([*lines, *_by_seed(every, seeds, beside)]) + "\n"
+
+
+def _of_seeds(results: Results, seeds: list[int]) -> Results:
+    own: Results = defaultdict(lambda: defaultdict(dict))
+    for part, by_setting in results.items():
+        for setting, by_seed in by_setting.items():
+            some = {seed: by_seed[seed] for seed in seeds if seed in by_seed}
+            if some:
+                own[part][setting] = some
+    return own
+
+
+def wanting(results: Results) -> list[tuple[str, str, str]]:
+    """Return part, setting and statement of the cells that are bold."""
+    return [
+        (part, setting, name)
+        for part, by_setting in results.items()
+        for setting, by_seed in by_setting.items()
+        for name, (made, held) in pooled(by_seed.values()).items()
+        if made >= 20 and wrong(name, made, held)
+    ]
 
 
 def pooled(several: Iterable[Cells]) -> Cells:
@@ -537,25 +564,18 @@ def pooled(several: Iterable[Cells]) -> Cells:
     return dict(sums)
 
 
-def _by_seed(results: Results, seeds: list[int]) -> list[str]:
-    """Return the cells that some seed finds wanting, with what each seed found."""
+def _by_seed(results: Results, seeds: list[int], beside: list[int]) -> list[str]:
+    """Return the bold cells with what each seed found, and what is then shown."""
     rows = []
-    for part, by_setting in results.items():
-        for setting, by_seed in by_setting.items():
-            for name, (made, held) in pooled(by_seed.values()).items():
-                found = [by_seed.get(seed, {}).get(name, [0, 0]) for seed in seeds]
-                cells = [*found, [made, held]]
-                if any(n >= 20 and wrong(name, n, k) for n, k in cells):
-                    each = [f"{_cell(name, *cell)} of {cell[0]}" for cell in found]
-                    said = ""
-                    if wrong(name, made, held):
-                        said = example(part, setting, name, seeds[-1])
-                    both = _cell(name, made, held)
-                    rows.append("|".join(["", setting, name, *each, both, said, ""]))
-    names = ["Table", "Statement", *(f"Seed {s}" for s in seeds), "All", "Shown, wrong"]
-    title = ["", "## Cells bold on one seed", ""]
+    for part, setting, name in wanting(_of_seeds(results, seeds)):
+        by_seed = results[part][setting]
+        found = [by_seed.get(seed, {}).get(name, [0, 0]) for seed in beside]
+        each = [f"{_cell(name, *cell)} of {cell[0]}" for cell in found]
+        said = example(part, setting, name, beside[-1])
+        rows.append("|".join(["", setting, name, *each, said, ""]))
+    names = ["Table", "Statement", *(f"Seed {s}" for s in beside), "Shown, wrong"]
     heads = ["|".join(["", *names, ""]), "|---" * len(names) + "|"]
-    return [*title, *heads, *rows] if rows else []
+    return ["", "## Bold cells", "", *heads, *rows] if rows else []
 
 
 def _cell(name: str, made: int, held: int) -> str:
@@ -570,6 +590,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
+    parser.add_argument("--fresh", type=int, help="a seed to draw bold cells again")
     parser.add_argument("--part", nargs="*", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--setting", nargs="*", default=list(SETTINGS))
     parser.add_argument("--results", type=Path, default=Path("coverage.jsonl"))
@@ -586,7 +607,8 @@ def main() -> None:
             if draws >= kept.get((part, name, seed), (0,))[0]:
                 kept[part, name, seed] = draws, line["cells"]
     results: Results = defaultdict(lambda: defaultdict(dict))
-    for seed, part, name in itertools.product(asked.seed, asked.part, asked.setting):
+
+    def add(part: str, name: str, seed: int) -> None:
         place = part, name, seed
         if kept.get(place, (0,))[0] < asked.draws:
             kept[place] = asked.draws, simulate(part, name, asked.draws, seed)
@@ -595,9 +617,15 @@ def main() -> None:
                 file.write(json.dumps({"key": key, "cells": kept[place][1]}) + "\n")
             print(part, name, flush=True)
         results[part][name][seed] = kept[place][1]
+
+    for seed, part, name in itertools.product(asked.seed, asked.part, asked.setting):
+        add(part, name, seed)
     if asked.check:
         raise SystemExit(failing(results) or None)
-    asked.out.write_text(report(results, asked.seed))
+    if asked.fresh is not None:
+        for part, name, _ in wanting(results):
+            add(part, name, asked.fresh)
+    asked.out.write_text(report(results, asked.seed, asked.fresh))
 
 
 def failing(results: Results) -> str:

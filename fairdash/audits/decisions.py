@@ -266,7 +266,7 @@ def audit(
         if worst is not None:
             own = local[local["measure"] == chosen[0]]
             beyond = bool((own["gap"] > own["chance"]).any())
-            why = worst.reason or ("" if beyond else "within chance")
+            why = worst.reason or ("" if beyond and worst.clear else "within chance")
             worst = replace(worst, sure=not why, reason=why)
             findings.append(worst)
     curve = None

@@ -48,11 +48,11 @@ def test_a_fair_table_is_seldom_called_unfair(coverage, part):
     assert false / number <= 0.07, found
 
 
-def test_the_report_marks_what_falls_short(coverage):
+def test_the_report_marks_what_falls_short(coverage, monkeypatch):
+    monkeypatch.setattr(coverage, "example", lambda *_: "Said.")
     cells = {"n = 60": {"selection_rate": [300, 240], "accuracy": [300, 285]}}
     by_seed = {name: {1: found, 2: found} for name, found in cells.items()}
     text = coverage.report({"intervals": by_seed}, seeds=[1, 2])
-    assert "|n = 60|**.800**|.950|" in text
-    assert "|All|**.800**|.950|" in text
+    assert "|n = 60|**.800**|.950|\n|All|**.800**|.950|" in text
     assert coverage.failing({"intervals": by_seed}) == "selection_rate: 0.800 of 600"
-    assert "|n = 60|selection_rate|**.800** of 300|**.800** of 300|" in text
+    assert "|n = 60|selection_rate|**.800** of 300|**.800** of 300|Said.|" in text
