@@ -16,5 +16,7 @@ with page.controls:
 checked = policy and limits.judge(view.data, policy)
 if checked:
     page.show(checked.answer())
+    with view.export():
+        limits.offer_packs(view.data, policy)
     page.evidence()
 ui.freeze_imports()

@@ -1,10 +1,15 @@
 """The page of limits: a policy is written or sent, every limit is judged."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from fairdash import ui
 from fairdash.audits import tables
+from fairdash.reports import Report, adverse_pack, ll144_pack
+from fairdash.ui.widgets.blocks import download
 
 MOST_MB = 1
 _HEIGHT = 380  # pixels of the policy's text
@@ -50,6 +55,21 @@ def judge(dataset_id: str, policy: tables.Policy) -> tables.PolicyCheck | None:
     except ValueError as error:
         ui.problem("The limits were not checked", error, {})
         return None
+
+
+def offer_packs(dataset_id: str, policy: tables.Policy) -> None:
+    """Draw what writes the table's evidence packs, as the policy reads it."""
+    frame, source = _table(dataset_id)
+    packs = {"Local Law 144 (HTML)": ll144_pack}
+    if policy.weight is None and policy.unit is None:  # its tests count people
+        packs["Adverse impact (HTML)"] = adverse_pack
+
+    def written(made: Callable[..., Report]) -> str:
+        return made(frame, policy.question, source).to_html()
+
+    for label, made in packs.items():
+        name = f"fairdash-{made.__name__.replace('_', '-')}.html"
+        download(label, partial(written, made), name, mime="text/html")
 
 
 def _table(dataset_id: str) -> tuple[pd.DataFrame, tables.Source]:

@@ -1,5 +1,6 @@
 """What is taken away of a run: files behind the Export button of every page."""
 
+from functools import partial
 from io import BytesIO
 from typing import Literal
 from urllib.parse import urlencode
@@ -7,10 +8,17 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic import ValidationError
 
-from fairdash.audits import portable, sweeps, trials
+from fairdash.audits import portable, sweeps, tables, trials
 from fairdash.brought import can_be_onnx
 from fairdash.jobs import pack_runs
-from fairdash.reports import SMALLEST_GROUP, portable_spec, report, score_report
+from fairdash.reports import (
+    SMALLEST_GROUP,
+    PackName,
+    pack,
+    portable_spec,
+    report,
+    score_report,
+)
 from fairdash.store import Snapshot
 from fairdash.sweep import python_script
 from fairdash.ui.selection import SharedFields, address
@@ -95,6 +103,12 @@ def _export_model(snapshot: Snapshot) -> None:
         icon=":material/badge:",
         help=words,
     )
+    packs: dict[PackName, str] = {"eu-ai-act": "EU AI Act, Annex IV (HTML)"}
+    if len(models) > 1:
+        packs["adverse-impact"] = "Less discriminatory models (HTML)"
+    for name, label in packs.items():
+        written_pack = partial(_pack, name, run_id)
+        download(label, written_pack, f"fairdash-{name}.html", mime="text/html")
     if not trials.trained_as(store(), run_id).now:  # its version encoded otherwise
         return
     download(
@@ -120,6 +134,11 @@ def _export_model(snapshot: Snapshot) -> None:
         "fairdash-predictions.csv",
         help="What this model says of every row of its data, on one seed.",
     )
+
+
+def _pack(name: PackName, run_id: str) -> str:
+    nothing = tables.TableQuestion(groups=())
+    return pack(name, run_id, nothing, store=store(), frame=None).to_html()
 
 
 def _export_bundle(snapshot: Snapshot) -> None:
