@@ -209,7 +209,6 @@ def _brought(
 def _table(
     people: _People, result: Found, metric: FairMetric, radius: float
 ) -> pd.DataFrame:
-    """Return the people as shown; distance and P(1) are computed from that anew."""
     shown = in_table(people.frame, people.columns, people.X, result.X)
     Z = people.encoder.transform(shown) if people.encoder else result.X
     everyone = np.arange(len(shown))

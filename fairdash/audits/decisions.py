@@ -335,7 +335,6 @@ def _every(
 
 
 def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np.int8]:
-    """Return decisions: 1 above 1/2 of a probability, or from a threshold on."""
     if threshold is not None:
         return (scores >= threshold).astype(np.int8)
     beyond = np.flatnonzero((scores < 0) | (scores > 1))

@@ -185,7 +185,6 @@ def _measured(
     key: str,
     seed: int,
 ) -> pd.DataFrame:
-    """Return what `score` does of one model by a rule, but what is of its scores."""
     decided = decisions_by(rule, store, dataset_id, key, seed)
     row = score(store.dataset(dataset_id), seed, decided[None].astype(float), subgroups)
     of_scores = [

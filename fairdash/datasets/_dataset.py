@@ -213,7 +213,6 @@ def _exclude(
 
 
 def _content_key(dataset: Dataset) -> str:
-    """Return a digest of every value of the table (never of a sample of them)."""
     digest = hashlib.sha256(dataset.row_number.tobytes())
     for name, column in dataset.frame.items():
         codes, values = pd.factorize(column.map(str) if is_nested(column) else column)
@@ -341,7 +340,6 @@ def draw_in_cells(
 
 @lru_cache(maxsize=4)
 def _sequence(n: int, fractions: tuple[float, ...]) -> NDArray[np.int8]:
-    """Return n part numbers, spread evenly in proportion to ``fractions``."""
     turns = [(np.arange(n) + 0.5) / fraction for fraction in fractions]
     order = np.argsort(np.round(np.concatenate(turns), 6), kind="stable")[:n]
     return (order // n).astype(np.int8)

@@ -270,7 +270,6 @@ class Roles(Record):
         self._check_groups()
 
     def _uses(self) -> dict[str, tuple[str, ...]]:
-        """Return the columns by what they are; none may be two things."""
         return {
             "the outcome": (self.target,),
             "the sensitive feature": self.sensitive_columns(),

@@ -261,7 +261,6 @@ def prediction_consistency(y_pred: ArrayLike) -> float:
 
 
 def _unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
-    """Return the axes (d, k) of all encoded columns of ``columns``."""
     places = [i for name in columns for i in columns_of(name, feature_names)]
     return np.eye(len(feature_names))[:, list(dict.fromkeys(places))]
 

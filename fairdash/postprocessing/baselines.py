@@ -167,7 +167,6 @@ def _odds(groups: Sequence[Operating]) -> list[Rule]:
 
 
 def _height(rates: Array, across: Array, up: Array) -> Array:
-    """Return the highest true positive rate at false positive rates."""
     # of vertices above one another the last counts, which is the highest
     last = np.append(np.diff(across) > 0, True)
     return np.interp(rates, across[last], up[last])

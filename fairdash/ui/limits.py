@@ -59,17 +59,16 @@ def judge(dataset_id: str, policy: tables.Policy) -> tables.PolicyCheck | None:
 
 def offer_packs(dataset_id: str, policy: tables.Policy) -> None:
     """Draw what writes the table's evidence packs, as the policy reads it."""
-    frame, source = _table(dataset_id)
-    packs = {"Local Law 144 (HTML)": ll144_pack}
-    if policy.weight is None and policy.unit is None:  # its tests count people
-        packs["Adverse impact (HTML)"] = adverse_pack
 
     def written(made: Callable[..., Report]) -> str:
+        frame, source = _table(dataset_id)
         return made(frame, policy.question, source).to_html()
 
-    for label, made in packs.items():
-        name = f"fairdash-{made.__name__.replace('_', '-')}.html"
-        download(label, partial(written, made), name, mime="text/html")
+    law = partial(written, ll144_pack)
+    download("Local Law 144 (HTML)", law, "fairdash-ll144.html", mime="text/html")
+    if policy.weight is None and policy.unit is None:  # its tests count people
+        tests = partial(written, adverse_pack)
+        download("Adverse impact (HTML)", tests, "fairdash-adverse-impact.html")
 
 
 def _table(dataset_id: str) -> tuple[pd.DataFrame, tables.Source]:

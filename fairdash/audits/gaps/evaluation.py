@@ -166,7 +166,6 @@ def constant(rows: Rows, key: str) -> float:
 
 
 def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
-    """Evaluate decisions at a threshold of their own; log loss takes probabilities."""
     table = evaluate(rows.y, rows.predictions(key), **rows.groups, **rows.sampling)
     groups = rows.groups["sensitive_features"]
     scores = rows.scores(key) if probable else rows.ranks(key)

@@ -451,8 +451,6 @@ def _calibration(trial: Tested) -> pd.DataFrame:
 
 
 class _Trial(NamedTuple):
-    """A measure of one trial: estimates, what chance shows, rows, who decides."""
-
     estimates: pd.DataFrame
     chance: float
     n: int

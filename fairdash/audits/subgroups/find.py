@@ -212,7 +212,6 @@ def _critical(largest: NDArray[Any], alpha: float) -> float:
 def _confirming(
     confirm: ArrayLike | None, about: Mask, min_size: int, measure: str
 ) -> tuple[Mask, int]:
-    """Return which rows confirm, and the fewest rows of a subgroup that is searched."""
     counted = about
     if confirm is not None:
         chosen = np.asarray(confirm)

@@ -158,7 +158,6 @@ def _opened(file: BinaryIO) -> Iterator[ZipFile]:
 
 
 def _facts(bundle: ZipFile) -> Facts:
-    """Return what a bundle says it holds, every member as it was written."""
     if bundle.getinfo(FACTS).file_size > LARGEST_FACTS:
         raise ValueError(f"{FACTS} is larger than {size(LARGEST_FACTS)}")
     try:
@@ -215,7 +214,6 @@ class _Check:
         return Answer(tables, data_keys)
 
     def _read_tables(self) -> dict[str, reading.TableFile]:
-        """Write the tables of the bundle anew, and hold them as frames."""
         tables = dict[str, reading.TableFile]()
         for run, digest in zip(self._facts.runs, self._tables, strict=True):
             member = f"{digest}.parquet"

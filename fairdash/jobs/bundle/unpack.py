@@ -89,7 +89,6 @@ class _Bundle:
 
 @contextmanager
 def _checked(store: Store, file: Path | IO[bytes]) -> Iterator[_Bundle]:
-    """Have a bundle checked, its parts written to files that go afterwards."""
     owner = str(store.home)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(store.workspace()))

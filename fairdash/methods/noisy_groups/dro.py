@@ -215,7 +215,6 @@ def drawn_violations(
 def _tilted(
     rows: Rows, training: TrainingRows, radii: Float32, moves: Float32
 ) -> list[Float32]:
-    """Return, by side, normalised weights of its distinct rows in every draw."""
     codes, each = training.codes, training.each
     groups = np.arange(len(radii))[:, None]
     base = (codes == groups) * each / np.bincount(codes, each)[:, None]

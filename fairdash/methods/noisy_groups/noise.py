@@ -286,7 +286,6 @@ def _with_limits(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def _exact_limits(hits: Any, misses: Any, confidence: float) -> tuple[Float, Float]:
-    """Return Clopper and Pearson's limits of shares that hold together."""
     error = error_of_ends(hits.size, confidence)
     low = np.where(hits > 0, beta.ppf(error, hits, misses + 1), 0.0)
     high = np.where(misses > 0, beta.isf(error, hits + 1, misses), 1.0)

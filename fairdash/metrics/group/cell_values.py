@@ -128,7 +128,6 @@ class CellValues:
         return low, high
 
     def _between(self, z: Array) -> Bounds:
-        """Return Wilson's interval of the place between least and most."""
         least, width = self.limits[0], self.most
         if not width:
             return self.value, self.value

@@ -145,7 +145,6 @@ def _metrics(
     *,
     which: int,
 ) -> dict[str, Counts]:
-    """Return every metric of every row of ``counts``, (resamples, cells)."""
     predicted = cell[:, which]
     correct = counts[:, predicted == cell[:, 2]].sum(axis=1)
     by_group = np.eye(n_groups)[cell[:, 1]]
@@ -168,7 +167,6 @@ def _metrics(
 
 
 def _percentiles(differences: Counts, confidence: float) -> dict[str, float]:
-    """Return the ends of the defined differences; NaN if few of them are."""
     defined = differences[np.isfinite(differences)]
     if 2 * len(defined) < len(differences):
         return {"low": float("nan"), "high": float("nan")}

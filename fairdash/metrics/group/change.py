@@ -152,7 +152,6 @@ def _change_of(means: _GroupMeans, confidence: float) -> Interval:
 
 
 def _too_few(means: _GroupMeans) -> NDArray[np.bool_]:
-    """Return which pairs of groups expect too few of a decision, before or after."""
     rate = means.mean.T
     variance = np.einsum("gigi->ig", means.covariance)
     rows = np.broadcast_to(means.rows, rate.shape)

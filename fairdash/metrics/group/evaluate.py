@@ -125,15 +125,12 @@ def evaluate(
 
 
 class _Rows(NamedTuple):
-    """Decisions of many models on the same rows."""
-
     y: Labels
     predictions: Labels
     weight: Counts | None
     unit: Codes | None
 
     def values(self, measure: str, cell: Codes, shape: tuple[int, ...]) -> CellValues:
-        """Return a measure of every model in cells, (models, *shape)."""
         y = self.y.astype(np.float64)
         return stacked(
             [
@@ -145,13 +142,11 @@ class _Rows(NamedTuple):
         )
 
     def shares(self, counted: NDArray[Any], cell: Codes, n_cells: int) -> Counts:
-        """Return the weighted share of rows that count, (models, n_cells)."""
         mass = np.ones(len(self.y)) if self.weight is None else self.weight
         sums = np.stack([np.bincount(cell, mass * row, n_cells) for row in counted])
         return divide(sums, np.bincount(cell, mass, n_cells))
 
     def areas(self, scores: Scores) -> list[float]:
-        """Return the area under the ROC curve of every model's scores."""
         y = self.y.astype(np.float64)
         return [area_under_curve(y, row, self.weight).value for row in scores]
 

@@ -376,7 +376,6 @@ class LocalMeasure(LocalValues):
         )
 
     def _errors(self) -> Array:
-        """Return the standard error of every cell, NaN without rows."""
         own, cells = self.values, self.cells
         whole = self.measured.estimate(cells.codes, (len(cells.subgroups),))
         fewer = divide(whole.effective[:, None], own.effective)

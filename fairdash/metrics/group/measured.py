@@ -166,12 +166,10 @@ class Measured(NamedTuple):
         return self.weight is None and self.unit is None
 
     def _mass(self) -> Array:
-        """Return what each row counts, on average over draws."""
         mass = np.ones(len(self.y)) if self.weight is None else self.weight
         return mass if self.chance is None else mass * self.chance
 
     def _rates(self, cell: Codes, n_cells: int) -> _Estimates:
-        """Return shares of rows; equal costs are the share of wrong decisions."""
         about, counted = np.ones((2, 2), dtype=bool), _OUTCOMES != _DECISIONS
         if self.measure in RATES:
             about, counted = (
@@ -192,7 +190,6 @@ class Measured(NamedTuple):
         return some._mean(values, cell[own], n_cells, (0.0, 1.0), "rate")
 
     def _means(self, cell: Codes, n_cells: int) -> _Estimates:
-        """Return means of all rows and, for their intervals, by outcome."""
         costs, kind = error_costs(self.measure), "mean"
         if costs is not None:
             off, kind = self.predicted - self.y, "rate"

@@ -138,7 +138,6 @@ def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
 def _fit(
     local: LocalCells, cell: NDArray[np.int64], positive: Counts, weight: Counts
 ) -> tuple[float, float, float]:
-    """Return correlation, slope and intercept of mean weight over local DI."""
     shape = (len(local.subgroups), len(local.groups))
     size = shape[0] * shape[1]
     rows = np.bincount(cell, minlength=size).reshape(shape)

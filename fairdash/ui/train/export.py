@@ -2,7 +2,7 @@
 
 from functools import partial
 from io import BytesIO
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -11,14 +11,7 @@ from pydantic import ValidationError
 from fairdash.audits import portable, sweeps, tables, trials
 from fairdash.brought import can_be_onnx
 from fairdash.jobs import pack_runs
-from fairdash.reports import (
-    SMALLEST_GROUP,
-    PackName,
-    pack,
-    portable_spec,
-    report,
-    score_report,
-)
+from fairdash.reports import SMALLEST_GROUP, pack, portable_spec, report, score_report
 from fairdash.store import Snapshot
 from fairdash.sweep import python_script
 from fairdash.ui.selection import SharedFields, address
@@ -103,12 +96,12 @@ def _export_model(snapshot: Snapshot) -> None:
         icon=":material/badge:",
         help=words,
     )
-    packs: dict[PackName, str] = {"eu-ai-act": "EU AI Act, Annex IV (HTML)"}
+    pages = {"eu-ai-act": "EU AI Act, Annex IV (HTML)"}
     if len(models) > 1:
-        packs["adverse-impact"] = "Less discriminatory models (HTML)"
-    for name, label in packs.items():
-        written_pack = partial(_pack, name, run_id)
-        download(label, written_pack, f"fairdash-{name}.html", mime="text/html")
+        pages["adverse-impact"] = "Less discriminatory models (HTML)"
+    for name, label in pages.items():
+        made = partial(_pack, name, run_id)
+        download(label, made, f"fairdash-{name}.html", mime="text/html")
     if not trials.trained_as(store(), run_id).now:  # its version encoded otherwise
         return
     download(
@@ -136,7 +129,7 @@ def _export_model(snapshot: Snapshot) -> None:
     )
 
 
-def _pack(name: PackName, run_id: str) -> str:
+def _pack(name: Any, run_id: str) -> str:
     nothing = tables.TableQuestion(groups=())
     return pack(name, run_id, nothing, store=store(), frame=None).to_html()
 
