@@ -146,7 +146,6 @@ def _table(listing: Listing) -> Table:
 
 
 def _cell(value: Any, column: str) -> str:
-    """Return a value as text: three decimals, counts whole, undefined as a dash."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

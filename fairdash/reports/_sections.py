@@ -121,7 +121,8 @@ def summary(subject: RunSubject) -> Sequence[Block]:
         local, _ = without_small_groups(local)
         before = local.answer(subject.dataset, subject.subgroups).verdict
         blocks.append(Words(f"Before: {before}", finding=True))
-        verdict = f"After: {verdict}"
+        also = "" if result.unclear in verdict else result.unclear
+        verdict = f"After: {verdict} {also}".rstrip()
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
     caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."

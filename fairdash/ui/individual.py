@@ -119,7 +119,6 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
 def _pick_columns(
     model: Setting, features: Sequence[str], sensitive: str
 ) -> tuple[str, ...]:
-    """Draw the columns that should not count; at first those the model trained with."""
     start = list(look_alikes.trained_columns(model.trials[0], features))
     if not start and sensitive in features:
         start = [sensitive]

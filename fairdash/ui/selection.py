@@ -243,7 +243,6 @@ def _declared() -> dict[str, "Field[Any]"]:
 
 
 def _changed(now: Texts, changes: Mapping[str, Any]) -> Address:
-    """Return an address with fields set: in the order they first got a value."""
     texts = {name: list(values) for name, values in now.items()}
     for name, value in changes.items():
         if value is None or value == ():

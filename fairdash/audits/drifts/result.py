@@ -269,7 +269,6 @@ class DriftResult:
         return [self.points.iloc[place] for place in (0, half)]
 
     def _named(self) -> "pd.Series[float]":
-        """Return the largest clear change of a subgroup, else that over all rows."""
         return self.clear.iloc[0] if len(self.clear) else self.changes.iloc[0]
 
     def _accuracy(self) -> str:

@@ -218,8 +218,7 @@ class LocalResult:
         if isnan(self.chance):
             return brief("What chance alone would show is not known here.", remedy)
         reach = f"A fair model can reach {self._size(self.chance)}."
-        unclear = "The largest gap did not change clearly." if remedy else ""
-        return brief(NO_GAP, remedy, unclear, reach)
+        return brief(NO_GAP, remedy, self.unclear, reach)
 
     def details(self, speech: Speech, *, favourable: bool = True) -> str:
         """Say how surely who is worse off where, then over all rows."""
@@ -285,6 +284,12 @@ class LocalResult:
             return False
         named = self.finding.subgroup or NO_SUBGROUPS
         return named == str(self.widest["subgroup"])
+
+    @property
+    def unclear(self) -> str:
+        """Say that the largest gap did not change clearly; "" where it did."""
+        same = self._remedy() and not self._moved
+        return "The largest gap did not change clearly." if same else ""
 
     @property
     def _moved(self) -> bool:

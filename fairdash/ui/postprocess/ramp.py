@@ -195,7 +195,6 @@ def live_ramp(
 
 
 def _first(sources: Sequence[Source]) -> Source:
-    """Return the source to start with: the model another page has led to, if any."""
     chosen = SharedFields.here()
     led = [s for s in sources if s.model and s.model == chosen.model]
     of_seed = [source for source in led if source.seed == chosen.seed]

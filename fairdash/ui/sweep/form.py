@@ -106,7 +106,6 @@ def _methods() -> list[str]:
 
 
 def _shared(methods: Sequence[str]) -> dict[str, Any]:
-    """Draw what methods share, once each, and return what is not as usual."""
     params = {p.name: p for key in methods for p in CATALOG[key].params}
     chosen = {}
     with st.container(horizontal=True):
