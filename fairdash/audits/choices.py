@@ -9,11 +9,7 @@ import pandas as pd
 
 from fairdash._wording import alike_words, moved_words, plural
 from fairdash.audits.answer import Answer
-from fairdash.audits.gaps.evaluation import (
-    MOST_SEEDS,
-    metrics_by_setting,
-    paired_changes,
-)
+from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.measured import speech_of, widest_gap
 from fairdash.audits.short_verdicts import brief, gap_brief, remedy_brief
 from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
@@ -168,7 +164,7 @@ def _is_quiet(sweep: StoredSweep, place: int, across: str) -> bool:
     if not plain:
         return False
     data, where = sweep.run.dataset_id, sweep.subgroups
-    table = paired_changes(sweep.store, model, plain[0], data, where)
+    table = evaluation.paired_changes(sweep.store, model, plain[0], data, where)
     table = table[table["metric"].isin(["accuracy", across])]
     return bool(((table["low"] <= 0) & (table["high"] >= 0)).all())
 
@@ -187,7 +183,7 @@ def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:
     columns = ["label", "colour_role", "x", "y"]
     if not own:
         return pd.DataFrame(columns=columns)
-    metrics = metrics_by_setting(sweep.store, own, data, sweep.subgroups)
+    metrics = evaluation.metrics_by_setting(sweep.store, own, data, sweep.subgroups)
     return metrics.assign(x=metrics[axes[0]], y=metrics[axes[1]])[columns]
 
 
@@ -218,8 +214,10 @@ def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
     changes = None
     if plain:  # on the seeds that both have
         reference, model = on_shared_seeds([*plain, model]).models
-        changes = paired_changes(store, model, reference, data, sweep.subgroups)
-    metrics = metrics_by_setting(store, [model], data, sweep.subgroups)
+        changes = evaluation.paired_changes(
+            store, model, reference, data, sweep.subgroups
+        )
+    metrics = evaluation.metrics_by_setting(store, [model], data, sweep.subgroups)
     gap = widest_gap(store, model, data)
     facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
     short, words = model_brief(*facts), f"{rule} the most accurate setting is"
@@ -243,7 +241,7 @@ def verdict_words(
     `metrics_by_setting`, ``changes`` of `paired_changes`, ``gap`` of `widest_gap`.
     """
     label, rows = row["label"], plural(round(row["n"]), "test row")
-    if row.get("constant", 0) > MOST_SEEDS:
+    if row.get("constant", 0) > evaluation.MOST_SEEDS:
         return alike_words(label)
     if row["n_seeds"] > 1:
         rows = f"mean of {row['n_seeds']:.0f} seeds of {rows}"
@@ -267,7 +265,7 @@ def model_brief(
     speech: Speech,
 ) -> str:
     """Return `verdict_words` in at most 20 words, without intervals."""
-    if row.get("constant", 0) > MOST_SEEDS:
+    if row.get("constant", 0) > evaluation.MOST_SEEDS:
         return f"{row['label']} decides alike for nearly everyone."
     if changes is None:
         return gap_brief(gap, speech)

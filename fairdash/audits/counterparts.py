@@ -9,17 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_non_negative, value_label
+from fairdash.audits import table_search
 from fairdash.audits.audited_model import MOST_POOL, AuditedModel, AuditRows
-from fairdash.audits.table_search import (
-    TOLERANCE,
-    Float,
-    Found,
-    Score,
-    TableColumn,
-    TableSearch,
-    in_table,
-    row_columns,
-)
 from fairdash.brought import TableModel
 from fairdash.datasets import Encoder
 from fairdash.metrics import FairMetric
@@ -109,7 +100,7 @@ def worst_counterparts(
         people = _stored(model, rows, metric, places)
     else:
         people = _brought(model, rows, metric, places)
-    search = TableSearch(
+    search = table_search.TableSearch(
         people.columns,
         metric,
         radius=fair_radius,
@@ -124,11 +115,11 @@ def worst_counterparts(
 @dataclass(frozen=True, eq=False)
 class _People:
     frame: pd.DataFrame  # in the words of the table
-    X: Float
-    columns: Sequence[TableColumn]
-    score: Score
+    X: table_search.Float
+    columns: Sequence[table_search.TableColumn]
+    score: table_search.Score
     threshold: float
-    pool: Float
+    pool: table_search.Float
     absent: NDArray[np.bool_] | None
     places: Codes
     numbers: Codes  # that each person has in the table
@@ -185,9 +176,9 @@ def _brought(
     if header is not None and tuple(map(str, header)) != names:
         raise ValueError(f"`metric` is of the columns {list(names)}, `rows` {header}.")
     where = np.arange(len(every)) if places is None else np.asarray(places, np.int64)
-    columns = row_columns(every, names)
+    columns = table_search.row_columns(every, names)
 
-    def score(Z: Float, who: Codes) -> Float:
+    def score(Z: table_search.Float, who: Codes) -> table_search.Float:
         table = Z if header is None else pd.DataFrame(Z, columns=header)
         return np.asarray(model.predict_proba(table), np.float64)[:, -1]
 
@@ -207,9 +198,9 @@ def _brought(
 
 
 def _table(
-    people: _People, result: Found, metric: FairMetric, radius: float
+    people: _People, result: table_search.Found, metric: FairMetric, radius: float
 ) -> pd.DataFrame:
-    shown = in_table(people.frame, people.columns, people.X, result.X)
+    shown = table_search.in_table(people.frame, people.columns, people.X, result.X)
     Z = people.encoder.transform(shown) if people.encoder else result.X
     everyone = np.arange(len(shown))
     before = people.score(people.X, everyone)
@@ -229,17 +220,17 @@ def _table(
             ),
         }
     )
-    within = result.found & (distance <= radius + TOLERANCE)
+    within = result.found & (distance <= radius + table_search.TOLERANCE)
     order = np.lexsort([-np.abs(after - before), ~turned])
     return table.iloc[order[within[order]]].reset_index(drop=True)
 
 
 def changes_between(
-    columns: Sequence[TableColumn],
+    columns: Sequence[table_search.TableColumn],
     before: pd.DataFrame,
     after: pd.DataFrame,
-    X: Float,
-    Z: Float,
+    X: table_search.Float,
+    Z: table_search.Float,
 ) -> list[list[Change]]:
     """Return what differs in every row, its largest change of encoded values first.
 

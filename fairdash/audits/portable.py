@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-from fairdash import __version__
+from fairdash import __version__, datasets
 from fairdash._validation import explain_invalid, parsed
 from fairdash.audits.audited_model import AuditedModel
 from fairdash.audits.choices import opened_on
@@ -26,14 +26,6 @@ from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.models import Setting, known_models_of, same_model
 from fairdash.audits.trials.rows import decided_by, decisions_by, rows_of
 from fairdash.brought import OnnxModel, as_onnx
-from fairdash.datasets import (
-    Encoder,
-    Roles,
-    Subgroups,
-    group_labels,
-    remedies,
-    split,
-)
 from fairdash.methods import CATALOG, Scorer, scorer_of
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
@@ -41,7 +33,7 @@ from fairdash.sweep import BASELINE, SweepSpec
 FORMAT = 1
 CARD, WEIGHTS = "model.json", "model.safetensors"
 LARGEST = 2**30  # bytes of a file in the archive
-_ENCODER = TypeAdapter(Encoder)
+_ENCODER = TypeAdapter(datasets.Encoder)
 Float = NDArray[np.float64]
 _BROKEN = (
     AttributeError, BadZipFile, EOFError, KeyError, NotImplementedError, OverflowError,
@@ -58,8 +50,8 @@ class PortableModel:
     """
 
     scorer: Scorer
-    encoder: Encoder
-    roles: Roles
+    encoder: datasets.Encoder
+    roles: datasets.Roles
     groups: tuple[str, ...]
     needs_groups: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -182,18 +174,20 @@ class PortableModel:
         for step in self.roles.preparation:
             made = step.kind == "date_parts" and f"{step.column} year" in present
             if step.column in present and not made:
-                present = remedies.prepare(present, self._only(preparation=(step,)))
+                present = datasets.remedies.prepare(
+                    present, self._only(preparation=(step,))
+                )
         types = {n: kind for n, kind in self.roles.types.items() if n in present}
-        return remedies.prepare(present, self._only(types=types))
+        return datasets.remedies.prepare(present, self._only(types=types))
 
-    def _only(self, **steps: Any) -> Roles:
+    def _only(self, **steps: Any) -> datasets.Roles:
         return self.roles.model_copy(update={"preparation": (), "types": {}} | steps)
 
     def _group(self, table: pd.DataFrame) -> "pd.Series[Any]":
         missing = [n for n in self.roles.sensitive_columns() if n not in table]
         if missing:
             raise ValueError(f"It has no column {missing[0]!r}, which tells the group.")
-        labels = group_labels(table, self.roles)
+        labels = datasets.group_labels(table, self.roles)
         unknown = ~labels.isin(self.groups).to_numpy(bool)
         if unknown.any():
             row = int(np.argmax(unknown))
@@ -233,7 +227,7 @@ def exported(
     rows = audit_rows_of(store.dataset(data), trial, spec)
     made = PortableModel.of(read_model(store, trial, rows), trial)
     key = ruled_key(trial.key, rule, trial.seed)
-    cut = rows_of(store, data, trial.seed, Subgroups()).threshold(key)
+    cut = rows_of(store, data, trial.seed, datasets.Subgroups()).threshold(key)
     return replace(made, threshold=cut)
 
 
@@ -270,7 +264,7 @@ def predictions(
     data = store.run(run_id).dataset_id
     dataset = store.dataset(data)
     part = np.empty(dataset.n_rows, dtype=object)
-    for name, where in split(dataset, trial.seed)._asdict().items():
+    for name, where in datasets.split(dataset, trial.seed)._asdict().items():
         part[where] = name
     return pd.DataFrame(
         {
@@ -354,7 +348,7 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
         return PortableModel(
             scorer_of(safetensors.load(weights)),
             _ENCODER.validate_python(card["encoder"]),
-            Roles.model_validate(card["roles"]),
+            datasets.Roles.model_validate(card["roles"]),
             tuple(card["groups"]),
             card["needs_groups"],
             card["facts"],

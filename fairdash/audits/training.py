@@ -10,19 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash import sweep
 from fairdash._wording import clock_time, duration, plural, time_left
 from fairdash.audits.sweeps import is_sweep
 from fairdash.audits.trials.rows import rows_used
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import (
-    BASELINE,
-    PARITY,
-    SweepSpec,
-    Trial,
-    expand,
-    model_label,
-    planning,
-)
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _LATEST = 20  # runs that tell how fast this machine is
@@ -35,7 +27,7 @@ def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
 
     That is the first beside the baseline.
     """
-    remedies = [trial for trial in snapshot.trials if trial.method != BASELINE]
+    remedies = [trial for trial in snapshot.trials if trial.method != sweep.BASELINE]
     first, *others = remedies or snapshot.trials
     same = [t for t in others if (t.method, t.params) == (first.method, first.params)]
     return [first, *same]
@@ -76,7 +68,9 @@ def activity(snapshot: Snapshot) -> str:
     running = [trial for trial in snapshot.trials if trial.status == "running"]
     if not running:
         return "Putting results together" if snapshot.count("finished") else "Queued"
-    first, *others = dict.fromkeys(model_label(t.method, t.params) for t in running)
+    first, *others = dict.fromkeys(
+        sweep.model_label(t.method, t.params) for t in running
+    )
     words = f"Training {first}" + (f" and {len(others)} more" if others else "")
     now = next((trial.progress for trial in running if trial.progress), None)
     return f"{words}, epoch {now.epoch} of {now.n_epochs}" if now else words
@@ -99,12 +93,12 @@ def runtime(run: RunRecord) -> float | None:
 @lru_cache(maxsize=64)
 def _work(store: Store, run_id: str) -> dict[str, float]:
     trials = [
-        Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
+        sweep.Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
         for trial in store.snapshot(run_id, curves=False).trials
     ]
     return {
         trial.key: stack.length / len(stack.trials)
-        for stack in planning.plan(trials)
+        for stack in sweep.planning.plan(trials)
         for trial in stack.trials
     }
 
@@ -133,7 +127,7 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
 
 def _headline(run: RunRecord) -> dict[str, Any]:
     done = [entry for entry in run.summary if entry["finished"]]
-    return min(done, key=lambda entry: entry["method"] == BASELINE, default={})
+    return min(done, key=lambda entry: entry["method"] == sweep.BASELINE, default={})
 
 
 def _row(store: Store, run: RunRecord) -> dict[str, Any]:
@@ -141,7 +135,7 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
     metrics = {} if is_sweep(store, run.id) else _headline(run)
     accuracy, gap, largest = (
         100 * metrics[name] if name in metrics else None
-        for name in ("test_accuracy", f"test_{PARITY}", "test_worst_1_di")
+        for name in ("test_accuracy", f"test_{sweep.PARITY}", "test_worst_1_di")
     )
     going = None if run.over else store.snapshot(run.id, curves=False)
     return {
@@ -202,13 +196,13 @@ class ExpectedCost:
         return f"{models}: about {duration(self.seconds)} with {workers} here."
 
 
-def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCost:
+def expected_cost(store: Store, dataset_id: str, spec: sweep.SweepSpec) -> ExpectedCost:
     """Return the models a sweep asks for and about how long they take here.
 
     The speed is that of the models trained here last, less what the machine does
     beside: its load average counts processes that want a core.
     """
-    trials = expand(spec, store.dataset(dataset_id).key)
+    trials = sweep.expand(spec, store.dataset(dataset_id).key)
     missing = [t for t in trials if not store.artifact(t.key).exists()]
     if not missing:
         return ExpectedCost(len(trials), 0, 0.0)
@@ -216,7 +210,7 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
     if speed is None:
         return ExpectedCost(len(trials), len(missing), None)
     n_rows = rows_used(store, dataset_id, spec.train_rows)
-    works = [stack.work(n_rows=n_rows) for stack in planning.plan(missing)]
+    works = [stack.work(n_rows=n_rows) for stack in sweep.planning.plan(missing)]
     longest = max(max(works), sum(works) / n_workers())
     seconds = longest / speed * _crowd() + _FOLLOWING
     return ExpectedCost(len(trials), len(missing), seconds)
@@ -260,7 +254,7 @@ def _speeds(store: Store, run_id: str) -> Sequence[float]:
             stack = trial.method, trial.seed, trial.seconds
             stacks.setdefault(stack, []).append(trial)
     return [
-        planning.work(trials[0].params, n_rows=n_rows, n_models=len(trials))
+        sweep.planning.work(trials[0].params, n_rows=n_rows, n_models=len(trials))
         / (seconds * len(trials))
         for (_, _, seconds), trials in stacks.items()
     ]

@@ -3,22 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from fairdash.metrics import (
-    TOO_FEW,
-    Finding,
-    LocalMeasure,
-    Speech,
-    catalog,
-    intervals,
-    sentence,
-)
+from fairdash import metrics
 
 
 def audit_verdict(
     gaps: pd.DataFrame,
     local: pd.DataFrame | None,
-    worst: Finding | None,
-    speech: Speech,
+    worst: metrics.Finding | None,
+    speech: metrics.Speech,
 ) -> str:
     """Say who is worse off by the first measure, over all rows and inside subgroups.
 
@@ -34,7 +26,7 @@ def audit_verdict(
     """
     first = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
     name, sizes = (
-        catalog.measure_in_text(first["measure"].iloc[0]),
+        metrics.catalog.measure_in_text(first["measure"].iloc[0]),
         first["difference"].abs(),
     )
     sentences = []
@@ -50,7 +42,7 @@ def audit_verdict(
     if local is None or not local["estimable"].any():
         return " ".join(sentences)
     if worst is not None and worst.sure:
-        inside = sentence(worst, speech)
+        inside = metrics.sentence(worst, speech)
         inside = f"{inside[0].lower()}{inside[1:]}"
         sentences.append(f"The widest gap inside a subgroup, beyond chance: {inside}")
     else:
@@ -59,8 +51,8 @@ def audit_verdict(
 
 
 def worst_inside(
-    measure: str, local: LocalMeasure, *, confidence: float, favourable: bool
-) -> Finding | None:
+    measure: str, local: metrics.LocalMeasure, *, confidence: float, favourable: bool
+) -> metrics.Finding | None:
     """Return who is worse off in the subgroup with the surest gap, else the widest.
 
     A gap is sure where its interval, for all pairs of groups in all estimable subgroups
@@ -71,21 +63,21 @@ def worst_inside(
     if np.isnan(gaps).all():
         return None
     groups, n_places = local.cells.groups, int(local.estimable.sum())
-    level = intervals.for_all_pairs(confidence, len(groups), times=n_places)
+    level = metrics.intervals.for_all_pairs(confidence, len(groups), times=n_places)
     findings = []
     for place in np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_places]:
         subgroup = local.cells.subgroups[place]
         value = local.reported().value[place]
         value = np.where(local.comparable(subgroup), value, np.nan)
-        best = catalog.best_off(measure, value, favourable=favourable)
+        best = metrics.catalog.best_off(measure, value, favourable=favourable)
         far = int(np.nanargmax(np.abs(value - value[best])))
         pair = groups[far], groups[best]
         between = local.between(*pair, subgroup=subgroup, confidence=level)
         n = int(local.reported().n[place].sum())
-        few = TOO_FEW if local.too_few(*pair, subgroup=subgroup) else ""
+        few = metrics.TOO_FEW if local.too_few(*pair, subgroup=subgroup) else ""
         gap, low, high = map(float, between)
         findings.append(
-            Finding(measure, subgroup, *pair, gap, low, high, n, reason=few)
+            metrics.Finding(measure, subgroup, *pair, gap, low, high, n, reason=few)
         )
     clear = [finding for finding in findings if finding.clear and not finding.reason]
     if findings[0] in clear or not clear:

@@ -6,6 +6,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
+from fairdash import postprocessing
 from fairdash._validation import check_one_of
 from fairdash.audits import DecisionRule, load, portable, tables
 from fairdash.cli._options import (
@@ -21,13 +22,6 @@ from fairdash.cli._options import (
     write,
 )
 from fairdash.datasets import read_table
-from fairdash.postprocessing import (
-    ScoreType,
-    Thresholds,
-    apply_thresholds,
-    cross,
-    fill_missing,
-)
 from fairdash.reports import PackName, report
 from fairdash.reports import pack as make_pack
 
@@ -155,7 +149,7 @@ def apply_to_file(
     out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
     seed: Annotated[int, typer.Option(help="Seed of the drawn decisions.")] = 0,
     score_type: Annotated[
-        ScoreType | None,
+        postprocessing.ScoreType | None,
         typer.Option(help="What the scores are, if not what the thresholds record."),
     ] = None,
 ) -> None:
@@ -169,7 +163,7 @@ def apply_to_file(
     with refusing():
         check_out(out)
     with refusing(file):
-        rules = Thresholds.from_json(thresholds.read_bytes())
+        rules = postprocessing.Thresholds.from_json(thresholds.read_bytes())
         frame = read_table(file)
         for column in (score, *group):
             check_one_of("column", column, list(map(str, frame)))
@@ -180,11 +174,13 @@ def apply_to_file(
                 "added."
             )
         groups = [frame[name] for name in group]
-        decided = apply_thresholds(
+        decided = postprocessing.apply_thresholds(
             rules, frame[score], groups, score_type=score_type, random_state=seed
         )
     write(frame.assign(h=decided["h"], decision=decided["decision"]), out)
-    h = decided["h"].groupby(cross(*map(fill_missing, groups)))
+    h = decided["h"].groupby(
+        postprocessing.cross(*map(postprocessing.fill_missing, groups))
+    )
     rates = pd.DataFrame({"n": h.size(), "obtained rate": h.mean()})
     rates.insert(1, "expected rate", [rules.expected_rates.get(g) for g in rates.index])
     typer.echo(f"{out}: {len(frame)} rows decided")

@@ -6,14 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash.datasets import column_kinds
 from fairdash.datasets._roles import Remedy, Roles
-from fairdash.datasets.column_kinds import (
-    as_kind,
-    date_parts,
-    is_number,
-    label_codes,
-    sorted_labels,
-)
 
 
 def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
@@ -30,7 +24,7 @@ def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
         if remedy.kind != "drop_duplicates":
             frame = _with_remedy(frame, remedy)
     for column, kind in roles.types.items():
-        changed = as_kind(_column(frame, column), kind)
+        changed = column_kinds.as_kind(_column(frame, column), kind)
         if kind == "number":  # found missing as numbers: -9999 for a text -9,999
             changed = _masked(changed, _values_missing(roles, column))
         frame = frame.assign(**{column: changed})
@@ -50,9 +44,11 @@ def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
         return frame.assign(**{remedy.column: _recoded(column, remedy.changes)})
     if remedy.kind == "convert":
         masked = _masked(column, remedy.values)
-        return frame.assign(**{remedy.column: as_kind(masked, str(remedy.to))})
+        return frame.assign(
+            **{remedy.column: column_kinds.as_kind(masked, str(remedy.to))}
+        )
     if remedy.kind == "date_parts":
-        parts = date_parts(column)
+        parts = column_kinds.date_parts(column)
         taken = [name for name in parts if name in frame]
         if taken:
             message = f"The table has columns {taken} already"
@@ -76,15 +72,15 @@ def _column(frame: pd.DataFrame, name: str) -> "pd.Series[Any]":
 def _masked(column: "pd.Series[Any]", values: tuple[str, ...]) -> "pd.Series[Any]":
     if not values:
         return column
-    codes, labels = label_codes(column)
+    codes, labels = column_kinds.label_codes(column)
     gone = np.array([*(label in values for label in labels), False], dtype=bool)
     return column.mask(gone[codes])
 
 
 def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[Any]":
-    codes, labels = label_codes(column)
+    codes, labels = column_kinds.label_codes(column)
     new = [changes.get(label, label) for label in labels]
-    if is_number(column):
+    if column_kinds.is_number(column):
         try:
             numbers = [float(label) for label in new]
         except ValueError:
@@ -93,7 +89,7 @@ def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[An
             return pd.Series(
                 np.array([*numbers, np.nan])[codes], column.index, name=column.name
             )
-    distinct = sorted_labels(set(new))
+    distinct = column_kinds.sorted_labels(set(new))
     position = {label: code for code, label in enumerate(distinct)}
     lookup = np.array([*(position[label] for label in new), -1], dtype=np.int64)
     values = np.array([*distinct, None], dtype=object)[lookup[codes]]

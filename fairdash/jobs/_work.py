@@ -11,20 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from fairdash import sweep
 from fairdash.datasets import Dataset, reading, sources
 from fairdash.jobs.engine import CARD, ENGINE, ensure_engine, take
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Store, StoreError, Unreachable
-from fairdash.sweep import (
-    SweepSpec,
-    Trial,
-    TrialResult,
-    expand,
-    planning,
-    score,
-    source_file,
-    train_stack,
-)
 
 ERROR_LENGTH = 8_000  # characters of a traceback that are kept
 
@@ -39,18 +30,18 @@ class Outcome:
     error: str | None = None
 
 
-def begin(store: Store, run: RunRecord) -> list[planning.Stack]:
+def begin(store: Store, run: RunRecord) -> list[sweep.planning.Stack]:
     """Mark a run as running and return what is left to do; so it resumes, too.
 
     Raises ValueError when a trial cannot be planned, say because its method is gone.
     """
     left = store.unfinished(run.id)
     trials = [
-        Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
+        sweep.Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
         for trial in store.snapshot(run.id, curves=False).trials
         if trial.key in left
     ]
-    stacks = planning.plan(trials)
+    stacks = sweep.planning.plan(trials)
     store.set_status(run.id, "running")
     return stacks
 
@@ -66,7 +57,7 @@ def record(store: Store, run_id: str, outcomes: Iterable[Outcome]) -> None:
             store.put_trial(run_id, outcome.key, row=outcome.row, seconds=seconds)
 
 
-def fail(store: Store, run_id: str, stack: planning.Stack, error: str) -> None:
+def fail(store: Store, run_id: str, stack: sweep.planning.Stack, error: str) -> None:
     """Write that no trial of a stack came out."""
     record(store, run_id, [Outcome(trial.key, error=error) for trial in stack.trials])
 
@@ -78,7 +69,7 @@ def end(store: Store, run_id: str) -> None:
 
 
 def work(
-    store: Store, run: RunRecord, stack: planning.Stack, link: "StoreLink"
+    store: Store, run: RunRecord, stack: sweep.planning.Stack, link: "StoreLink"
 ) -> list[Outcome] | None:
     """Train what is not on disk yet, keep it there, and measure all for the run.
 
@@ -86,15 +77,15 @@ def work(
     tried model by model, so that a failing setting does not stop the others. Returns
     None when it was stopped.
     """
-    spec = SweepSpec.of_run(run.spec)
+    spec = sweep.SweepSpec.of_run(run.spec)
     dataset = store.dataset(run.dataset_id)
     failed = []
     missing = [t for t in stack.trials if not store.artifact(t.key).exists()]
-    waiting = planning.plan(missing, max_models=len(missing))
+    waiting = sweep.planning.plan(missing, max_models=len(missing))
     while waiting:
         part = waiting.pop(0)
         try:
-            results = train_stack(
+            results = sweep.train_stack(
                 part,
                 dataset,
                 scaling=spec.scaling,
@@ -125,7 +116,7 @@ def describe(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))[-ERROR_LENGTH:]
 
 
-def keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
+def keep(store: Store, result: sweep.TrialResult, train_rows: int | None) -> None:
     """Keep what training made of a trial."""
     trial = result.trial
     store.artifact(trial.key).write(
@@ -149,9 +140,9 @@ def keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
 def measure(
     store: Store,
     dataset: Dataset,
-    stack: planning.Stack,
+    stack: sweep.planning.Stack,
     keys: list[str],
-    spec: SweepSpec,
+    spec: sweep.SweepSpec,
 ) -> list[Outcome]:
     """Return the metrics of models on disk; one that is damaged fails alone."""
     damaged, measured = [], []
@@ -164,7 +155,7 @@ def measure(
     if not measured:
         return damaged
     scores = np.stack([values for _, _, values in measured])
-    metrics = score(dataset, stack.seed, scores, spec.subgroups)
+    metrics = sweep.score(dataset, stack.seed, scores, spec.subgroups)
     rows: list[dict[Any, Any]] = metrics.to_dict("records")
     return damaged + [
         Outcome(key, row=row, seconds=seconds)
@@ -175,7 +166,7 @@ def measure(
 LOOK_SECONDS = 0.2  # between two looks at the cancel mark
 
 
-def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
+def submit(store: Store, spec: sweep.SweepSpec, *, name: str | None = None) -> str:
     """Queue a run and wake the engine; return the id of the run.
 
     Parameters and errors are those of `queue`.
@@ -185,7 +176,9 @@ def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     return run_id
 
 
-def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
+def keep_table(
+    store: Store, spec: sweep.SweepSpec, file: Path | None
+) -> sweep.SweepSpec:
     """Keep the file of a specification's data in the store, if one is given.
 
     Where the specification names its table by a digest, the file is the one with that
@@ -215,7 +208,7 @@ def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
 
 def queue(
     store: Store,
-    spec: SweepSpec,
+    spec: sweep.SweepSpec,
     *,
     name: str | None = None,
     run_id: str | None = None,
@@ -233,7 +226,7 @@ def queue(
     dataset = store.dataset(dataset_id)
     spec.subgroups.label(dataset.frame)
     spec = spec.fitted_to(dataset)
-    trials = expand(spec, dataset.key)
+    trials = sweep.expand(spec, dataset.key)
     labels = dict.fromkeys(CATALOG[grid.method].label for grid in spec.methods)
     return store.add_run(
         spec.model_dump(mode="json", exclude_none=True),
@@ -245,12 +238,12 @@ def queue(
     )
 
 
-def keep_data(store: Store, spec: SweepSpec) -> str:
+def keep_data(store: Store, spec: sweep.SweepSpec) -> str:
     """Keep the data set of a specification in the store; return its id."""
     data = spec.data
     if data.table is not None:
         return store.add_dataset(data.table, data.roles, data.name, spec.subgroups)
-    with source_file(data) as (path, name):
+    with sweep.source_file(data) as (path, name):
         table = store.add_table(
             path, name if sources.is_address(data.path) else path.name
         )

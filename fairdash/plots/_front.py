@@ -7,18 +7,8 @@ from typing import Any
 import pandas as pd
 
 from fairdash._wording import floor_words, gap_size, number, percent
+from fairdash.plots import theme
 from fairdash.plots._rows import chance_alone, records, scatter, upright_line
-from fairdash.plots.theme import (
-    INK,
-    Picture,
-    Spec,
-    fade,
-    finish,
-    gap_axis,
-    method_mark,
-    text,
-    value_axis,
-)
 
 _LIMITED = "demographic_parity_difference"
 
@@ -51,7 +41,7 @@ def plot_front(
     n_seeds: int = 1,
     chance: float = float("nan"),
     own: pd.DataFrame | None = None,
-) -> Picture:
+) -> theme.Picture:
     """Draw one mark per model, and the front of each method as steps.
 
     Its figure has first one trace of marks per method, in order of appearance and with
@@ -77,7 +67,7 @@ def plot_front(
     models = models if "quiet" in models else models.assign(quiet=False)
     shown = models[~models["constant"].astype(bool)]
     methods = list(dict.fromkeys(shown["method"]))
-    data: list[Spec] = []
+    data: list[theme.Spec] = []
     for method in methods:
         data.append(_marks(shown[shown["method"] == method], axes))
     for method in methods:
@@ -87,23 +77,27 @@ def plot_front(
     own = models.iloc[:0] if own is None else own
     own = own.assign(method=own["label"], within=True, front=True, quiet=False)
     data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
-    layout: Spec = {
+    layout: theme.Spec = {
         "xaxis": _axis(axes[0], shown["x"]) | {"showgrid": True},
         "yaxis": _axis(axes[1], shown["y"]),
     }
     layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
     if axes[0] == limited:
-        line = upright_line(limit, color=fade(INK, 0.6), width=1.5, dash="dash")
+        line = upright_line(
+            limit, color=theme.fade(theme.INK, 0.6), width=1.5, dash="dash"
+        )
         layout["shapes"] = [line | {"layer": "below"}]
-        place: Spec = {"x": limit, "xanchor": "left", "xshift": 4}
+        place: theme.Spec = {"x": limit, "xanchor": "left", "xshift": 4}
         place |= {"y": 0, "yref": "y domain", "yanchor": "bottom"}
-        layout["annotations"] = [text(f"limit {gap_size(limit)}", INK, **place)]
+        layout["annotations"] = [
+            theme.text(f"limit {gap_size(limit)}", theme.INK, **place)
+        ]
     table = models.drop(columns=["colour_role", "line", "quiet"])
     if len(own):
         rows = own[["label", "x", "y"]].assign(method="own scores")
         table = pd.concat([table, rows], ignore_index=True)
-    return Picture(
-        finish(data, layout, height=420, legend=True),
+    return theme.Picture(
+        theme.finish(data, layout, height=420, legend=True),
         _headline(models, limit, METRICS[limited][0].split(" (")[0]),
         _description(models, axes, own),
         table,
@@ -154,7 +148,7 @@ def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
     return words
 
 
-def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
+def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> theme.Spec:
     colour, symbol = _mark(of_method)
     rows = records(of_method)
     sizes = [10 if row["front"] else 7 for row in rows]
@@ -178,13 +172,13 @@ def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
     )
 
 
-def _shade(colour: str, row: Spec) -> str:
+def _shade(colour: str, row: theme.Spec) -> str:
     if row["quiet"]:
-        return fade(colour, 0.25)
-    return colour if row["front"] else fade(colour, 0.5)
+        return theme.fade(colour, 0.25)
+    return colour if row["front"] else theme.fade(colour, 0.5)
 
 
-def _line(front: pd.DataFrame) -> Spec:
+def _line(front: pd.DataFrame) -> theme.Spec:
     colour, _ = _mark(front)
     return scatter(
         front["x"],
@@ -198,23 +192,23 @@ def _line(front: pd.DataFrame) -> Spec:
 
 
 def _mark(of_method: pd.DataFrame) -> tuple[str, str]:
-    return method_mark(of_method["colour_role"].iloc[0])
+    return theme.method_mark(of_method["colour_role"].iloc[0])
 
 
-def _axis(metric: str, values: "pd.Series[Any]") -> Spec:
+def _axis(metric: str, values: "pd.Series[Any]") -> theme.Spec:
     title, style = METRICS[metric]
     if style is gap_size:
-        return gap_axis(title.replace(" (", ", points ("), float(values.max()))
-    return value_axis(title, ".1~%" if style is percent else "~g")
+        return theme.gap_axis(title.replace(" (", ", points ("), float(values.max()))
+    return theme.value_axis(title, ".1~%" if style is percent else "~g")
 
 
-def _hover(row: Spec, axes: tuple[str, str]) -> str:
+def _hover(row: theme.Spec, axes: tuple[str, str]) -> str:
     notes = "" if row["within"] else "<br>over the limit"
     notes += "<br>not beyond chance from the plain model" if row["quiet"] else ""
     return f"{_values(row, axes)}{notes}"
 
 
-def _values(row: Spec, axes: tuple[str, str]) -> str:
+def _values(row: theme.Spec, axes: tuple[str, str]) -> str:
     values = [
         f"{METRICS[metric][0].split(' (')[0]} {metric_words(metric, row[axis])}"
         for metric, axis in zip(axes, "xy", strict=True)

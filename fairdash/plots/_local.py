@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import count, gap_size, group_label, interval, number
+from fairdash.plots import theme
 from fairdash.plots._rows import (
     Panel,
     Series,
@@ -15,16 +16,6 @@ from fairdash.plots._rows import (
     offsets,
     reasons_of,
     records,
-)
-from fairdash.plots.theme import (
-    INK,
-    Picture,
-    Spec,
-    gap_axis,
-    group_colours,
-    model_marks,
-    text,
-    value_axis,
 )
 
 MOST_MODELS = 4
@@ -46,7 +37,7 @@ def plot_local_di(
     truth: Mapping[str, float] = MappingProxyType({}),
     points: bool = True,
     said: str = "",
-) -> Picture:
+) -> theme.Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
     The figure has per model a trace of marks with intervals and a dashed line at its
@@ -79,7 +70,7 @@ def plot_local_di(
     first = table[table["label"] == labels[0]]
     subgroups = first["subgroup"].astype(str).tolist()
     rows = {name: row for row, name in enumerate(subgroups)}
-    colours = model_marks(models["colour_role"].tolist())
+    colours = theme.model_marks(models["colour_role"].tolist())
     series, marks = [], []
     for i, (model, (colour, mark), aside) in enumerate(
         zip(records(models), colours, offsets(len(labels)), strict=True)
@@ -118,16 +109,16 @@ def plot_local_di(
     top = 1.05 * float(np.nanmax(ends))
     counts = values[values["label"] == labels[0]]
 
-    def beside(places: dict[str, float]) -> list[Spec]:
+    def beside(places: dict[str, float]) -> list[theme.Spec]:
         bars = _counts(counts, places, groups, feature)
         return [*bars, *_true_gaps(places, truth)]
 
-    title, across = f"gap in {symbol}", Spec(showgrid=True, range=[0, top])
+    title, across = f"gap in {symbol}", theme.Spec(showgrid=True, range=[0, top])
     across |= {"domain": [0, _SPLIT[0]]}
     if points:
-        axis = gap_axis(f"{title}, points", top, **across)
+        axis = theme.gap_axis(f"{title}, points", top, **across)
     else:
-        axis = value_axis(title, ",.3~r", **across)
+        axis = theme.value_axis(title, ",.3~r", **across)
 
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
@@ -145,7 +136,7 @@ def plot_local_di(
         bottom=_BELOW + _LINE * len(groups),
         legend=True,
     )
-    return Picture(
+    return theme.Picture(
         figure,
         f"Gaps by subgroup of {labels[-1]}",
         _describe(table, models, style),
@@ -173,10 +164,10 @@ def _hover(
     groups: tuple[str, ...],
     symbol: str,
     style: Callable[[float], str],
-) -> Callable[[Spec], str]:
+) -> Callable[[theme.Spec], str]:
     values = cells.set_index(["subgroup", "group"])["value"]
 
-    def hover(row: Spec) -> str:
+    def hover(row: theme.Spec) -> str:
         if not row["estimable"]:
             return ""
         own = values.loc[row["subgroup"]]
@@ -188,7 +179,9 @@ def _hover(
     return hover
 
 
-def _true_gaps(places: dict[str, float], truth: Mapping[str, float]) -> list[Spec]:
+def _true_gaps(
+    places: dict[str, float], truth: Mapping[str, float]
+) -> list[theme.Spec]:
     drawn = {name: gap for name, gap in truth.items() if name in places}
     if not drawn:
         return []
@@ -201,7 +194,7 @@ def _true_gaps(places: dict[str, float], truth: Mapping[str, float]) -> list[Spe
             "marker": {
                 "symbol": "line-ns-open",
                 "size": 18,
-                "color": INK,
+                "color": theme.INK,
                 "line": {"width": 2},
             },
             "name": _PLANTED,
@@ -217,9 +210,9 @@ def _counts(
     places: dict[str, float],
     groups: tuple[str, ...],
     feature: str,
-) -> list[Spec]:
+) -> list[theme.Spec]:
     bars = []
-    for group, colour in group_colours(groups).items():
+    for group, colour in theme.group_colours(groups).items():
         own, label = cells[cells["group"] == group], group_label(feature, group)
         bars.append(
             {
@@ -239,20 +232,20 @@ def _counts(
     return bars
 
 
-def _beside(groups: tuple[str, ...], feature: str) -> Spec:
+def _beside(groups: tuple[str, ...], feature: str) -> theme.Spec:
     """Return the axis of the counts, and the names of the groups below it.
 
     These stand beside their colours, under the titles of the axes.
     """
-    axis = value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
+    axis = theme.value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
     named = [
         f'{group_label(feature, name)} <span style="color:{colour}">■</span>'
-        for name, colour in group_colours(groups).items()
+        for name, colour in theme.group_colours(groups).items()
     ]
-    place: Spec = {"xref": "paper", "x": 1, "xanchor": "right", "align": "right"}
+    place: theme.Spec = {"xref": "paper", "x": 1, "xanchor": "right", "align": "right"}
     place |= {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -_BELOW}
     return {
         "xaxis2": axis | {"domain": [_SPLIT[1], 1], "anchor": "y"},
         "barmode": "stack",
-        "annotations": [text("<br>".join(named), **place)],
+        "annotations": [theme.text("<br>".join(named), **place)],
     }

@@ -6,15 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from fairdash._wording import group_label, percent
-from fairdash.plots._rows import (
-    Panel,
-    Series,
-    draw_rows,
-    marks_of,
-    offsets,
-    reasons_of,
-    records,
-)
+from fairdash.plots import _rows as rows
 from fairdash.plots.theme import Picture, Spec, group_colours, value_axis
 
 
@@ -33,7 +25,7 @@ def plot_calibration(
     what the scores are.
     """
     series = [
-        Series(group_label(feature, name), colour)
+        rows.Series(group_label(feature, name), colour)
         for name, colour in group_colours(groups).items()
     ]
     figure = _rows(table, "bin", groups, series, outcome)
@@ -67,7 +59,7 @@ def plot_base_rates(
         total = float(overall.loc[overall["group"] == group, "rate"].item())
         label, share = group_label(feature, group), percent(total, 0)
         series.append(
-            Series(
+            rows.Series(
                 f"{label} · all rows {share}",
                 colour,
                 reference=total,
@@ -75,13 +67,13 @@ def plot_base_rates(
             )
         )
     shown = table.assign(rate=table["rate"].where(table["estimable"]))
-    reasons = reasons_of(table.drop_duplicates("subgroup"))
+    reasons = rows.reasons_of(table.drop_duplicates("subgroup"))
     look = {"reasons": reasons, "grouped": True}
     figure = _rows(shown, "subgroup", groups, series, outcome, **look)
     words = f"Share with {outcome} by subgroup and group"
     whole = ", ".join(
         f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
-        for row in records(overall)
+        for row in rows.records(overall)
     )
     return Picture(
         figure=figure,
@@ -97,23 +89,23 @@ def _rows(
     table: pd.DataFrame,
     place: str,
     groups: tuple[str, ...],
-    series: list[Series],
+    series: list[rows.Series],
     outcome: str,
     **look: Any,
 ) -> go.Figure:
     marks = [
-        marks_of(own, "rate", ("ci_low", "ci_high"), _hover, series=i, aside=aside)
-        for i, aside in enumerate(offsets(len(groups)))
+        rows.marks_of(own, "rate", ("ci_low", "ci_high"), _hover, series=i, aside=aside)
+        for i, aside in enumerate(rows.offsets(len(groups)))
         if len(own := table[table["group"] == groups[i]])
     ]
     axis = value_axis(
         f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
     )
-    return draw_rows(
+    return rows.draw_rows(
         pd.concat(marks, ignore_index=True),
         list(dict.fromkeys(table[place].astype(str))),
         series,
-        [Panel(axis)],
+        [rows.Panel(axis)],
         least=20 + 4 * len(groups),
         around=110,
         lowest=240,

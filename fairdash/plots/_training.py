@@ -3,16 +3,8 @@
 import pandas as pd
 
 from fairdash._wording import listing, number
+from fairdash.plots import theme
 from fairdash.plots._rows import scatter
-from fairdash.plots.theme import (
-    INK,
-    MUTED,
-    Picture,
-    Spec,
-    finish,
-    method_mark,
-    value_axis,
-)
 
 _CURVES = {  # column -> name in the legend
     "loss": "training",
@@ -21,16 +13,18 @@ _CURVES = {  # column -> name in the legend
 }
 
 
-def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> Picture:
+def plot_training(
+    curves: pd.DataFrame, *, colour_role: str, n_epochs: int
+) -> theme.Picture:
     """Training and validation loss, and the adversary's: a line per curve.
 
     ``curves`` have epoch, loss, validation_loss and, for adversarial methods,
     adversary_loss, with several seeds their means. The axis ends at ``n_epochs``, if
     not before the last epoch of the curves.
     """
-    own = method_mark(colour_role)[0]
-    colours = {"loss": own, "validation_loss": INK, "adversary_loss": MUTED}
-    data: list[Spec] = []
+    own = theme.method_mark(colour_role)[0]
+    colours = {"loss": own, "validation_loss": theme.INK, "adversary_loss": theme.MUTED}
+    data: list[theme.Spec] = []
     parts = []
     for name, words in _CURVES.items():
         if name not in curves or curves[name].isna().all():
@@ -47,12 +41,12 @@ def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> P
         first, last = seen[name].iloc[[0, -1]]
         parts.append(f"{words} loss from {number(first)} to {number(last)}")
     end = max(n_epochs, float(curves["epoch"].max()))
-    layout: Spec = {
-        "xaxis": value_axis("epoch", range=[0, end]),
+    layout: theme.Spec = {
+        "xaxis": theme.value_axis("epoch", range=[0, end]),
         "yaxis": {"title": "loss", "nticks": 5},
     }
-    return Picture(
-        finish(data, layout, height=380, legend=True),
+    return theme.Picture(
+        theme.finish(data, layout, height=380, legend=True),
         "Loss by epoch",
         f"Loss by epoch, {curves['epoch'].max():,.0f} epochs: {listing(parts)}.",
         curves,

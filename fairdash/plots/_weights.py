@@ -6,18 +6,8 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import gap_size, interval, number
+from fairdash.plots import theme
 from fairdash.plots._rows import dots, interval_bars, numbers, records, scatter
-from fairdash.plots.theme import (
-    INK,
-    MUTED,
-    Picture,
-    Spec,
-    fade,
-    finish,
-    gap_axis,
-    method_mark,
-    text,
-)
 
 _PRACTICALLY_EQUAL = 0.02  # most that mean weights, about 1, then differ by
 _LARGEST = 26  # diameter of the largest subgroup's dot, in pixels
@@ -29,7 +19,7 @@ def plot_ratio_against_di(
     colour_role: str,
     related: Any,
     reference: str = "the unconstrained model",
-) -> Picture:
+) -> theme.Picture:
     """Mean weight against the gap, one dot per estimable subgroup, area by rows.
 
     The figure has the dots, then the line if there is one. ``table`` is of
@@ -38,7 +28,7 @@ def plot_ratio_against_di(
     where its slope is NaN.
     """
     shown = table[table["estimable"]]
-    colour = method_mark(colour_role)[0]
+    colour = theme.method_mark(colour_role)[0]
     names = shown["subgroup"].astype(str).tolist()
     spec = dots(
         shown["local_di"], shown["ci_low"], shown["ci_high"], [],
@@ -49,20 +39,23 @@ def plot_ratio_against_di(
     )  # fmt: skip
     spec["y"] = numbers(shown["mean_ratio"])
     ends = (shown[name] for name in ("mean_ratio", "ratio_low", "ratio_high"))
-    spec["error_x"] = spec["error_x"] | {"color": fade(colour, 0.25)}
-    spec["error_y"] = interval_bars(*ends, colour=fade(colour, 0.55), thickness=2)
+    spec["error_x"] = spec["error_x"] | {"color": theme.fade(colour, 0.25)}
+    spec["error_y"] = interval_bars(*ends, colour=theme.fade(colour, 0.55), thickness=2)
     area = np.sqrt(shown["n"] / max(shown["n"].max(), 1))
     spec["marker"] = spec["marker"] | {"size": (_LARGEST * area).clip(8).tolist()}
     data = [spec]
     if not np.isnan(related.slope):
         x = [float(shown["local_di"].min()), float(shown["local_di"].max())]
         y = [related.intercept + related.slope * value for value in x]
-        line = {"color": INK, "width": 1.5}
+        line = {"color": theme.INK, "width": 1.5}
         data.append(scatter(x, y, line=line, hoverinfo="skip"))
-    equal: Spec = {"type": "line", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
-    equal |= {"xref": "x domain", "line": {"color": MUTED, "width": 1, "dash": "dot"}}
-    layout: Spec = {
-        "xaxis": gap_axis(
+    equal: theme.Spec = {"type": "line", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
+    equal |= {
+        "xref": "x domain",
+        "line": {"color": theme.MUTED, "width": 1, "dash": "dot"},
+    }
+    layout: theme.Spec = {
+        "xaxis": theme.gap_axis(
             f"gap of {reference}, points",
             float(shown["ci_high"].max()),
             rangemode="tozero",
@@ -71,8 +64,8 @@ def plot_ratio_against_di(
         "shapes": [equal],
         "annotations": _extremes(shown, names),
     }
-    return Picture(
-        finish(data, layout, height=380, top=20),
+    return theme.Picture(
+        theme.finish(data, layout, height=380, top=20),
         _headline(shown, related.low, related.high),
         _describe(shown, related),
         table,
@@ -104,19 +97,19 @@ def _headline(shown: pd.DataFrame, low: float, high: float) -> str:
     return "No clear link of weights and gaps: the interval covers 0"
 
 
-def _hover(cell: Spec) -> str:
+def _hover(cell: theme.Spec) -> str:
     weight = f"mean r {number(cell['mean_ratio'], 2)}"
     return f"{cell['subgroup']}: {weight}, gap {gap_size(cell['local_di'])}"
 
 
-def _extremes(shown: pd.DataFrame, names: list[str]) -> list[Spec]:
+def _extremes(shown: pd.DataFrame, names: list[str]) -> list[theme.Spec]:
     if not names:
         return []
     order = np.argsort(shown["mean_ratio"].to_numpy())
-    place: Spec = {"xref": "x", "yref": "y", "xanchor": "left", "xshift": 10}
+    place: theme.Spec = {"xref": "x", "yref": "y", "xanchor": "left", "xshift": 10}
     notes = []
     for i, shift in ((order[-1], 14), (order[0], -14)):
         at = {"x": float(shown["local_di"].iloc[i])}
         at["y"] = float(shown["mean_ratio"].iloc[i])
-        notes.append(text(names[i], INK, yshift=shift, **at, **place))
+        notes.append(theme.text(names[i], theme.INK, yshift=shift, **at, **place))
     return notes[: len(names)]

@@ -10,19 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairdash._validation import check_non_negative, check_positive
-from fairdash.postprocessing.inputs import (
-    Array,
-    as_margins,
-    as_weights,
-    binary_labels,
-    check_rate,
-)
+from fairdash.postprocessing import inputs
 
 _NOISE = 1e-13  # rounding of a weighted mean of numbers in [0, 1]
 _HALVINGS = 200
 
 
-def ramp_probability(margins: Array, start: Any, gamma: float) -> Array:
+def ramp_probability(margins: inputs.Array, start: Any, gamma: float) -> inputs.Array:
     r"""Return :math:`h(f) = \mathrm{clip}((f - t)/\gamma, 0, 1)`, the ramp itself.
 
     ``start`` is t of every row, (n,), or of all.
@@ -53,9 +47,9 @@ class SortedScores:
     def __init__(self, scores: ArrayLike, weight: ArrayLike | None = None) -> None:
         values = np.asarray(scores, dtype=np.float64)
         if weight is None:
-            self.scores: Array = np.sort(values)
-            self.weights: Array = np.ones(len(values))
-            self.mass: Array = np.arange(len(values) + 1, dtype=np.float64)
+            self.scores: inputs.Array = np.sort(values)
+            self.weights: inputs.Array = np.ones(len(values))
+            self.mass: inputs.Array = np.arange(len(values) + 1, dtype=np.float64)
         else:
             weights = np.asarray(weight, dtype=np.float64)
             heavy = np.flatnonzero(weights > 0)
@@ -63,7 +57,7 @@ class SortedScores:
             self.scores, self.weights = values[order], weights[order]
             self.mass = np.concatenate([[0.0], np.cumsum(self.weights)])
         weighted = self.scores if weight is None else self.scores * self.weights
-        self.moment: Array = np.concatenate([[0.0], np.cumsum(weighted)])
+        self.moment: inputs.Array = np.concatenate([[0.0], np.cumsum(weighted)])
 
     @property
     def total(self) -> float:
@@ -202,11 +196,11 @@ def ramp_threshold(
     I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
     machine learning models. NeurIPS.
     """
-    margins = as_margins(scores)
+    margins = inputs.as_margins(scores)
     check_positive("gamma", gamma)
     check_non_negative("tolerance", tolerance)
-    check_rate("rate", rate)
-    weight = as_weights(sample_weight, margins)
+    inputs.check_rate("rate", rate)
+    weight = inputs.as_weights(sample_weight, margins)
     return SortedScores(margins, weight).threshold(gamma, rate, tolerance)
 
 
@@ -247,11 +241,11 @@ def covariance_threshold(
     I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
     machine learning models, appendix E. NeurIPS.
     """
-    margins = as_margins(scores)
+    margins = inputs.as_margins(scores)
     check_positive("gamma", gamma)
     check_non_negative("tolerance", tolerance)
-    inside = binary_labels(in_group, margins) == 1
-    weight = as_weights(sample_weight, margins)
+    inside = inputs.binary_labels(in_group, margins) == 1
+    weight = inputs.as_weights(sample_weight, margins)
     weight = np.ones(len(margins)) if weight is None else weight
     members, others = (
         SortedScores(margins[rows], weight[rows]) for rows in (inside, ~inside)

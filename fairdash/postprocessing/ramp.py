@@ -10,27 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fairdash._validation import (
-    check_lengths,
-    check_non_negative,
-    check_one_of,
-    check_positive,
-    value_label,
-    value_labels,
-)
+from fairdash import _validation as validation
+from fairdash.postprocessing import inputs, kernels
 from fairdash.postprocessing.base import PostProcessor
-from fairdash.postprocessing.inputs import (
-    Array,
-    ScoreType,
-    as_margins,
-    check_rate,
-    known_codes,
-)
-from fairdash.postprocessing.kernels import (
-    SortedScores,
-    covariance_threshold,
-    ramp_probability,
-)
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, draw
 
@@ -93,16 +75,16 @@ class RampThreshold(PostProcessor):
     target_rate: str | float = "accuracy"
     tolerance: float = 0.0
     center: bool = False
-    score_type: ScoreType = "margin"
+    score_type: inputs.ScoreType = "margin"
 
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
-        check_positive("gamma", self.gamma)
-        check_non_negative("tolerance", self.tolerance)
+        validation.check_positive("gamma", self.gamma)
+        validation.check_non_negative("tolerance", self.tolerance)
         if isinstance(self.target_rate, str):
-            check_one_of("target_rate", self.target_rate, TARGETS)
+            validation.check_one_of("target_rate", self.target_rate, TARGETS)
             rate = rows.target_rate(self.target_rate, self.gamma)
         else:
-            check_rate("target_rate", self.target_rate)
+            inputs.check_rate("target_rate", self.target_rate)
             rate = float(self.target_rate)
         self.target_rate_ = rate
         self.starts_ = np.array(
@@ -119,9 +101,11 @@ class RampThreshold(PostProcessor):
     def _shift(self) -> float:
         return self.gamma / 2 if self.center else 0.0
 
-    def chance(self, rows: ScoredRows) -> Array:
+    def chance(self, rows: ScoredRows) -> inputs.Array:
         """Return h, the probability of a positive decision, of rows of known groups."""
-        return ramp_probability(rows.margins, self.starts_[rows.codes], self.gamma)
+        return kernels.ramp_probability(
+            rows.margins, self.starts_[rows.codes], self.gamma
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -159,7 +143,7 @@ class CovarianceRamp(BaseEstimator):
     gamma: float = 0.1
     tolerance: float = 0.0
     group: Any = None
-    score_type: ScoreType = "margin"
+    score_type: inputs.ScoreType = "margin"
 
     def fit(
         self,
@@ -182,8 +166,8 @@ class CovarianceRamp(BaseEstimator):
         )
         labels = _labels(subgroups, rows.margins)
         codes, names = pd.factorize(labels, sort=True)
-        check_positive("gamma", self.gamma)
-        check_non_negative("tolerance", self.tolerance)
+        validation.check_positive("gamma", self.gamma)
+        validation.check_non_negative("tolerance", self.tolerance)
         chosen = self._chosen(rows.names)
         self.groups_, self.group_ = rows.group_values, rows.group_values[chosen]
         self.names_ = rows.names
@@ -196,7 +180,7 @@ class CovarianceRamp(BaseEstimator):
             if inside.any():
                 share = float(np.average(in_group[inside], weights=weight[inside]))
             if 0 < share < 1:
-                t = covariance_threshold(
+                t = kernels.covariance_threshold(
                     rows.margins[inside],
                     in_group[inside],
                     self.gamma,
@@ -211,14 +195,14 @@ class CovarianceRamp(BaseEstimator):
 
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike, subgroups: ArrayLike
-    ) -> Array:
+    ) -> inputs.Array:
         """Return h, the probability of a positive decision of every row."""
         check_is_fitted(self)
-        margins = as_margins(scores, self.score_type)
+        margins = inputs.as_margins(scores, self.score_type)
         labels = _labels(subgroups, margins).fillna(NO_SUBGROUP)
-        codes = known_codes(labels, list(self.thresholds_), margins, "subgroups")
-        group = known_codes(sensitive_features, self.names_, margins)
-        return ramp_probability(margins, self.starts_[codes, group], self.gamma)
+        codes = inputs.known_codes(labels, list(self.thresholds_), margins, "subgroups")
+        group = inputs.known_codes(sensitive_features, self.names_, margins)
+        return kernels.ramp_probability(margins, self.starts_[codes, group], self.gamma)
 
     def predict(
         self,
@@ -236,8 +220,8 @@ class CovarianceRamp(BaseEstimator):
 
     def _chosen(self, names: tuple[str, ...]) -> int:
         if self.group is not None:
-            name = value_label(self.group)
-            check_one_of("group", name, names)
+            name = validation.value_label(self.group)
+            validation.check_one_of("group", name, names)
             return names.index(name)
         if len(names) > 2:
             raise ValueError(
@@ -249,8 +233,8 @@ class CovarianceRamp(BaseEstimator):
 
 def _labels(subgroups: ArrayLike, like: Any) -> "pd.Series[Any]":
     column = pd.Series(np.asarray(subgroups, dtype=object))
-    check_lengths(like, column)
-    return value_labels(column)
+    validation.check_lengths(like, column)
+    return validation.value_labels(column)
 
 
 @dataclass(frozen=True)
@@ -276,7 +260,7 @@ class RampPreview:
     histogram: list[float]
 
     @classmethod
-    def of(cls, group: SortedScores) -> "RampPreview":
+    def of(cls, group: kernels.SortedScores) -> "RampPreview":
         """Tabulate the ramps of a group.
 
         The mean of h is exact at `_KNOTS` quantiles and their bends, and the start for

@@ -11,19 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import as_written, value_label, value_labels
 from fairdash.datasets import MOST_GROUPS
-from fairdash.postprocessing.inputs import (
-    Array,
-    ScoreType,
-    as_margins,
-    as_weights,
-    binary_labels,
-    check_informative,
-    cross,
-    fill_missing,
-    fit_groups,
-    guess_score_type,
-    read_margins,
-)
+from fairdash.postprocessing import inputs
 from fairdash.postprocessing.kernels import SortedScores
 from fairdash.postprocessing.target_rate import (
     ByOutcome,
@@ -57,13 +45,13 @@ class ScoredRows:
         Unit of every row, such as a person: rows of one unit are not independent.
     """
 
-    margins: Array
+    margins: inputs.Array
     codes: Codes
     names: tuple[str, ...]
     group_values: tuple[Any, ...]
     y: NDArray[np.int8] | None = None
-    weight: Array | None = None
-    score_type: ScoreType = "margin"
+    weight: inputs.Array | None = None
+    score_type: inputs.ScoreType = "margin"
     decided: NDArray[np.int8] | None = None
     unit: Codes | None = None
 
@@ -75,18 +63,18 @@ class ScoredRows:
         sensitive_features: ArrayLike,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        score_type: ScoreType = "margin",
+        score_type: inputs.ScoreType = "margin",
     ) -> Self:
         """Check rows to learn on; ValueError says what is wrong with which of them."""
-        margins = as_margins(scores, score_type)
-        check_informative(margins, score_type)
-        weight = as_weights(sample_weight, margins)
-        values, names, codes = fit_groups(sensitive_features, margins, weight)
-        labels = None if y is None else binary_labels(y, margins)
+        margins = inputs.as_margins(scores, score_type)
+        inputs.check_informative(margins, score_type)
+        weight = inputs.as_weights(sample_weight, margins)
+        values, names, codes = inputs.fit_groups(sensitive_features, margins, weight)
+        labels = None if y is None else inputs.binary_labels(y, margins)
         return cls(margins, codes, names, values, labels, weight, score_type)
 
     @property
-    def scores(self) -> Array:
+    def scores(self) -> inputs.Array:
         """Scores as they were given."""
         is_margin = self.score_type == "margin"
         return self.margins if is_margin else (self.margins + 1) / 2
@@ -175,14 +163,14 @@ class SplitScores:
     @classmethod
     def of(
         cls,
-        margins: Array,
+        margins: inputs.Array,
         labels: NDArray[Any],
         *,
         calibration: Codes | None = None,
         test: Codes | None = None,
         y: NDArray[np.int8] | None = None,
-        weight: Array | None = None,
-        score_type: ScoreType = "margin",
+        weight: inputs.Array | None = None,
+        score_type: inputs.ScoreType = "margin",
         names: Sequence[str] = (),
         decided: NDArray[np.int8] | None = None,
         unit: Codes | None = None,
@@ -216,10 +204,12 @@ class SplitScores:
             test = np.flatnonzero(deal(labels, _PARTS) == _PARTS - 1)
         if calibration is None:
             calibration = np.setdiff1d(np.arange(len(labels)), test)
-        check_informative(margins[calibration], score_type)
+        inputs.check_informative(margins[calibration], score_type)
         learned = margins[calibration]
-        own = None if weight is None else as_weights(weight[calibration], learned)
-        _, learned_names, _ = fit_groups(labels[calibration], learned, own)
+        own = (
+            None if weight is None else inputs.as_weights(weight[calibration], learned)
+        )
+        _, learned_names, _ = inputs.fit_groups(labels[calibration], learned, own)
         ordered = tuple(names or learned_names)
         present = pd.Index([value_label(group) for group in values])
         codes = pd.Index(ordered).get_indexer(present)[levels]
@@ -254,7 +244,7 @@ class SplitScores:
         *,
         outcome: str | None = None,
         positive: str | None = None,
-        score_type: ScoreType | None = None,
+        score_type: inputs.ScoreType | None = None,
     ) -> Self:
         """Read scores that stand in a table, of whatever model, and part its rows.
 
@@ -282,9 +272,9 @@ class SplitScores:
                     "exclude these rows, or give no outcome."
                 )
             y = np.asarray(value_labels(frame[outcome]) == positive, dtype=np.int8)
-        labels = cross(*(fill_missing(frame[name]) for name in groups))
-        margins = read_margins(frame[score], score_type)
-        kind = score_type or guess_score_type(frame[score])
+        labels = inputs.cross(*(inputs.fill_missing(frame[name]) for name in groups))
+        margins = inputs.read_margins(frame[score], score_type)
+        kind = score_type or inputs.guess_score_type(frame[score])
         return cls.of(margins, labels, y=y, score_type=kind)
 
 

@@ -16,15 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._record import InvalidError, Record
 from fairdash._validation import parsed
-from fairdash.postprocessing.inputs import (
-    Array,
-    ScoreType,
-    as_margins,
-    cross,
-    fill_missing,
-    known_codes,
-    read_margins,
-)
+from fairdash.postprocessing import inputs
 
 FORMAT = "fairdash thresholds 2"
 _READ = ("fairdash thresholds 1", FORMAT)  # the first had neither range nor rates
@@ -72,7 +64,7 @@ class Rule(Record):
             level = probability[-1]
         return cls(score=tuple(score), probability=tuple(probability))
 
-    def __call__(self, margins: Array) -> Array:
+    def __call__(self, margins: inputs.Array) -> inputs.Array:
         """Return the probability of a positive decision of every margin."""
         score, probability = np.array(self.score), np.array(self.probability)
         place = np.searchsorted(score, margins, side="right")
@@ -107,19 +99,19 @@ class Thresholds:
 
     rules: dict[str, Rule]
     method: str
-    score_type: ScoreType = "margin"
+    score_type: inputs.ScoreType = "margin"
     expected_rates: dict[str, float] = field(default_factory=dict)
     score_range: tuple[float, float] | None = None
 
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> Array:
+    ) -> inputs.Array:
         """Return the probability of a positive decision of every row."""
-        margins = as_margins(scores, self.score_type)
-        codes = known_codes(sensitive_features, list(self.rules), margins)
+        margins = inputs.as_margins(scores, self.score_type)
+        codes = inputs.known_codes(sensitive_features, list(self.rules), margins)
         return self.at(margins, codes)
 
-    def at(self, margins: Array, codes: NDArray[np.int64]) -> Array:
+    def at(self, margins: inputs.Array, codes: NDArray[np.int64]) -> inputs.Array:
         """Return the same of margins, ``codes`` being places among ``rules``."""
         h = np.empty(len(margins))
         for code, rule in enumerate(self.rules.values()):
@@ -223,7 +215,7 @@ class _Group(Rule):
 class _Document(Record):
     format: str
     method: str
-    score_type: ScoreType
+    score_type: inputs.ScoreType
     score_range: tuple[float, float] | None = None
     groups: dict[str, _Group]
 
@@ -232,7 +224,7 @@ class _Document(Record):
             raise ValueError("`groups` is empty; give at least one.")
 
 
-def draw(h: Array, random_state: int | np.random.Generator) -> NDArray[np.int64]:
+def draw(h: inputs.Array, random_state: int | np.random.Generator) -> NDArray[np.int64]:
     """Draw 0/1 decisions with the probabilities ``h``, one number a row."""
     generator = np.random.default_rng(random_state)
     return (generator.random(len(h)) < h).astype(np.int64)
@@ -243,7 +235,7 @@ def apply_thresholds(
     scores: "pd.Series[Any]",
     groups: "Sequence[pd.Series[Any]]",
     *,
-    score_type: ScoreType | None = None,
+    score_type: inputs.ScoreType | None = None,
     random_state: int | np.random.Generator = 0,
 ) -> pd.DataFrame:
     """Return h and a drawn decision of every row of a table.
@@ -262,12 +254,14 @@ def apply_thresholds(
         When scores may be of the other type, a score is no number or out of range, or a
         group is missing or has no thresholds; rows are counted from 1.
     """
-    margins = read_margins(scores, score_type or thresholds.score_type)
+    margins = inputs.read_margins(scores, score_type or thresholds.score_type)
     if score_type is None:
         thresholds.check_score_type(float(margins.min(initial=np.inf)))
     columns = " × ".join(str(column.name) for column in groups)
-    names = cross(*map(fill_missing, groups))
-    codes = known_codes(names, list(thresholds.rules), margins, columns, first_row=1)
+    names = inputs.cross(*map(inputs.fill_missing, groups))
+    codes = inputs.known_codes(
+        names, list(thresholds.rules), margins, columns, first_row=1
+    )
     h = thresholds.at(margins, codes)
     decided = {"h": h, "decision": draw(h, random_state).astype(np.int8)}
     return pd.DataFrame(decided, index=scores.index)

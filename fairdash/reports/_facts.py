@@ -10,6 +10,7 @@ from fairdash._wording import count, duration, listing, plural, utc
 from fairdash.audits import Answer, Listing, gaps, training, trials
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
+from fairdash.reports import _small_groups as small_groups
 from fairdash.reports._blocks import (
     Block,
     Cards,
@@ -21,12 +22,6 @@ from fairdash.reports._blocks import (
     outcome_blocks,
 )
 from fairdash.reports._sections import DataSubject, RunSubject
-from fairdash.reports._small_groups import (
-    base_cells,
-    few_words,
-    suppressed_words,
-    without_small_groups,
-)
 from fairdash.store import Store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, python_script
 
@@ -108,10 +103,10 @@ def data(subject: DataSubject) -> Sequence[Block]:
         shown = excluded.rename(columns={"rows": "Rows"}).rename(columns=str.title)
         blocks.append(Table("Rows excluded", shown))
     if few:
-        return [*blocks[1:], Words(few_words())]
-    cells, hidden = base_cells(rates)
+        return [*blocks[1:], Words(small_groups.few_words())]
+    cells, hidden = small_groups.base_cells(rates)
     table = cells[list(_BASE)].rename(columns=_BASE)
-    words = suppressed_words(hidden)
+    words = small_groups.suppressed_words(hidden)
     blocks.append(Table("Base rates", table, words))
     return blocks
 
@@ -172,7 +167,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
     for model in trials.own_models(subject.store, data):
         looked_at = gaps.opening_measure(subject.store, model, data)
         if subject.small_groups:
-            return [Words(few_words())]
+            return [Words(small_groups.few_words())]
         table = gaps.every_measure(subject.store, model, data, favourable=favourable)
         sentences = table.set_index("measure")["sentence"]
         blocks.append(Words(sentences[catalog.MEASURE_NAMES[looked_at]], finding=True))
@@ -185,9 +180,9 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         local = gaps.local_by_measure(
             subject.store, [model], data, subject.subgroups, looked_at
         )
-        local, hidden = without_small_groups(local)
+        local, hidden = small_groups.without_small_groups(local)
         local = replace(local, inside=())  # no verdict stands here
-        words = suppressed_words(hidden)
+        words = small_groups.suppressed_words(hidden)
         if len(hidden) == len(local.own):
             blocks.append(Words(words))
             continue

@@ -17,16 +17,7 @@ from fairdash import __version__
 from fairdash._escaping import as_json, plain, visible
 from fairdash._wording import Kpi
 from fairdash.plots import theme
-from fairdash.reports._blocks import (
-    Block,
-    Cards,
-    Code,
-    Facts,
-    Figure,
-    Section,
-    Table,
-    Words,
-)
+from fairdash.reports import _blocks as blocks
 
 HERE = Path(__file__).parent
 # of base 85, none of which means anything to HTML
@@ -34,13 +25,15 @@ _IN_HTML = bytes.maketrans(b"<&>", b",.:")
 
 
 def to_html(
-    title: str, facts: Sequence[str], sections: Sequence[Section], note: str
+    title: str, facts: Sequence[str], sections: Sequence[blocks.Section], note: str
 ) -> str:
     """Return the page; whatever names hold, they stay text."""
     template = _environment().get_template("report.html")
     script = (HERE / "report.js").read_text()
     figures = any(
-        isinstance(block, Figure) for section in sections for block in section.blocks
+        isinstance(block, blocks.Figure)
+        for section in sections
+        for block in section.blocks
     )
     themes = {"light": theme.palette("light"), "dark": theme.palette("dark")}
     return template.render(
@@ -83,7 +76,7 @@ def _hash(script: str) -> str:
 
 
 def as_markdown(
-    title: str, facts: Sequence[str], sections: Sequence[Section], note: str
+    title: str, facts: Sequence[str], sections: Sequence[blocks.Section], note: str
 ) -> str:
     """Return sections as Markdown; whatever names hold, they stay text."""
     parts = [f"# {plain(title)}"]
@@ -95,25 +88,25 @@ def as_markdown(
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _written(block: Block) -> str:
+def _written(block: blocks.Block) -> str:
     match block:
-        case Words():
+        case blocks.Words():
             return f"**{plain(block.text)}**" if block.finding else plain(block.text)
-        case Cards():
+        case blocks.Cards():
             return "\n".join(map(_card, block.items))
-        case Facts():
+        case blocks.Facts():
             lines = [f"- **{plain(k)}**: {plain(v)}" for k, v in block.items.items()]
             title = f"### {plain(block.title)}\n\n" if block.title else ""
             return title + "\n".join(lines)
-        case Code():
+        case blocks.Code():
             longest = max(map(len, re.findall("`+", block.text)), default=0)
             fence = "`" * max(3, longest + 1)
             return f"### {plain(block.title)}\n\n{fence}\n{block.text.strip()}\n{fence}"
-        case Figure():
+        case blocks.Figure():
             words = " ".join(filter(None, [block.picture.headline, block.caption]))
             table = _written(block.table) if block.table else ""
             return "\n\n".join(filter(None, [plain(words), table]))
-        case Table():
+        case blocks.Table():
             return _table(block)
 
 
@@ -122,7 +115,7 @@ def _card(item: Kpi) -> str:
     return f"- **{plain(item.label)}**: {plain(item.value)}{note}"
 
 
-def _table(table: Table) -> str:
+def _table(table: blocks.Table) -> str:
     lines = [
         f"| {' | '.join(plain(' '.join(cell.split())) for cell in row)} |"
         for row in [table.header, *table.rows]

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from fairdash.store import _records as records
 from fairdash.store._artifacts import Artifact
 from fairdash.store._database import (
     DATASETS,
@@ -18,14 +19,6 @@ from fairdash.store._database import (
     Database,
 )
 from fairdash.store._files import Files
-from fairdash.store._records import (
-    TERMINAL,
-    Progress,
-    RunRecord,
-    Snapshot,
-    Status,
-    TrialRecord,
-)
 
 RUN_RECORDS = sa.select(RUNS, DATASETS.c.name.label("dataset_name")).join(DATASETS)
 
@@ -98,27 +91,27 @@ class RunStore:
             raise ValueError(f"{message}; add its table again.") from None
         return run_id
 
-    def runs(self, dataset_id: str | None = None) -> list[RunRecord]:
+    def runs(self, dataset_id: str | None = None) -> list[records.RunRecord]:
         """Return all runs, or those on one data set, newest first."""
         query = RUN_RECORDS.order_by(RUNS.c.created.desc())
         if dataset_id is not None:
             query = query.where(RUNS.c.dataset_id == dataset_id)
         return [run_record(row) for row in self.database.rows(query)]
 
-    def open_runs(self) -> list[RunRecord]:
+    def open_runs(self) -> list[records.RunRecord]:
         """Return the runs that are not over, oldest first."""
-        still = RUN_RECORDS.where(RUNS.c.status.not_in(TERMINAL))
+        still = RUN_RECORDS.where(RUNS.c.status.not_in(records.TERMINAL))
         rows = self.database.rows(still.order_by(RUNS.c.created))
         return [run_record(row) for row in rows]
 
-    def run(self, run_id: str) -> RunRecord:
+    def run(self, run_id: str) -> records.RunRecord:
         """Return one run; ValueError when there is no such run."""
         rows = self.database.rows(RUN_RECORDS.where(RUNS.c.id == run_id))
         if not rows:
             raise ValueError(f"There is no run {run_id!r} in this store.")
         return run_record(rows[0])
 
-    def run_of(self, key: str) -> RunRecord:
+    def run_of(self, key: str) -> records.RunRecord:
         """Return the newest run that asked for a trial; ValueError when no run did."""
         runs = sa.select(RUN_TRIALS.c.run_id).where(RUN_TRIALS.c.key == key)
         query = RUN_RECORDS.where(RUNS.c.id.in_(runs))
@@ -133,14 +126,14 @@ class RunStore:
         self.database.execute(change.values(cancel_asked=time.time()))
 
     def set_status(
-        self, run_id: str, status: Status, *, error: str | None = None
+        self, run_id: str, status: records.Status, *, error: str | None = None
     ) -> None:
         """Move an open run on; ending it also writes its summary."""
         change: dict[str, Any] = {"status": status, "error": error}
         with self.database.writing() as connection:
             if status == "running":
                 change["started"] = sa.func.coalesce(RUNS.c.started, time.time())
-            if status in TERMINAL:
+            if status in records.TERMINAL:
                 change["finished"] = time.time()
                 change["summary"] = json.dumps(_summary(connection, run_id))
             connection.execute(_open_run(run_id).values(**change))
@@ -212,7 +205,7 @@ class RunStore:
             update = ["epoch", "n_epochs", "seconds", "event"]
             self.database.upsert(connection, PROGRESS, rows, update=update)
 
-    def snapshot(self, run_id: str, *, curves: bool = True) -> Snapshot:
+    def snapshot(self, run_id: str, *, curves: bool = True) -> records.Snapshot:
         """Return a run with all its trials, read at one moment.
 
         Raises ValueError when there is no such run. Progress carries its ``curves``
@@ -242,7 +235,9 @@ class RunStore:
         if run is None:
             raise ValueError(f"There is no run {run_id!r} in this store.")
         record = run_record(run)
-        return Snapshot(record, tuple(_trial(row, record.over) for row in trials))
+        return records.Snapshot(
+            record, tuple(_trial(row, record.over) for row in trials)
+        )
 
     def _put(self, run_id: str, key: str, change: Mapping[str, Any]) -> None:
         statement = sa.update(RUN_TRIALS).where(
@@ -253,16 +248,18 @@ class RunStore:
         self.database.execute(statement.values(**change))
 
 
-def run_record(row: Mapping[Any, Any]) -> RunRecord:
+def run_record(row: Mapping[Any, Any]) -> records.RunRecord:
     """Return the record of one row of `RUN_RECORDS`."""
     fields = {str(name): value for name, value in row.items()}
     fields["spec"] = json.loads(fields["spec"])
     fields["summary"] = json.loads(fields["summary"] or "[]")
-    return RunRecord(**fields)
+    return records.RunRecord(**fields)
 
 
 def _open_run(run_id: str) -> sa.Update:
-    return sa.update(RUNS).where(RUNS.c.id == run_id, RUNS.c.status.not_in(TERMINAL))
+    return sa.update(RUNS).where(
+        RUNS.c.id == run_id, RUNS.c.status.not_in(records.TERMINAL)
+    )
 
 
 def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
@@ -288,13 +285,13 @@ def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
     return summary
 
 
-def _trial(row: Any, over: bool) -> TrialRecord:
+def _trial(row: Any, over: bool) -> records.TrialRecord:
     progress = None
     if row.epoch is not None:
         event = json.loads(row.event)
-        progress = Progress(row.epoch, row.n_epochs, row.elapsed, event)
+        progress = records.Progress(row.epoch, row.n_epochs, row.elapsed, event)
     begun = progress is not None and row.status == "queued" and not over
-    return TrialRecord(
+    return records.TrialRecord(
         key=row.key,
         method=row.method,
         params=json.loads(row.params),

@@ -14,14 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.methods import CATALOG
+from fairdash.sweep import _seeds as seeds
 from fairdash.sweep._front import decides, pareto_front, select, within
 from fairdash.sweep._ranking import ranking_column, ranking_words
-from fairdash.sweep._seeds import (
-    first_trainings,
-    mean_over_seeds,
-    param_columns,
-    rows_on_shared_seeds,
-)
 from fairdash.sweep._spec import BASELINE, TAU, WEIGHT, Scalar, model_label
 
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
@@ -48,21 +43,21 @@ class SweepResult:
     @classmethod
     def of(cls, rows: pd.DataFrame) -> Self:
         """Return the result of a sweep that left these rows."""
-        rows = first_trainings(rows)
-        shared = rows_on_shared_seeds(rows)
-        return cls(shared, mean_over_seeds(shared))
+        rows = seeds.first_trainings(rows)
+        shared = seeds.rows_on_shared_seeds(rows)
+        return cls(shared, seeds.mean_over_seeds(shared))
 
     @cached_property
     def labels(self) -> list[str]:
         """Name of every setting on screen."""
-        settings = self.means[["method", *param_columns(self.rows)]]
+        settings = self.means[["method", *seeds.param_columns(self.rows)]]
         records: list[dict[Any, Any]] = settings.to_dict("records")
         return [model_label(row["method"], row) for row in records]
 
     @cached_property
     def place_of_row(self) -> NDArray[np.int64]:
         """The place of the setting of every row."""
-        by = ["method", *param_columns(self.rows)]
+        by = ["method", *seeds.param_columns(self.rows)]
         places = self.rows.groupby(by, sort=False, dropna=False).ngroup()
         return places.to_numpy().astype(np.int64)
 

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from fairdash import datasets
 from fairdash._validation import (
     brief,
     check_one_of,
@@ -25,15 +26,6 @@ from fairdash._validation import (
     parsed,
 )
 from fairdash._wording import plural
-from fairdash.datasets import (
-    SAMPLES,
-    Dataset,
-    Roles,
-    Subgroups,
-    reading,
-    sources,
-    split,
-)
 from fairdash.methods import CATALOG, Effort, Param
 
 BASELINE = "unconstrained"
@@ -72,8 +64,8 @@ class DataSource(_Frozen):
     sample: str | None = None
     table: str | None = None
     path: str | None = None
-    table_format: reading.TableFormat | None = None
-    roles: Roles
+    table_format: datasets.reading.TableFormat | None = None
+    roles: datasets.Roles
     name: str
 
     @model_validator(mode="before")
@@ -87,13 +79,13 @@ class DataSource(_Frozen):
         if not isinstance(named[0], str):
             raise ValueError(f"name a sample, table or path, got {named[0]!r}")
         usual: dict[str, Any] = {"name": Path(named[0]).stem}
-        if data.get("path") and sources.is_address(named[0]):
-            usual = {"name": sources.shown(named[0])}
+        if data.get("path") and datasets.sources.is_address(named[0]):
+            usual = {"name": datasets.sources.shown(named[0])}
         if data.get("sample"):
-            if data["sample"] not in SAMPLES:
-                message = f"`sample` must be one of {sorted(SAMPLES)}"
+            if data["sample"] not in datasets.SAMPLES:
+                message = f"`sample` must be one of {sorted(datasets.SAMPLES)}"
                 raise ValueError(f"{message}, got {data['sample']!r}")
-            sample = SAMPLES[data["sample"]]
+            sample = datasets.SAMPLES[data["sample"]]
             usual = {"name": sample.title, "roles": sample.roles}
         return usual | {key: value for key, value in data.items() if value is not None}
 
@@ -164,11 +156,11 @@ def _spelled(declared: Param, axis: Any) -> Any:
     return tuple(float(f"{value:.6g}") for value in values)
 
 
-def _described(data: dict[str, Any]) -> Subgroups:
+def _described(data: dict[str, Any]) -> datasets.Subgroups:
     source: DataSource = data["data"]
     if source.sample:
-        return SAMPLES[source.sample].subgroups
-    return Subgroups(columns=source.roles.subgroup_columns)
+        return datasets.SAMPLES[source.sample].subgroups
+    return datasets.Subgroups(columns=source.roles.subgroup_columns)
 
 
 def unsupported_methods(spec: Mapping[str, Any]) -> list[str]:
@@ -203,7 +195,7 @@ class SweepSpec(_Frozen):
     data: DataSource
     methods: tuple[MethodGrid, ...] = Field(min_length=1)
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
-    subgroups: Subgroups = Field(default_factory=_described)
+    subgroups: datasets.Subgroups = Field(default_factory=_described)
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
     train_rows: RowCount | None = None
@@ -270,7 +262,7 @@ class SweepSpec(_Frozen):
             raise ValueError(f"{', '.join(gone)}: no longer supported; sweep a grid.")
         return cls.model_validate({**stored, "methods": grids})
 
-    def fitted_to(self, dataset: Dataset) -> Self:
+    def fitted_to(self, dataset: datasets.Dataset) -> Self:
         """Return it without ``train_rows`` where the data have no more training rows.
 
         So the same models have the same keys, however they were asked for.
@@ -300,11 +292,13 @@ class SweepSpec(_Frozen):
         if self.train_rows < least:
             message = f"`train_rows` must be at least {least}, so that each outcome in"
             raise ValueError(f"{message} each group has a row, got {self.train_rows}.")
-        if self.train_rows < len(split(dataset, self.seeds[0]).train):
+        if self.train_rows < len(datasets.split(dataset, self.seeds[0]).train):
             return self
         return self.model_copy(update={"train_rows": None})
 
-    def of_table(self, digest: str, table_format: reading.TableFormat | None) -> Self:
+    def of_table(
+        self, digest: str, table_format: datasets.reading.TableFormat | None
+    ) -> Self:
         """Return it with its table named by digest and format, to be followed anywhere.
 
         A sample comes with the package, and stays one.

@@ -13,18 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets import (
-    SAMPLES,
-    Dataset,
-    Encoded,
-    Subgroups,
-    encode,
-    make_dataset,
-    read_table,
-    sources,
-    split,
-    training_rows,
-)
+from fairdash import datasets
 from fairdash.methods import CATALOG
 from fairdash.metrics import decision_status, evaluate
 from fairdash.sweep._ranking import local_gaps
@@ -64,7 +53,7 @@ class TrialResult:
 
 def train_stack(
     stack: Stack,
-    dataset: Dataset,
+    dataset: datasets.Dataset,
     *,
     scaling: Literal["standard", "minmax"] = "standard",
     train_rows: int | None = None,
@@ -89,10 +78,10 @@ def train_stack(
         n_epochs = trial.params.get("n_epochs", 1)
         begun: Event = {"epoch": 0, "n_epochs": n_epochs, "seconds": 0.0, "curves": {}}
         report({"key": trial.key, **begun})
-    parts = split(dataset, stack.seed)
+    parts = datasets.split(dataset, stack.seed)
     validation = parts.validation
-    encoded = encode(dataset, parts.train, scaling=scaling)
-    train = training_rows(dataset, stack.seed, train_rows)
+    encoded = datasets.encode(dataset, parts.train, scaling=scaling)
+    train = datasets.training_rows(dataset, stack.seed, train_rows)
     groups = dataset.sensitive_features
     monitor = Monitor(
         [trial.key for trial in stack.trials],
@@ -136,7 +125,7 @@ def train_stack(
 
 def score_rows(
     models: Sequence[Any],
-    encoded: Encoded,
+    encoded: datasets.Encoded,
     groups: NDArray[np.object_] | None = None,
 ) -> NDArray[np.float32]:
     """Return the probability of the positive outcome of all rows, part after part."""
@@ -158,10 +147,10 @@ def _finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def score(
-    dataset: Dataset,
+    dataset: datasets.Dataset,
     seed: int,
     scores: NDArray[np.floating],
-    subgroups: Subgroups,
+    subgroups: datasets.Subgroups,
 ) -> pd.DataFrame:
     """Evaluate models on the validation and the test rows of a seed.
 
@@ -169,7 +158,7 @@ def score(
     once with prefix ``validation_`` and once with ``test_``, by the sampling weights
     that the data set has; and ``ranking_local_gap``, by which models are chosen.
     """
-    rows = split(dataset, seed)
+    rows = datasets.split(dataset, seed)
     labels = subgroups.label(dataset.frame)
     groups = dataset.sensitive_features
     parts = []
@@ -211,7 +200,7 @@ def decisions(
 def run_sweep(
     spec: SweepSpec,
     *,
-    dataset: Dataset | None = None,
+    dataset: datasets.Dataset | None = None,
     report: Callable[[Event], None] = lambda event: None,
 ) -> pd.DataFrame:
     """Train every trial of a specification here and now.
@@ -270,12 +259,14 @@ def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
     if source.table:
         message = "`table` names a file uploaded to the store"
         raise ValueError(f"{message}; pass its data set, or give a `path`.")
-    named = SAMPLES[source.sample].path if source.sample else str(source.path)
-    with sources.table_file(named, source.name, source.roles) as file:
+    named = datasets.SAMPLES[source.sample].path if source.sample else str(source.path)
+    with datasets.sources.table_file(named, source.name, source.roles) as file:
         yield file
 
 
-def load_dataset(source: DataSource, path: str | Path | None = None) -> Dataset:
+def load_dataset(
+    source: DataSource, path: str | Path | None = None
+) -> datasets.Dataset:
     """Return the data set of a sample, file or address, keyed by the file's content.
 
     Of a ``table`` that was uploaded to the store, ``path`` is that same file.
@@ -283,12 +274,16 @@ def load_dataset(source: DataSource, path: str | Path | None = None) -> Dataset:
     Raises ValueError when the table is not given, or the file does not fit.
     """
     if path is not None and source.table:
-        table = read_table(path, digest=source.table, table_format=source.table_format)
+        table = datasets.read_table(
+            path, digest=source.table, table_format=source.table_format
+        )
         key = source.table
-        return make_dataset(table, source.roles, name=source.name, key=key)
+        return datasets.make_dataset(table, source.roles, name=source.name, key=key)
     with source_file(source) as (file, name):
         digest = sha256(file.read_bytes()).hexdigest()
-        return make_dataset(read_table(file), source.roles, name=name, key=digest)
+        return datasets.make_dataset(
+            datasets.read_table(file), source.roles, name=name, key=digest
+        )
 
 
 MOST_POINTS = 100  # of a curve

@@ -111,7 +111,7 @@ def test_what_nobody_foresaw_has_a_number_on_the_page_and_in_the_log(
     def fail(*_):
         raise RuntimeError("the file /home/somebody/secret.csv is away")
 
-    monkeypatch.setattr(frame, "menu_address", fail)
+    monkeypatch.setattr(frame.selection, "menu_address", fail)
     page = visit("Home")
     (shown,) = page.exception
     assert "secret" not in f"{shown.message}{shown.stack_trace}"

@@ -4,13 +4,7 @@ import math
 
 import pytest
 
-from fairdash.audits.short_verdicts import (
-    MOST_WORDS,
-    NO_GAP,
-    UNDEFINED_GAP,
-    gap_brief,
-    remedy_brief,
-)
+from fairdash.audits import short_verdicts
 from fairdash.metrics import Finding, Speech
 
 SPEECH = Speech("hired", feature="origin")
@@ -23,7 +17,7 @@ def paired(difference, low, high):
 
 
 def test_a_clear_gap_is_said_with_place_and_size():
-    assert gap_brief(CLEAR, SPEECH) == (
+    assert short_verdicts.gap_brief(CLEAR, SPEECH) == (
         "In branch: works, origin: here is hired 24 points less often than "
         "origin: there."
     )
@@ -32,19 +26,19 @@ def test_a_clear_gap_is_said_with_place_and_size():
 @pytest.mark.parametrize(
     ("gap", "said"),
     [
-        (UNCLEAR, NO_GAP),
+        (UNCLEAR, short_verdicts.NO_GAP),
         (
             Finding("selection_rate", None, "a", "b", -0.2, -0.3, -0.1, sure=False),
-            NO_GAP,
+            short_verdicts.NO_GAP,
         ),
         (
             Finding("selection_rate", None, "a", "b", math.nan, math.nan, math.nan),
-            UNDEFINED_GAP,
+            short_verdicts.UNDEFINED_GAP,
         ),
     ],
 )
 def test_nothing_is_said_of_a_gap_that_no_interval_holds(gap, said):
-    assert gap_brief(gap, SPEECH) == said
+    assert short_verdicts.gap_brief(gap, SPEECH) == said
 
 
 @pytest.mark.parametrize(
@@ -74,5 +68,5 @@ def test_a_remedy_is_said_to_move_only_what_its_interval_moves(
     gap, accuracy, left, said
 ):
     changes = {"demographic_parity_difference": gap, "accuracy": accuracy}
-    assert remedy_brief("ROAD", changes, left, SPEECH) == said
-    assert len(said.split()) <= MOST_WORDS
+    assert short_verdicts.remedy_brief("ROAD", changes, left, SPEECH) == said
+    assert len(said.split()) <= short_verdicts.MOST_WORDS

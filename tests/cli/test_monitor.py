@@ -12,14 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairdash.audits import tables
-from fairdash.audits.tables.sequential import (
-    BETS,
-    alarms,
-    block_terms,
-    deal,
-    evidence,
-    growth,
-)
+from fairdash.audits.tables import sequential
 from fairdash.cli import app
 
 LIMITS = {
@@ -46,19 +39,19 @@ def write_weeks(folder, gaps, seed=0):
 def test_evidence_is_the_mean_of_wealths_over_bets_claims_and_starts():
     rng = np.random.default_rng(0)
     terms = [rng.uniform(-1, 1, (3, 20)) for _ in range(5)]
-    weeks = [np.array([growth(claim) for claim in one]) for one in terms]
-    found = evidence(weeks, looks=8)
+    weeks = [np.array([sequential.growth(claim) for claim in one]) for one in terms]
+    found = sequential.evidence(weeks, looks=8)
     for t in range(5):
         wealths = [
             np.prod([np.prod(1 + bet * terms[w][claim]) for w in range(start, t + 1)])
-            for bet in BETS
+            for bet in sequential.BETS
             for claim in range(3)
             for start in range(8)
         ]
         assert found[t] == pytest.approx(np.mean(wealths))
-    year = evidence(weeks * 2, looks=5)
+    year = sequential.evidence(weeks * 2, looks=5)
     assert year[5:] == pytest.approx(year[:5])  # every year begins anew
-    assert alarms(np.array([1, 30, 2, 1]), looks=3).tolist() == [0, 1, 1, 0]
+    assert sequential.alarms(np.array([1, 30, 2, 1]), looks=3).tolist() == [0, 1, 1, 0]
 
 
 def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
@@ -73,15 +66,17 @@ def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
             picked = (rng.random(350) < np.where(men[::2], 0.5, 0.5 - gap))[unit]
             weight = rng.lognormal(size=700)
             total = np.where(men, weight[men].sum(), -weight[~men].sum())
-            dealt = deal(men.astype(int), unit, rng)
+            dealt = sequential.deal(men.astype(int), unit, rng)
             both = [weight / total, -weight / total]
-            terms = [block_terms(picked, share, -0.1, *dealt) for share in both]
+            terms = [
+                sequential.block_terms(picked, share, -0.1, *dealt) for share in both
+            ]
             means = [each.mean() + 0.1 for each, _ in terms]
             gap = np.average(picked[men], weights=weight[men])
             gap -= np.average(picked[~men], weights=weight[~men])
             assert means == pytest.approx([gap, -gap])
-            weeks.append(np.array([growth(*each) for each in terms]))
-        return alarms(evidence(weeks))
+            weeks.append(np.array([sequential.growth(*each) for each in terms]))
+        return sequential.alarms(sequential.evidence(weeks))
 
     at_limit = [alarm([0.1] * 52).any() for _ in range(40)]
     assert np.mean(at_limit) <= 0.05

@@ -7,15 +7,7 @@ import pandas as pd
 from hostile_names import several_names
 from hypothesis import given, settings
 
-from fairdash.datasets import (
-    Roles,
-    Subgroups,
-    check_table,
-    encode,
-    make_dataset,
-    read_table,
-    split,
-)
+from fairdash import datasets
 
 
 @settings(max_examples=8, deadline=None)
@@ -33,24 +25,24 @@ def test_columns_groups_and_subgroups_keep_the_names_they_have(columns, groups, 
     )
     file = io.BytesIO()
     frame.to_parquet(file)
-    table = read_table(file.getvalue())
+    table = datasets.read_table(file.getvalue())
     assert table.columns.tolist() == columns
-    roles = Roles(
+    roles = datasets.Roles(
         target=outcome,
         positive="yes",
         sensitive_feature=sensitive,
         features=(part, number),
         subgroup_columns=(part,),
     )
-    assert Roles.model_validate_json(roles.model_dump_json()) == roles
-    dataset = make_dataset(table, roles, name=groups[0])
+    assert datasets.Roles.model_validate_json(roles.model_dump_json()) == roles
+    dataset = datasets.make_dataset(table, roles, name=groups[0])
     assert set(dataset.group_names) == set(groups)
     assert dataset.sensitive_features.tolist() == frame[sensitive].tolist()
     np.testing.assert_array_equal(dataset.y, frame[outcome] == "yes")
-    label = Subgroups(columns=(part,)).label(dataset.frame)
+    label = datasets.Subgroups(columns=(part,)).label(dataset.frame)
     for _, values in frame[part].groupby(label.to_numpy()):
         assert len(set(values)) == 1
     assert label.nunique() == 2
-    encoded = encode(dataset, split(dataset).train)
+    encoded = datasets.encode(dataset, datasets.split(dataset).train)
     assert len(set(encoded.feature_names)) == encoded.X.shape[1] == 3
-    assert "error" not in set(check_table(table, roles)["severity"])
+    assert "error" not in set(datasets.check_table(table, roles)["severity"])

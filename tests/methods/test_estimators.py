@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fairdash.methods import (
-    BROAD,
-    CATALOG,
-    ROAD,
-    AdversarialDebiasing,
-    FairLogLoss,
-    NoisyGroupsDRO,
-    SenSeI,
-    Unconstrained,
-)
+from fairdash import methods
 from fairdash.methods.classical.reductions import Reductions
 from fairdash.methods.params import hidden_layers
 from fairdash.testing import with_groups
@@ -25,13 +16,13 @@ FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
 
 QUICK_SEARCH = {"n_subspace_steps": 2, "n_full_steps": 1}
 CHECKED = [  # one of each way to fit and to predict; some checks set no state
-    ROAD(batch_size=32, n_epochs=10, random_state=0),
-    FairLogLoss(),
+    methods.ROAD(batch_size=32, n_epochs=10, random_state=0),
+    methods.FairLogLoss(),
     Reductions(max_iter=2),
-    NoisyGroupsDRO(
+    methods.NoisyGroupsDRO(
         "demographic_parity", tv_radius=0.01, slack=0.5, learning_rate=0.1, max_iter=300
     ),
-    SenSeI(
+    methods.SenSeI(
         batch_size=32,
         n_epochs=10,
         fairness_weight=0.001,
@@ -51,7 +42,7 @@ def test_every_family_of_the_catalog_has_one_that_goes_through_these_checks():
         return cls.__module__.split(".")[2]
 
     checked = {family(type(estimator)) for estimator in CHECKED}
-    families = {family(method.estimator_class()) for method in CATALOG.values()}
+    families = {family(method.estimator_class()) for method in methods.CATALOG.values()}
     assert checked == families
 
 
@@ -71,21 +62,21 @@ def weights(model):
 
 def test_broad_with_a_very_large_tau_is_zhang_exactly(data):
     X, y, s = data
-    zhang = AdversarialDebiasing(**FEW).fit(X, y, sensitive_features=s)
-    broad = BROAD(tau=1e8, **FEW).fit(X, y, sensitive_features=s)
+    zhang = methods.AdversarialDebiasing(**FEW).fit(X, y, sensitive_features=s)
+    broad = methods.BROAD(tau=1e8, **FEW).fit(X, y, sensitive_features=s)
     np.testing.assert_allclose(weights(broad), weights(zhang), atol=1e-5)
     np.testing.assert_allclose(broad.ratio_, 1, atol=1e-4)
 
 
 def test_weight_zero_is_the_unconstrained_network(data):
     X, y, s = data
-    plain = Unconstrained(**FEW).fit(X, y, sensitive_features=s)
-    for cls in (AdversarialDebiasing, ROAD, BROAD):
+    plain = methods.Unconstrained(**FEW).fit(X, y, sensitive_features=s)
+    for cls in (methods.AdversarialDebiasing, methods.ROAD, methods.BROAD):
         free = cls(fairness_weight=0, **FEW).fit(X, y, sensitive_features=s)
         np.testing.assert_allclose(weights(free), weights(plain), atol=1e-6)
 
 
-@pytest.mark.parametrize("cls", [ROAD, BROAD])
+@pytest.mark.parametrize("cls", [methods.ROAD, methods.BROAD])
 def test_final_weights_and_snapshots_average_to_one_by_group(cls, data):
     X, y, s = data
     model = cls(**{**FEW, "n_epochs": 30}).fit(X, y, sensitive_features=s)
@@ -101,7 +92,7 @@ def test_final_weights_and_snapshots_average_to_one_by_group(cls, data):
 def test_two_groups_and_more_train_and_predict(data):
     X, y, _ = data
     groups = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.3, 0.9])]
-    model = ROAD("equalized_odds", **FEW).fit(X, y, sensitive_features=groups)
+    model = methods.ROAD("equalized_odds", **FEW).fit(X, y, sensitive_features=groups)
     assert model.groups_.tolist() == ["a", "b", "c"]
     assert np.isfinite(model.decision_function(X)).all()
     first = model.history_["adversary_loss"][0]
@@ -141,7 +132,7 @@ class Recorder:
 def test_a_callback_sees_every_epoch_and_can_stop(data):
     X, y, s = data
     recorder = Recorder(stop_after=2)
-    model = ROAD(**FEW).set_callbacks(recorder)
+    model = methods.ROAD(**FEW).set_callbacks(recorder)
     model.fit(X, y, sensitive_features=s)
     assert recorder.views == [([0], 1, True), ([0], 2, True)]
     assert recorder.events == ["setup", "teardown"]
@@ -167,11 +158,11 @@ def test_bad_parameters_and_bad_data_are_named(name, value, message, data):
     given = {**FEW, **dict(zip("Xys", data, strict=True)), name: value}
     X, y, s = (given.pop(part) for part in "Xys")
     with pytest.raises(ValueError, match=message):
-        ROAD(**given).fit(X, y, sensitive_features=s)
+        methods.ROAD(**given).fit(X, y, sensitive_features=s)
 
 
 def test_the_catalog_describes_the_estimators():
-    for method in CATALOG.values():
+    for method in methods.CATALOG.values():
         cls = method.estimator_class()
         defaults = {
             name: parameter.default

@@ -7,14 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.metrics import (
-    FairMetric,
-    fair_distance,
-    flip_columns,
-    group_directions,
-    ignore_columns,
-    prediction_consistency,
-)
+from fairdash import metrics
 
 NAMES = ("age", "sex=F", "sex=M", "skill")
 
@@ -22,18 +15,20 @@ NAMES = ("age", "sex=F", "sex=M", "skill")
 def random_metric(seed, d=6, k=2):
     rng = np.random.default_rng(seed)
     names = [f"x{i}" for i in range(d)]
-    return FairMetric.ignoring(names, rng.normal(size=(d, k)))
+    return metrics.FairMetric.ignoring(names, rng.normal(size=(d, k)))
 
 
 def test_the_certified_distance():
     A = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 2], [0, 0, 1.0]])
     sigma = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0.2, -0.4], [0, 0, -0.4, 0.8]]
-    metric = FairMetric.ignoring("abcd", A)
+    metric = metrics.FairMetric.ignoring("abcd", A)
     np.testing.assert_allclose(metric.sigma, sigma, atol=1e-12)
-    assert fair_distance([1, 2, 3, 4.0], [0, 5, 1, 0.0], A) == pytest.approx(7.2)
-    assert fair_distance([[1, 2, 3, 4.0]], [[0, 5, 1, 0.0]], metric) == pytest.approx(
-        [7.2]
+    assert metrics.fair_distance([1, 2, 3, 4.0], [0, 5, 1, 0.0], A) == pytest.approx(
+        7.2
     )
+    assert metrics.fair_distance(
+        [[1, 2, 3, 4.0]], [[0, 5, 1, 0.0]], metric
+    ) == pytest.approx([7.2])
 
 
 @settings(max_examples=25, deadline=None)
@@ -51,7 +46,7 @@ def test_sigma_is_a_projector_that_nothing_free_can_change(seed, k):
 
 
 def test_ignored_columns_are_free_with_all_their_levels():
-    metric = ignore_columns(["sex"], NAMES)
+    metric = metrics.ignore_columns(["sex"], NAMES)
     assert metric.distance([[0, 1, 0, 0.0]], [[0, 0, 1, 0.0]]) == 0
     assert metric.distance([[3, 1, 0, 0.0]], [[0, 0, 1, 4.0]]) == 25
 
@@ -60,25 +55,25 @@ def test_group_directions_are_those_of_the_logistic_regression():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
     s = (X[:, 0] - X[:, 3] + rng.logistic(size=500) > 0).astype(int)
-    metric = group_directions(X, s, NAMES, columns=["sex=F"])
+    metric = metrics.group_directions(X, s, NAMES, columns=["sex=F"])
     model = LogisticRegression(C=1 / (1e-3 * 500), tol=1e-8).fit(X[:, [0, 2, 3]], s)
     w = model.coef_[0] / np.linalg.norm(model.coef_)
     np.testing.assert_allclose(metric.basis[[0, 2, 3], 1], w, atol=1e-3)
     assert metric.basis[1].tolist() == [1.0, 0.0]
-    three = group_directions(X, np.digitize(X[:, 0], [-0.5, 0.5]), NAMES)
+    three = metrics.group_directions(X, np.digitize(X[:, 0], [-0.5, 0.5]), NAMES)
     assert three.basis.shape == (4, 2)  # coefficients of three groups sum to zero
 
 
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: ignore_columns(["race"], NAMES), "'race' is not a feature"),
+        (lambda: metrics.ignore_columns(["race"], NAMES), "'race' is not a feature"),
         (
-            lambda: group_directions(np.eye(2), ["a", "b"], "xy", columns="xy"),
+            lambda: metrics.group_directions(np.eye(2), ["a", "b"], "xy", columns="xy"),
             "directions that should not count span all 2 columns",
         ),
         (
-            lambda: group_directions(
+            lambda: metrics.group_directions(
                 np.random.default_rng(0).normal(size=(120, 5)),
                 np.arange(120) % 6,
                 "vwxyz",
@@ -86,7 +81,7 @@ def test_group_directions_are_those_of_the_logistic_regression():
             "directions that predict 6 groups span all that the 5 feature\\(s\\)",
         ),
         (
-            lambda: fair_distance([1.0], [2.0], np.eye(2)[:, :1]),
+            lambda: metrics.fair_distance([1.0], [2.0], np.eye(2)[:, :1]),
             "1 columns and the metric 2",
         ),
     ],
@@ -98,19 +93,21 @@ def test_bad_input_names_the_way_out(make, message):
 
 def test_consistency_counts_rows_that_never_change():
     y_pred = np.array([[1, 0, 1, 1], [1, 1, 1, 0], [1, 0, 1, 1]])
-    assert prediction_consistency(y_pred) == 0.5
-    assert np.isnan(prediction_consistency(np.empty((2, 0))))
+    assert metrics.prediction_consistency(y_pred) == 0.5
+    assert np.isnan(metrics.prediction_consistency(np.empty((2, 0))))
 
 
 def test_flips_are_all_combinations_of_values_that_the_table_has():
     frame = pd.DataFrame({"sex": ["F", "M"], "race": ["W", "B"], "age": [30, 40]})
-    variants = flip_columns(frame, {"sex": ["F", "M"], "race": ["W", "B"]})
+    variants = metrics.flip_columns(frame, {"sex": ["F", "M"], "race": ["W", "B"]})
     assert len(variants) == 4
     assert {(v["sex"][0], v["race"][0]) for v in variants} == {
         (s, r) for s in "FM" for r in "WB"
     }
     assert all(v["age"].tolist() == [30, 40] for v in variants)
-    (third,) = flip_columns(frame, {"age": [50]}, table=frame.assign(age=[50, 60]))
+    (third,) = metrics.flip_columns(
+        frame, {"age": [50]}, table=frame.assign(age=[50, 60])
+    )
     assert third["age"].tolist() == [50, 50]
 
 
@@ -126,4 +123,4 @@ def test_flips_are_all_combinations_of_values_that_the_table_has():
 def test_a_flip_that_cannot_be_made_says_why(values, message):
     frame = pd.DataFrame({"sex": ["F", "M"] * 30, "income": np.arange(60)})
     with pytest.raises(ValueError, match=message):
-        flip_columns(frame, values)
+        metrics.flip_columns(frame, values)

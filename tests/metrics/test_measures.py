@@ -6,23 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peers import OTHERS, table
 
-from fairdash.metrics import (
-    MEASURES,
-    Finding,
-    catalog,
-    intervals,
-    measure_by_group,
-    measure_gaps,
-    sentence,
-)
+from fairdash import metrics
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", [2, 4])
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", metrics.MEASURES)
 def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighted):
     y, p, group, weight = table(groups=groups, seed=groups, ties=measure == "auc")
-    given = p if measure in catalog.SCORE_MEASURES else (p > 0.5).astype(int)
+    given = p if measure in metrics.catalog.SCORE_MEASURES else (p > 0.5).astype(int)
     extra = {"sample_params": {"sample_weight": weight}} if weighted else {}
     frame = fairlearn.MetricFrame(
         metrics=OTHERS[measure],
@@ -31,7 +23,7 @@ def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighte
         sensitive_features=group,
         **extra,
     )
-    ours = measure_by_group(
+    ours = metrics.measure_by_group(
         measure,
         y,
         given,
@@ -50,7 +42,9 @@ def test_rates_count_what_they_are_about(data):
     bits = st.lists(st.integers(0, 1), min_size=n, max_size=n).map(np.array)
     y, d = data.draw(bits), data.draw(bits)
     group = np.arange(n) % 2
-    found = measure_by_group("true_positive_rate", y, d, sensitive_features=group)
+    found = metrics.measure_by_group(
+        "true_positive_rate", y, d, sensitive_features=group
+    )
     for _, row in found.iterrows():
         own = (group == int(row["group"])) & (y == 1)
         assert row["n"] == own.sum()
@@ -58,7 +52,7 @@ def test_rates_count_what_they_are_about(data):
             assert np.isnan([row["value"], row["ci_low"], row["ci_high"]]).all()
             continue
         assert row["value"] == pytest.approx(d[own].mean())
-        low, high = intervals.wilson_interval(d[own].sum(), own.sum())
+        low, high = metrics.intervals.wilson_interval(d[own].sum(), own.sum())
         assert row["ci_low"] == pytest.approx(float(low))
         assert row["ci_high"] == pytest.approx(float(high))
 
@@ -82,7 +76,7 @@ def test_what_cannot_be_measured_is_an_error(change, words):
         "sensitive_features": ["a", "a", "b", "b"],
     } | change
     with pytest.raises(ValueError, match=words):
-        measure_by_group(**asked)
+        metrics.measure_by_group(**asked)
 
 
 @given(
@@ -96,7 +90,7 @@ def test_the_cost_of_errors_is_the_mean_of_what_each_costs(seed, ratio, weighted
     y, d = rng.integers(0, 2, (2, 90))
     groups = np.tile(["a", "b", "b"], 30)
     weight = rng.random(90) + 0.1 if weighted else None
-    found = measure_by_group(
+    found = metrics.measure_by_group(
         f"error_cost{ratio}", y, d, sensitive_features=groups, sample_weight=weight
     ).set_index("group")
     one, other = map(float, (ratio or "1:1").split(":"))
@@ -110,7 +104,7 @@ def test_the_cost_of_errors_is_the_mean_of_what_each_costs(seed, ratio, weighted
         assert found.loc[name, "value"] == pytest.approx(cost)
         assert 0 <= found.loc[name, "ci_low"] <= cost <= found.loc[name, "ci_high"]
     if one == other:
-        right = measure_by_group(
+        right = metrics.measure_by_group(
             "accuracy", y, d, sensitive_features=groups, sample_weight=weight
         )
         np.testing.assert_allclose(found["value"], 1 - right["value"])
@@ -118,7 +112,9 @@ def test_the_cost_of_errors_is_the_mean_of_what_each_costs(seed, ratio, weighted
 
 def test_an_end_near_zero_keeps_its_sign_and_zero_has_none():
     def said(low, high):
-        return sentence(Finding("accuracy", None, "a", "b", 0.02, low, high))
+        return metrics.sentence(
+            metrics.Finding("accuracy", None, "a", "b", 0.02, low, high)
+        )
 
     assert "(−0.03 to 3.10)" in said(-0.0003, 0.031)
     assert "(0 to 3)" in said(-0.0, 0.031)
@@ -130,10 +126,10 @@ def test_a_missing_label_is_no_negative_one():
     y = np.array(["good", None, "good", np.nan, "good", "good"], object)
     asked = {"sensitive_features": list("ababab")}
     with pytest.raises(ValueError, match="`y_true` is missing in 2 rows, the first is"):
-        measure_by_group("accuracy", y, ["good"] * 6, pos_label="good", **asked)
+        metrics.measure_by_group("accuracy", y, ["good"] * 6, pos_label="good", **asked)
     unknown = pd.array([True, None] * 3, dtype="boolean")
     with pytest.raises(ValueError, match="`y_pred` must hold 0 and 1 only; 3 entries"):
-        measure_by_group("selection_rate", None, unknown, **asked)
+        metrics.measure_by_group("selection_rate", None, unknown, **asked)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -143,16 +139,16 @@ def test_six_rows_without_an_error_are_as_unsure_as_their_accuracy(weighted):
     asked = {"sensitive_features": group, "sample_weight": None}
     if weighted:
         asked["sample_weight"] = np.where(group == "few", 0.1, np.linspace(1, 2, 1006))
-    right = measure_by_group("accuracy", y, pred, **asked).iloc[0]
-    even = measure_by_group("error_cost", y, pred, **asked).iloc[0]
+    right = metrics.measure_by_group("accuracy", y, pred, **asked).iloc[0]
+    even = metrics.measure_by_group("error_cost", y, pred, **asked).iloc[0]
     assert even["ci_high"] == pytest.approx(1 - right["ci_low"])
     for measure, most in (("error_cost", 1), ("error_cost 3:1", 1.5), ("brier", 1)):
-        wrong = measure_by_group(measure, y, pred, **asked).iloc[0]
+        wrong = metrics.measure_by_group(measure, y, pred, **asked).iloc[0]
         assert wrong["value"] == wrong["ci_low"] == 0
         # an outcome that none of the six had may have any mean
         assert most * (1 - right["ci_low"]) - 1e-9 <= wrong["ci_high"] < most
     for measure in ("error_cost", "error_cost 1:3", "brier", "calibration"):
-        gap = measure_gaps(measure, y, pred, reference="few", **asked).iloc[0]
+        gap = metrics.measure_gaps(measure, y, pred, reference="few", **asked).iloc[0]
         assert gap["ci_low"] < 0 < gap["difference"] < gap["ci_high"]
 
 
@@ -160,7 +156,7 @@ def test_few_rows_of_one_score_do_not_say_what_their_area_is():
     """Six tied scores have an area of 1/2 by chance; six thousand are sure of it."""
     group, y = np.repeat(["few", "many"], [6, 6000]), np.tile([0, 1], 3003)
     p = np.r_[np.full(6, 0.3), np.full(6000, 0.6)]
-    found = measure_by_group("auc", y, p, sensitive_features=group)
+    found = metrics.measure_by_group("auc", y, p, sensitive_features=group)
     assert found["value"].tolist() == [0.5, 0.5]
     assert (found["ci_low"] < [0.1, 0.49]).all()
     assert (found["ci_high"] > [0.9, 0.51]).all()

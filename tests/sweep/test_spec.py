@@ -7,15 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from toys import ROLES, people_csv, specification
 
+from fairdash import sweep
 from fairdash.datasets import SAMPLES, Cut, Remedy, remedies, split
-from fairdash.sweep import (
-    DataSource,
-    MethodGrid,
-    SweepSpec,
-    expand,
-    python_script,
-    run_sweep,
-)
 from fairdash.sweep._train import load_dataset
 
 MINIMAL = """
@@ -63,12 +56,12 @@ def test_a_damaged_configuration_ends_in_no_other_error(changes, at, patch):
         lines[place % len(lines)] = f"{name}: {junk}"
     text = "\n".join(lines)
     with suppress(ValueError):
-        spec = SweepSpec.from_yaml(text[:at] + patch + text[at + 1 :])
-        assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+        spec = sweep.SweepSpec.from_yaml(text[:at] + patch + text[at + 1 :])
+        assert sweep.SweepSpec.from_yaml(spec.to_yaml()) == spec
 
 
 def test_a_sample_brings_its_roles_and_subgroups(sample):
-    spec = SweepSpec.from_yaml(MINIMAL.format(sample=sample))
+    spec = sweep.SweepSpec.from_yaml(MINIMAL.format(sample=sample))
     assert spec.data.roles == SAMPLES[sample].roles
     assert spec.data.name == SAMPLES[sample].title
     assert spec.subgroups == SAMPLES[sample].subgroups
@@ -80,12 +73,12 @@ def test_a_path_is_taken_from_the_folder_of_the_file(tmp_path):
     (tmp_path / "people.csv").write_bytes(people_csv())
     spec = specification("people.csv")
     (tmp_path / "sweep.yaml").write_text(spec.to_yaml())
-    read = SweepSpec.from_yaml(tmp_path / "sweep.yaml")
+    read = sweep.SweepSpec.from_yaml(tmp_path / "sweep.yaml")
     assert read.data.path == str(tmp_path / "people.csv")
 
 
 def test_subgroups_default_to_the_columns_of_the_roles():
-    spec = SweepSpec.model_validate(
+    spec = sweep.SweepSpec.model_validate(
         {
             "data": {"path": "people.csv", "roles": ROLES},
             "methods": [{"method": "logistic"}],
@@ -111,7 +104,7 @@ def test_subgroups_default_to_the_columns_of_the_roles():
 )
 def test_a_bad_file_is_explained_in_one_line(text, message):
     with pytest.raises(ValueError, match=message) as error:
-        SweepSpec.from_yaml(text)
+        sweep.SweepSpec.from_yaml(text)
     assert "\n" not in str(error.value)
 
 
@@ -126,14 +119,14 @@ methods:
       tau: {log: [0.01, 1, 3]}
       learning_rate: [0.001, 0.002]
 """
-    spec = SweepSpec.from_yaml(text)
+    spec = sweep.SweepSpec.from_yaml(text)
     assert spec.di_limit == 0.1
     assert spec.methods[0].params == {
         "fairness_weight": (0, 1.66667, 3.33333, 5),
         "tau": (0.01, 0.1, 1),
         "learning_rate": (0.001, 0.002),
     }
-    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+    assert sweep.SweepSpec.from_yaml(spec.to_yaml()) == spec
 
 
 @pytest.mark.parametrize(
@@ -150,7 +143,7 @@ def test_an_axis_that_makes_no_sense_is_refused(axis, message):
         f"data: {{sample: loans}}\nmethods: [{{method: road, params: {{tau: {axis}}}}}]"
     )
     with pytest.raises(ValueError, match=message):
-        SweepSpec.from_yaml(text)
+        sweep.SweepSpec.from_yaml(text)
 
 
 HUGE = 10**400
@@ -180,10 +173,10 @@ def test_what_has_no_end_is_refused_with_its_range(change, message):
     given = specification("people.csv").model_dump(mode="json", exclude_none=True)
     given |= change
     with pytest.raises(ValueError, match=message):
-        SweepSpec.model_validate(given)
+        sweep.SweepSpec.model_validate(given)
     text = yaml.dump({**given, **change})
     with pytest.raises(ValueError, match=message) as error:
-        SweepSpec.from_yaml(text)
+        sweep.SweepSpec.from_yaml(text)
     assert len(str(error.value)) < 2000
     assert "pydantic" not in str(error.value)
 
@@ -204,10 +197,10 @@ def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):
         roles, Remedy(kind="recode", column="branch", changes={"works": "plant"})
     )
     spec = specification(path).model_copy(
-        update={"data": DataSource(path=str(path), roles=roles, name="People")}
+        update={"data": sweep.DataSource(path=str(path), roles=roles, name="People")}
     )
-    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
-    script = python_script(spec)
+    assert sweep.SweepSpec.from_yaml(spec.to_yaml()) == spec
+    script = sweep.python_script(spec)
     names: dict = {}
     exec(script[: script.index("results =")], names)
     assert names["spec"] == spec
@@ -224,10 +217,10 @@ def test_as_many_rows_as_there_are_is_the_same_question(tmp_path):
     for n_rows, same in ((359, False), (360, True), (10_000, True)):
         spec = plain.model_copy(update={"train_rows": n_rows})
         assert (spec.fitted_to(dataset) == plain) is same
-    key = run_sweep(plain.model_copy(update={"train_rows": 360}))["key"]
-    assert key.tolist() == [expand(plain, dataset.key)[0].key]
+    key = sweep.run_sweep(plain.model_copy(update={"train_rows": 360}))["key"]
+    assert key.tolist() == [sweep.expand(plain, dataset.key)[0].key]
     with pytest.raises(ValueError, match="`train_rows` must be at least 4"):
-        run_sweep(plain.model_copy(update={"train_rows": 3}))
+        sweep.run_sweep(plain.model_copy(update={"train_rows": 3}))
 
 
 def test_of_a_stored_run_stays_what_can_be_trained(tmp_path):
@@ -235,20 +228,20 @@ def test_of_a_stored_run_stays_what_can_be_trained(tmp_path):
     stored = spec.model_dump(mode="json")
     plane = {"method": "road_plane", "params": {}, "effort": "plane"}
     mixed = {**stored, "methods": [plane, *stored["methods"]]}
-    assert SweepSpec.of_run(mixed) == spec
+    assert sweep.SweepSpec.of_run(mixed) == spec
     with pytest.raises(ValueError, match="road_plane: no longer supported"):
-        SweepSpec.of_run({**stored, "methods": [plane]})
+        sweep.SweepSpec.of_run({**stored, "methods": [plane]})
     refused = {"method": "road", "params": {"fairness_weight": -1}}
     some = {"method": "road", "params": {"fairness_weight": [-1, 2], "n_epochs": 4}}
-    left = SweepSpec.of_run({**stored, "methods": [refused, some]}).methods
+    left = sweep.SweepSpec.of_run({**stored, "methods": [refused, some]}).methods
     params = {"fairness_weight": (2,), "n_epochs": 4}
-    assert left == (MethodGrid(method="road", params=params),)
+    assert left == (sweep.MethodGrid(method="road", params=params),)
     with pytest.raises(ValueError, match="No setting of this run"):
-        SweepSpec.of_run({**stored, "methods": [refused]})
+        sweep.SweepSpec.of_run({**stored, "methods": [refused]})
 
 
 def test_fields_of_earlier_versions_are_ignored():
     text = MINIMAL.format(sample="loans")
-    spec = SweepSpec.from_yaml(text)
+    spec = sweep.SweepSpec.from_yaml(text)
     older = f"{text}\nequal_models: true\ninitialisations: 2\ncross_validate: true"
-    assert SweepSpec.from_yaml(older) == spec
+    assert sweep.SweepSpec.from_yaml(older) == spec

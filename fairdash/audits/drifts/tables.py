@@ -7,20 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash import datasets
 from fairdash._wording import plural
 from fairdash.audits.portable import PortableModel
-from fairdash.datasets import (
-    Cut,
-    Dataset,
-    Roles,
-    Subgroups,
-    column_kinds,
-    group_labels,
-    outcomes,
-    read_weights,
-    remedies,
-    split,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +47,10 @@ class DriftTable:
 
 
 def drift_tables(
-    dataset: Dataset,
+    dataset: datasets.Dataset,
     seed: int,
     model: PortableModel,
-    subgroups: Subgroups,
+    subgroups: datasets.Subgroups,
     other: tuple[str, pd.DataFrame],
 ) -> tuple[DriftTable, DriftTable]:
     """Return the test rows of the training table, and those used of the other table.
@@ -77,7 +66,7 @@ def drift_tables(
         Names the columns that are missing, values that are new in the outcome, or the
         reason why no row is left; and what to change.
     """
-    test = split(dataset, seed).test
+    test = datasets.split(dataset, seed).test
     reference = DriftTable(
         f"{dataset.name}, test rows",
         dataset.frame.iloc[test],
@@ -105,16 +94,16 @@ def drift_tables(
 
 
 def _read(
-    dataset: Dataset, model: PortableModel, name: str, raw: pd.DataFrame
+    dataset: datasets.Dataset, model: PortableModel, name: str, raw: pd.DataFrame
 ) -> DriftTable:
     roles = dataset.roles
     frame = model.prepared(raw)
     _check_columns(frame, dataset, name)
-    labels = group_labels(frame, roles)
+    labels = datasets.group_labels(frame, roles)
     flags: dict[str, NDArray[np.bool_]] = {}
     for column, values in roles.keep.items():
         if column in frame:
-            codes, names = column_kinds.label_codes(frame[column])
+            codes, names = datasets.column_kinds.label_codes(frame[column])
             inside = [i for i, label in enumerate(names) if label in values]
             flags[f"outside {column} = {' or '.join(values)}"] = ~np.isin(codes, inside)
     flags["in no known group"] = ~labels.isin(dataset.group_names).to_numpy(bool)
@@ -123,11 +112,11 @@ def _read(
         flags["with a missing feature"] = lacking.to_numpy(bool)
     y = None
     if roles.target in raw and raw[roles.target].notna().any():
-        outcome = remedies.prepare(raw[[roles.target]], _target_alone(roles))[
+        outcome = datasets.remedies.prepare(raw[[roles.target]], _target_alone(roles))[
             roles.target
         ]
         _check_outcome(outcome, dataset, name)
-        y = outcomes(outcome, roles.positive)
+        y = datasets.outcomes(outcome, roles.positive)
         flags["without outcome"] = outcome.isna().to_numpy()
     used, excluded = np.ones(len(frame), bool), []
     for reason, flag in flags.items():
@@ -144,7 +133,7 @@ def _read(
     groups = pd.Categorical(labels[used], categories=pd.Index(dataset.group_names))
     weight = None
     if roles.sample_weight is not None:
-        weight = read_weights(frame[roles.sample_weight], np.flatnonzero(used))
+        weight = datasets.read_weights(frame[roles.sample_weight], np.flatnonzero(used))
     return DriftTable(
         name,
         frame,
@@ -157,7 +146,7 @@ def _read(
     )
 
 
-def _check_columns(frame: pd.DataFrame, dataset: Dataset, name: str) -> None:
+def _check_columns(frame: pd.DataFrame, dataset: datasets.Dataset, name: str) -> None:
     roles = dataset.roles
     weight = [] if roles.sample_weight is None else [roles.sample_weight]
     needed = dict.fromkeys((*roles.sensitive_columns(), *roles.features, *weight))
@@ -169,9 +158,9 @@ def _check_columns(frame: pd.DataFrame, dataset: Dataset, name: str) -> None:
             "need. Add or rename them so that they are called as in the training table."
         )
     for column in roles.features:
-        if column_kinds.is_number(dataset.frame[column]) and not column_kinds.is_number(
-            frame[column]
-        ):
+        if datasets.column_kinds.is_number(
+            dataset.frame[column]
+        ) and not datasets.column_kinds.is_number(frame[column]):
             texts = frame[column].dropna().iloc[:3].tolist()
             raise ValueError(
                 f"Column {column!r} of {name} holds text such as {texts} where the "
@@ -180,31 +169,35 @@ def _check_columns(frame: pd.DataFrame, dataset: Dataset, name: str) -> None:
 
 
 def _units(column: "pd.Series[Any]") -> NDArray[np.int64]:
-    unit, names = column_kinds.label_codes(column)
+    unit, names = datasets.column_kinds.label_codes(column)
     alone = unit < 0  # a row without a value is a unit of its own
     unit[alone] = len(names) + np.arange(alone.sum())
     return unit
 
 
-def _target_alone(roles: Roles) -> Roles:
+def _target_alone(roles: datasets.Roles) -> datasets.Roles:
     steps = tuple(s for s in roles.preparation if s.column == roles.target)
     types = {n: kind for n, kind in roles.types.items() if n == roles.target}
     return roles.model_copy(update={"preparation": steps, "types": types})
 
 
-def _check_outcome(column: "pd.Series[Any]", dataset: Dataset, name: str) -> None:
+def _check_outcome(
+    column: "pd.Series[Any]", dataset: datasets.Dataset, name: str
+) -> None:
     target = dataset.roles.target
-    if isinstance(dataset.roles.positive, Cut):
-        if not column_kinds.is_number(column):
+    if isinstance(dataset.roles.positive, datasets.Cut):
+        if not datasets.column_kinds.is_number(column):
             texts = column.dropna().iloc[:3].tolist()
             raise ValueError(
                 f"Column {target!r} of {name} holds text such as {texts}, and the "
                 f"outcome is {dataset.roles.outcome()}; clean these values."
             )
         return
-    labels = set(column_kinds.label_codes(dataset.frame[target])[1])
+    labels = set(datasets.column_kinds.label_codes(dataset.frame[target])[1])
     new = [
-        label for label in column_kinds.label_codes(column)[1] if label not in labels
+        label
+        for label in datasets.column_kinds.label_codes(column)[1]
+        if label not in labels
     ]
     if new:
         raise ValueError(

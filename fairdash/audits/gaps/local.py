@@ -27,12 +27,7 @@ from fairdash._wording import (
     whole_points,
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.gaps.evaluation import (
-    GAP_HELP,
-    MOST_SEEDS,
-    chance_kpi,
-    of_seeds,
-)
+from fairdash.audits.gaps import evaluation
 from fairdash.audits.short_verdicts import (
     MOST_WORDS,
     NO_GAP,
@@ -205,7 +200,7 @@ class LocalResult:
 
     def brief(self, speech: Speech, *, favourable: bool = True) -> str:
         """Say who is worse off where, and what a remedy does, in at most 20 words."""
-        if self.row["constant"] > MOST_SEEDS:
+        if self.row["constant"] > evaluation.MOST_SEEDS:
             return f"{self.label} decides alike for nearly everyone."
         if self.widest is None:
             return _NONE
@@ -222,7 +217,7 @@ class LocalResult:
 
     def details(self, speech: Speech, *, favourable: bool = True) -> str:
         """Say how surely who is worse off where, then over all rows."""
-        if self.row["constant"] > MOST_SEEDS:
+        if self.row["constant"] > evaluation.MOST_SEEDS:
             return alike_words(self.label)
         if self.widest is None:
             return _NONE
@@ -425,7 +420,7 @@ class LocalResult:
         return [
             self._number("worst_1", "Largest gap"),
             self._number("overall", "Gap over all rows"),
-            chance_kpi(self.chance, self._style),
+            evaluation.chance_kpi(self.chance, self._style),
             Kpi(
                 "Subgroups estimable",
                 f"{estimable.sum()} of {len(estimable)}",
@@ -437,16 +432,16 @@ class LocalResult:
         row = self.row
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"], self._style)
         rate = self.measure == "selection_rate"
-        about = GAP_HELP if metric == "overall" and rate else None
+        about = evaluation.GAP_HELP if metric == "overall" and rate else None
         if metric == "worst_1" and self.rows != "row":
-            note = " · ".join(filter(None, [note, of_seeds(self.n_seeds)]))
+            note = " · ".join(filter(None, [note, evaluation.of_seeds(self.n_seeds)]))
             about = _WORST_HELP if self.n_seeds > 1 else None
         value = self._style(row[metric])
         if self.changes is None:
             return Kpi(label, value, note, help=about)
         paired = self.changes[self.changes["metric"] == _PAIRED[metric]].iloc[0]
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
-        idle = row["constant"] > MOST_SEEDS  # what it narrows is no gain
+        idle = row["constant"] > evaluation.MOST_SEEDS  # what it narrows is no gain
         good = bool(paired["difference"] < 0) if clear and not idle else None
         signed = points if catalog.measure_of(self.measure).in_points else change
         chip = signed(paired["difference"])

@@ -7,14 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import (
-    MINUS,
-    NO_SUBGROUPS,
-    UNDEFINED,
-    distinct_labels,
-    four_fifths,
-    group_label,
-)
+from fairdash import _wording as wording
 from fairdash.audits.gaps.evaluation import MOST_SEEDS, constant, paired_changes
 from fairdash.audits.gaps.local import LocalResult
 from fairdash.audits.trials.memo import memoised
@@ -175,7 +168,7 @@ def _with_named(
     table = table.copy()
     gap = (table["measure"] == views.gap_of(measure)) & table["group"].isna()
     subgroup, ends = table["subgroup"].astype(object), ["low", "high"]
-    named = [(finding.subgroup or NO_SUBGROUPS, finding) for finding in inside]
+    named = [(finding.subgroup or wording.NO_SUBGROUPS, finding) for finding in inside]
     for place, finding in (*named, (None, whole)):
         own = gap & (subgroup.isna() if place is None else subgroup == place)
         own &= np.isclose(table["value"], abs(finding.value))
@@ -247,7 +240,7 @@ def _inside(
         findings.append(
             Finding(
                 measure,
-                None if place == NO_SUBGROUPS else str(place),
+                None if place == wording.NO_SUBGROUPS else str(place),
                 high,
                 low,
                 float(np.ptp(values)),
@@ -314,8 +307,10 @@ def _by_groups(
     fifths = ""
     if measure == "selection_rate":  # the rule is of favourable decisions
         spared = ratio if favourable else _ratio_of(trials, gap, rejected=True)
-        fifths = four_fifths(spared["ratio"], spared["ratio_high"])
-    label = partial(group_label, store.dataset(dataset_id).roles.sensitive_feature)
+        fifths = wording.four_fifths(spared["ratio"], spared["ratio_high"])
+    label = partial(
+        wording.group_label, store.dataset(dataset_id).roles.sensitive_feature
+    )
     return {
         "values": tuple(_values(store, model, dataset_id, measure)["value"]),
         "group": label(gap.group),
@@ -419,10 +414,10 @@ def readable_measures(
     """
     names = {"model": "Model", "measure": "Measure"}
     shown = table[[name for name in names if name in table]].rename(columns=names)
-    for place, label in enumerate(distinct_labels(feature, groups, _NAMED)):
+    for place, label in enumerate(wording.distinct_labels(feature, groups, _NAMED)):
         shown[label] = [values[place] for values in table["values"]]
     shown["Gap of"] = [
-        f"{group} {MINUS} {other}" if np.isfinite(gap) else UNDEFINED
+        f"{group} {wording.MINUS} {other}" if np.isfinite(gap) else wording.UNDEFINED
         for group, other, gap in zip(
             table["group"], table["other"], table["gap"], strict=True
         )

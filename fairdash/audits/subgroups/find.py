@@ -9,13 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from fairdash._validation import (
-    check_lengths,
-    check_one_of,
-    check_whole,
-    encode_groups,
-    value_label,
-)
+from fairdash import _validation as validation
 from fairdash.audits.subgroups.conditions import describe, search_columns
 from fairdash.audits.subgroups.search import (
     Conditions,
@@ -125,13 +119,13 @@ def find_subgroups(
     P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
     """
     for name, whole in (("depth", depth), ("min_size", min_size), ("most", most)):
-        check_whole(name, whole, at_least=1)
-    check_whole("n_permutations", n_permutations, at_least=1)
+        validation.check_whole(name, whole, at_least=1)
+    validation.check_whole("n_permutations", n_permutations, at_least=1)
     if not 0 < alpha < 1:
         raise ValueError(f"`alpha` must lie between 0 and 1, got {alpha!r}.")
-    check_one_of("measure", measure, SEARCHED_MEASURES)
+    validation.check_one_of("measure", measure, SEARCHED_MEASURES)
     about, value, (origin, width), worth = _values(y_pred, y_true, measure)
-    names, group = encode_groups(sensitive_features, value)
+    names, group = validation.encode_groups(sensitive_features, value)
     if len(frame) != len(value):
         message = f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}"
         raise ValueError(f"{message}; give the rows that were predicted.")
@@ -183,7 +177,7 @@ def find_subgroups(
         table["p_adjusted"] = holm(2 * ndtr(-np.abs(table["z"].to_numpy())))
     for side in ("lower", "higher"):
         table[f"rate_{side}"] = origin + width * table[f"rate_{side}"]
-        table[side] = [value_label(names[k]) for k in table[side]]
+        table[side] = [validation.value_label(names[k]) for k in table[side]]
     table[["gap", "ci_low", "ci_high"]] *= width
     table.attrs |= {"n_searched": n_searched, "critical": critical, "skipped": skipped}
     return table
@@ -324,7 +318,7 @@ def _values(
     if y_true is None and measure != "selection_rate":
         raise ValueError(f"`y_true` is needed for {measure!r}.")
     outcome = decided if y_true is None else counting.binary_vector("y_true", y_true)
-    check_lengths(decided, outcome)
+    validation.check_lengths(decided, outcome)
     y, d = outcome.astype(np.float64), decided.astype(np.float64)
     about, counted = (part(y, d) for part in catalog.rate_of(measure))
     return about, counted.astype(np.int64), (0.0, 1.0), None

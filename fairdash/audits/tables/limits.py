@@ -12,13 +12,7 @@ import pandas as pd
 
 from fairdash._wording import Kpi, interval, listing, number, plural
 from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.tables.audit import (
-    Source,
-    TableAudit,
-    audit_table,
-    plain,
-    plain_rows,
-)
+from fairdash.audits.tables import audit
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
 from fairdash.brought import TableModel
 
@@ -88,7 +82,7 @@ class PolicyCheck:
     """What became of every limit of a policy."""
 
     policy: Policy
-    audited: TableAudit
+    audited: audit.TableAudit
     judged: tuple[Judged, ...]
 
     @cached_property
@@ -159,7 +153,7 @@ class PolicyCheck:
             {
                 "limit": limit.words,
                 "status": status,
-                "judged": [plain(vars(judged)) for judged in own],
+                "judged": [audit.plain(vars(judged)) for judged in own],
             }
             for limit, status, own in self.results
         ]
@@ -169,7 +163,7 @@ class PolicyCheck:
             "rows": len(self.audited.rows.frame),
             "excluded": [part._asdict() for part in self.audited.rows.excluded],
             "source": vars(self.audited.source),
-            "estimates": plain_rows(self.audited.estimates()),
+            "estimates": audit.plain_rows(self.audited.estimates()),
         }
 
     def to_junit(self) -> bytes:
@@ -198,7 +192,7 @@ class PolicyCheck:
 def check_policy(
     frame: pd.DataFrame,
     policy: Policy,
-    source: Source,
+    source: audit.Source,
     *,
     model: TableModel | None = None,
 ) -> PolicyCheck:
@@ -215,7 +209,7 @@ def check_policy(
         As `fairdash.audits.tables.audit_table`; when a limit names a group, a feature
         or a subgroup that is not there.
     """
-    audited = audit_table(
+    audited = audit.audit_table(
         frame, policy.question, source, model=model, confidence=policy.confidence
     )
     estimates = audited.estimates()

@@ -7,15 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
-from fairdash.datasets.column_kinds import (
-    are_numbers,
-    count_codes,
-    is_number,
-    label_codes,
-)
 
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
@@ -30,7 +25,7 @@ def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
     """Yield what is doubtful about the cells of the columns that have a role."""
     for name in roles.columns():
         column = used.table[name]
-        if is_number(column):
+        if column_kinds.is_number(column):
             yield from _number_codes(column, used)
         elif not pd.api.types.is_datetime64_any_dtype(column):
             yield from _text(column, roles, used)
@@ -72,7 +67,7 @@ def _looks_missing(name: str, rows: int, what: str, values: tuple[str, ...]) -> 
 
 def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Problem]:
     name = str(column.name)
-    codes, labels = label_codes(column)
+    codes, labels = column_kinds.label_codes(column)
     plain = [label.strip().lower() for label in labels]
     marks = np.array([*(text in LOOKS_MISSING for text in plain), False])
     if marks.any():
@@ -102,7 +97,7 @@ def _spellings(
         same.setdefault(" ".join(text.split()), []).append(position)
     if len(same) == len(labels):
         return
-    counts = count_codes(codes, len(labels))
+    counts = column_kinds.count_codes(codes, len(labels))
     changes: dict[str, str] = {}
     for positions in same.values():
         usual = max(positions, key=lambda i: int(counts[i]))
@@ -130,8 +125,8 @@ def _numbers_as_text(
 ) -> Iterator[Problem]:
     if pd.api.types.is_bool_dtype(column):
         return
-    fits = are_numbers(plain)
-    counts = count_codes(codes, len(labels))
+    fits = column_kinds.are_numbers(plain)
+    counts = column_kinds.count_codes(codes, len(labels))
     if fits.sum() < FEWEST_NUMBERS or counts[fits].sum() < MOST_TEXT * counts.sum():
         return
     texts = tuple(labels[i] for i in np.flatnonzero(~fits))

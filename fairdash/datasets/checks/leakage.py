@@ -8,15 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Remedy
 from fairdash.datasets._rows import UsedRows
-from fairdash.datasets.column_kinds import (
-    count_values,
-    is_number,
-    label_codes,
-    some_rows,
-)
 
 AUC_LIMIT = 0.95
 FILLED_LIMIT = 0.9
@@ -53,9 +48,9 @@ def encodes_group(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
     It is when the commonest group of each value is right for 99 % of the rows, and one
     group alone for at most 95 %.
     """
-    if not 1 < count_values(column, MOST_CODES) <= MOST_CODES:
+    if not 1 < column_kinds.count_values(column, MOST_CODES) <= MOST_CODES:
         return False
-    codes, _ = label_codes(column)
+    codes, _ = column_kinds.label_codes(column)
     present = (codes >= 0) & (group >= 0)
     if not present.any():
         return False
@@ -73,10 +68,10 @@ def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
     """
     if y.min() == y.max():
         return 0.5
-    if is_number(column):
+    if column_kinds.is_number(column):
         score = column.to_numpy(dtype=float)
     else:
-        codes, labels = label_codes(column)
+        codes, labels = column_kinds.label_codes(column)
         counts = np.bincount(codes, minlength=len(labels))
         sums = np.bincount(codes, weights=y, minlength=len(labels))
         rates = np.where(counts >= LEVEL_ROWS, sums / np.maximum(counts, 1), y.mean())
@@ -87,7 +82,7 @@ def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
 
 def leak_findings(used: UsedRows, names: list[str]) -> Iterator[Problem]:
     """Yield the features that may give the outcome away."""
-    rows = some_rows(len(used.table))
+    rows = column_kinds.some_rows(len(used.table))
     for name in names:
         reason = outcome_leak(used.table[name].iloc[rows], used.y[rows])
         if reason:

@@ -4,18 +4,10 @@ from typing import Any
 
 import pandas as pd
 
+from fairdash.datasets import column_kinds
 from fairdash.datasets._roles import Cut
 from fairdash.datasets._rows import outcomes
 from fairdash.datasets.checks.leakage import encodes_group, outcome_leak
-from fairdash.datasets.column_kinds import (
-    count_values,
-    infer_kind,
-    is_nested,
-    is_number,
-    label_codes,
-    some_rows,
-    words,
-)
 from fairdash.datasets.guessing.words import concept, is_score, listed
 
 # a weight of these is how many people a row stands for, not what somebody weighs
@@ -39,10 +31,10 @@ def guess_features(
 
     Of more than 20,000 rows a random sample decides, but for what numbers the rows.
     """
-    whole, frame = frame, frame.iloc[some_rows(len(frame))]
+    whole, frame = frame, frame.iloc[column_kinds.some_rows(len(frame))]
     has_outcome = frame[target].notna().to_numpy()
     y = outcomes(frame.loc[has_outcome, target], positive)
-    group, _ = label_codes(frame[sensitive])
+    group, _ = column_kinds.label_codes(frame[sensitive])
     about = concept(frame[sensitive])
     features: list[str] = []
     left_out: dict[str, str] = {}
@@ -75,7 +67,7 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
 
     Its name says so, or its values are parts of the data, such as train and test.
     """
-    named = words(str(column.name))
+    named = column_kinds.words(str(column.name))
     plain = {word for word in named if not word.isdigit()}
     if (plain and plain <= BOOKKEEPING) or "filter" in plain or _names_parts(column):
         return "about the file, not the case"
@@ -84,38 +76,42 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
 
 def is_weight(name: str) -> bool:
     """Return whether a name says how many people a row stands for."""
-    named = words(name)
+    named = column_kinds.words(name)
     return bool(named & WEIGHTS and named & WEIGHED and named <= WEIGHTS | WEIGHED)
 
 
 def _names_parts(column: "pd.Series[Any]") -> bool:
-    if not 1 < count_values(column, len(PARTS)) <= len(PARTS):
+    if not 1 < column_kinds.count_values(column, len(PARTS)) <= len(PARTS):
         return False
     return {str(v).strip().lower() for v in column.dropna().unique()} <= PARTS
 
 
 def _by_name(column: "pd.Series[Any]", target: str) -> str:
-    if is_nested(column):
+    if column_kinds.is_nested(column):
         return "holds lists or records"
     name = str(column.name)
-    named = words(name)
-    outcome = {word for word in words(target) if not word.isdigit()} - VAGUE_WORDS
+    named = column_kinds.words(name)
+    outcome = {
+        word for word in column_kinds.words(target) if not word.isdigit()
+    } - VAGUE_WORDS
     if why := bookkeeping(column):
         return why
     if is_weight(name):
         return "a sampling weight"
     if is_score(name, (target,)):
         return "output of another model"
-    if named & outcome and (named & TIME_WORDS or count_values(column, 2) == 2):
+    if named & outcome and (
+        named & TIME_WORDS or column_kinds.count_values(column, 2) == 2
+    ):
         return "another coding of the outcome"
-    return "a date" if named & DATE_WORDS and not is_number(column) else ""
+    return "a date" if named & DATE_WORDS and not column_kinds.is_number(column) else ""
 
 
 def _by_kind(column: "pd.Series[Any]", whole: "pd.Series[Any]") -> str:
-    if count_values(column, 1) <= 1:
+    if column_kinds.count_values(column, 1) <= 1:
         return "one value in all rows" if column.notna().any() else "no values"
     # whether no value comes twice is known from all rows
-    kind = infer_kind(whole if column.is_unique else column)
-    if is_number(column) and "id" in words(str(column.name)):
+    kind = column_kinds.infer_kind(whole if column.is_unique else column)
+    if column_kinds.is_number(column) and "id" in column_kinds.words(str(column.name)):
         return "identifies rows"
     return KINDS.get(kind, "")

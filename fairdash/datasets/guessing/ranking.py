@@ -10,27 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.datasets import column_kinds
 from fairdash.datasets.checks.leakage import encodes_group
-from fairdash.datasets.column_kinds import (
-    count_values,
-    is_identifier,
-    is_nested,
-    is_number,
-    is_unnamed,
-    label_codes,
-    some_rows,
-)
+from fairdash.datasets.guessing import words
 from fairdash.datasets.guessing.features import bookkeeping
-from fairdash.datasets.guessing.words import (
-    CONTEXT_WORDS,
-    DESCRIPTION_WORDS,
-    OUTCOME_WORDS,
-    is_score,
-    name_words,
-    says,
-    sensitive_strength,
-    strength,
-)
 
 MOST_GROUPS = 20  # values of a sensitive column
 MOST_CLASSES = 10  # values of an outcome that is text
@@ -158,34 +141,34 @@ def _ranked(candidates: Iterator[Candidate | None]) -> list[Candidate]:
 
 
 def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:
-    if count_values(frame[outcome], MOST_GROUPS) > MOST_GROUPS:
+    if column_kinds.count_values(frame[outcome], MOST_GROUPS) > MOST_GROUPS:
         return False
-    codes, _ = label_codes(frame[outcome])
+    codes, _ = column_kinds.label_codes(frame[outcome])
     return encodes_group(frame[sensitive], codes)
 
 
 def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
     """Yield what a guess goes by of every column that may have a role."""
-    sample = frame.iloc[some_rows(len(frame))]
+    sample = frame.iloc[column_kinds.some_rows(len(frame))]
     columns: list[Column] = []
     for name in frame:
         values = sample[name]
         if (
-            is_nested(values)
+            column_kinds.is_nested(values)
             or pd.api.types.is_datetime64_any_dtype(values)
-            or is_identifier(frame[name])
-            or (is_number(values) and is_unnamed(str(name)))
+            or column_kinds.is_identifier(frame[name])
+            or (column_kinds.is_number(values) and column_kinds.is_unnamed(str(name)))
             or (bookkeeping(frame[name]) and str(name).lower() != "event")
         ):
             continue
         counts = values.value_counts()
         if len(counts) < 2:
             continue
-        attribute, sensitive = sensitive_strength(values)
+        attribute, sensitive = words.sensitive_strength(values)
         columns.append(
             Column(
                 name=str(name),
-                number=is_number(values),
+                number=column_kinds.is_number(values),
                 n_values=len(counts),
                 second=float(counts.iloc[1] / counts.sum()),
                 missing=float(values.isna().mean()),
@@ -206,7 +189,7 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
             derived=_is_derived(column.name, long_names),
             earlier=_is_earlier(column.name, names),
             numbered=_is_numbered(column.name, names),
-            output=is_score(column.name, names),
+            output=words.is_score(column.name, names),
         )
 
 
@@ -216,7 +199,7 @@ def _associations(sample: pd.DataFrame, columns: list[Column]) -> list[float]:
     for place, column in enumerate(columns):
         values = rows[column.name]
         if not column.number:
-            codes, _ = label_codes(values)
+            codes, _ = column_kinds.label_codes(values)
             values = pd.Series(codes, dtype=np.float64).where(codes >= 0)
         ranked = values.rank().to_numpy(dtype=np.float64, na_value=np.nan)
         ranked = np.nan_to_num(ranked - np.nansum(ranked) / max(1, values.count()))
@@ -301,11 +284,11 @@ def outcome_evidence(
 ) -> Iterator[dict[str, float]]:
     """Yield what there is of each of `OUTCOME_WEIGHTS` in the columns of a table."""
     file = re.sub(r"[^a-z]", "", Path(file_name).stem.lower())
-    names = [strength(column.name, OUTCOME_WORDS) for column in columns]
-    described = [says(column.name, DESCRIPTION_WORDS) for column in columns]
+    names = [words.strength(column.name, words.OUTCOME_WORDS) for column in columns]
+    described = [words.says(column.name, words.DESCRIPTION_WORDS) for column in columns]
     silent = not any(names) and not any(described)
     for column, named, describes in zip(columns, names, described, strict=True):
-        context = says(column.name, CONTEXT_WORDS)
+        context = words.says(column.name, words.CONTEXT_WORDS)
         two, last = column.n_values == 2, column.place == len(columns) - 1
         evidence = {
             "its name": named / 10,
@@ -327,7 +310,7 @@ def outcome_evidence(
 
 def _share_in(file: str, name: str) -> float:
     """Return how much of a name the words are that the name of a file holds."""
-    *said, whole, _ = name_words(name)
+    *said, whole, _ = words.name_words(name)
     shared = [word for word in said if len(word) >= 4 and word[:STEM] in file]
     return len("".join(shared)) / max(1, len(whole))
 
@@ -335,10 +318,10 @@ def _share_in(file: str, name: str) -> float:
 def may_be_outcome(column: Column) -> bool:
     """Tell whether it can be an outcome: no score, dummy, identifier or long text."""
     numbers = column.number and column.n_values > MOST_GROUPS
-    if column.output or (numbers and "id" in name_words(column.name)):
+    if column.output or (numbers and "id" in words.name_words(column.name)):
         return False
     stem = column.name.rpartition("_")[0] if column.dummy else column.name
-    named = strength(stem or column.name, OUTCOME_WORDS)
+    named = words.strength(stem or column.name, words.OUTCOME_WORDS)
     if not column.number and column.n_values > MOST_CLASSES:
         return named >= CERTAIN and column.n_values <= MOST_NAMED_CLASSES
     return named >= STRONG or not column.dummy
@@ -362,5 +345,7 @@ def _as_sensitive(column: Column) -> Candidate | None:
         score -= 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
     score -= 2.0 * (column.derived and column.number) + column.numbered
     score -= 2.0 * (column.missing > 0.5)
-    score -= 0.5 * strength(column.name, OUTCOME_WORDS) * (column.sensitive < 5)
+    score -= (
+        0.5 * words.strength(column.name, words.OUTCOME_WORDS) * (column.sensitive < 5)
+    )
     return Candidate(column.name, score)

@@ -16,16 +16,12 @@ from typing import BinaryIO
 import pandas as pd
 
 from fairdash import box
+from fairdash.datasets.reading import source
 from fairdash.datasets.reading.convert import TableFile, convert_table
 from fairdash.datasets.reading.format import ENCODINGS, TableFormat
-from fairdash.datasets.reading.source import (
-    MOST_NESTED,
-    MOST_UNPACKED,
-    SeveralTablesError,
-)
 
 TASK = f"{__name__}:open_files"
-N_SCRATCH = MOST_NESTED + 2  # archives in one another, and a copy as plain text
+N_SCRATCH = source.MOST_NESTED + 2  # archives in one another, and a copy as plain text
 LEAST_SECONDS, MOST_SECONDS = 60, 900  # of a processor
 SECONDS_A_MEGABYTE = 10
 MEMORY = 4 << 30
@@ -63,7 +59,7 @@ def convert_apart(
     seconds = min(
         LEAST_SECONDS + int(SECONDS_A_MEGABYTE * len(content) / 1e6), MOST_SECONDS
     )
-    limits = box.Limits(memory=memory, seconds=seconds, written=MOST_UNPACKED)
+    limits = box.Limits(memory=memory, seconds=seconds, written=source.MOST_UNPACKED)
     form = None if table_format is None else asdict(table_format)
     message = json.dumps({"name": name, "sheet": sheet, "table_format": form}).encode()
     with ExitStack() as stack:
@@ -84,7 +80,7 @@ def convert_apart(
                 "needed, and save the table anew."
             ) from None
     if "choices" in answer:
-        raise SeveralTablesError(answer["place"], answer["choices"])
+        raise source.SeveralTablesError(answer["place"], answer["choices"])
     return TableFile(TableFormat(**answer.pop("table_format")), **answer)
 
 
@@ -122,7 +118,7 @@ def open_files(files: Sequence[BinaryIO]) -> box.Handler:
         scratch = iter(files[2:]).__next__
         try:
             answer = asdict(convert_table(*files[:2], **request, scratch=scratch))
-        except SeveralTablesError as error:
+        except source.SeveralTablesError as error:
             answer = {"place": error.place, "choices": error.names}
         return json.dumps(answer).encode()
 

@@ -11,19 +11,8 @@ import pyarrow as pa
 from pyarrow import compute
 from pyarrow import csv as arrow_csv
 
+from fairdash.datasets.reading import rows
 from fairdash.datasets.reading.format import TableFormat, parse
-from fairdash.datasets.reading.rows import (
-    FALSE,
-    LONG_WHOLE,
-    MISSING,
-    TRUE,
-    WHOLE,
-    ZERO_FIRST,
-    csv_rows,
-    open_text,
-    recorded,
-    unreadable,
-)
 from fairdash.datasets.reading.source import Scratch, Source, check_cell
 
 CellKind = Literal["bool", "int", "float"]
@@ -60,9 +49,11 @@ def typed(cells: Any, form: TableFormat, name: str) -> Any:
 
 def _cast(cells: Any, kind: CellKind, marks: TableFormat) -> Any:
     if kind == "bool":
-        if not _all(compute.is_in(cells.drop_null(), pa.array([*TRUE, *FALSE]))):
+        if not _all(
+            compute.is_in(cells.drop_null(), pa.array([*rows.TRUE, *rows.FALSE]))
+        ):
             return None
-        answers = compute.is_in(cells, pa.array(TRUE))
+        answers = compute.is_in(cells, pa.array(rows.TRUE))
         return compute.if_else(compute.is_valid(cells), answers, None)
     column = None
     if kind == "int" or marks.decimal == ".":
@@ -78,11 +69,11 @@ def _parse(cells: Any, kind: CellKind) -> Any:
     except pa.ArrowInvalid:
         return None
     zero = cells.filter(compute.starts_with(cells, "0"))
-    if len(zero) and _any(compute.match_substring_regex(zero, ZERO_FIRST)):
+    if len(zero) and _any(compute.match_substring_regex(zero, rows.ZERO_FIRST)):
         return None
     if kind == "float":
-        long = cells.filter(compute.greater(compute.binary_length(cells), WHOLE))
-        if len(long) and _any(compute.match_substring_regex(long, LONG_WHOLE)):
+        long = cells.filter(compute.greater(compute.binary_length(cells), rows.WHOLE))
+        if len(long) and _any(compute.match_substring_regex(long, rows.LONG_WHOLE)):
             return None
     return numbers
 
@@ -108,7 +99,7 @@ def _without_blanks(cells: Any) -> Any:
     if not _any(spaced):
         return cells
     trimmed = compute.utf8_trim_whitespace(cells)
-    blank = compute.is_in(trimmed, pa.array(MISSING))
+    blank = compute.is_in(trimmed, pa.array(rows.MISSING))
     return compute.if_else(blank, pa.scalar(None, pa.string()), cells)
 
 
@@ -139,7 +130,7 @@ class CsvText:
                 self.form = replace(form, encoding="utf-8")
             self.header, self._offset = self._read_header()
         except (csv.Error, UnicodeError) as error:
-            raise unreadable(source.name, error) from error
+            raise rows.unreadable(source.name, error) from error
         if not form.header:
             self.header = [f"column {i + 1}" for i in range(len(self.header))]
 
@@ -163,14 +154,14 @@ class CsvText:
                     ),
                     convert_options=arrow_csv.ConvertOptions(
                         column_types=dict.fromkeys(names, pa.string()),
-                        null_values=MISSING,
+                        null_values=rows.MISSING,
                         strings_can_be_null=True,
                     ),
                 )
         except pa.ArrowInvalid as error:
             self._find_ragged()
             reason = "its cells and quotes do not fit together"
-            raise unreadable(self.source.name, reason) from error
+            raise rows.unreadable(self.source.name, reason) from error
         columns = table.columns
         if len(table):
             self._check_end(columns[-1][-1].as_py() or "")
@@ -188,11 +179,11 @@ class CsvText:
         marked = self.source.head(len(BOM_UTF8)) == BOM_UTF8  # whatever was chosen
         offset = len(BOM_UTF8) * marked
         lines: list[str] = []
-        with open_text(self.source, self.form) as text:
+        with rows.open_text(self.source, self.form) as text:
             offset += sum(
                 len(next(text, "").encode()) for _ in range(self.form.skipped)
             )
-            for cells in parse(recorded(text, lines), self.form):
+            for cells in parse(rows.recorded(text, lines), self.form):
                 read = sum(len(line.encode()) for line in lines)
                 if cells:
                     names = [cell.strip() for cell in cells]
@@ -203,10 +194,10 @@ class CsvText:
 
     def _find_ragged(self) -> None:
         try:
-            for _ in csv_rows(self.source, self.form):
+            for _ in rows.csv_rows(self.source, self.form):
                 pass
         except (csv.Error, UnicodeError) as error:
-            raise unreadable(self.source.name, error) from error
+            raise rows.unreadable(self.source.name, error) from error
 
     def _check_end(self, cell: str) -> None:
         quote = self.form.quote
@@ -219,19 +210,19 @@ class CsvText:
         else:
             is_open = tail.endswith(quote + cell.replace(quote, 2 * quote))
         if is_open:
-            raise unreadable(self.source.name, "its last quote is never closed")
+            raise rows.unreadable(self.source.name, "its last quote is never closed")
 
 
 def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
     text = io.TextIOWrapper(out, encoding="utf-8", newline="")
-    csv.writer(text, lineterminator="\n").writerows(csv_rows(source, form))
+    csv.writer(text, lineterminator="\n").writerows(rows.csv_rows(source, form))
     text.detach()
     return replace(source, content=out)
 
 
 def _recode(source: Source, form: TableFormat, out: BinaryIO) -> Source:
     copy = io.TextIOWrapper(out, encoding="utf-8", newline="")
-    with open_text(source, form) as text:
+    with rows.open_text(source, form) as text:
         while block := text.read(CHARACTERS):
             copy.write(block)
     copy.detach()

@@ -6,13 +6,8 @@ from scipy.special import expit
 
 from fairdash._validation import check_positive
 from fairdash.methods.base import Float, TrainingRows, Weighted
+from fairdash.methods.classical import plain
 from fairdash.methods.classical.bases import ITERATIONS, fit_base, ridge_logistic
-from fairdash.methods.classical.plain import (
-    CarriesBase,
-    Codes,
-    LinearBaseline,
-    OneModel,
-)
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.params import RIDGE
 
@@ -20,7 +15,7 @@ PRECISION = 1e-14  # of the loss, at which the search for the optimum ends
 STEPS = 500  # at most
 
 
-class Logistic(LinearBaseline):
+class Logistic(plain.LinearBaseline):
     r"""Logistic regression, solved exactly by scikit-learn's L-BFGS.
 
     Minimises :math:`E[L_Y] + \frac{\alpha}{2} \lVert w \rVert^2` over linear
@@ -45,7 +40,7 @@ class Logistic(LinearBaseline):
         return solver.coef_[0], float(solver.intercept_[0])
 
 
-class Reweighing(Weighted, CarriesBase, OneModel):
+class Reweighing(Weighted, plain.CarriesBase, plain.OneModel):
     r"""Reweighing: every row counts :math:`P(a)\,P(y) / P(a, y)` times.
 
     References
@@ -60,7 +55,7 @@ class Reweighing(Weighted, CarriesBase, OneModel):
         return self._keep(fit_base(model, rows.X, rows.target, weights), rows)
 
 
-class CovarianceConstraint(LinearBaseline):
+class CovarianceConstraint(plain.LinearBaseline):
     r"""Logistic regression under a bound on the covariance of margin and group.
 
     .. math::
@@ -151,7 +146,7 @@ COVARIANCE = Method.of(
 
 
 def independence_weights(
-    target: Codes, codes: Codes, weight: Float | None = None
+    target: plain.Codes, codes: plain.Codes, weight: Float | None = None
 ) -> Float:
     """Return the weight of each row; they average to one if no cell is empty."""
     each = np.ones(len(target)) if weight is None else weight

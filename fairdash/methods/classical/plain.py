@@ -21,13 +21,7 @@ from fairdash.methods.base import (
     TrainingRows,
     Weighted,
 )
-from fairdash.methods.classical.bases import (
-    ESTIMATOR,
-    base_model,
-    fit_base,
-    row_checks,
-    stored,
-)
+from fairdash.methods.classical import bases
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.params import NO_RANDOM_STATE, RANDOM_STATE, RIDGE, at_least_two
@@ -84,12 +78,12 @@ class OneByOne(BinaryClassifier):
 class CarriesBase(OneByOne):
     """Classifier that trains base models: see `fairdash.methods.classical.bases`."""
 
-    estimator: Any = ESTIMATOR
+    estimator: Any = bases.ESTIMATOR
     alpha: float = vary(RIDGE, help="Of logistic regression. Larger: smaller numbers.")
     random_state: Any = vary(RANDOM_STATE, doc="Of the base model, if it draws.")
 
     def _base(self, rows: TrainingRows) -> Any:
-        return base_model(
+        return bases.base_model(
             self.estimator,
             alpha=self.alpha,
             n_rows=rows.n_rows,
@@ -97,7 +91,7 @@ class CarriesBase(OneByOne):
         )
 
     def _row_checks(self) -> dict[str, Any]:
-        return row_checks(self.estimator)
+        return bases.row_checks(self.estimator)
 
 
 class LinearBaseline(Weighted, OneByOne, NetworkClassifier):
@@ -145,7 +139,7 @@ class OneModel(NetworkClassifier):
         return logit(self.predict_proba(X)[:, 1])
 
     def _keep(self, model: Any, rows: TrainingRows) -> Float:
-        network = stored(model)
+        network = bases.stored(model)
         if isinstance(network, Linear):
             network = as_network(network.coefficients, float(network.intercept[0]))
         self.model_, self.network_ = model, network
@@ -158,7 +152,7 @@ class PlainClassifier(Weighted, OneByOne, OneModel):
     _ignores_groups = True
 
     def _learn(self, rows: TrainingRows) -> Float:
-        model = fit_base(self._model(), rows.X, rows.target, rows.weight)
+        model = bases.fit_base(self._model(), rows.X, rows.target, rows.weight)
         return self._keep(model, rows)
 
     @abstractmethod
@@ -241,7 +235,7 @@ class GradientBoosting(PlainClassifier):
         )
 
     def _row_checks(self) -> dict[str, Any]:
-        return row_checks("gradient_boosting")
+        return bases.row_checks("gradient_boosting")
 
 
 GRADIENT_BOOSTING = Method.of(

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 
 from fairdash._validation import check_non_negative, check_positive
 from fairdash.methods.declare import Method, at_least_one, param, vary
+from fairdash.methods.individual import classifier
 from fairdash.methods.individual.attack import Attack
-from fairdash.methods.individual.classifier import (
-    LONG,
-    SENSEI_PAPER,
-    FairMetricClassifier,
-    OutputDistance,
-    PairTrainer,
-    TargetLoss,
-    WeightedPairs,
-)
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import Batch
 from fairdash.methods.params import FAST
@@ -28,7 +20,7 @@ FIRST_MULTIPLIER, MULTIPLIER_RATE = 2.0, 0.01  # λ and its step η
 _count = partial(at_least_one, at_least=0)
 
 
-class AttackTrainer(PairTrainer):
+class AttackTrainer(classifier.PairTrainer):
     """A predictor with the search for counterparts and its multiplier λ."""
 
     def prepare(self, rows: Batch) -> None:
@@ -66,7 +58,9 @@ class SenseiTrainer(AttackTrainer):
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""
-        counterparts, distance = self.attack(batch.X, OutputDistance, self.multiplier)
+        counterparts, distance = self.attack(
+            batch.X, classifier.OutputDistance, self.multiplier
+        )
         losses = self.pair_step(batch, counterparts, self.weight)
         return losses | self.move_multiplier(distance, self.weight)
 
@@ -76,7 +70,7 @@ class SensrTrainer(AttackTrainer):
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""
-        loss = TargetLoss(batch.y)
+        loss = classifier.TargetLoss(batch.y)
         counterparts, distance = self.attack(batch.X, lambda _: loss, self.multiplier)
         outputs = self.predictor.forward(counterparts)
         losses = {"loss": loss.value(outputs).mean(1)}
@@ -85,7 +79,7 @@ class SensrTrainer(AttackTrainer):
         return losses | self.move_multiplier(distance)
 
 
-class SearchedClassifier(FairMetricClassifier):
+class SearchedClassifier(classifier.FairMetricClassifier):
     """A classifier that a search for counterparts trains."""
 
     fair_radius: float = param(
@@ -134,7 +128,7 @@ class SearchedClassifier(FairMetricClassifier):
     )
 
 
-class SenSeI(SearchedClassifier, WeightedPairs):
+class SenSeI(SearchedClassifier, classifier.WeightedPairs):
     r"""Network whose output does not change between people who are alike.
 
     .. math::
@@ -212,8 +206,8 @@ SENSEI = Method.of(
     summary="Gives people who are alike the same output: each person is moved along "
     "the sensitive directions to where the output changes most, and that change is "
     "made small.",
-    source=f"{SENSEI_PAPER}, Eq. 2.7 and Algorithm 1",
-    efforts={"fast": FAST, "paper": {**LONG, **_SENSEI_PAPER}},
+    source=f"{classifier.SENSEI_PAPER}, Eq. 2.7 and Algorithm 1",
+    efforts={"fast": FAST, "paper": {**classifier.LONG, **_SENSEI_PAPER}},
     needs_names=True,
 )
 SENSR = Method.of(
@@ -224,12 +218,12 @@ SENSR = Method.of(
     summary="Learns from the worst counterpart of each person. Fairness and "
     "accuracy come as one: there is no weight between them.",
     source="Yurochkin, Bower and Sun (ICLR 2020)",
-    efforts={"fast": FAST, "paper": {**LONG, **_SENSR_PAPER}},
+    efforts={"fast": FAST, "paper": {**classifier.LONG, **_SENSR_PAPER}},
     needs_names=True,
 )
 
 
-class ClpTrainer(PairTrainer):
+class ClpTrainer(classifier.PairTrainer):
     """A predictor whose output is pulled towards that at a random counterfactual."""
 
     def prepare(self, rows: Batch) -> None:
@@ -249,7 +243,7 @@ class ClpTrainer(PairTrainer):
         return self.pair_step(batch, others.expand(n_models, -1, -1), self.weight)
 
 
-class CLP(WeightedPairs):
+class CLP(classifier.WeightedPairs):
     r"""Network whose logits agree for a person and a counterfactual.
 
     .. math:: \min_\theta E[\ell(y, h(x))] + \rho E[d_Y(h(x), h(\tilde{x}))]
@@ -279,7 +273,7 @@ CLP_METHOD = Method.of(
     title="Counterfactual logit pairing",
     summary="Pulls the output of a person towards that of the same person moved to "
     "somebody else's place along the sensitive directions.",
-    source=f"Garg et al. (AIES 2019), as in {SENSEI_PAPER}, section 4",
-    efforts={"fast": FAST, "paper": LONG},
+    source=f"Garg et al. (AIES 2019), as in {classifier.SENSEI_PAPER}, section 4",
+    efforts={"fast": FAST, "paper": classifier.LONG},
     needs_names=True,
 )

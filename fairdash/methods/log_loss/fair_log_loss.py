@@ -19,13 +19,8 @@ from fairdash.methods.base import (
     alike,
 )
 from fairdash.methods.declare import Method, param, vary
+from fairdash.methods.log_loss import truncation
 from fairdash.methods.log_loss.saddle import Saddle, solve
-from fairdash.methods.log_loss.truncation import (
-    Float,
-    TruncatedLogistic,
-    bounds,
-    scales,
-)
 from fairdash.methods.params import CLASSIC_CONSTRAINT, NO_RANDOM_STATE, RIDGE
 
 ACCEPTED = 1e-6  # residual above which a fit warns
@@ -98,8 +93,10 @@ class FairLogLoss(Weighted, ManyClassifier, GroupedClassifier):
     max_iter: int = param(500, doc="Most Newton steps.")
     random_state: Any = NO_RANDOM_STATE
 
-    def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float:
-        network: TruncatedLogistic = self.network_
+    def _positive(
+        self, rows: truncation.Float, group: NDArray[np.int64]
+    ) -> truncation.Float:
+        network: truncation.TruncatedLogistic = self.network_
         return network.positive(rows, group)
 
     def _fit_models(self, models: Sequence[Self], samples: Samples) -> None:
@@ -114,9 +111,9 @@ class FairLogLoss(Weighted, ManyClassifier, GroupedClassifier):
         rows, target, codes, _ = training
         groups = self.groups_
         share = training.each / training.n_rows
-        table = scales(target, codes, share, groups, models[0].constraints)
+        table = truncation.scales(target, codes, share, groups, models[0].constraints)
         scale, labels = table[target, codes], target.astype(np.float64)
-        bound = bounds(labels, share, models[0].constraints, len(groups))
+        bound = truncation.bounds(labels, share, models[0].constraints, len(groups))
         own = len(groups) - 1 if models[0].group_feature == "included" else 0
         indicator = np.eye(len(groups))[codes, 1 : 1 + own]
         design = np.column_stack([rows, np.ones(len(rows)), indicator])
@@ -144,7 +141,7 @@ class FairLogLoss(Weighted, ManyClassifier, GroupedClassifier):
             model.group_offsets_ = offsets.copy()
             model.multiplier_ = multiplier.copy()
             model.kkt_residual_ = best.residual
-            model.network_ = TruncatedLogistic(
+            model.network_ = truncation.TruncatedLogistic(
                 theta[:at].copy(),
                 float(theta[at]),
                 table @ multiplier,

@@ -7,17 +7,13 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_non_negative, check_one_of
+from fairdash.methods.noisy_groups import worst_case
 from fairdash.methods.noisy_groups.inputs import (
     SIDES,
     Labels,
     Side,
     by_group,
     decided_rows,
-)
-from fairdash.methods.noisy_groups.worst_case import (
-    cell_probabilities,
-    soft_group_rates,
-    worst_rates,
 )
 
 Float = NDArray[np.float64]
@@ -85,7 +81,7 @@ def tv_curve(
     parts = []
     for side in _sides(constraints, slack):
         side.check_groups(outcome, codes, names)
-        value, worst = worst_rates(side, outcome, decision, codes, steps)
+        value, worst = worst_case.worst_rates(side, outcome, decision, codes, steps)
         overall = _overall(side, outcome, decision)
         rates = {"value": np.tile(value, len(steps)), "worst": worst.ravel()}
         part = _part(side, np.tile(names, len(steps)), overall, slack, **rates)
@@ -130,8 +126,10 @@ def soft_certificate(
         When the matrix does not fit the noisy groups or a row does not sum to one.
     """
     outcome, decision, _, codes = decided_rows(y, y_pred, noisy_groups)
-    joint = cell_probabilities(outcome, decision, codes)
-    table = soft_group_rates(joint, group_given_noisy, least=least, most=most)
+    joint = worst_case.cell_probabilities(outcome, decision, codes)
+    table = worst_case.soft_group_rates(
+        joint, group_given_noisy, least=least, most=most
+    )
     names = np.asarray(getattr(group_given_noisy, "columns", range(len(table))))
     parts = []
     for side in _sides(constraints, slack):

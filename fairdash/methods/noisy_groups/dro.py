@@ -8,13 +8,7 @@ from sklearn.utils import check_random_state
 
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
-from fairdash.methods.noisy_groups.estimators import (
-    EFFORTS,
-    FORMER,
-    PAPER,
-    RobustClassifier,
-    column,
-)
+from fairdash.methods.noisy_groups import estimators
 from fairdash.methods.noisy_groups.game import (
     Adam,
     Answer,
@@ -33,7 +27,7 @@ NEWTON_STEPS = 40
 N_DRAWS = 20  # of the check in the paper's public code
 
 
-class NoisyGroupsDRO(RobustClassifier):
+class NoisyGroupsDRO(estimators.RobustClassifier):
     r"""Constraints for all distributions within total variation of the noisy groups.
 
     .. math::
@@ -68,13 +62,13 @@ class NoisyGroupsDRO(RobustClassifier):
 
     def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
         radius = _radii(models)
-        rate = column(models, "adversary_rate")
+        rate = estimators.column(models, "adversary_rate")
         return [AscentInBall(side, radius, rate) for side in rows.sides]
 
     def _violations(
         self, models: Sequence[Self], rows: Rows, training: TrainingRows
     ) -> ViolationFunction:
-        radius, slack = _radii(models), column(models, "slack")
+        radius, slack = _radii(models), estimators.column(models, "slack")
         return drawn_violations(rows, training, radius, slack, self.random_state)
 
 
@@ -85,9 +79,9 @@ METHOD = Method.of(
     title="Distributionally robust constraints",
     summary="Asks the constraints of every distribution within a total variation "
     "radius of the noisy groups.",
-    source=f"{PAPER}, Eq. 3 and Algorithm 2",
-    efforts=EFFORTS,
-    former=FORMER,
+    source=f"{estimators.PAPER}, Eq. 3 and Algorithm 2",
+    efforts=estimators.EFFORTS,
+    former=estimators.FORMER,
 )
 
 

@@ -19,18 +19,7 @@ from fairdash.methods.base import (
     alike,
 )
 from fairdash.methods.declare import Effort, Method, Scalar, param, vary
-from fairdash.methods.noisy_groups.game import (
-    Float32,
-    GivenGroups,
-    Opponent,
-    Played,
-    Rows,
-    ViolationFunction,
-    by_model,
-    compress,
-    play,
-    violation_function,
-)
+from fairdash.methods.noisy_groups import game
 from fairdash.methods.noisy_groups.inputs import SIDES
 from fairdash.methods.params import (
     CONSTRAINT,
@@ -147,14 +136,16 @@ class GameClassifier(NoisyGroupsClassifier):
         doc="Full-batch iterations.",
     )
 
-    def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
-        return [GivenGroups(side) for side in rows.sides]
+    def _opponents(
+        self, models: Sequence[Self], rows: game.Rows
+    ) -> list[game.Opponent]:
+        return [game.GivenGroups(side) for side in rows.sides]
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, training: TrainingRows
-    ) -> ViolationFunction:
+        self, models: Sequence[Self], rows: game.Rows, training: TrainingRows
+    ) -> game.ViolationFunction:
         """Return what gives each model's violation from decisions of distinct rows."""
-        return violation_function(rows, column(models, "slack"))
+        return game.violation_function(rows, column(models, "slack"))
 
     def _fit_stack(
         self,
@@ -165,10 +156,10 @@ class GameClassifier(NoisyGroupsClassifier):
         first = stack[0]
         X, target, codes, weight = training
         sides = SIDES[first.constraints]
-        rows = compress(X, target, codes, first.groups_, sides, weight)
+        rows = game.compress(X, target, codes, first.groups_, sides, weight)
         for start in range(0, len(stack), TOGETHER):
             part = stack[start : start + TOGETHER]
-            played = play(
+            played = game.play(
                 rows,
                 first._opponents(part, rows),
                 learning_rate=column(part, "learning_rate"),
@@ -178,12 +169,12 @@ class GameClassifier(NoisyGroupsClassifier):
                 violation=first._violations(part, rows, training),
                 stopped=Asked(self, root.subcontext("part", max_subtasks=None)),
             )
-            decided = by_model(played.theta, rows.X.T) > 0
+            decided = game.by_model(played.theta, rows.X.T) > 0
             for i, model in enumerate(part):
                 model._keep(played, i)
                 model.constant_ = bool(decided[i].all() or not decided[i].any())
 
-    def _keep(self, played: Played, i: int) -> None:
+    def _keep(self, played: game.Played, i: int) -> None:
         theta, best = played.theta[i], int(played.best[i])
         self.coef_, self.intercept_ = theta[None, :-1], theta[-1:]
         self.network_ = Network([theta[:-1, None]], [theta[-1:]])
@@ -265,8 +256,8 @@ class NoisyGroupsUnconstrained(GameClassifier):
     random_state: Any = NO_RANDOM_STATE
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, training: TrainingRows
-    ) -> ViolationFunction:
+        self, models: Sequence[Self], rows: game.Rows, training: TrainingRows
+    ) -> game.ViolationFunction:
         return lambda decided: np.zeros(len(decided), np.float32)
 
 
@@ -287,7 +278,7 @@ class RobustClassifier(GameClassifier):
     )
 
 
-def column(models: Sequence[NoisyGroupsClassifier], name: str) -> Float32:
+def column(models: Sequence[NoisyGroupsClassifier], name: str) -> game.Float32:
     """Return a parameter of every model."""
     return np.array([getattr(model, name) for model in models], np.float32)
 

@@ -10,13 +10,7 @@ from sklearn.callback import CallbackContext
 from fairdash._validation import check_non_negative
 from fairdash.methods.base import Asked, MixtureClassifier, TrainingRows
 from fairdash.methods.declare import Method, param
-from fairdash.methods.noisy_groups.estimators import (
-    FORMER_NOISE,
-    HINGE_SLACK,
-    PAPER,
-    NoisyGroupsClassifier,
-    column,
-)
+from fairdash.methods.noisy_groups import estimators, soft_method
 from fairdash.methods.noisy_groups.game import (
     Adam,
     Float32,
@@ -28,15 +22,6 @@ from fairdash.methods.noisy_groups.game import (
     slopes,
 )
 from fairdash.methods.noisy_groups.inputs import SIDES
-from fairdash.methods.noisy_groups.soft_method import (
-    GROUP_GIVEN_NOISY,
-    NOISE_LEVEL,
-    TINY,
-    Cells,
-    SoftOpponent,
-    noises,
-    soft_violations,
-)
 from fairdash.methods.noisy_groups.worst_case import project_simplex, soft_ratio_max
 from fairdash.methods.scorers import LinearMixture
 
@@ -44,7 +29,7 @@ DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
 PENALTY = 10.0  # R' = B' / gamma of the paper, whose constants are not known in advance
 
 
-class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
+class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
     r"""Constraints under soft memberships, by Algorithms 1 and 3: a mixture of models.
 
     In each of T rounds the model responds to the multipliers in Q steps against
@@ -74,8 +59,8 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
 
     _dtype = np.float32
 
-    noise_level: float = NOISE_LEVEL
-    group_given_noisy: Any = GROUP_GIVEN_NOISY
+    noise_level: float = soft_method.NOISE_LEVEL
+    group_given_noisy: Any = soft_method.GROUP_GIVEN_NOISY
     n_rounds: int = param(
         20,
         "Rounds",
@@ -118,7 +103,7 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
             sides = SIDES[model.constraints]
             rows = compress(X, target, codes, model.groups_, sides, weight)
             ask = Asked(self, root.subcontext("part", max_subtasks=None))
-            model._play_rounds(rows, noises([model]), ask)
+            model._play_rounds(rows, soft_method.noises([model]), ask)
 
     def _play_rounds(self, rows: Rows, b: Float32, stopped: Asked) -> None:
         """Algorithm 1 around Algorithm 3, cut short after a response if asked to."""
@@ -143,7 +128,7 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
                 mixture.append(theta[0])
                 if stopped():
                     break
-            gap = np.mean(gaps, axis=0) - (self.slack + HINGE_SLACK)
+            gap = np.mean(gaps, axis=0) - (self.slack + estimators.HINGE_SLACK)
             steepest = max(steepest, float(np.linalg.norm(gap)))
             step = radius / (steepest * self.n_rounds**0.5)
             multiplier = shrink(multiplier + np.float32(step) * gap, radius)
@@ -157,8 +142,8 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
         self.network_ = LinearMixture(self.coefs_, self.intercepts_, alike)
         self.multiplier_ = multiplier[0]
         decided = models @ features > 0
-        violations = soft_violations(
-            rows, np.repeat(b, len(models), 0), column([self], "slack")
+        violations = soft_method.soft_violations(
+            rows, np.repeat(b, len(models), 0), estimators.column([self], "slack")
         )
         self.violation_ = float(violations(decided).mean())
         self.feasible_ = self.violation_ <= 0
@@ -176,25 +161,27 @@ METHOD = Method.of(
     label="Soft ideal",
     title="Soft group assignments with a guarantee",
     summary="A random choice among many models, as the theorem asks for.",
-    source=f"{PAPER}, Algorithms 1 and 3",
+    source=f"{estimators.PAPER}, Algorithms 1 and 3",
     efforts={"fast": {"n_rounds": 10, "n_responses": 5}, "paper": {}},
-    former={**FORMER_NOISE, "auxiliary": ""},
+    former={**estimators.FORMER_NOISE, "auxiliary": ""},
 )
 
 
-class WorstSoft(SoftOpponent):
+class WorstSoft(soft_method.SoftOpponent):
     """The exact worst memberships of each group: `soft_ratio_max`."""
 
-    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
+    def _memberships(self, cells: soft_method.Cells, multiplier: Float32) -> Float32:
         prior, size = self._prior.astype(np.float64), cells.size.astype(np.float64)
-        value = cells.cut / np.maximum(size, TINY)
+        value = cells.cut / np.maximum(size, soft_method.TINY)
         rest = np.maximum(prior - size.sum(axis=-1), 0)
         budget = prior[:, None] * self._b
         _, taken = soft_ratio_max(size, value, rest, budget, budget)
-        return np.asarray(taken / np.maximum(size, TINY)[..., None], dtype=np.float32)
+        return np.asarray(
+            taken / np.maximum(size, soft_method.TINY)[..., None], dtype=np.float32
+        )
 
 
-class PenalisedSoft(SoftOpponent):
+class PenalisedSoft(soft_method.SoftOpponent):
     r"""The opponent of Algorithm 3: total probability is a penalty, not a rule.
 
     Memberships climb within the simplex of every cell. For leaving
@@ -224,7 +211,7 @@ class PenalisedSoft(SoftOpponent):
         gain -= mu[:, :, None, :] * size[..., None]
         self._w = project_simplex(w + self._rate * multiplier[:, None, None] * gain)
 
-    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
+    def _memberships(self, cells: soft_method.Cells, multiplier: Float32) -> Float32:
         return self._w[:, :, :2]
 
 

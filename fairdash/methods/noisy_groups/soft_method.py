@@ -8,13 +8,7 @@ import numpy as np
 
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
-from fairdash.methods.noisy_groups.estimators import (
-    EFFORTS,
-    FORMER,
-    PAPER,
-    RobustClassifier,
-    column,
-)
+from fairdash.methods.noisy_groups import estimators
 from fairdash.methods.noisy_groups.game import (
     CLIP,
     Adam,
@@ -52,7 +46,7 @@ GROUP_GIVEN_NOISY: Any = param(
 )
 
 
-class NoisyGroupsSoft(RobustClassifier):
+class NoisyGroupsSoft(estimators.RobustClassifier):
     r"""Constraints for all soft memberships that agree with the noise: Algorithm 4.
 
     .. math::
@@ -78,13 +72,13 @@ class NoisyGroupsSoft(RobustClassifier):
 
     def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
         b = noises(models)
-        rate = column(models, "adversary_rate")
+        rate = estimators.column(models, "adversary_rate")
         return [AscentSoft(side, b, rate) for side in rows.sides]
 
     def _violations(
         self, models: Sequence[Self], rows: Rows, training: TrainingRows
     ) -> ViolationFunction:
-        return soft_violations(rows, noises(models), column(models, "slack"))
+        return soft_violations(rows, noises(models), estimators.column(models, "slack"))
 
 
 METHOD = Method.of(
@@ -94,9 +88,9 @@ METHOD = Method.of(
     title="Constraints under soft group assignments",
     summary="Asks the constraints of all memberships that agree with what is known of "
     "each noisy group.",
-    source=f"{PAPER}, Eq. 7 and Algorithm 4",
-    efforts=EFFORTS,
-    former=FORMER,
+    source=f"{estimators.PAPER}, Eq. 7 and Algorithm 4",
+    efforts=estimators.EFFORTS,
+    former=estimators.FORMER,
 )
 
 

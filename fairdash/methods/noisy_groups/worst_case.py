@@ -6,18 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash.methods.noisy_groups.inputs import (
-    FPR,
-    POSITIVE_RATE,
-    TPR,
-    Labels,
-    Side,
-    by_group,
-    check_distribution,
-    check_noise_matrix,
-    check_shares,
-    decided_rows,
-)
+from fairdash.methods.noisy_groups import inputs
 
 Float = NDArray[np.float64]
 T = TypeVar("T", bound=np.floating)
@@ -55,8 +44,8 @@ def tv_ball_max(
     ValueError
         When ``base`` is no distribution or ``radius`` is outside [0, 1].
     """
-    base = check_distribution("base", base)
-    budget = check_shares("radius", radius)
+    base = inputs.check_distribution("base", base)
+    budget = inputs.check_shares("radius", radius)
     shape = np.broadcast_shapes(np.shape(h), base.shape, (*budget.shape, 1))
     values = np.broadcast_to(np.asarray(h, dtype=np.float64), shape)
     p = np.array(np.broadcast_to(base, shape))
@@ -101,17 +90,21 @@ def robust_rates(
     ValueError
         When a radius is outside [0, 1] or a group lacks one of the outcomes.
     """
-    outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
-    radii = by_group("radius", radius, names)
+    outcome, decision, names, codes = inputs.decided_rows(y, y_pred, noisy_groups)
+    radii = inputs.by_group("radius", radius, names)
     table = {}
-    for side in (TPR, FPR):
+    for side in (inputs.TPR, inputs.FPR):
         side.check_groups(outcome, codes, names)
         _, table[side.worst] = worst_rates(side, outcome, decision, codes, radii)
     return pd.DataFrame(table, index=pd.Index(names, name="group"))
 
 
 def group_rates(
-    side: Side, y: Labels, decision: Labels, codes: Labels, n_groups: int
+    side: inputs.Side,
+    y: inputs.Labels,
+    decision: inputs.Labels,
+    codes: inputs.Labels,
+    n_groups: int,
 ) -> tuple[Float, Float]:
     """Return each group's rate, NaN without rows, and its share of the group's rows."""
     chosen = side.rows(y)
@@ -122,7 +115,11 @@ def group_rates(
 
 
 def worst_rates(
-    side: Side, y: Labels, decision: Labels, codes: Labels, radii: Float
+    side: inputs.Side,
+    y: inputs.Labels,
+    decision: inputs.Labels,
+    codes: inputs.Labels,
+    radii: Float,
 ) -> tuple[Float, Float]:
     """Return each group's rate, and the worst within radii, both (..., n_groups).
 
@@ -152,8 +149,8 @@ def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:
     ValueError
         When ``base`` is no distribution or ``radius`` is outside [0, 1].
     """
-    base = check_distribution("base", base)
-    gamma = check_shares("radius", radius)
+    base = inputs.check_distribution("base", base)
+    gamma = inputs.check_shares("radius", radius)
     point = np.asarray(z, dtype=np.float64)
     nearest = project_simplex(point)
     if np.abs(nearest - base).sum() <= 2 * gamma:
@@ -211,7 +208,7 @@ def cell_probabilities(
     y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike
 ) -> pd.DataFrame:
     """Return P(noisy group, cell), one row per noisy group; it sums to one."""
-    outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
+    outcome, decision, names, codes = inputs.decided_rows(y, y_pred, noisy_groups)
     cells = np.bincount(4 * codes + 2 * decision + outcome, minlength=4 * len(names))
     table = cells.reshape(-1, 4) / len(outcome)
     return pd.DataFrame(table, index=pd.Index(names, name="group"), columns=list(CELLS))
@@ -342,9 +339,9 @@ def soft_group_rates(
     prior = joint.sum(axis=1, keepdims=True)
     negative, positive = joint[:, :2], joint[:, 2:]
     cells = {
-        TPR: (joint[:, 1], joint[:, 3]),
-        FPR: (joint[:, 0], joint[:, 2]),
-        POSITIVE_RATE: (negative.sum(axis=1), positive.sum(axis=1)),
+        inputs.TPR: (joint[:, 1], joint[:, 3]),
+        inputs.FPR: (joint[:, 0], joint[:, 2]),
+        inputs.POSITIVE_RATE: (negative.sum(axis=1), positive.sum(axis=1)),
     }
     table = {}
     for side, (no, yes) in cells.items():
@@ -363,5 +360,5 @@ def _checked(
     if joint.ndim != 2 or joint.shape[1] != len(CELLS):
         message = "`cell_probability` must have one row per noisy group and 4 columns"
         raise ValueError(f"{message}, got shape {joint.shape}.")
-    check_distribution("cell_probability", joint.ravel())
-    return joint, check_noise_matrix(group_given_noisy, len(joint))
+    inputs.check_distribution("cell_probability", joint.ravel())
+    return joint, inputs.check_noise_matrix(group_given_noisy, len(joint))

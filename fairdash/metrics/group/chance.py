@@ -7,21 +7,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_whole
-from fairdash.metrics.group.counting import (
-    Counts,
-    Labels,
-    binary_vector,
-    divide,
-    group_codes,
-    row_weights,
-    spread,
-)
+from fairdash.metrics.group import counting, local_measures
 from fairdash.metrics.group.intervals import check_confidence
-from fairdash.metrics.group.local_measures import (
-    LocalCells,
-    local_cells,
-    mean_of_largest,
-)
 from fairdash.metrics.group.variance import unit_codes
 
 
@@ -71,16 +58,16 @@ def compare(
     check_whole("n_resamples", n_resamples, at_least=1)
     check_confidence(confidence)
     columns = [
-        binary_vector("y_true", y_true),
-        binary_vector("y_pred", y_pred),
-        binary_vector("y_pred_reference", y_pred_reference),
+        counting.binary_vector("y_true", y_true),
+        counting.binary_vector("y_pred", y_pred),
+        counting.binary_vector("y_pred_reference", y_pred_reference),
     ]
     check_lengths(*columns)
-    groups = group_codes(sensitive_features, columns[0])
+    groups = counting.group_codes(sensitive_features, columns[0])
     local = None
     subgroup = np.full(len(groups.codes), -1)
     if subgroups is not None:
-        local = local_cells(
+        local = local_measures.local_cells(
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
@@ -97,7 +84,7 @@ def compare(
     else:
         weight = np.ones(n)
         if sample_weight is not None:
-            weight = row_weights("sample_weight", sample_weight, n)
+            weight = counting.row_weights("sample_weight", sample_weight, n)
         unit = np.arange(n) if unit is None else unit
         place = np.unique(joint.number, return_inverse=True)[1]
         size = int(unit.max()) + 1
@@ -125,7 +112,9 @@ def compare(
 
 
 def _count(
-    subgroup: NDArray[np.int64], group: NDArray[np.int64], columns: list[Labels]
+    subgroup: NDArray[np.int64],
+    group: NDArray[np.int64],
+    columns: list[counting.Labels],
 ) -> _Joint:
     # numbers of cells, in the order of their codes, sort sooner than rows of codes do
     codes = subgroup + 1, group, *(column.astype(np.int64) for column in columns)
@@ -139,16 +128,16 @@ def _count(
 
 def _metrics(
     cell: NDArray[np.int64],
-    counts: Counts,
+    counts: counting.Counts,
     n_groups: int,
-    local: LocalCells | None,
+    local: local_measures.LocalCells | None,
     *,
     which: int,
-) -> dict[str, Counts]:
+) -> dict[str, counting.Counts]:
     predicted = cell[:, which]
     correct = counts[:, predicted == cell[:, 2]].sum(axis=1)
     by_group = np.eye(n_groups)[cell[:, 1]]
-    rates = divide((counts * predicted) @ by_group, counts @ by_group)
+    rates = counting.divide((counts * predicted) @ by_group, counts @ by_group)
     worst = np.full(len(counts), np.nan)
     if local is not None:
         size = (len(local.subgroups), n_groups)
@@ -157,16 +146,18 @@ def _metrics(
         by_cell = np.eye(size[0] * n_groups)[place]
         rows = counts[:, inside] @ by_cell
         positives = (counts * predicted)[:, inside] @ by_cell
-        gaps = spread(divide(positives, rows).reshape(-1, *size))
-        worst = mean_of_largest(np.where(local.estimable, gaps, np.nan), 1)
+        gaps = counting.spread(counting.divide(positives, rows).reshape(-1, *size))
+        worst = local_measures.mean_of_largest(
+            np.where(local.estimable, gaps, np.nan), 1
+        )
     return {
-        "accuracy": divide(correct, counts.sum(axis=1)),
-        "demographic_parity_difference": spread(rates),
+        "accuracy": counting.divide(correct, counts.sum(axis=1)),
+        "demographic_parity_difference": counting.spread(rates),
         "worst_1_di": worst,
     }
 
 
-def _percentiles(differences: Counts, confidence: float) -> dict[str, float]:
+def _percentiles(differences: counting.Counts, confidence: float) -> dict[str, float]:
     defined = differences[np.isfinite(differences)]
     if 2 * len(defined) < len(differences):
         return {"low": float("nan"), "high": float("nan")}

@@ -8,21 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from fairdash._validation import check_lengths, check_one_of
+from fairdash.metrics.group import counting, intervals
 from fairdash.metrics.group.catalog import Array, measure_of, rate_of
 from fairdash.metrics.group.cell_values import CellValues
-from fairdash.metrics.group.counting import (
-    binary_vector,
-    divide,
-    group_codes,
-    probability_models,
-    row_weights,
-)
-from fairdash.metrics.group.intervals import (
-    Interval,
-    check_confidence,
-    for_all_pairs,
-    normal_quantile,
-)
 from fairdash.metrics.group.variance import Variance, unit_codes, worth
 
 _MOVED = np.array([-1.0, 1.0])  # after less before
@@ -55,7 +43,7 @@ def gap_change(
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     confidence: float = 0.95,
-) -> Interval:
+) -> intervals.Interval:
     r"""Return by how much the gap between groups changes, on the same rows.
 
     .. math:: |D_1| - |D_0|, \qquad |D_0| - |D_1| = \max_s \min_t (s D_0 - t D_1),
@@ -96,23 +84,23 @@ def gap_change(
     difference of binomial proportions based on paired data. Journal of Educational and
     Behavioral Statistics 37, 479-488.
     """
-    check_confidence(confidence)
+    intervals.check_confidence(confidence)
     check_one_of("measure", measure, _CHANGING)
     rows = np.stack(
         [
-            probability_models(name, values)[0].astype(np.float64)
+            counting.probability_models(name, values)[0].astype(np.float64)
             for name, values in (("before", before), ("after", after))
         ],
         axis=1,
     )
-    groups = group_codes(sensitive_features, rows)
+    groups = counting.group_codes(sensitive_features, rows)
     weight = np.ones(len(rows))
     if sample_weight is not None:
-        weight = row_weights("sample_weight", sample_weight, len(rows))
+        weight = counting.row_weights("sample_weight", sample_weight, len(rows))
     if measure_of(measure).needs_outcome:
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
-        y = binary_vector("y_true", y_true).astype(np.float64)
+        y = counting.binary_vector("y_true", y_true).astype(np.float64)
         check_lengths(y, rows)
         weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
     unit = unit_codes(cluster, len(rows))
@@ -120,13 +108,13 @@ def gap_change(
     return _change_of(means, confidence)
 
 
-def _change_of(means: _GroupMeans, confidence: float) -> Interval:
+def _change_of(means: _GroupMeans, confidence: float) -> intervals.Interval:
     mean, covariance = means.mean, means.covariance
     value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
     if np.isnan(value):
-        return Interval(*np.full(3, np.nan))
+        return intervals.Interval(*np.full(3, np.nan))
     if _too_few(means).any():
-        return Interval(value, *np.full(2, np.nan))
+        return intervals.Interval(value, *np.full(2, np.nan))
     # two more, decided 1 before and 1 after: few changed decisions understate theirs
     each, rows_of = np.arange(len(mean)), np.maximum(means.rows, 1.0)[:, None, None]
     covariance[each, :, each, :] += np.outer(_MOVED, _MOVED) / (2 * rows_of**2)
@@ -142,13 +130,13 @@ def _change_of(means: _GroupMeans, confidence: float) -> Interval:
     )
     crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
     variance = before[:, None] + after[None, :] - 2 * crossed
-    sure = for_all_pairs(confidence, len(mean))
-    half = normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
+    sure = intervals.for_all_pairs(confidence, len(mean))
+    half = intervals.normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
     narrowed = old[:, None] - new[None, :]
     low, high = (
         float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
     )
-    return Interval(value, np.array(-high), np.array(-low))
+    return intervals.Interval(value, np.array(-high), np.array(-low))
 
 
 def _too_few(means: _GroupMeans) -> NDArray[np.bool_]:
@@ -173,7 +161,7 @@ def _means(
     whole = np.bincount(codes, weight, n_groups)
     mean = np.stack(
         [
-            divide(np.bincount(codes, weight * column, n_groups), whole)
+            counting.divide(np.bincount(codes, weight * column, n_groups), whole)
             for column in rows.T
         ],
         axis=1,
@@ -190,7 +178,7 @@ def _means(
         shape=(int(place.max(initial=0)) + 1, 2 * n_groups),
     )
     k = sums.getnnz(axis=0).astype(np.float64)  # units with rows of the group
-    more = np.sqrt(divide(k, np.where(k > 1, k - 1, np.nan)))
+    more = np.sqrt(counting.divide(k, np.where(k > 1, k - 1, np.nan)))
     covariance = (sums.T @ sums).toarray() * more[:, None] * more
     effective = worth(weight, codes, n_groups, None if unit is None else place)
     return _GroupMeans(mean, covariance.reshape(n_groups, 2, n_groups, 2), effective)

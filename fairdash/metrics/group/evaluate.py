@@ -9,20 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._lazy import special
 from fairdash._validation import check_lengths
+from fairdash.metrics.group import counting
 from fairdash.metrics.group.areas import area_under_curve
 from fairdash.metrics.group.cell_values import CellValues, stacked
-from fairdash.metrics.group.counting import (
-    Counts,
-    Labels,
-    binary_models,
-    binary_vector,
-    divide,
-    group_codes,
-    probability_models,
-    row_weights,
-    sampling_weights,
-    spread,
-)
 from fairdash.metrics.group.intervals import check_confidence
 from fairdash.metrics.group.local_measures import LocalValues, local_cells
 from fairdash.metrics.group.measured import Measured
@@ -71,13 +60,13 @@ def evaluate(
     equal_opportunity_difference, worst_1_di (+ _low, _high: :func:`largest_gap`),
     worst_2_di, worst_3_di, n_subgroups, n_estimable. What is undefined is NaN.
     """
-    y = binary_vector("y_true", y_true)
-    probabilities = probability_models("scores", scores)
+    y = counting.binary_vector("y_true", y_true)
+    probabilities = counting.probability_models("scores", scores)
     check_lengths(y, probabilities[0])
-    predictions: Labels = (probabilities > threshold).astype(np.int8)
+    predictions: counting.Labels = (probabilities > threshold).astype(np.int8)
     labels = np.full(len(y), None) if subgroups is None else subgroups
-    weight = sampling_weights("sample_weight", sample_weight, len(y))
-    groups = group_codes(sensitive_features, y)
+    weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
+    groups = counting.group_codes(sensitive_features, y)
     local = local_cells(
         sensitive_features=sensitive_features, subgroups=labels, min_size=min_size
     )
@@ -92,7 +81,7 @@ def evaluate(
     by_outcome = rows.shares(
         predictions, outcome * n_groups + groups.codes, 2 * n_groups
     )
-    odds = spread(by_outcome.reshape(-1, 2, n_groups))
+    odds = counting.spread(by_outcome.reshape(-1, 2, n_groups))
     inside = rows.values("selection_rate", local.place, local.shape)
     each = [
         LocalValues("selection_rate", local, inside.at(model))
@@ -107,7 +96,7 @@ def evaluate(
         "balanced_accuracy": recall.mean(axis=1),
         "auc": rows.areas(probabilities),
         "log_loss": log_loss(y == 1, probabilities, weight),
-        "demographic_parity_difference": spread(rates.value),
+        "demographic_parity_difference": counting.spread(rates.value),
         "demographic_parity_difference_low": gap_low,
         "demographic_parity_difference_high": gap_high,
         "demographic_parity_ratio": ratio(rates.value),
@@ -125,9 +114,9 @@ def evaluate(
 
 
 class _Rows(NamedTuple):
-    y: Labels
-    predictions: Labels
-    weight: Counts | None
+    y: counting.Labels
+    predictions: counting.Labels
+    weight: counting.Counts | None
     unit: Codes | None
 
     def values(self, measure: str, cell: Codes, shape: tuple[int, ...]) -> CellValues:
@@ -141,10 +130,12 @@ class _Rows(NamedTuple):
             ]
         )
 
-    def shares(self, counted: NDArray[Any], cell: Codes, n_cells: int) -> Counts:
+    def shares(
+        self, counted: NDArray[Any], cell: Codes, n_cells: int
+    ) -> counting.Counts:
         mass = np.ones(len(self.y)) if self.weight is None else self.weight
         sums = np.stack([np.bincount(cell, mass * row, n_cells) for row in counted])
-        return divide(sums, np.bincount(cell, mass, n_cells))
+        return counting.divide(sums, np.bincount(cell, mass, n_cells))
 
     def areas(self, scores: Scores) -> list[float]:
         y = self.y.astype(np.float64)
@@ -183,19 +174,19 @@ def decision_status(
     told from chance" and "" for a model that decides
     """
     check_confidence(confidence)
-    y = binary_vector("y_true", y_true)
-    predictions = binary_models("y_pred", y_pred)
+    y = counting.binary_vector("y_true", y_true)
+    predictions = counting.binary_models("y_pred", y_pred)
     check_lengths(y, predictions[0])
-    graded = None if scores is None else probability_models("scores", scores)
+    graded = None if scores is None else counting.probability_models("scores", scores)
     unit = unit_codes(cluster, len(y))
     weight = None
     if sample_weight is not None:
-        weight = row_weights("sample_weight", sample_weight, len(y))
+        weight = counting.row_weights("sample_weight", sample_weight, len(y))
         counted = weight > 0  # what weighs nothing is nobody's decision
         y, predictions, weight = y[counted], predictions[:, counted], weight[counted]
         unit = None if unit is None else unit[counted]
         graded = None if graded is None else graded[:, counted]
-        weight = sampling_weights("sample_weight", weight, len(y))
+        weight = counting.sampling_weights("sample_weight", weight, len(y))
     rows = _Rows(y, predictions, weight, unit)
     outcome = y.astype(np.int64)
     by_outcome = rows.values("selection_rate", outcome, (2,))
@@ -222,7 +213,7 @@ def decision_status(
     )
 
 
-def _association(rates: CellValues) -> Counts:
+def _association(rates: CellValues) -> counting.Counts:
     """Return Fisher's one-sided p-values: as many or more decisions where y = 1."""
     n0, n1 = rates.n[0] if len(rates.n) else (0, 0)
     decided = np.rint(np.nan_to_num(rates.value) * rates.n).astype(int)
@@ -240,7 +231,7 @@ def _choose(n: int, k: Any) -> Any:
 
 
 def log_loss(
-    positive: NDArray[np.bool_], scores: Scores, weight: Counts | None = None
+    positive: NDArray[np.bool_], scores: Scores, weight: counting.Counts | None = None
 ) -> Scores:
     """Return the mean log loss in nats of each row of ``scores``.
 

@@ -6,14 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from fairdash.metrics.group import local_measures
 from fairdash.metrics.group.counting import binary_vector
-from fairdash.metrics.group.local_measures import (
-    LocalMeasure,
-    LocalValues,
-    NoiseFloor,
-    local_cells,
-    mean_of_largest,
-)
 from fairdash.metrics.group.measured import Measured
 
 _RATIOS = ["ratio", "ratio_low", "ratio_high"]
@@ -77,7 +71,9 @@ def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
 
     A maximum of noisy gaps is biased upwards; :func:`noise_floor` says by how much.
     """
-    return float(mean_of_largest(table["local_di"].to_numpy(np.float64), k))
+    return float(
+        local_measures.mean_of_largest(table["local_di"].to_numpy(np.float64), k)
+    )
 
 
 def noise_floor(
@@ -92,7 +88,7 @@ def noise_floor(
     n_permutations: int = 1000,
     quantile: float = 0.95,
     random_state: int | None = 0,
-) -> NoiseFloor:
+) -> local_measures.NoiseFloor:
     """Worst-k-DI of a model that is fair in every subgroup.
 
     Groups share out the positive predictions of a subgroup without replacement: counts
@@ -115,8 +111,8 @@ def noise_floor(
     )
 
 
-def _selection(decided: Any, **rows: Any) -> LocalMeasure:
-    return LocalMeasure.of("selection_rate", None, decided, **rows)
+def _selection(decided: Any, **rows: Any) -> local_measures.LocalMeasure:
+    return local_measures.LocalMeasure.of("selection_rate", None, decided, **rows)
 
 
 def expected_local_di(
@@ -129,10 +125,10 @@ def expected_local_di(
     cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Return the table of `local_di` of decisions drawn with ``h``."""
-    local = local_cells(
+    local = local_measures.local_cells(
         sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
     )
     rows = Measured.drawn("selection_rate", None, h, sample_weight, cluster)
     cells = rows.estimate(np.tile(local.place, 2), local.shape)
-    values = LocalValues("selection_rate", local, cells)
+    values = local_measures.LocalValues("selection_rate", local, cells)
     return values.table(value="rate", gap="local_di").drop(columns=_RATIOS)

@@ -9,15 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from fairdash._validation import check_lengths, check_whole, value_labels
-from fairdash.metrics.group.counting import (
-    Counts,
-    binary_vector,
-    divide,
-    group_codes,
-    row_weights,
-    spread,
-    subgroup_codes,
-)
+from fairdash.metrics.group import counting
 from fairdash.metrics.group.intervals import check_confidence, wilson_interval
 from fairdash.metrics.group.local import local_di
 from fairdash.metrics.group.local_measures import LocalCells, local_cells
@@ -73,11 +65,14 @@ def ratio_by_subgroup(
         confidence=confidence,
         cluster=cluster,
     )
-    named, unit = subgroup_codes(subgroups, weights), unit_codes(cluster, len(weights))
+    named, unit = (
+        counting.subgroup_codes(subgroups, weights),
+        unit_codes(cluster, len(weights)),
+    )
     inside, k = named.codes >= 0, len(named.names)
     code, weight = named.codes[inside], weights[inside]
     n = np.bincount(code, minlength=k)
-    mean = divide(np.bincount(code, weight, k), n)
+    mean = counting.divide(np.bincount(code, weight, k), n)
     own = None if unit is None else unit[inside]
     spread_of_mean = linearised((weight - mean[code]) / n[code], code, k, unit=own)
     half = ndtri((1 + confidence) / 2) * np.sqrt(spread_of_mean.variance)
@@ -104,13 +99,13 @@ def ratio_correlation(
     """
     check_whole("n_resamples", n_resamples, at_least=1)
     check_confidence(confidence)
-    weights, predictions = _weights(ratio), binary_vector("y_pred", y_pred)
+    weights, predictions = _weights(ratio), counting.binary_vector("y_pred", y_pred)
     local = local_cells(
         sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
     )
     check_lengths(weights, predictions, local.codes)
     n_estimable = int(local.estimable.sum())
-    group = group_codes(sensitive_features, predictions).codes
+    group = counting.group_codes(sensitive_features, predictions).codes
     inside = np.flatnonzero(local.codes >= 0)
     cell = local.codes[inside] * len(local.groups) + group[inside]
     positive, weight = predictions[inside].astype(np.float64), weights[inside]
@@ -132,19 +127,22 @@ def ratio_correlation(
 
 
 def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
-    return row_weights("ratio", ratio, np.size(ratio))
+    return counting.row_weights("ratio", ratio, np.size(ratio))
 
 
 def _fit(
-    local: LocalCells, cell: NDArray[np.int64], positive: Counts, weight: Counts
+    local: LocalCells,
+    cell: NDArray[np.int64],
+    positive: counting.Counts,
+    weight: counting.Counts,
 ) -> tuple[float, float, float]:
     shape = (len(local.subgroups), len(local.groups))
     size = shape[0] * shape[1]
     rows = np.bincount(cell, minlength=size).reshape(shape)
     positives = np.bincount(cell, positive, size).reshape(shape)
     total = np.bincount(cell, weight, size).reshape(shape).sum(axis=1)
-    gap = spread(divide(positives, rows))
-    mean = divide(total, rows.sum(axis=1))
+    gap = counting.spread(counting.divide(positives, rows))
+    mean = counting.divide(total, rows.sum(axis=1))
     use = local.estimable & np.isfinite(gap)
     gap, mean = gap[use], mean[use]
     if len(gap) < 3 or np.ptp(gap) == 0 or np.ptp(mean) == 0:

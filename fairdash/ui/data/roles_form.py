@@ -19,13 +19,8 @@ from fairdash.datasets import (
     guessing,
     remedies,
 )
+from fairdash.ui.data import groups_form
 from fairdash.ui.data.computed import guessed_features
-from fairdash.ui.data.groups_form import (
-    FEW_VALUES,
-    pick_bins,
-    pick_crossing,
-    pick_groups,
-)
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
 _FEW = 4
@@ -204,7 +199,9 @@ def roles_form(
     sensitive = _pick_column(
         "Sensitive column", others, roles.sensitive_feature, f"{key} sensitive"
     )
-    groups, cuts = pick_groups(frame[sensitive], roles, f"{key} {sensitive}")
+    groups, cuts = groups_form.pick_groups(
+        frame[sensitive], roles, f"{key} {sensitive}"
+    )
     described = _pick_described(others, sensitive, roles, subgroups, key)
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
         with st.popover("Groups", width="stretch"):
@@ -212,11 +209,12 @@ def roles_form(
                 column
                 for column in others
                 if column != sensitive
-                and column_kinds.count_values(frame[column], FEW_VALUES) <= FEW_VALUES
+                and column_kinds.count_values(frame[column], groups_form.FEW_VALUES)
+                <= groups_form.FEW_VALUES
             ]
-            crossed = pick_crossing(few, roles, key)
+            crossed = groups_form.pick_crossing(few, roles, key)
         with st.popover("Subgroups", width="stretch"), st.container(width=400):
-            chosen_subgroups = pick_bins(frame, described, subgroups, key)
+            chosen_subgroups = groups_form.pick_bins(frame, described, subgroups, key)
         taken = (sensitive, *crossed)
         free = [column for column in others if column not in taken]
         numbers = [name for name in free if is_numeric_dtype(frame[name])]

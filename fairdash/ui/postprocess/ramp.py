@@ -8,18 +8,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from fairdash import postprocessing
 from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
 from fairdash.audits import DecisionRule
 from fairdash.plots import theme
-from fairdash.postprocessing import (
-    Baselines,
-    RampPreview,
-    RampThreshold,
-    Report,
-    ScoredRows,
-    fit_baselines,
-)
 from fairdash.ui.selection import Fields, SharedFields, bound, choose
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.scores import Scored, Source, scored
@@ -62,8 +55,8 @@ class Ramp:
     """A ramp, fitted without test rows, and what it does on these."""
 
     data: Scored
-    fitted: RampThreshold
-    report: Report
+    fitted: postprocessing.RampThreshold
+    report: postprocessing.Report
 
     @property
     def setting(self) -> dict[str, float]:
@@ -101,7 +94,7 @@ def fit_ramp(data: Scored, choice: Choice) -> Ramp:
         target = _rate_by_hand(learned)
     elif target == BEFORE:
         target = learned.rate_before
-    fitted = RampThreshold(
+    fitted = postprocessing.RampThreshold(
         gamma,
         target,
         tolerance,
@@ -115,7 +108,7 @@ def _chosen_number(name: str, usual: float) -> float:
     return chosen if chosen is not None and low <= chosen <= high else usual
 
 
-def _rate_by_hand(rows: ScoredRows) -> float:
+def _rate_by_hand(rows: postprocessing.ScoredRows) -> float:
     try:
         rate = float(RampFields.here().target_rate or "")
     except ValueError:
@@ -126,16 +119,16 @@ def _rate_by_hand(rows: ScoredRows) -> float:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def previews(dataset_id: str, source: Source) -> list[RampPreview]:
+def previews(dataset_id: str, source: Source) -> list[postprocessing.RampPreview]:
     """Return by group what the browser shows while a slider moves."""
     groups = scored(dataset_id, source).split.calibration.by_group
-    return [RampPreview.of(group) for group in groups]
+    return [postprocessing.RampPreview.of(group) for group in groups]
 
 
 @st.cache_resource(max_entries=8, show_spinner="Fitting other methods…")
-def baselines(dataset_id: str, source: Source) -> Baselines:
+def baselines(dataset_id: str, source: Source) -> postprocessing.Baselines:
     """Return the methods that the ramp is compared with, fitted on the same rows."""
-    return fit_baselines(scored(dataset_id, source).split.calibration)
+    return postprocessing.fit_baselines(scored(dataset_id, source).split.calibration)
 
 
 def pick_post(sources: Sequence[Source]) -> Choice:

@@ -12,13 +12,7 @@ from fairdash.datasets import Subgroups
 from fairdash.metrics import catalog
 from fairdash.postprocessing import trade_off_table
 from fairdash.ui.postprocess.ramp import Choice, Ramp, baselines
-from fairdash.ui.widgets.blocks import (
-    controls,
-    download,
-    heading,
-    show_table,
-    table_download,
-)
+from fairdash.ui.widgets import blocks
 from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.state import store
 
@@ -147,27 +141,27 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
 
 def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
     """Draw accuracy and DI of the ramp and of other methods."""
-    heading("Other methods", _HOW_TRADE)
+    blocks.heading("Other methods", _HOW_TRADE)
     others = baselines(dataset_id, choice.source)
     table = trade_off_table(ramp.report, others).rename(columns=_TRADE)
-    show_table(table.dropna(axis="columns", how="all"))
+    blocks.show_table(table.dropna(axis="columns", how="all"))
     st.caption("Test rows, 95% Wilson and Newcombe intervals.")
 
 
 def inside_subgroups(ramp: Ramp, dataset_id: str, subgroups: Subgroups) -> None:
     """Draw the gap inside every subgroup before and after the ramp."""
     labels = subgroups.label(store().dataset(dataset_id).frame)
-    heading("Inside subgroups", _HOW_LOCAL)
+    blocks.heading("Inside subgroups", _HOW_LOCAL)
     table = ramp.report.inside(
         labels.iloc[ramp.data.split.test_rows], min_size=subgroups.min_size
     )
-    show_table(table.rename(columns={**_BEFORE_AFTER, "subgroup": "Subgroup"}))
+    blocks.show_table(table.rename(columns={**_BEFORE_AFTER, "subgroup": "Subgroup"}))
 
 
 def by_group(ramp: Ramp) -> None:
     """Draw a measure and the changed decisions by group."""
-    heading("By group")
-    with controls(4):
+    blocks.heading("By group")
+    with blocks.controls(4):
         measure = pick_measure()
     try:
         table = ramp.report.by_measure(measure)
@@ -175,13 +169,13 @@ def by_group(ramp: Ramp) -> None:
         st.caption(plain(error))
         return
     table["group"] = [*map(ramp.label, table["group"])]
-    show_table(table.rename(columns=_BEFORE_AFTER))
+    blocks.show_table(table.rename(columns=_BEFORE_AFTER))
     said = f"{catalog.MEASURE_NAMES[measure]} on test rows, on average over draws. "
     st.caption(f"{said}{_OF_DRAWS}")
     changed = ramp.report.changed[list(_CHANGED)].rename(columns=_CHANGED)
     changed["Group"] = [*map(ramp.label, changed["Group"])]
     whole = st.column_config.NumberColumn(format="%.0f")
-    show_table(changed, columns=dict.fromkeys(("Rows", "To 1", "To 0"), whole))
+    blocks.show_table(changed, columns=dict.fromkeys(("Rows", "To 1", "To 0"), whole))
     st.caption(
         "Rates of positive decisions, and how many decisions are expected to change."
     )
@@ -191,14 +185,14 @@ def post_downloads(ramp: Ramp) -> None:
     """Offer thresholds, decisions and the same call in Python and on a command line."""
     fitted, split = ramp.fitted, ramp.data.split
     with st.popover("Decisions and thresholds", icon=":material/download:"):
-        download(
+        blocks.download(
             "Thresholds (JSON)",
             fitted.thresholds().to_json(),
             "fairdash-thresholds.json",
             icon=":material/data_object:",
             width="content",
         )
-        table_download(
+        blocks.table_download(
             "Decisions and h of test rows (CSV)",
             # written when asked for: a million rows take seconds
             lambda: fitted.decisions(split.test).assign(row=ramp.data.row_number),

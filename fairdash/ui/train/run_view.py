@@ -6,16 +6,10 @@ from fairdash._wording import plural
 from fairdash.audits import Setting, choices, gaps, training, trials
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
+from fairdash.ui.widgets import runs
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
-from fairdash.ui.widgets.runs import (
-    finish_audit,
-    show_curves,
-    show_ending,
-    show_progress,
-    training_spec,
-)
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.tray import pick_models, pinned, with_pinned
 
@@ -56,7 +50,7 @@ def estimate(
 ) -> str:
     """Return how many models are trained, the plain ones too, and about how long."""
     try:
-        spec = training_spec(dataset_id, grid, seeds, train_rows=train_rows)
+        spec = runs.training_spec(dataset_id, grid, seeds, train_rows=train_rows)
         return training.expected_cost(store(), dataset_id, spec).words()
     except ValueError:  # told when it is asked for
         return ""
@@ -65,13 +59,13 @@ def estimate(
 def show_run(snapshot: Snapshot) -> None:
     """Draw a run: its progress while it goes on, its result in the same place."""
     if not snapshot.run.over:
-        show_progress(snapshot)
-        show_curves(snapshot)
+        runs.show_progress(snapshot)
+        runs.show_curves(snapshot)
         return
-    finish_audit(snapshot)
+    runs.finish_audit(snapshot)
     done, total = snapshot.count("finished"), len(snapshot.trials)
     saved = f"{done} of {plural(total, 'model')} finished and kept."
-    show_ending(snapshot.run, f"{saved} Press Train to go on from there.")
+    runs.show_ending(snapshot.run, f"{saved} Press Train to go on from there.")
     if done:
         _show_result(snapshot)
 
@@ -93,7 +87,7 @@ def _show_result(snapshot: Snapshot) -> None:
         pick_rule()
     page.show(answer, shown=drawn.answer())
     page.evidence(
-        Evidence("training", "Training", lambda: show_curves(snapshot)),
+        Evidence("training", "Training", lambda: runs.show_curves(snapshot)),
     )
 
 

@@ -24,17 +24,7 @@ from fairdash.audits import sweeps
 from fairdash.jobs import Unpacked
 from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
-from fairdash.ui.selection import (
-    Address,
-    SharedFields,
-    address,
-    arrive,
-    choose,
-    menu_address,
-    stated,
-    with_run,
-    write,
-)
+from fairdash.ui import selection
 from fairdash.ui.widgets.blocks import empty, problem
 from fairdash.ui.widgets.state import freeze_imports, store, theme_watch, who
 from fairdash.ui.widgets.tour import show_tour
@@ -107,12 +97,12 @@ def page(
     st.html(_HERE / "frame.css")
     st.logo(str(_HERE / "logo.svg"), size="large")
     _stop_unless_let_in()
-    arrive(name)
+    selection.arrive(name)
     run, data = (st.query_params.get(name) or None for name in ("run", "data"))
     gone = missing(run, data)
     if not gone:
         run, data = _agree(run, data, pick)
-    _menu({} if gone else menu_address(name))
+    _menu({} if gone else selection.menu_address(name))
     corner = _title_row(question)
     if pick and not gone:
         with corner:
@@ -163,21 +153,25 @@ def open_page(
 
     What else is chosen goes along as far as it is of them; ``more`` are other fields.
     """
-    chosen = with_run(address(opened=None), run, data) if run or data else {}
-    st.switch_page(path, query_params=chosen | stated(**more))
+    chosen = (
+        selection.with_run(selection.address(opened=None), run, data)
+        if run or data
+        else {}
+    )
+    st.switch_page(path, query_params=chosen | selection.stated(**more))
 
 
 def open_unpacked(unpacked: Unpacked) -> None:
     """Show the first run of a bundle as it was left."""
     run = store().run(unpacked.runs[0])
     looked_at = parse_qs(unpacked.address)
-    write(looked_at | {"run": [run.id], "data": [run.dataset_id]})
+    selection.write(looked_at | {"run": [run.id], "data": [run.dataset_id]})
     page = "5_Sweep" if sweeps.is_sweep(store(), run.id) else "2_Train"
     open_page(f"pages/{page}.py", run=run.id, data=run.dataset_id)
 
 
 def _leave(what: str) -> None:
-    choose(**{what: None})
+    selection.choose(**{what: None})
     st.rerun()
 
 
@@ -236,11 +230,11 @@ def _agree(
             data = of_run
         elif data != of_run:
             run = None
-    choose(run=run, data=data)
+    selection.choose(run=run, data=data)
     return run, data
 
 
-def _menu(links_to: Address) -> None:
+def _menu(links_to: selection.Address) -> None:
     with st.sidebar:
         for head, links in _MENU.items():
             with st.container(gap="xxsmall"):
@@ -297,7 +291,7 @@ def _picker(kind: Literal["run", "data"], current: str | None) -> None:
     if chosen not in (None, current):
         run = chosen if kind == "run" else None
         data = store().run(run).dataset_id if run else chosen
-        write(with_run(address(), run, data))
+        selection.write(selection.with_run(selection.address(), run, data))
         st.rerun()
 
 
@@ -332,7 +326,7 @@ def tell(ex: BaseException) -> None:
     """
     with get_dg_singleton_instance().main_dg:
         try:
-            chosen = SharedFields.here()
+            chosen = selection.SharedFields.here()
             why = trouble(ex)
             gone = None if why else missing(chosen.run, chosen.data)
         except OSError as now:

@@ -23,13 +23,7 @@ from fairdash._escaping import plain
 from fairdash.audits import Answer, Setting
 from fairdash.plots import Picture
 from fairdash.ui.selection import Fields, SharedFields, bound
-from fairdash.ui.widgets.blocks import (
-    card,
-    draw_picture,
-    heading,
-    show_table,
-    table_download,
-)
+from fairdash.ui.widgets import blocks
 
 _WIDTHS = [3, 1]  # of figure and cards
 _MOST_CARDS = 4
@@ -101,12 +95,12 @@ class ResultPage:
             say(answer)
         with self.cards:
             for item in answer.cards[:_MOST_CARDS]:
-                card(item)
+                blocks.card(item)
         drawing = (shown or answer).figure
         if drawing is not None:
             picture = drawing.picture(plots)
             with self.figure:
-                draw_picture(picture, key=self.name, on_select=on_select)
+                blocks.draw_picture(picture, key=self.name, on_select=on_select)
             self._note(picture, answer)
 
     def evidence(self, *openers: Evidence, first: str = "") -> None:
@@ -151,10 +145,10 @@ class ResultPage:
             if answer.table is not None or answer.data is not None:
                 show_numbers(answer)
             else:
-                show_table(picture.table if numbers is None else numbers)
+                blocks.show_table(picture.table if numbers is None else numbers)
 
         def how() -> None:
-            heading("How this is computed")
+            blocks.heading("How this is computed")
             st.markdown(answer.how)
 
         self._own.append(Evidence("table", "Table", table))
@@ -210,12 +204,12 @@ def say(answer: Answer) -> None:
 def show_numbers(answer: Answer) -> None:
     """Draw the table of an answer, and the download of all its numbers."""
     if answer.table is not None:
-        heading(answer.table.title, answer.table.how)
-        show_table(answer.table.frame, columns=_COLUMNS)
+        blocks.heading(answer.table.title, answer.table.how)
+        blocks.show_table(answer.table.frame, columns=_COLUMNS)
         if answer.table.note:
             st.caption(plain(answer.table.note))
     if answer.data is not None:
-        table_download(
+        blocks.table_download(
             "Download",
             answer.data,
             answer.file,
