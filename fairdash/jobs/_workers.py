@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import ip_address
@@ -34,7 +35,7 @@ SETTINGS = {
     # The host counts deaths itself: Dask also blames stacks that only wait.
     "distributed.scheduler.allowed-failures": 0,
 }
-POLITE = 19  # niceness of training: pages and other work on this machine go first
+POLITE = int(os.environ.get("FAIRDASH_NICE") or 19)  # pages go before training
 HEARTBEAT_SECONDS = 5.0  # of an idle worker
 
 
@@ -135,6 +136,10 @@ def run_stack(
     store.dataset(run.dataset_id)  # which keeps it in memory
     if polite:
         os.setpriority(os.PRIO_PROCESS, 0, POLITE)
+        with suppress(OSError):  # Linux counts niceness within a session alone
+            os.setsid()
+        with suppress(OSError):  # and gives each session a share of the processors
+            Path("/proc/self/autogroup").write_text(str(POLITE))
     return work(store, run, stack, StoreLink(store, run_id))
 
 

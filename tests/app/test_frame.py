@@ -130,9 +130,8 @@ def test_a_page_trains_by_weights_and_says_so(visit, dataset_id, monkeypatch):
     table = store.add_table(frame.to_csv(index=False).encode(), "weighted.csv")
     weighted = record.roles.model_copy(update=roles)
     other = store.add_dataset(table, weighted, "Weighted", record.subgroups)
-    said = "Training and figures weigh rows by weight."
     page = visit("Train", data=other)
-    assert said in words(page)
+    assert "Training and figures weigh rows by weight." in words(page)
     widget(page, "number_input", "Seeds").set_value(1).run()
     page.selectbox(key="selection form method").set_value("logistic").run()
     button(page, "Train").click().run()

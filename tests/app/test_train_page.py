@@ -185,7 +185,7 @@ def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_co
 def test_a_base_model_of_which_scores_alone_are_kept_opens_on_every_page(
     visit, dataset_id, monkeypatch, page_names
 ):
-    for module in ("plain", "hardt"):
+    for module in ("bases", "hardt"):
         name = f"fairdash.methods.classical.{module}.stored"
         monkeypatch.setattr(name, scorers.Unkept)
     params = {"estimator": "gradient_boosting"}

@@ -6,6 +6,7 @@ import signal
 import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
@@ -121,6 +122,9 @@ def test_start_up_is_at_normal_niceness_and_training_below(store, ask):
         levels = {niceness(thread.id) for thread in process.threads()}
         assert niceness(process.pid) == niceness(ours[0]) == niceness(0)
         assert levels <= {niceness(0), POLITE if process.pid in ours else niceness(0)}
+    groups = [Path(f"/proc/{pid}/autogroup") for pid in ours[1:]]
+    nice = {group.read_text().split()[-1] for group in groups if group.exists()}
+    assert not nice or str(POLITE) in nice
     cancel(store, run_id)
 
 
