@@ -99,6 +99,21 @@ def plain_fit(X, y, s, *, fairness_weight, tau, n_epochs, batch_size):
     return f
 
 
+def stack(n_models, batch_size, n_epochs=1):
+    """Return ROAD and the settings of as many models."""
+    road = ROAD(
+        n_adversary_steps=STEPS,
+        n_ratio_steps=STEPS,
+        n_epochs=n_epochs,
+        batch_size=batch_size,
+        learning_rate=RATE,
+        device="cpu",
+        random_state=0,
+    )
+    steps = [i / n_models for i in range(n_models)]
+    return road, [{"fairness_weight": 5 * i, "tau": 0.1 + i} for i in steps]
+
+
 def flops_per_row(d):
     """Multiply-adds of one training step, times two, per row of the batch."""
 
@@ -204,41 +219,16 @@ def main():
 
     print(f"{n} rows, {d} features, {STEPS} + {STEPS} steps, threads {options.threads}")
     if options.shares:
-        points = [
-            {"fairness_weight": 5 * i / options.shares, "tau": 0.1 + i / options.shares}
-            for i in range(options.shares)
-        ]
         for batch_size in (1024, 128):
             print(f"batch {batch_size}, {options.shares} models, an epoch")
-            road = ROAD(
-                n_adversary_steps=STEPS,
-                n_ratio_steps=STEPS,
-                n_epochs=1,
-                batch_size=batch_size,
-                learning_rate=RATE,
-                device="cpu",
-                random_state=0,
-            )
-            shares(road, points, (X, y, s))
+            shares(*stack(options.shares, batch_size), (X, y, s))
         rounded_rates()
         return
     print("batch models   plain  stacked  (s, model, epoch)   ratio  share of sgemm")
     for batch_size in (1024, 128):
         for n_models in (1, 8, 64):
-            points = [
-                {"fairness_weight": 5 * i / n_models, "tau": 0.1 + i / n_models}
-                for i in range(n_models)
-            ]
             n_epochs = max(1, 8 // n_models)
-            road = ROAD(
-                n_adversary_steps=STEPS,
-                n_ratio_steps=STEPS,
-                n_epochs=n_epochs,
-                batch_size=batch_size,
-                learning_rate=RATE,
-                device="cpu",
-                random_state=0,
-            )
+            road, points = stack(n_models, batch_size, n_epochs)
             plain, stacked, rates = [], [], []
             for _ in range(options.rounds):
                 rates.append(sgemm_rate())

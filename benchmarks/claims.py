@@ -74,9 +74,7 @@ def sweeps(options):
 
 def stacks(options):
     """Compare a stack of models of ROAD with the plain loop, one thread."""
-    from bench_training import RATE, STEPS, plain_fit
-
-    from fairdash.methods import ROAD
+    from bench_training import plain_fit, stack
 
     rng = np.random.default_rng(0)
     s = rng.integers(2, size=6_000)
@@ -84,22 +82,12 @@ def stacks(options):
     y = (X[:, 0] + s + rng.logistic(size=6_000) > 0).astype(int)
     tensors = torch.tensor(X), torch.tensor(y).float(), torch.tensor(s).float()
     n_models = 8 if options.quick else 64
-    points = [
-        {"fairness_weight": 5 * i / n_models, "tau": 0.1 + i / n_models}
-        for i in range(n_models)
-    ]
     for batch_size in (1024, 128):
-        road = ROAD(
-            n_adversary_steps=STEPS,
-            n_ratio_steps=STEPS,
-            n_epochs=1,
-            batch_size=batch_size,
-            learning_rate=RATE,
-            device="cpu",
-            random_state=0,
-        )
+        road, points = stack(n_models, batch_size)
         ratios = paired(
-            lambda road=road: road.fit_many(points, X, y, sensitive_features=s),
+            lambda road=road, points=points: road.fit_many(
+                points, X, y, sensitive_features=s
+            ),
             lambda batch_size=batch_size: plain_fit(
                 *tensors,
                 fairness_weight=1.0,

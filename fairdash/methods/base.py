@@ -109,7 +109,7 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        own = {one.name: getattr(tags, one.name) for one in fields(tags)}
+        own = {tag.name: getattr(tags, tag.name) for tag in fields(tags)}
         return GroupTags(**own, needs_groups=not self._ignores_groups)
 
     def _training_rows(self, samples: Samples, **checks: Any) -> TrainingRows:

@@ -84,8 +84,8 @@ class RunSubject(DataSubject):
     @cached_property
     def models(self) -> list[Setting]:
         """The model after the plain one that it is compared with, if there is one."""
-        known = trials.known_models_of(self.store, [self.snapshot.run.id])
-        by_rule = [trials.decided_by(model, self.rule) for model in known]
+        models = trials.known_models_of(self.store, [self.snapshot.run.id])
+        by_rule = [trials.decided_by(model, self.rule) for model in models]
         return trials.beside_plain(self.model, by_rule)
 
     @cached_property

@@ -344,13 +344,13 @@ def _values(
     store: Store, model: Setting, dataset_id: str, measure: str
 ) -> pd.DataFrame:
     """Return by group its value, and in which share of seeds it can be compared."""
-    found = [_local(t, measure) for t in tested(store, model, dataset_id, _ALL)]
+    by_seed = [_local(t, measure) for t in tested(store, model, dataset_id, _ALL)]
     tables = [
         pd.DataFrame(
             {"value": local.whole.value, "large": local.comparable().astype(float)},
             index=local.cells.groups,
         )
-        for local in found
+        for local in by_seed
     ]
     mean = pd.concat(tables).groupby(level=0).mean()
     return mean.reindex(store.dataset(dataset_id).group_names)

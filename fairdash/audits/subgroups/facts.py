@@ -140,14 +140,14 @@ def _searched(
     if seed is not None:
         confirming[split(dataset, seed).test] = True
     n = int(confirming.sum())
-    asked: tuple[Any, Any] = everyone.y, everyone.predictions(trial.key)
+    columns: tuple[Any, Any] = everyone.y, everyone.predictions(trial.key)
     if measure in catalog.NUMBER_MEASURES:
-        asked = everyone.numbers(trial.key, measure)
+        columns = everyone.numbers(trial.key, measure)
     table = find_subgroups(
-        asked[1],
+        columns[1],
         sensitive_features=everyone.groups["sensitive_features"],
         frame=dataset.frame,
-        y_true=asked[0],
+        y_true=columns[0],
         measure=measure,
         columns=[n for n in names if n not in (roles.sensitive_feature, roles.target)],
         min_size=min_size,

@@ -132,10 +132,10 @@ class Policy(TableQuestion):
     @property
     def question(self) -> TableQuestion:
         """What the table is asked: of every measure that has a limit, and others."""
-        asked = {name: getattr(self, name) for name in TableQuestion.model_fields}
+        fields = {name: getattr(self, name) for name in TableQuestion.model_fields}
         limited = [limit.measure for limit in self.limits]
-        asked["measures"] = tuple(dict.fromkeys([*limited, *self.measures]))
-        return TableQuestion(**asked)
+        fields["measures"] = tuple(dict.fromkeys([*limited, *self.measures]))
+        return TableQuestion(**fields)
 
 
 def first_policy(roles: Roles, frame: pd.DataFrame) -> str:

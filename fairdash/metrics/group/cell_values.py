@@ -246,8 +246,9 @@ class CellValues:
         first, second = np.array(list(itertools.permutations(range(width), 2))).T
         enough = ~self.too_few(first, second).reshape(-1, width, width - 1)
         some = enough.any(axis=-1).reshape(self.value.shape)
-        known = ~np.isnan(self.value)
-        return np.where((some & known).any(axis=-1, keepdims=True), some & known, known)
+        valued = ~np.isnan(self.value)
+        large = some & valued
+        return np.where(large.any(axis=-1, keepdims=True), large, valued)
 
 
 def stacked(models: Sequence[CellValues]) -> CellValues:
