@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
@@ -61,10 +61,10 @@ class Audit:
     confidence : float
         Of all intervals; chance is 95 % whatever it is.
     findings : list of Finding
-        Every gap over all rows, then, of the first measure, the widest one inside a
-        subgroup. One is sure where its interval excludes 0, inside a subgroup where it
-        is beyond chance, and where no group expects fewer than five rows of either
-        value; ``reason`` says why one is not.
+        Every gap over all rows, then, of the first measure, one inside a subgroup: the
+        widest, or the surest where the widest could be chance. One is sure where its
+        interval excludes 0 and no group expects fewer than five rows of either value,
+        inside a subgroup where it is beyond chance; ``reason`` says why one is not.
     excluded : dict of str to int
         Rows that were excluded before, by reason.
     """
@@ -260,15 +260,11 @@ def audit(
         worst = worst_inside(
             chosen[0],
             estimates[chosen[0]],
+            float(local["chance"].iloc[0]),  # the measure asked first stands first
             confidence=confidence,
             favourable=favourable,
         )
-        if worst is not None:
-            own = local[local["measure"] == chosen[0]]
-            beyond = bool((own["gap"] > own["chance"]).any())
-            why = worst.reason or ("" if beyond and worst.clear else "within chance")
-            worst = replace(worst, sure=not why, reason=why)
-            findings.append(worst)
+        findings += [] if worst is None else [worst]
     curve = None
     if raw is not None and y is not None:
         curve = calibration_curve(y, raw, confidence=confidence, **rows)

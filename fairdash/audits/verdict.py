@@ -1,5 +1,7 @@
 """The verdict of an audit, of the measure asked first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -44,26 +46,41 @@ def audit_verdict(
     if worst is not None and worst.sure:
         inside = metrics.sentence(worst, speech)
         inside = f"{inside[0].lower()}{inside[1:]}"
-        sentences.append(f"The widest gap inside a subgroup, beyond chance: {inside}")
+        own = local[local["measure"] == worst.measure]
+        widest_row = own.loc[own["gap"].idxmax()]
+        beyond = widest_row["gap"] > widest_row["chance"]
+        kind = "The surest gap inside a subgroup"
+        if beyond and widest_row["subgroup"] == worst.subgroup:
+            kind = "The widest gap inside a subgroup, beyond chance"
+        sentences.append(f"{kind}: {inside}")
     else:
         sentences.append(f"No gap in {name} inside a subgroup exceeds chance.")
     return " ".join(sentences)
 
 
 def worst_inside(
-    measure: str, local: metrics.LocalMeasure, *, confidence: float, favourable: bool
+    measure: str,
+    local: metrics.LocalMeasure,
+    chance: float,
+    *,
+    confidence: float,
+    favourable: bool,
 ) -> metrics.Finding | None:
-    """Return who is worse off in the subgroup with the surest gap, else the widest.
+    """Return who is worse off in the subgroup with the widest gap, or the surest.
 
-    A gap is sure where its interval, for all pairs of groups in all estimable subgroups
-    at once, excludes 0 and its groups have enough rows. Without a sure one it is the
-    widest, which a small subgroup often has by chance.
+    The widest gap is sure where it exceeds ``chance`` and its interval, for all pairs
+    of groups in all estimable subgroups at once, excludes 0. Else the surest gap is
+    returned whose interval excludes 0 with half the error, ``confidence`` of 97.5 %
+    instead of 95: a tiny group raises chance, but not that of pairs without it.
     """
     gaps = local.gaps()
     if np.isnan(gaps).all():
         return None
     groups, n_places = local.cells.groups, int(local.estimable.sum())
-    level = metrics.intervals.for_all_pairs(confidence, len(groups), times=n_places)
+    level, surely = (
+        metrics.intervals.for_all_pairs(each, len(groups), times=n_places)
+        for each in (confidence, (1 + confidence) / 2)
+    )
     findings = []
     for place in np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_places]:
         subgroup = local.cells.subgroups[place]
@@ -73,16 +90,20 @@ def worst_inside(
         far = int(np.nanargmax(np.abs(value - value[best])))
         pair = groups[far], groups[best]
         between = local.between(*pair, subgroup=subgroup, confidence=level)
+        _, least, most = local.between(*pair, subgroup=subgroup, confidence=surely)
         n = int(local.reported().n[place].sum())
         few = metrics.TOO_FEW if local.too_few(*pair, subgroup=subgroup) else ""
+        sure = bool(least > 0 or most < 0) and not few
+        why = "" if sure else few or "within chance"
         gap, low, high = map(float, between)
         findings.append(
-            metrics.Finding(measure, subgroup, *pair, gap, low, high, n, reason=few)
+            metrics.Finding(measure, subgroup, *pair, gap, low, high, n, sure, why)
         )
-    clear = [finding for finding in findings if finding.clear and not finding.reason]
-    if findings[0] in clear or not clear:
-        return findings[0]
-    return max(clear, key=lambda finding: max(finding.low, -finding.high))
+    widest, enough = findings[0], findings[0].reason != metrics.TOO_FEW
+    if np.nanmax(gaps) > chance and widest.clear and enough:
+        return replace(widest, sure=True, reason="")
+    surest = [finding for finding in findings if finding.sure]
+    return max(surest, key=lambda f: max(f.low, -f.high), default=widest)
 
 
 def _why_not(first: pd.DataFrame) -> str:
