@@ -224,7 +224,8 @@ def audit(
         columns.values("y_true", y_true),
         columns.values("weight", sample_weight),
     )
-    raw = None if scores is None else _numbers(columns.values("scores", scores))
+    raw = columns.values("scores", scores)
+    raw = None if raw is None else counting.finite_numbers("scores", raw)
     if y is not None and pos_label is not None:
         y = counting.labels("y_true", y, pos_label)
     if y_pred is not None:
@@ -341,19 +342,6 @@ def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np
             "a decision is positive: `threshold`."
         )
     return (scores > 0.5).astype(np.int8)
-
-
-def _numbers(values: Any) -> NDArray[np.float64]:
-    column = pd.Series(values)
-    numbers: NDArray[np.float64] = pd.to_numeric(column, errors="coerce").to_numpy(
-        np.float64
-    )
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        message = f"`scores` must be finite numbers; {len(wrong)} rows are not, the"
-        first = column.tolist()[wrong[0]]
-        raise ValueError(f"{message} first is {first!r} in row {wrong[0]}.")
-    return numbers
 
 
 def _measures(

@@ -46,13 +46,7 @@ def audit_verdict(
     if worst is not None and worst.sure:
         inside = metrics.sentence(worst, speech)
         inside = f"{inside[0].lower()}{inside[1:]}"
-        own = local[local["measure"] == worst.measure]
-        widest_row = own.loc[own["gap"].idxmax()]
-        beyond = widest_row["gap"] > widest_row["chance"]
-        kind = "The surest gap inside a subgroup"
-        if beyond and widest_row["subgroup"] == worst.subgroup:
-            kind = "The widest gap inside a subgroup, beyond chance"
-        sentences.append(f"{kind}: {inside}")
+        sentences.append(f"A gap inside a subgroup is beyond chance: {inside}")
     else:
         sentences.append(f"No gap in {name} inside a subgroup exceeds chance.")
     return " ".join(sentences)

@@ -127,7 +127,7 @@ def test_the_verdict_is_of_the_measure_asked_first():
     )
     ends = gap_ends("selection_rate", 1, float(low), float(high))
     assert (
-        "The widest gap inside a subgroup, beyond chance: in part s, sex: women "
+        "A gap inside a subgroup is beyond chance: in part s, sex: women "
         "is predicted positive 50 points less often than sex: men "
         f"({ends})." in found.verdict
     )
@@ -177,7 +177,7 @@ class Reader:
     [
         ({"y_pred": None}, "Give decisions as `y_pred`, `scores` or a `model`"),
         ({"sensitive_features": "race"}, "`sensitive_features` must be one of"),
-        ({"scores": [0.2, np.nan] * 750}, "the first is nan in row 1"),
+        ({"scores": [0.2, np.nan] * 750}, "the first is row 1 with nan"),
         ({"measures": ["fairness"]}, "`measures` must be one of"),
         ({"measures": ["auc"]}, "AUC needs `scores`"),
         ({"y_pred": [0, 1]}, "inconsistent numbers of samples"),
