@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, gap_size, in_points, percent, points
-from fairdash.audits.gaps.evaluation import chance_worst
+from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import Setting, settings, trained_as
@@ -85,7 +85,8 @@ class StoredSweep:
     def chance(self, place: int = 0) -> float:
         """Return what Worst-1-DI of a setting stays below by chance, on test rows."""
         (setting,) = settings(self.trials_at(place))
-        return chance_worst(self.store, setting, self.run.dataset_id, self.subgroups)
+        where = self.run.dataset_id, self.subgroups
+        return local_by_measure(self.store, [setting], *where).chance
 
     def compared(self, place: int) -> list[Setting]:
         """Return the plain model, if one was trained on a seed of it, and a setting."""

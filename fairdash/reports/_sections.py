@@ -110,7 +110,7 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     answer = result.answer(subject.dataset, subject.subgroups)
     shared = trials.on_shared_seeds(subject.models).models
     where = subject.dataset_id, subject.subgroups
-    metrics = gaps.metrics_by_setting(subject.store, shared, *where)
+    metrics = gaps.named_metrics(subject.store, shared, *where)
     blocks: list[Block] = []
     verdict = answer.verdict
     if hidden and len(hidden) == len(result.own):

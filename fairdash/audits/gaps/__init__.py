@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         calibration_of,
         every_measure,
         local_by_measure,
+        named_metrics,
         opening_measure,
         other_measures,
         readable_measures,

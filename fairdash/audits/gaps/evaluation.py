@@ -16,13 +16,7 @@ from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, Tested, score_of_key, tested
 from fairdash.datasets import Subgroups
-from fairdash.metrics import (
-    compare,
-    decision_status,
-    evaluate,
-    noise_floor,
-    summarise_seeds,
-)
+from fairdash.metrics import compare, decision_status, evaluate, summarise_seeds
 from fairdash.store import Store
 
 GAP_HELP = (
@@ -97,18 +91,6 @@ def paired_changes(
     return pd.concat(tables).groupby("metric", sort=False).mean().reset_index()
 
 
-def chance_worst(
-    store: Store, setting: Setting, dataset_id: str, subgroups: Subgroups
-) -> float:
-    """Return what Worst-1-DI stays below, in 95 % of cases, by chance alone.
-
-    The 95 % point of the noise floor on test rows, averaged over seeds. It depends on
-    how many a model accepts in each subgroup, so a floor is of one model.
-    """
-    trials = tested(store, setting, dataset_id, subgroups)
-    return float(np.mean([_floor(trial) for trial in trials]))
-
-
 def chance_kpi(floor: float, style: Callable[[float], str] = gap_size) -> Kpi:
     """Return the card that says which largest gap chance alone shows."""
     return Kpi(
@@ -179,10 +161,3 @@ def _compared(trial: Tested, reference: str) -> pd.DataFrame:
     rows = trial.rows
     predictions, others = rows.predictions(trial.key), rows.predictions(reference)
     return compare(rows.y, predictions, others, **rows.groups, **rows.sampling)
-
-
-@lru_cache(maxsize=5000)
-def _floor(trial: Tested) -> float:
-    rows = trial.rows
-    decided = rows.predictions(trial.key)
-    return noise_floor(decided, **rows.groups, **rows.sampling).quantile

@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 
 from fairdash import _wording as wording
-from fairdash.audits.gaps.evaluation import MOST_SEEDS, constant, paired_changes
+from fairdash.audits.gaps.evaluation import (
+    MOST_SEEDS,
+    constant,
+    metrics_by_setting,
+    paired_changes,
+)
 from fairdash.audits.gaps.local import LocalResult
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting, on_shared_seeds
@@ -155,6 +160,24 @@ def local_by_measure(
         inside=inside,
         whole=whole,
     )
+
+
+def named_metrics(
+    store: Store, models: Sequence[Setting], dataset_id: str, subgroups: Subgroups
+) -> pd.DataFrame:
+    """Return `metrics_by_setting`, gaps with the intervals of `local_by_measure`.
+
+    So a gap that Train and Local fairness show has one interval.
+    """
+    table = metrics_by_setting(store, models, dataset_id, subgroups)
+    names = {"overall": "demographic_parity_difference", "worst_1": "worst_1_di"}
+    for place, model in zip(table.index, models, strict=True):
+        row = local_by_measure(store, [model], dataset_id, subgroups).row
+        for name, metric in names.items():
+            if np.isclose(row[name], table.loc[place, metric]):
+                for end in ("low", "high"):
+                    table.loc[place, f"{metric}_{end}"] = row[f"{name}_{end}"]
+    return table
 
 
 def _with_named(

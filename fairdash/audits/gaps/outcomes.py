@@ -14,13 +14,16 @@ from fairdash.audits.gaps.evaluation import (
     GAP_HELP,
     MOST_SEEDS,
     chance_kpi,
-    chance_worst,
-    metrics_by_setting,
     of_seeds,
     paired_changes,
     readable,
 )
-from fairdash.audits.gaps.measured import speech_of, widest_gap
+from fairdash.audits.gaps.measured import (
+    local_by_measure,
+    named_metrics,
+    speech_of,
+    widest_gap,
+)
 from fairdash.audits.trials.models import Setting, on_shared_seeds, settings, share_seed
 from fairdash.audits.trials.rows import trained_on
 from fairdash.methods import CATALOG
@@ -139,7 +142,7 @@ def outcome(
     changes = None
     if reference is not None:
         changes = paired_changes(store, main, reference, dataset_id, subgroups)
-    table = metrics_by_setting(store, chosen, dataset_id, subgroups)
+    table = named_metrics(store, chosen, dataset_id, subgroups)
     n_settings = len(settings(snapshot.trials))
     fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
     fewer = "" if models else fewer
@@ -152,7 +155,7 @@ def outcome(
         models=table,
         row=table[table["label"] == main.label].to_dict("records")[0],
         changes=changes,
-        chance=chance_worst(store, main, dataset_id, subgroups),
+        chance=local_by_measure(store, [main], dataset_id, subgroups).chance,
         notes=" ".join(filter(None, [compared.note(), trained, fewer, pairs])),
         gap=widest_gap(store, main, dataset_id),
         speech=speech_of(store, dataset_id),

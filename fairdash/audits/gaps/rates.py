@@ -89,11 +89,7 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
 
 
 def base_rate_kpis(
-    rates: BaseRates,
-    used: int,
-    read: int,
-    *,
-    guessed: bool,
+    rates: BaseRates, used: int, read: int, *, guessed: bool
 ) -> list[Kpi]:
     """Return rows used of those read, base rate, its gap, subgroups estimable.
 
@@ -130,11 +126,7 @@ def base_rate_kpis(
 
 
 def base_rates_answer(
-    rates: BaseRates,
-    dataset: Dataset,
-    cards: Sequence[Kpi],
-    *,
-    guessed: bool = False,
+    rates: BaseRates, dataset: Dataset, cards: Sequence[Kpi], *, guessed: bool = False
 ) -> Answer:
     """Return how often the outcome is positive, by group and subgroup.
 
