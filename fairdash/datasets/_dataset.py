@@ -18,7 +18,6 @@ from fairdash.datasets.column_kinds import example_rows, is_nested, label_codes
 from fairdash.datasets.remedies import prepare
 
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
-FOLDS = 5  # test rows of so many folds are all rows
 
 
 @dataclass(frozen=True)
@@ -233,7 +232,6 @@ def split(
     dataset: Dataset,
     seed: int = 0,
     *,
-    fold: int = 0,
     fractions: tuple[float, float, float] = FRACTIONS,
 ) -> Split:
     """Split rows at random, each outcome and group in the same proportions.
@@ -243,16 +241,7 @@ def split(
     training, validation and test rows, which add up to 1. So a cell of five rows or
     more gives rows to all three parts, and the totals are exact to one row. With
     ``roles.unit`` whole units are dealt, and rows of one unit are in one part.
-
-    At the default fractions there are `FOLDS` folds, each as large as the test rows.
-    Those of ``fold`` are tested, those of the next one are the validation rows, the
-    others are trained on. Fold 0 is the split itself.
     """
-    if not 0 <= fold < FOLDS or (fold and fractions != FRACTIONS):
-        raise ValueError(
-            f"`fold` must be 0 to {FOLDS - 1}, and 0 unless `fractions` are "
-            f"{FRACTIONS}, got {fold}."
-        )
     whole = abs(sum(fractions) - 1) <= 1e-9  # false of a NaN, too
     if len(fractions) != 3 or min(fractions) <= 0 or not whole:
         message = (
@@ -263,9 +252,6 @@ def split(
     shuffled = np.random.default_rng(seed).permutation(len(cell))
     dealt = shuffled[np.lexsort((size[shuffled], cell[shuffled]))]
     part = _sequence(len(cell), fractions)
-    if fold:
-        rotated = (_fold_sequence(len(cell)) - fold) % FOLDS
-        part = np.where(rotated > 1, 0, 2 - rotated)
     if unit is None:
         return Split(*(np.sort(dealt[part == i]) for i in range(3)))
     part_of = np.empty(len(cell), dtype=np.int64)
@@ -286,14 +272,14 @@ def _units(
 
 
 def training_rows(
-    dataset: Dataset, seed: int = 0, n_rows: int | None = None, *, fold: int = 0
+    dataset: Dataset, seed: int = 0, n_rows: int | None = None
 ) -> NDArray[np.int64]:
     """Return the rows a model is trained on: those of `split`, or a `subsample`.
 
     By default, and where there are no more than ``n_rows``, these are all training
     rows.
     """
-    train = split(dataset, seed, fold=fold).train
+    train = split(dataset, seed).train
     if n_rows is None or n_rows >= len(train):
         return train
     return subsample(dataset, train, n_rows, seed)
@@ -343,13 +329,3 @@ def _sequence(n: int, fractions: tuple[float, ...]) -> NDArray[np.int8]:
     turns = [(np.arange(n) + 0.5) / fraction for fraction in fractions]
     order = np.argsort(np.round(np.concatenate(turns), 6), kind="stable")[:n]
     return (order // n).astype(np.int8)
-
-
-@lru_cache(maxsize=4)
-def _fold_sequence(n: int) -> NDArray[np.int8]:
-    """Return n fold numbers: test rows, validation rows, training rows in turn."""
-    part = _sequence(n, FRACTIONS)
-    fold = 2 - part
-    train = part == 0
-    fold[train] = 2 + np.arange(train.sum()) % (FOLDS - 2)
-    return fold

@@ -40,11 +40,6 @@ class Trial:
     seed: int
     data_key: str
 
-    @property
-    def fold(self) -> int:
-        """Which fold of the split is tested: see `fairdash.datasets.split`."""
-        return int(self.params.get(FOLD, 0))
-
 
 def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
     """Return all trials of a specification, each once, seed by seed in its order.

@@ -2,7 +2,7 @@ import base64
 
 import numpy as np
 import pytest
-from reading import button, figures, labels, sent, setting_of, words
+from reading import button, figures, labels, sent, setting_of, start_of, words
 
 from fairdash import ui
 from fairdash.audits import choices, sweeps, trials
@@ -47,7 +47,7 @@ def run_id(dataset_id, train_once):
 def numbers(page):
     """Return the value on every card where the sliders start, by its label."""
     live = sent(page, "live_setting")
-    (setting,) = [one for one in live["settings"] if one["at"] == live["start"]]
+    (setting,) = [one for one in live["settings"] if one["at"] == start_of(page)]
     labels = [card["label"] for card in live["cards"]]
     return dict(zip(labels, (c["value"] for c in setting["values"]), strict=True))
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.datasets import Roles, make_dataset, split, training_rows
-from fairdash.datasets._dataset import FOLDS, subsample
+from fairdash.datasets import Roles, make_dataset, split
+from fairdash.datasets._dataset import subsample
 
 ROLES = Roles(target="y", positive=1, sensitive_feature="s", features=("x",))
 
@@ -37,25 +37,6 @@ def test_parts_are_sorted_disjoint_complete_and_balanced(cells, seed):
         assert abs(len(part) - fraction * sum(cells)) <= 1
         away = cell_counts(dataset, part) - fraction * np.array(cells)
         assert np.abs(away).max() <= 1.5
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.lists(st.integers(1, 60), min_size=4, max_size=4), st.integers(0, 1000))
-def test_folds_test_every_row_once_by_a_model_that_did_not_see_it(cells, seed):
-    dataset = dataset_of(cells)
-    folds = [split(dataset, seed, fold=fold) for fold in range(FOLDS)]
-    tested = np.sort(np.concatenate([parts.test for parts in folds]))
-    np.testing.assert_array_equal(tested, range(sum(cells)))
-    for fold, parts in enumerate(folds):
-        np.testing.assert_array_equal(np.sort(np.concatenate(parts)), range(sum(cells)))
-        np.testing.assert_array_equal(parts.validation, folds[(fold + 1) % FOLDS].test)
-        away = cell_counts(dataset, parts.test) - np.array(cells) / FOLDS
-        assert np.abs(away).max() <= 2
-        assert abs(len(parts.test) - sum(cells) / FOLDS) <= 2
-        used = training_rows(dataset, seed, fold=fold)
-        np.testing.assert_array_equal(used, parts.train)
-    for one, same in zip(split(dataset, seed), folds[0], strict=True):
-        np.testing.assert_array_equal(one, same)
 
 
 @pytest.mark.parametrize(
@@ -105,19 +86,15 @@ def visits(n_units=400, seed=0):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_split_keeps_the_rows_of_a_unit_together(seed):
     dataset = visits(seed=seed)
-    tested = []
-    for fold in range(FOLDS):
-        parts = split(dataset, seed, fold=fold)
-        everybody = np.sort(np.concatenate(parts))
-        np.testing.assert_array_equal(everybody, range(dataset.n_rows))
-        units = [set(dataset.unit[rows]) for rows in parts]
-        assert not units[0] & units[1] | units[0] & units[2] | units[1] & units[2]
-        for rows, share in zip(parts, (0.6, 0.2, 0.2), strict=True):
-            assert abs(len(rows) / dataset.n_rows - share) < 0.02
-            away = cell_counts(dataset, rows) / cell_counts(dataset, everybody) - share
-            assert np.abs(away).max() < 0.08
-        tested.append(parts.test)
-    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), everybody)
+    parts = split(dataset, seed)
+    everybody = np.sort(np.concatenate(parts))
+    np.testing.assert_array_equal(everybody, range(dataset.n_rows))
+    units = [set(dataset.unit[rows]) for rows in parts]
+    assert not units[0] & units[1] | units[0] & units[2] | units[1] & units[2]
+    for rows, share in zip(parts, (0.6, 0.2, 0.2), strict=True):
+        assert abs(len(rows) / dataset.n_rows - share) < 0.02
+        away = cell_counts(dataset, rows) / cell_counts(dataset, everybody) - share
+        assert np.abs(away).max() < 0.08
 
 
 def test_a_split_without_units_is_what_it_always_was():

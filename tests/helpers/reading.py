@@ -51,10 +51,17 @@ def sent(page, component):
     return None
 
 
+def start_of(page):
+    """Return where the sliders of a sweep start: a place on each axis."""
+    bodies = [element.proto.body for element in page.get("html")]
+    (words,) = [body for body in bodies if body.startswith("<i ")]
+    return [int(at) for at in words.split(">")[1].removesuffix("</i").split(",")]
+
+
 def setting_of(page):
     """Return the setting where the sliders of a sweep start, by their titles."""
     live = sent(page, "live_setting")
-    pairs = zip(live["sliders"], live["start"], strict=True)
+    pairs = zip(live["sliders"], start_of(page), strict=True)
     return {slider["title"]: slider["values"][at] for slider, at in pairs}
 
 

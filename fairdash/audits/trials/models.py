@@ -134,7 +134,15 @@ def known_models(
     apart: see `told_apart`.
     """
     runs = sorted(store.runs(dataset_id), key=lambda run: run.id != run_id)
-    return known_models_of(store, [run.id for run in runs])
+    names = tuple(run.id for run in runs)
+    if all(run.over for run in runs):
+        return list(_known(store, names))
+    return known_models_of(store, names)
+
+
+@lru_cache(maxsize=64)
+def _known(store: Store, runs: tuple[str, ...]) -> tuple[Setting, ...]:
+    return tuple(known_models_of(store, runs))
 
 
 def known_models_of(store: Store, runs: Sequence[str]) -> list[Setting]:

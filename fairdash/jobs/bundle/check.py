@@ -256,7 +256,7 @@ class _Check:
         trials = expand(spec.fitted_to(dataset), dataset.key)
         if run.keys != [trial.key for trial in trials]:
             raise ValueError("its models are of other data or settings than it says")
-        encoded: dict[tuple[int, int], Any] = {}
+        encoded: dict[int, Any] = {}
         for trial in trials:
             if trial.key in run.failed:
                 continue
@@ -267,12 +267,12 @@ class _Check:
                 if name in arrays
             }
             if arrays:
-                part = trial.seed, trial.fold
-                if part not in encoded:
-                    train = split(dataset, trial.seed, fold=trial.fold).train
-                    encoded[part] = encode(dataset, train, scaling=spec.scaling).X
+                if trial.seed not in encoded:
+                    train = split(dataset, trial.seed).train
+                    X = encode(dataset, train, scaling=spec.scaling).X
+                    encoded[trial.seed] = X
                 n = PROBED if SCORES in result else dataset.n_rows
-                scores = _scores(arrays, encoded[part][:n], dataset.group[:n])
+                scores = _scores(arrays, encoded[trial.seed][:n], dataset.group[:n])
                 result.setdefault(SCORES, scores)
                 if not np.allclose(result[SCORES][:n], scores, atol=1e-4):
                     raise ValueError(f"its model {trial.key[:12]} has other scores")
@@ -306,7 +306,7 @@ def _scores(arrays: Arrays, X: Any, group: Any) -> NDArray[np.float32]:
 
 def _fits(result: Arrays, spec: SweepSpec, dataset: Dataset, trial: Trial) -> bool:
     scores: Any = result[SCORES]
-    rows = training_rows(dataset, trial.seed, spec.train_rows, fold=trial.fold)
+    rows = training_rows(dataset, trial.seed, spec.train_rows)
     weights: list[Any] = [result[name] for name in (RATIO, RATIOS) if name in result]
     epochs, snapshots = result.get(EPOCH), result.get(RATIOS)
     return (

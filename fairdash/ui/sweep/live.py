@@ -6,7 +6,8 @@ method: at each step of a drag it writes those of the setting it stands at and m
 ring over the front. The server is told on release.
 
 The numbers go as JSON in bytes, made once a sweep: of an object Streamlit would write
-the JSON twice at every release.
+the JSON twice at every release. Where the sliders start goes beside them, so that these
+bytes never change: Streamlit then sends a reference to what the browser has.
 """
 
 import json
@@ -37,15 +38,15 @@ def draw_sliders(sweep: StoredSweep, state: Controls) -> None:
             go(sweep, int(place))
 
     drawn = sweep.once(
-        lambda: json.dumps(_settings(sweep, state)),
+        lambda: json.dumps(_settings(sweep, state)).encode(),
         "sliders",
         state.method,
         state.limit,
         state.axes,
     )
-    start = [axes[name].index(row[name]) for name in axes]
-    data = f'{drawn[:-1]}, "start": {json.dumps(start)}}}'.encode()
-    live_component("live_setting", _HERE)(data=data, key=key, on_place_change=moved)
+    start = ",".join(str(axes[name].index(row[name])) for name in axes)
+    st.html(f'<i class="fairdash-start" hidden>{start}</i>')
+    live_component("live_setting", _HERE)(data=drawn, key=key, on_place_change=moved)
 
 
 def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:

@@ -93,7 +93,19 @@ function build(root, data) {
   return [...root.querySelectorAll("input")]
 }
 
-const inputsTo = (state, at) => state.inputs.forEach((input, i) => { input.value = at[i] })
+// where the server stands; until it repeats what it was told, it speaks of a place before
+function follow(state) {
+  const start = document.querySelector(".fairdash-start")?.textContent
+  const at = start?.split(",") ?? []
+  if (start === state.seen || at.length !== state.inputs.length) return
+  if (start === state.told) state.until = 0
+  else if (state.held || Date.now() < state.until) return
+  else {
+    state.inputs.forEach((input, i) => { input.value = at[i] })
+    state.soon()
+  }
+  state.seen = start
+}
 
 const mounted = new WeakMap()
 
@@ -102,18 +114,15 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".live_setting")
   const state = mounted.get(root) ?? { root }
   const shape = JSON.stringify(data.sliders)
+  const fresh = { shape, held: false, until: 0, seen: null, told: null }
   if (state.shape !== shape) {
-    Object.assign(state, { shape, inputs: build(root, data), held: false, until: 0 })
+    Object.assign(state, fresh, { inputs: build(root, data) })
     mounted.set(root, state)
   }
   state.data = data
-  // until the server repeats what it was told on release, it speaks of a place before
-  const start = data.start.join(), waits = Date.now() < state.until
-  if (start === state.told) state.until = 0
-  else if (!state.held && !waits) {
-    inputsTo(state, data.start)
-  }
   const soon = () => { state.frame ||= requestAnimationFrame(() => redraw(state)) }
+  state.soon = soon
+  follow(state)
   for (const input of state.inputs) {
     input.onpointerdown = () => { state.held = true }
     input.oninput = soon
@@ -126,7 +135,8 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
     }
     input.onpointerup = () => { state.held = false }
   }
-  const watcher = setInterval(() => markFigure(state), LOOK_MS)
+  const look = () => { follow(state); markFigure(state) }
+  const watcher = setInterval(look, LOOK_MS)
   redraw(state)
   return () => {
     clearInterval(watcher)
