@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from fairdash import ui
+from fairdash import plots, ui
+from fairdash.datasets import SAMPLES
 from fairdash.ui import data, runs
 
 view = ui.page("Home", "Where is a model unfair, and what does fixing it cost?")
@@ -28,6 +29,16 @@ st.space("xsmall")
 if records:
     ui.heading("Pick up where you were")
     runs.recent_runs(records)
+sample = SAMPLES["loans"]
 st.header("Start from a sample with a planted, known bias", anchor=False)
 data.sample_cards()
+picture = plots.plot_planted(
+    sample.truth().rates,
+    groups=("Female", "Male"),
+    outcome=sample.roles.outcome(),
+    feature=sample.roles.sensitive_feature,
+)
+ui.heading(f"{sample.title}, {picture.headline}")
+ui.draw_picture(picture, key="planted")  # loads what draws the figures of all pages
+st.caption(picture.caption)
 ui.freeze_imports()

@@ -50,25 +50,12 @@ def show_noisy_groups():
     rows = "rows" if audits.trials.is_own(model) and not view.run else "test rows"
     page.show(certificates.promise_answer(curve, question, share, rows))
 
-    def every_model():
-        of_run = audits.choices.models_of(ui.store(), models, view.run)
-        own = [each for each in models if audits.trials.is_own(each)]
-        ordered = [*of_run, *own] if of_run else models
-        curves = noisy_groups.curves_alike(
-            ui.decided(ordered), model, view.data, noise, question
-        )
-        table = certificates.points_table(curves, question, share)
-        st.dataframe(table, hide_index=True)
-        st.caption("Points worse than all rows, for the worst group, at most.")
-
     def what_is_known():
         st.dataframe(noise.table, hide_index=True)
         st.caption("P(G | Ĝ): the share of each true group behind a recorded one.")
 
-    evidence = [ui.Evidence("models", "Every model", every_model)]
-    if noise.matrix is not None:
-        evidence.append(ui.Evidence("bounds", "What is known", what_is_known))
-    page.evidence(*evidence)
+    known = ui.Evidence("bounds", "What is known", what_is_known)
+    page.evidence(*[known] * (noise.matrix is not None))
 
 
 show_noisy_groups()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import ceil, isfinite
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -147,26 +148,43 @@ def front_points(
     """Return the settings of a front's figure, with the column ``quiet``.
 
     Quiet are settings whose accuracy and gap across do not differ beyond chance from
-    those of the plain model: both 95 % intervals of the paired change on test rows
-    hold 0. Of a gap across without such an interval it is the gap over all rows.
+    those of the plain model, see `quiet_changes`. Of a gap across without an interval
+    of its paired change it is the gap over all rows.
     """
     across = axes[0] if axes[0] in _PAIRED else PARITY
-    quiet = sweep.once(
-        lambda: [_is_quiet(sweep, place, across) for place in range(len(sweep.ids))],
-        "quiet",
-        across,
-    )
-    return sweep.result.points(axes, limit, metric=metric).assign(quiet=quiet)
+    quiet = sweep.once(lambda: _quiet_places(sweep, across), "quiet", across)
+    points = sweep.result.points(axes, limit, metric=metric)
+    return points.assign(quiet=[place in quiet for place in range(len(points))])
 
 
-def _is_quiet(sweep: StoredSweep, place: int, across: str) -> bool:
-    *plain, model = on_shared_seeds(sweep.compared(place)).models
-    if not plain:
-        return False
+def _quiet_places(sweep: StoredSweep, across: str) -> set[int]:
     data, where = sweep.run.dataset_id, sweep.subgroups
-    table = evaluation.paired_changes(sweep.store, model, plain[0], data, where)
-    table = table[table["metric"].isin(["accuracy", across])]
-    return bool(((table["low"] <= 0) & (table["high"] >= 0)).all())
+    tables = {}
+    for place in range(len(sweep.ids)):
+        *plain, model = on_shared_seeds(sweep.compared(place)).models
+        if plain:
+            table = evaluation.paired_changes(sweep.store, model, plain[0], data, where)
+            tables[place] = table[table["metric"].isin(["accuracy", across])]
+    quiet = quiet_changes(list(tables.values()))
+    return {place for place, same in zip(tables, quiet, strict=True) if same}
+
+
+def quiet_changes(tables: Sequence[pd.DataFrame]) -> list[bool]:
+    """Return for each table of `fairdash.metrics.compare` whether nothing is clear.
+
+    The 95 % intervals are widened by the ratio of normal quantiles until all of all
+    tables hold at once (Bonferroni): of copies of the reference all are quiet in 95 %
+    of cases, however many there are. Quiet is a table whose intervals all hold 0.
+    """
+    z = NormalDist().inv_cdf
+    wider = z(1 - 0.025 / max(sum(map(len, tables)), 1)) / z(0.975)
+    quiet = []
+    for table in tables:
+        change = table["difference"]
+        low = change - wider * (change - table["low"])
+        high = change + wider * (table["high"] - change)
+        quiet.append(bool(((low <= 0) & (high >= 0)).all()))
+    return quiet
 
 
 def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:

@@ -241,10 +241,7 @@ def _speed(store: Store) -> float | None:
 
 @lru_cache(maxsize=64)
 def _speeds(store: Store, run_id: str) -> Sequence[float]:
-    """Return the speed of each stack of networks of a run that is over.
-
-    A stack is told by its seconds: every model of it keeps the same share.
-    """
+    """Tell a stack by its seconds: every model of it keeps the same share."""
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
     n_rows = rows_used(store, run.dataset_id, run.spec.get("train_rows"))

@@ -20,11 +20,15 @@ class Truth:
     subgroups : DataFrame
         One row per subgroup of the sample's own definition: subgroup (its label),
         planted (whether it lies in the region), decided and fair (gaps, as above).
+    rates : DataFrame
+        One row per subgroup and group: subgroup, planted, group, rows, and the shares
+        with the outcome, decided and fair.
     """
 
     planted: float
     fair: float
     subgroups: pd.DataFrame
+    rates: pd.DataFrame
 
 
 def read_truth(sample: Path) -> Truth:
@@ -36,6 +40,7 @@ def read_truth(sample: Path) -> Truth:
         planted=region["decided"].item(),
         fair=region["fair"].item(),
         subgroups=_gaps(rates, ["subgroup", "planted"]).reset_index(),
+        rates=rates.drop(columns="sample").reset_index(drop=True),
     )
 
 

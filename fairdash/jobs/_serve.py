@@ -103,7 +103,6 @@ def _serve(
 
 
 def _announce(home: Path, scheduler: str, threads: int) -> None:
-    """Write who serves, with which code, and with how many threads of workers."""
     facts = {
         "pid": os.getpid(),
         "scheduler": scheduler,
@@ -231,7 +230,6 @@ class Host:
             self._forget(run)
 
     def _kill(self, run: OpenRun) -> None:
-        """End the workers of a run that does not stop, and of no other run."""
         workers = [
             address
             for address, keys in self.client.processing().items()

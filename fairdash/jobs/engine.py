@@ -26,6 +26,7 @@ ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
 CARD = "engine.json"  # who the engine is, once it is ready
 RETRY_SECONDS = 30.0  # after the start of an engine that failed
 WATCH_SECONDS = 2.0
+QUIET_SECONDS = 20.0  # after the start of an app: the first pages have the processors
 ROOM = 100 << 20  # free bytes below which no training begins
 PACKAGE = Path(__file__).parents[1]
 LOG_FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
@@ -137,12 +138,17 @@ def ensure_engine(home: Path) -> None:
 
 
 @contextmanager
-def watching(home: Path) -> Iterator[None]:
-    """Keep the engine of a home folder alive, whether or not a page is open."""
+def watching(home: Path, after: float) -> Iterator[None]:
+    """Keep the engine of a home folder alive, whether or not a page is open.
+
+    It is looked for ``after`` so many seconds first.
+    """
     stop = threading.Event()
 
     def look() -> None:
-        while not stop.wait(WATCH_SECONDS):
+        seconds = after
+        while not stop.wait(seconds):
+            seconds = WATCH_SECONDS
             with suppress(OSError):  # a full disk; pages say so
                 ensure_engine(home)
 

@@ -16,6 +16,7 @@ from fairdash.plots._rows import (
     offsets,
     reasons_of,
     records,
+    strokes,
 )
 
 MOST_MODELS = 4
@@ -183,26 +184,9 @@ def _true_gaps(
     places: dict[str, float], truth: Mapping[str, float]
 ) -> list[theme.Spec]:
     drawn = {name: gap for name, gap in truth.items() if name in places}
-    if not drawn:
-        return []
-    return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": list(drawn.values()),
-            "y": [places[name] for name in drawn],
-            "marker": {
-                "symbol": "line-ns-open",
-                "size": 18,
-                "color": theme.INK,
-                "line": {"width": 2},
-            },
-            "name": _PLANTED,
-            "showlegend": True,
-            "hovertext": [f"true gap {gap_size(gap)}" for gap in drawn.values()],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-        }
-    ]
+    hover = [f"true gap {gap_size(gap)}" for gap in drawn.values()]
+    at = [places[name] for name in drawn]
+    return [strokes([*drawn.values()], at, _PLANTED, hover)] if drawn else []
 
 
 def _counts(
@@ -233,10 +217,6 @@ def _counts(
 
 
 def _beside(groups: tuple[str, ...], feature: str) -> theme.Spec:
-    """Return the axis of the counts, and the names of the groups below it.
-
-    These stand beside their colours, under the titles of the axes.
-    """
     axis = theme.value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
     named = [
         f'{group_label(feature, name)} <span style="color:{colour}">■</span>'

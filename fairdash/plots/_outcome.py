@@ -85,6 +85,39 @@ def plot_base_rates(
     )
 
 
+def plot_planted(
+    table: pd.DataFrame, *, groups: tuple[str, ...], outcome: str, feature: str = ""
+) -> Picture:
+    """One row per subgroup of a sample: who was marked down, and by how much.
+
+    Its figure has a trace per group of the shares that people decided, and strokes
+    where a fair rule decides otherwise. ``table`` is ``rates`` of
+    `fairdash.datasets.Sample.truth`.
+    """
+    series = [
+        rows.Series(group_label(feature, name), colour)
+        for name, colour in group_colours(groups).items()
+    ]
+    moved = table[table["decided"] != table["fair"]]
+    words = [
+        f"{cell['subgroup']}, {group_label(feature, cell['group'])}: "
+        f"{percent(cell['decided'], 0)}, by a fair rule {percent(cell['fair'], 0)}"
+        for cell in rows.records(moved)
+    ]
+
+    def strokes(places: list[float]) -> list[Spec]:
+        at = dict(zip(table["subgroup"].unique(), places, strict=True))
+        y = [at[name] for name in moved["subgroup"]]
+        return [rows.strokes(moved["fair"].tolist(), y, "a fair rule", words)]
+
+    share, n = table["decided"], table["rows"]
+    shares = table.assign(rate=share, ci_low=share, ci_high=share, n=n)
+    figure = _rows(shares, "subgroup", groups, series, outcome, extra=strokes)
+    worst = words[(moved["fair"] - moved["decided"]).abs().argmax()]
+    shown = f"Share with {outcome} of {n.sum():,} rows drawn like the sample."
+    return Picture(figure, worst, f"{shown} {worst}.", table, shown)
+
+
 def _rows(
     table: pd.DataFrame,
     place: str,

@@ -157,7 +157,6 @@ class Door:
     def _begin(
         self, request: HTTPConnection, answer: "_Answer", lines: list[str]
     ) -> None:
-        """Open a session if Streamlit's answer sets cookies that name a user."""
         cookies = user_cookies(lines)
         if not self._sessions or not cookies:
             return

@@ -10,6 +10,7 @@ from fairdash._wording import plural
 from fairdash.ui.widgets import scores, tray
 from fairdash.ui.widgets.blocks import (
     context,
+    draw_picture,
     empty,
     form_beside,
     heading,

@@ -1,6 +1,6 @@
 """Controls of the Noisy groups page, and certificates that are computed once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,7 +12,6 @@ from fairdash.ui.selection import Fields, bound, bound_entry
 from fairdash.ui.widgets.blocks import kept_upload, more
 from fairdash.ui.widgets.state import BY_KEY, store
 
-MOST_MODELS = 12
 _MOST_GROUPS = 20
 _SOURCES = {
     "unknown": "Nothing",
@@ -109,22 +108,6 @@ def curve_of(
     """Return the worst case of a model at every share recorded wrongly."""
     seeds = certificates.decisions_of(store(), model, dataset_id)
     return certificates.radius_curve(model.label, seeds, noise, question)
-
-
-def curves_alike(
-    models: Sequence[Setting],
-    chosen: Setting,
-    dataset_id: str,
-    noise: Noise,
-    question: certificates.Question,
-) -> list[certificates.RadiusCurve]:
-    """Return curves of models on the rows of the chosen one, itself first."""
-    alike = [model for model in models if chosen.seeds <= model.seeds]
-    others = [model for model in alike if model.id != chosen.id]
-    return [
-        curve_of(model.on(chosen.seeds), dataset_id, noise, question)
-        for model in [chosen, *others][:MOST_MODELS]
-    ]
 
 
 def _assumed(dataset: Dataset) -> Noise:

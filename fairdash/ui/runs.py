@@ -69,10 +69,7 @@ def _chosen_rows(
     ids: Sequence[str],
     columns: dict[str, Any] | None = None,
 ) -> list[int]:
-    """Draw a table whose rows can be chosen; return their places.
-
-    Of other rows it is another one: what was chosen by place would be these.
-    """
+    """Rows are chosen by place, so that the table of other rows is another one."""
     event = st.dataframe(
         table,
         hide_index=True,

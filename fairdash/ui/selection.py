@@ -257,10 +257,6 @@ def _several(each: "Field[Any]") -> bool:
 
 
 def _value(each: "Field[Any]", texts: tuple[str, ...]) -> Any:
-    """Return the value that texts of the address state; None if it is not of its type.
-
-    Of several texts of a single value the last one counts.
-    """
     if not texts:
         return None
     return texts if _several(each) else _READ.get(str(each.type), str)(texts[-1])

@@ -85,19 +85,30 @@ def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
     assert sweep.ids == usual.ids
 
 
-def test_quiet_settings_are_those_whose_paired_intervals_hold_0(store, run_id):
+def test_quiet_settings_are_those_that_differ_from_the_plain_one_by_chance(
+    store, run_id
+):
     sweep = sweeps.finished_sweep(store, run_id)
     where = sweep.run.dataset_id, sweep.subgroups
     points = choices.front_points(sweep, ("worst_1_di", "accuracy"), 0.1)
-    for place, quiet in enumerate(points["quiet"]):
+    tables = {}
+    for place in range(len(points)):
         *plain, model = sweep.compared(place)
         if plain:
             table = paired_changes(store, model, plain[0], *where)
-            table = table.set_index("metric").loc[["accuracy", "worst_1_di"]]
-            assert quiet == ((table["low"] <= 0) & (table["high"] >= 0)).all()
-        else:
-            assert not quiet
+            tables[place] = table[table["metric"].isin(["accuracy", "worst_1_di"])]
+    quiet = dict(zip(tables, choices.quiet_changes([*tables.values()]), strict=True))
+    assert points["quiet"].tolist() == [quiet.get(i, False) for i in points.index]
     assert {True, False} == set(points["quiet"])
+
+
+def test_copies_of_the_plain_model_are_all_quiet_however_many_there_are():
+    changes = np.random.default_rng(5).normal(size=(50, 10, 2, 1))
+    ends = np.concatenate([changes, changes - 1.96, changes + 1.96], axis=-1)
+    names = ["difference", "low", "high"]
+    cases = [[pd.DataFrame(model, columns=names) for model in case] for case in ends]
+    assert sum(all(choices.quiet_changes(case)) for case in cases) >= 45
+    assert not any(choices.quiet_changes([table + 9.0 for table in cases[0]]))
 
 
 def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id):

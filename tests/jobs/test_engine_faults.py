@@ -92,7 +92,7 @@ def test_an_app_starts_its_engine_again_while_no_page_is_open(home, monkeypatch)
     starts = []
     monkeypatch.setattr(engine, "WATCH_SECONDS", 0.01)
     monkeypatch.setattr(engine, "ensure_engine", starts.append)
-    with engine.watching(home):
+    with engine.watching(home, 0.0):
         wait_until(lambda: len(starts) > 2)
     assert set(starts) == {home}
 

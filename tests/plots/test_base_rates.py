@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fairdash.plots import plot_base_rates
+from fairdash.datasets import SAMPLES
+from fairdash.plots import plot_base_rates, plot_planted
 
 
 def test_rates_and_intervals_of_every_group_are_drawn(base_table, overall, groups):
@@ -26,8 +27,15 @@ def test_rates_and_intervals_of_every_group_are_drawn(base_table, overall, group
     assert picture.table is base_table
     assert picture.caption.startswith("Share with recidivism by subgroup")
     assert picture.caption.endswith("Dashed: the whole group. 390 rows.")
-
-
-def test_the_alt_text_names_the_rates_of_all_rows(base_table, overall, groups):
-    picture = plot_base_rates(base_table, overall, groups=groups)
     assert "Caucasian 30% (195 rows), Other 50% (195 rows)" in picture.alt
+
+
+def test_the_planted_gap_has_strokes_where_a_fair_rule_decides_otherwise():
+    rates = SAMPLES["loans"].truth().rates
+    groups = rates["group"].unique()
+    picture = plot_planted(rates, groups=groups, outcome="approved", feature="sex")
+    marks = [trace for trace in picture.figure.data if trace.mode == "markers"]
+    assert [len(trace.x) for trace in marks] == [8, 8, 2]
+    wronged = rates[rates["planted"] & (rates["group"] == "Female")]
+    assert list(marks[-1].x) == list(wronged["fair"])
+    assert picture.headline == "age 25–29, sex: Female: 28%, by a fair rule 61%"

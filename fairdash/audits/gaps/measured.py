@@ -366,7 +366,6 @@ def _ratio_of(
 def _values(
     store: Store, model: Setting, dataset_id: str, measure: str
 ) -> pd.DataFrame:
-    """Return by group its value, and in which share of seeds it can be compared."""
     by_seed = [_local(t, measure) for t in tested(store, model, dataset_id, _ALL)]
     tables = [
         pd.DataFrame(

@@ -309,7 +309,6 @@ def outcome_evidence(
 
 
 def _share_in(file: str, name: str) -> float:
-    """Return how much of a name the words are that the name of a file holds."""
     *said, whole, _ = words.name_words(name)
     shared = [word for word in said if len(word) >= 4 and word[:STEM] in file]
     return len("".join(shared)) / max(1, len(whole))

@@ -177,8 +177,6 @@ def _facts(bundle: ZipFile) -> Facts:
 
 
 class _Check:
-    """Tables, models and scores of a bundle, held against each other."""
-
     def __init__(
         self, bundle: ZipFile, request: Request, files: Sequence[BinaryIO]
     ) -> None:

@@ -170,7 +170,6 @@ def _sample(spec: SweepSpec, digest: str, path: Path) -> _Table:
 
 
 def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
-    """Keep a run; ``undo`` learns how it goes again where another one cannot be."""
     packed, spec, data = run.packed, run.spec, run.spec.data
     shown = {record.id: record for record in store.datasets()}.get(run.dataset_id)
     if shown is None:

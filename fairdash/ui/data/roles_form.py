@@ -355,10 +355,7 @@ def _pick_optional(
 def _pick_described(
     others: Sequence[str], sensitive: str, roles: Roles, present: Subgroups, key: str
 ) -> list[str]:
-    """Draw the choice of subgroup columns, without those that make the groups.
-
-    One that is chosen to make the groups leaves the subgroups by itself.
-    """
+    """Take a column that is chosen to make the groups out of the subgroups."""
     field, note = f"{key} subgroups", f"{key} freed"
     crossed = st.session_state.get(f"{key} crossed", roles.crossed_with)
     taken = {sensitive, *crossed}

@@ -125,10 +125,7 @@ def _load(
 
 
 def _watch() -> Watch:
-    """Return what draws how long a large file is being read.
-
-    What Streamlit raises while it draws, once the page is to be run anew, ends that.
-    """
+    """Show how long a file is being read; a rerun that Streamlit raises ends that."""
     words = st.empty()
 
     def watch(seconds: float, waiting: bool) -> None:

@@ -20,7 +20,7 @@ Each mark is a setting of a method, drawn where its **test** rows put it. Filled
 joined: no other setting of the same method was both fairer and more accurate on the
 **validation** rows, among those that keep the limit there. Open: over the limit.
 Pale: accuracy and gap do not differ beyond chance from those of the plain model, by
-95% intervals of the paired change.
+intervals of the paired change that hold for all settings at once (95%).
 
 A **constant model** accepts all or none, or its balanced accuracy is within noise of
 0.5 on these rows: its gaps say nothing, so it is not drawn and keeps no limit.
@@ -97,7 +97,6 @@ def certify(sweep: StoredSweep, state: Controls) -> None:
 
 
 def _asked_limits(state: Controls) -> dict[str, float]:
-    """Draw both limits, and a policy that takes their place; ValueError names it."""
     di = _limit("Gap at most", "most_di", state.limit)
     worst = _limit("Largest local gap at most", "most_worst", _WORST_LIMIT)
     sent = st.file_uploader(

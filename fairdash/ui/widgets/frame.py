@@ -126,10 +126,7 @@ def page(
 
 
 def _stop_unless_let_in() -> None:
-    """Stop a page before it shows anything, where there is a login and nobody did.
-
-    The door of `fairdash.server` has let in who comes here; this is a second lock.
-    """
+    """Look again who comes: the door of `fairdash.server` is the first lock."""
     configured = st.secrets.load_if_toml_exists() and "auth" in st.secrets
     if not configured and "FAIRDASH_LOGIN" not in os.environ:
         return
@@ -215,7 +212,6 @@ def _stop_if_unsupported(run_id: str) -> None:
 def _agree(
     run: str | None, data: str | None, pick: str | None
 ) -> tuple[str | None, str | None]:
-    """Return the run and the data set it was trained on, the picked one winning."""
     if run is None and pick == "run":
         runs = (
             record.id

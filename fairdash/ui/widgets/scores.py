@@ -153,7 +153,6 @@ def scored(dataset_id: str, source: Source) -> Scored:
 
 
 def _decided(dataset_id: str, source: Source) -> Any:
-    """Return the decisions of all rows by the source's rule; None by the usual one."""
     rule = DecisionRule.of(source.rule)
     if rule.usual:
         return None
