@@ -85,9 +85,7 @@ def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
     assert sweep.ids == usual.ids
 
 
-def test_quiet_settings_are_those_that_differ_from_the_plain_one_by_chance(
-    store, run_id
-):
+def test_quiet_settings_differ_from_the_plain_one_by_chance(store, run_id):
     sweep = sweeps.finished_sweep(store, run_id)
     where = sweep.run.dataset_id, sweep.subgroups
     points = choices.front_points(sweep, ("worst_1_di", "accuracy"), 0.1)
