@@ -247,10 +247,7 @@ def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
 
 
 def verdict_words(
-    row: Mapping[Any, Any],
-    changes: pd.DataFrame | None,
-    gap: Finding,
-    speech: Speech,
+    row: Mapping[Any, Any], changes: pd.DataFrame | None, gap: Finding, speech: Speech
 ) -> str:
     """Say what a model changes beside the plain one, and who is worse off by it.
 
@@ -277,10 +274,7 @@ def verdict_words(
 
 
 def model_brief(
-    row: Mapping[Any, Any],
-    changes: pd.DataFrame | None,
-    gap: Finding,
-    speech: Speech,
+    row: Mapping[Any, Any], changes: pd.DataFrame | None, gap: Finding, speech: Speech
 ) -> str:
     """Return `verdict_words` in at most 20 words, without intervals."""
     if row.get("constant", 0) > evaluation.MOST_SEEDS:

@@ -13,13 +13,15 @@ import pandas as pd
 from fairdash import sweep
 from fairdash._wording import clock_time, duration, plural, time_left
 from fairdash.audits.sweeps import is_sweep
+from fairdash.audits.trials.models import single_values
 from fairdash.audits.trials.rows import rows_used
+from fairdash.datasets import Dataset
+from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _LATEST = 20  # runs that tell how fast this machine is
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
-_RESUMING = 3.0  # seconds in which an engine says nothing of its speed yet
 _FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
@@ -43,19 +45,15 @@ def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
     return tables if tables.empty else tables.groupby("epoch").mean().reset_index()
 
 
-def seconds_left(
-    store: Store, snapshot: Snapshot, resumed: float = 0.0
-) -> float | None:
+def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
     """Return how long the run still takes at its speed so far, or None at its start.
 
     Models that were on disk when it began took no time and say nothing of its speed;
-    the others count by the work they are. A run goes on when an engine is ready, at
-    ``resumed`` in seconds since the epoch: only what was done since then counts.
+    the others count by the work they are.
     """
     started = snapshot.run.started
-    if started is None or 0 < time.time() - resumed < _RESUMING:
+    if started is None:
         return None
-    started = max(started, resumed)
     worth = _work(store, snapshot.run.id)
     done = total = 0.0
     for trial in snapshot.trials:
@@ -219,6 +217,16 @@ def expected_cost(store: Store, dataset_id: str, spec: sweep.SweepSpec) -> Expec
     longest = max(max(works), sum(works) / n_workers())
     seconds = longest / speed * _crowd() + _FOLLOWING
     return ExpectedCost(len(trials), len(missing), seconds)
+
+
+def missing_words(dataset: Dataset, grid: sweep.MethodGrid) -> str:
+    """Say what a method sees of missing numbers; nothing where there are none."""
+    if not dataset.missing_numbers:
+        return ""
+    takes = CATALOG[grid.method].takes_missing(single_values(grid.params))
+    if takes and dataset.roles.missing == "keep":
+        return "Missing numbers stay missing."
+    return "Missing numbers are replaced by the training median and marked."
 
 
 def _crowd() -> float:

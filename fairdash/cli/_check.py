@@ -15,8 +15,7 @@ from fairdash.datasets import read_table
 def check(
     file: File,
     policy: Annotated[
-        Path,
-        typer.Option(exists=True, dir_okay=False, help="YAML file of the limits."),
+        Path, typer.Option(exists=True, dir_okay=False, help="YAML file of the limits.")
     ],
     model: Annotated[
         Path | None,

@@ -13,9 +13,7 @@ from fairdash.datasets import Roles, guess_roles, sources
 from fairdash.jobs import pack_runs, unpack_runs
 
 data = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Add, list and remove tables.",
+    no_args_is_help=True, add_completion=False, help="Add, list and remove tables."
 )
 
 
@@ -139,10 +137,7 @@ def export_runs(
 
 
 @store.command("import")
-def import_runs(
-    file: File,
-    home: Home = None,
-) -> None:
+def import_runs(file: File, home: Home = None) -> None:
     """Put the runs of a file of `store export` in the store, and print their addresses.
 
     What is there already is not put there again. The exit status is 2 when the file

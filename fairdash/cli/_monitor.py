@@ -38,8 +38,7 @@ def add(
     ],
     every: Annotated[str, typer.Option(help="A batch: day, week or month.")] = "week",
     date: Annotated[
-        str | None,
-        typer.Option(help="Column of dates. Without, each file is a batch."),
+        str | None, typer.Option(help="Column of dates. Without, each file is a batch.")
     ] = None,
     outcomes: Annotated[
         str | None, typer.Option(help="File of outcomes that come later.")

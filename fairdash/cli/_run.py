@@ -27,20 +27,14 @@ LOST = (
     "{} is kept; an app or the next command on this home folder goes on with it."
 )
 SHOWN = (
-    "method",
-    "seed",
-    "fairness_weight",
-    "tau",
-    "test_accuracy",
-    "test_demographic_parity_difference",
-    "test_worst_1_di",
-)
+    "method", "seed", "fairness_weight", "tau", "test_accuracy",
+    "test_demographic_parity_difference", "test_worst_1_di",
+)  # fmt: skip
 
 
 def run(
     config: Annotated[
-        Path | None,
-        typer.Argument(exists=True, dir_okay=False, readable=True),
+        Path | None, typer.Argument(exists=True, dir_okay=False, readable=True)
     ] = None,
     resume: Annotated[
         str | None, typer.Option(help="Id of a run to go on with, instead of a file.")

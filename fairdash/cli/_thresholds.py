@@ -20,10 +20,7 @@ def learn_thresholds(
         list[str],
         typer.Option(help="Column of the groups; repeat it to cross several."),
     ],
-    out: Annotated[
-        Path,
-        typer.Option(help="JSON file of thresholds."),
-    ],
+    out: Annotated[Path, typer.Option(help="JSON file of thresholds.")],
     outcome: Annotated[
         str | None,
         typer.Option(help="Column and value of the positive outcome: repaid=yes."),

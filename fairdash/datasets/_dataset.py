@@ -14,7 +14,12 @@ from fairdash._validation import as_written
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
-from fairdash.datasets.column_kinds import example_rows, is_nested, label_codes
+from fairdash.datasets.column_kinds import (
+    example_rows,
+    is_nested,
+    is_number,
+    label_codes,
+)
 from fairdash.datasets.remedies import prepare
 
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
@@ -121,15 +126,27 @@ class Dataset:
         return min(n_groups) > 1 and len(np.unique(self.y[parts.train])) > 1
 
     @cached_property
+    def missing_numbers(self) -> tuple[str, ...]:
+        """The features that are numbers and missing in some row."""
+        features = ((name, self.frame[name]) for name in self.roles.features)
+        return tuple(
+            name for name, column in features if is_number(column) and column.hasnans
+        )
+
+    @cached_property
     def key(self) -> str:
         """Identity: sha256 over the table (its file, or all its values) and roles.
 
         Subgroup columns, words for the outcome and reasons have no part in it: they
-        change no row and no model.
+        change no row and no model. Nor has keeping missing numbers where there are
+        none.
         """
+        roles = self.roles
+        if roles.missing == "keep" and not self.missing_numbers:
+            roles = roles.model_copy(update={"missing": "impute"})
         digest = hashlib.sha256()
         digest.update((self.table_key or _content_key(self)).encode())
-        digest.update(json.dumps(self.roles.identity(), sort_keys=True).encode())
+        digest.update(json.dumps(roles.identity(), sort_keys=True).encode())
         return digest.hexdigest()
 
 

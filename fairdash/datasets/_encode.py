@@ -92,6 +92,22 @@ class Encoder:
         dropped = set(self.dropped)
         return tuple(name for name in names if name not in dropped)
 
+    @property
+    def filled(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The encoded columns of numbers that were filled in, and their indicators.
+
+        An indicator is above 0 where its number was missing.
+        """
+        names = self.feature_names
+        pairs = [
+            [names.index(name) for name in column.names()]
+            for column in self.columns
+            if isinstance(column, NumberEncoding) and column.indicator
+            if set(self.dropped).isdisjoint(column.names())
+        ]
+        filled, flags = np.array(pairs, np.int64).reshape(-1, 2).T
+        return filled, flags
+
     def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
         """Encode a table.
 
@@ -188,8 +204,8 @@ def encode(
     Categories (text and True/False) get a column of 0 and 1 per level; levels of fewer
     than ``roles.min_level_rows`` training rows and those beyond the commonest
     ``roles.max_levels`` share the column "(other)", which exists when training rows
-    fall in it. With ``roles.missing="impute"`` a missing category has the level
-    "(missing)", a missing number the training median and an indicator. Then every
+    fall in it. A missing category has the level "(missing)", a missing number the
+    training median and an indicator, unless ``roles`` exclude such rows. Then every
     column is scaled to mean 0 and standard deviation 1 or to the range 0 to 1:
     adversarial training at the ROAD paper's small learning rate stalls when levels stay
     at 0 and 1. Columns constant on the training rows are in ``encoder.dropped``.
@@ -225,7 +241,7 @@ def encode(
         shift=tuple(shift.tolist()),
         scale=tuple(np.where(scale > 0, scale, 1.0).tolist()),
         dropped=tuple(np.array(names)[scale == 0].tolist()),
-        missing=dataset.roles.missing,
+        missing="exclude" if dataset.roles.missing == "exclude" else "impute",
     )
     return Encoded(dataset.frame, encoder)
 

@@ -33,16 +33,9 @@ _APART = {
 }  # fmt: skip
 # at their defaults these are not part of it either, so that keys made before stand
 _LATER = (
-    "sample_weight",
-    "sensitive_cuts",
-    "crossed_with",
-    "sensitive_missing",
-    "min_level_rows",
-    "max_levels",
-    "types",
-    "preparation",
-    "unit",
-)
+    "sample_weight", "sensitive_cuts", "crossed_with", "sensitive_missing",
+    "min_level_rows", "max_levels", "types", "preparation", "unit",
+)  # fmt: skip
 
 
 def _labels(values: Any) -> Any:
@@ -198,10 +191,11 @@ class Roles(Record):
     keep : dict of str to tuple of str
         Only rows with these values are used, for example
         ``{"propublica_filter": ("1",)}``.
-    missing : {"impute", "exclude"}
+    missing : {"keep", "impute", "exclude"}
         What happens to rows in which a feature is missing. "impute" gives a category a
-        level of its own, a number the training median and an indicator column;
-        "exclude" excludes these rows.
+        level of its own, a number the training median and an indicator column. "keep"
+        does so, but methods and base models that take missing numbers see these.
+        "exclude" excludes the rows.
     min_level_rows : int, default=10
         Fewest training rows of a level of a category that gets a column of its own; the
         rest share the column "(other)". 1 keeps all levels.
@@ -236,7 +230,7 @@ class Roles(Record):
     sample_weight: str | None = None
     unit: str | None = None
     keep: dict[str, Labels] = field(default_factory=dict)
-    missing: Literal["impute", "exclude"] = "impute"
+    missing: Literal["keep", "impute", "exclude"] = "keep"
     min_level_rows: Count = 10
     max_levels: Count = 50
     preparation: tuple[Remedy, ...] = ()

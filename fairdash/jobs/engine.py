@@ -201,13 +201,6 @@ def engine_card(home: Path) -> dict[str, Any] | None:
     return card
 
 
-def ready_since(home: Path) -> float:
-    """Return when the engine got ready, in seconds since the epoch; 0 without one."""
-    with suppress(FileNotFoundError):
-        return (home / CARD).stat().st_mtime
-    return 0.0
-
-
 @lru_cache
 def code_version() -> str:
     """Return a hash that changes with any source file of the package."""

@@ -14,12 +14,7 @@ from pathlib import Path
 from fairdash.jobs.engine import CARD, ENGINE, Lease, log_to_stderr, take
 from fairdash.store import trouble
 
-PRELOADED = [
-    "distributed",
-    "torch",
-    "fairdash.methods.catalog",
-    "fairdash.jobs._serve",
-]
+PRELOADED = ["distributed", "torch", "fairdash.methods.catalog", "fairdash.jobs._serve"]
 
 
 def main() -> None:

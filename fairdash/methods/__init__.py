@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
     from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
     from fairdash.methods.own import FairClassifier
-    from fairdash.methods.scorers import Network, Scorer, scorer_of
+    from fairdash.methods.scorers import Network, Scorer, Unfilled, scorer_of, unfilled
 else:
     _named, __dir__ = lazy(__name__, __file__)
 

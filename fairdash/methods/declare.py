@@ -22,6 +22,7 @@ from textwrap import fill, indent
 from typing import Any, ClassVar, Literal, Self
 
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 from fairdash._validation import check_one_of, check_whole
 
@@ -29,6 +30,7 @@ Scalar = str | int | float
 Effort = Literal["fast", "paper"]
 Kind = Literal["float", "int", "choice", "text"]
 Check = Callable[[str, Any], None]
+NOT_INSTALLED = " (not installed)"  # after the words of an option
 at_least_one = partial(check_whole, at_least=1, at_most=1_000_000)
 
 
@@ -62,8 +64,10 @@ class Param:
         Raises ValueError for a value that does not fit; by default of a choice alone.
     help : str
         One sentence for a form: what changes when it grows.
-    unless : str
-        Name of a text that takes its place when it is given.
+    only_with : dict of str to scalar
+        Values of other parameters without which it does not count.
+    named : bool
+        Whether the label of a model names its option, unless it is the default.
     added : bool
         Whether results were stored before it was: at its default it is no part of a
         trial's identity.
@@ -88,7 +92,8 @@ class Param:
     positional: bool = False
     check: Check | None = None
     help: str = ""
-    unless: str = ""
+    only_with: Mapping[str, Scalar] = field(default_factory=dict)
+    named: bool = False
     added: bool = False
     doc: str = ""
     accepts: str = ""
@@ -97,6 +102,19 @@ class Param:
     def title(self) -> str:
         """Name with the paper's letter, e.g. ``"Fairness weight (λ)"``."""
         return f"{self.label} ({self.letter})" if self.letter else self.label
+
+    def counts(self, params: Mapping[str, Any]) -> bool:
+        """Return whether it has an effect beside the other ``params``."""
+        return all(params.get(n, v) == v for n, v in self.only_with.items())
+
+    def words(self, params: Mapping[str, Any]) -> str:
+        """Return what the label of a model says of it, "" for nothing."""
+        value = params.get(self.name)
+        if not self.counts(params) or value in (None, "") or value != value:
+            return ""
+        if self.named and value != self.default:
+            return self.options.get(value, value).removesuffix(NOT_INSTALLED)
+        return f"{self.letter} {value:.4g}" if self.letter else ""
 
     def validate(self, value: Any) -> None:
         """Raise ValueError unless ``value`` fits."""
@@ -319,6 +337,11 @@ class Method:
         """Return an unfitted estimator with ``params`` set."""
         self.check_names(params)
         return self.estimator_class()(**params, random_state=random_state)
+
+    def takes_missing(self, params: Mapping[str, Scalar]) -> bool:
+        """Return whether its estimator takes missing numbers with ``params`` set."""
+        tags = get_tags(self.estimator(params, random_state=0))
+        return bool(tags.input_tags.allow_nan)
 
     def settings(
         self, params: Mapping[str, Scalar], effort: Effort = "fast"

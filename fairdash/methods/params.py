@@ -142,20 +142,10 @@ NORMALISATION: Any = param(
 )
 PREDICTOR: Any = layers("standard", "Predictor network")
 EPOCHS: Any = param(
-    40,
-    "Epochs",
-    high=500,
-    advanced=True,
-    help="Passes over the training rows.",
+    40, "Epochs", high=500, advanced=True, help="Passes over the training rows."
 )
 BATCH_SIZE: Any = param(
-    512,
-    "Batch size",
-    low=16,
-    high=4096,
-    step=16,
-    advanced=True,
-    help="Rows a step.",
+    512, "Batch size", low=16, high=4096, step=16, advanced=True, help="Rows a step."
 )
 LEARNING_RATE: Any = param(
     1e-3,
@@ -179,8 +169,7 @@ RANDOM_STATE: Any = param(
     accepts="int, RandomState instance or None",
 )
 NO_RANDOM_STATE: Any = vary(
-    RANDOM_STATE,
-    doc="Ignored: present because all methods of the catalog take one.",
+    RANDOM_STATE, doc="Ignored: present because all methods of the catalog take one."
 )
 FAST = {"n_epochs": 40, "batch_size": 512, "learning_rate": 1e-3}
 PAPER = {"n_epochs": 100, "batch_size": 1024, "learning_rate": 1e-4}

@@ -166,8 +166,28 @@ class Unkept:
         return {}
 
 
+class _OnBase:
+    """A dataclass of a base model and arrays."""
+
+    base: Scorer
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the parameters by name; none where the base model has none."""
+        base = self.base.arrays()
+        if not isinstance(self.base, Linear):  # whose names are older than the prefix
+            base = {_BASE + name: values for name, values in base.items()}
+        own = {field.name: getattr(self, field.name) for field in fields(self)[1:]}  # type: ignore[arg-type]
+        return base | own if base else {}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose ``arrays()`` these are."""
+        own = {field.name: arrays[field.name] for field in fields(cls)[1:]}  # type: ignore[arg-type]
+        return cls(_base_of(arrays, own), **own)  # type: ignore[call-arg]
+
+
 @dataclass(frozen=True, eq=False)
-class GroupThresholds:
+class GroupThresholds(_OnBase):
     """Scores of a base model under a mixture of two thresholds in each group.
 
     Parameters
@@ -194,20 +214,6 @@ class GroupThresholds:
         above = signs * scores[:, None] > signs * self.thresholds[group]
         positive: Float = self.constants[group] + (self.shares[group] * above).sum(1)
         return positive.clip(0, 1)
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return the parameters by name; none where the base model has none."""
-        base = self.base.arrays()
-        if not isinstance(self.base, Linear):  # whose names are older than the prefix
-            base = {_BASE + name: values for name, values in base.items()}
-        own = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
-        return base | own if base else {}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the model whose ``arrays()`` these are."""
-        own = {field.name: arrays[field.name] for field in fields(cls)[1:]}
-        return cls(_base_of(arrays, own), **own)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,6 +387,33 @@ class Recalibrated:
         return cls(base, own.pop("n_groups"), Forest.from_arrays(own))
 
 
+@dataclass(frozen=True, eq=False)
+class Unfilled(_OnBase):
+    """A model that takes missing numbers, on rows in which these were filled in.
+
+    Parameters
+    ----------
+    base : Scorer
+    filled, flags : ndarrays of int64 of shape (n,)
+        Encoded columns, and those that are above 0 where the number was missing.
+    """
+
+    base: Scorer
+    filled: Codes
+    flags: Codes
+
+    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+        """Return P(1) of every row."""
+        return self.base.positive(unfilled(X, self.filled, self.flags), group)
+
+
+def unfilled(X: Any, filled: Codes, flags: Codes) -> Any:
+    """Return encoded rows with NaN where a number was missing, see `Unfilled`."""
+    rows = X.copy()
+    rows[:, filled] = np.where(X[:, flags] > 0, np.nan, X[:, filled])
+    return rows
+
+
 def _base_of(arrays: Arrays, own: Mapping[str, Any]) -> Scorer:
     """Return the base model whose arrays stand beside those of its correction."""
     rest = {n.removeprefix(_BASE): v for n, v in arrays.items() if n not in own}
@@ -403,14 +436,8 @@ def scorer_of(arrays: Arrays) -> Scorer:
 
 
 _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
-    "weight_0": Network,
-    "pulls": TruncatedLogistic,
-    "signs": GroupThresholds,
-    "member_shares": Mixture,
-    "shares": LinearMixture,
-    "n_groups": Recalibrated,
-    "baseline": Boosted,
-    "roots": Forest,
-    "coefficients": Linear,
-    "constant": Constant,
-}
+    "flags": Unfilled, "weight_0": Network, "pulls": TruncatedLogistic,
+    "signs": GroupThresholds, "member_shares": Mixture, "shares": LinearMixture,
+    "n_groups": Recalibrated, "baseline": Boosted, "roots": Forest,
+    "coefficients": Linear, "constant": Constant,
+}  # fmt: skip

@@ -190,10 +190,7 @@ def _true_gaps(
 
 
 def _counts(
-    cells: pd.DataFrame,
-    places: dict[str, float],
-    groups: tuple[str, ...],
-    feature: str,
+    cells: pd.DataFrame, places: dict[str, float], groups: tuple[str, ...], feature: str
 ) -> list[theme.Spec]:
     bars = []
     for group, colour in theme.group_colours(groups).items():

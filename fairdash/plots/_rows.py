@@ -18,12 +18,7 @@ _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
 
 
 def scatter(
-    x: Any,
-    y: Any,
-    *,
-    mode: str = "lines",
-    hover: list[str] | None = None,
-    **more: Any,
+    x: Any, y: Any, *, mode: str = "lines", hover: list[str] | None = None, **more: Any
 ) -> Spec:
     """Return a trace of lines or marks; lists as they are, columns as plain numbers.
 

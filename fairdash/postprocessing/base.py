@@ -62,11 +62,7 @@ class Report(NamedTuple):
         rows = self.rows
         before, after = (
             expected_measure(
-                measure,
-                rows.y,
-                h,
-                sensitive_features=rows.codes,
-                **rows.sampling,
+                measure, rows.y, h, sensitive_features=rows.codes, **rows.sampling
             )
             for h in (rows.before, self.h)
         )

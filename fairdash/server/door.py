@@ -25,11 +25,7 @@ READY = "/ready"
 LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
 OPEN = {READY, LOGIN, LOGOUT, CALLBACK}
 LOOK_SECONDS = 1.0  # between two looks of a window whether its session lasts
-_STARTS = {
-    "http.response.start",
-    "websocket.accept",
-    "websocket.http.response.start",
-}
+_STARTS = {"http.response.start", "websocket.accept", "websocket.http.response.start"}
 _HOST = re.compile(r"(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?", re.ASCII)
 
 # Streamlit needs styles and scripts within the page; nothing comes from elsewhere

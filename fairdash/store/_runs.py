@@ -151,10 +151,7 @@ class RunStore:
         elsewhere = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
         with self.database.writing() as connection:
             keys = connection.execute(used.except_(elsewhere)).scalars().all()
-            for table, column in (
-                (RUN_TRIALS, RUN_TRIALS.c.run_id),
-                (RUNS, RUNS.c.id),
-            ):
+            for table, column in ((RUN_TRIALS, RUN_TRIALS.c.run_id), (RUNS, RUNS.c.id)):
                 connection.execute(sa.delete(table).where(column == run_id))
             for key in keys:
                 connection.execute(sa.delete(TRIALS).where(TRIALS.c.key == key))

@@ -82,12 +82,7 @@ class ScoreStore(TableStore):
         return self._keep_scores(dataset_id, score, values, source)
 
     def log_model(
-        self,
-        dataset_id: str,
-        content: bytes,
-        *,
-        name: str,
-        source: str = "",
+        self, dataset_id: str, content: bytes, *, name: str, source: str = ""
     ) -> ScoresRecord:
         """Add the scores that an ONNX model gives the rows of a data set, and its file.
 

@@ -152,11 +152,7 @@ class TableStore:
         self.drop_draft(digest)
 
     def add_dataset(
-        self,
-        table: str,
-        roles: Roles,
-        name: str,
-        subgroups: Subgroups | None = None,
+        self, table: str, roles: Roles, name: str, subgroups: Subgroups | None = None
     ) -> str:
         """Keep the roles of a table and return the id of the data set.
 

@@ -38,10 +38,7 @@ def ranking_words(rows: pd.DataFrame, metric: str) -> str:
 
 
 def local_gaps(
-    dataset: Dataset,
-    seed: int,
-    scores: NDArray[np.floating],
-    subgroups: Subgroups,
+    dataset: Dataset, seed: int, scores: NDArray[np.floating], subgroups: Subgroups
 ) -> pd.DataFrame:
     r"""Return ``ranking_local_gap`` of models: no test row has a part in it.
 

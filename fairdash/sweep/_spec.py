@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-import pandas as pd
 import yaml
 from pydantic import (
     BaseModel,
@@ -330,14 +329,13 @@ def _trainable(grid: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def model_label(method: str, params: Mapping[str, Any]) -> str:
-    """Return a method with the parameters that have a letter: "ROAD λ 2.1 τ 0.3"."""
+    """Return a method with what sets its models apart.
+
+    That is the base model and each parameter with a letter, where they count:
+    "ROAD λ 2.1 τ 0.3", "Reductions (LightGBM) ε 0.01".
+    """
     entry = CATALOG[method]
-    letters = [
-        param.letter
-        if param.kind == "text"
-        else f"{param.letter} {params[param.name]:.4g}"
-        for param in entry.params
-        if param.letter and not params.get(param.unless)
-        if pd.notna(params.get(param.name)) and params[param.name] != ""
-    ]
-    return " ".join([entry.label, *letters])
+    words = [(param, param.words(params)) for param in entry.params]
+    named = [f"({text})" for param, text in words if param.named and text]
+    letters = [text for param, text in words if not param.named and text]
+    return " ".join([entry.label, *named, *letters])

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import datasets
-from fairdash.methods import CATALOG
+from fairdash.methods import CATALOG, Unfilled, unfilled
 from fairdash.metrics import decision_status, evaluate
 from fairdash.sweep._ranking import local_gaps
 from fairdash.sweep._spec import DataSource, SweepSpec
@@ -81,17 +81,28 @@ def train_stack(
     parts = datasets.split(dataset, stack.seed)
     validation = parts.validation
     encoded = datasets.encode(dataset, parts.train, scaling=scaling)
+    method = CATALOG[stack.method]
+    missing = encoded.encoder.filled
+    keeps = dataset.roles.missing == "keep" and len(missing[0]) > 0
+    keeps = keeps and method.takes_missing(stack.params)
+
+    def rows_of(where: Any) -> Any:
+        rows = encoded.rows(where)
+        return unfilled(rows, *missing) if keeps else rows
+
+    def stored(network: Any) -> Any:
+        return Unfilled(network, *missing) if keeps else network
+
     train = datasets.training_rows(dataset, stack.seed, train_rows)
     groups = dataset.sensitive_features
     monitor = Monitor(
         [trial.key for trial in stack.trials],
-        X=encoded.rows(validation),
+        X=rows_of(validation),
         y=dataset.y[validation],
         sample_weight=dataset.weight_of(validation),
         report=report,
         stopped=stopped,
     )
-    method = CATALOG[stack.method]
     estimator = method.estimator(stack.params, random_state=stack.seed)
     estimator.set_callbacks(monitor)
     if method.needs_names:
@@ -99,7 +110,7 @@ def train_stack(
     began = time.monotonic()
     models = estimator.fit_many(
         stack.points,
-        encoded.rows(train),
+        rows_of(train),
         dataset.y[train],
         sensitive_features=groups[train],
         sample_weight=dataset.weight_of(train),
@@ -107,35 +118,23 @@ def train_stack(
     if monitor.was_stopped:
         return None
     seconds = (time.monotonic() - began) / len(models)
-    predicted_with = groups if method.needs_groups else None
-    scores = score_rows(models, encoded, predicted_with)
+    scores = np.empty((len(models), dataset.n_rows), dtype=np.float32)
+    for part in encoded.parts():
+        X = rows_of(part)
+        routed = {"sensitive_features": groups[part]} if method.needs_groups else {}
+        scores[:, part] = [m.predict_proba(X, **routed)[:, 1] for m in models]
     return [
         TrialResult(
             trial=trial,
             scores=_finite(trial, scores[i]),
             history=model.history_.merge(monitor.table(i), on="epoch", how="left"),
-            network=model.network_.arrays(),
+            network=stored(model.network_).arrays(),
             ratio=model.ratio_,
             ratio_history=model.ratio_history_,
             seconds=seconds,
         )
         for i, (trial, model) in enumerate(zip(stack.trials, models, strict=True))
     ]
-
-
-def score_rows(
-    models: Sequence[Any],
-    encoded: datasets.Encoded,
-    groups: NDArray[np.object_] | None = None,
-) -> NDArray[np.float32]:
-    """Return the probability of the positive outcome of all rows, part after part."""
-    scores = np.empty((len(models), len(encoded.frame)), dtype=np.float32)
-    for part in encoded.parts():
-        X = encoded.rows(part)
-        routed = {} if groups is None else {"sensitive_features": groups[part]}
-        for row, model in zip(scores, models, strict=True):
-            row[part] = model.predict_proba(X, **routed)[:, 1]
-    return scores
 
 
 def _finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -65,9 +65,7 @@ def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
 
 
 def _chosen_rows(
-    table: pd.DataFrame,
-    ids: Sequence[str],
-    columns: dict[str, Any] | None = None,
+    table: pd.DataFrame, ids: Sequence[str], columns: dict[str, Any] | None = None
 ) -> list[int]:
     """Rows are chosen by place, so that the table of other rows is another one."""
     event = st.dataframe(

@@ -56,9 +56,7 @@ def test_without_a_model_every_page_opens_on_the_one_of_the_sweep(visit, run_id)
 
 CHOICES = {
     "Local fairness": [("selectbox", "Measure", "accuracy")],
-    "Sweep": [
-        ("slider", "Limit on the gap", 0.4),
-    ],
+    "Sweep": [("slider", "Limit on the gap", 0.4)],
     "Train": [
         ("number_input", "Seeds", 5),
         ("slider", "Fairness weight (λ)", 2.5),

@@ -23,19 +23,23 @@ def test_first_visit_without_a_table_offers_one(visit):
     assert not page.exception
     assert "No table to train on yet" in words(page)
     button(page, "Open the sample").click().run()
+    assert not page.exception
     assert "No model yet" in words(page)
 
 
 def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id):
     page = visit("Train", data=dataset_id)
     assert "No model yet" in words(page)
-    kinds = ["slider", "number_input", "selectbox", "text_input", "text_area"]
-    kinds += ["button_group"]
+    kinds = ["slider", "number_input", "selectbox", "text_input", "button_group"]
     for method, entry in CATALOG.items():
         page.selectbox(key="selection form method").set_value(method).run()
         assert not page.exception, method
         shown = {one.label for kind in kinds for one in page.get(kind)}
         assert {param.title for param in entry.params} <= shown
+    page.selectbox(key="selection form method").set_value("reductions").run()
+    assert "Ridge penalty (α)" in [one.label for one in page.slider]
+    widget(page, "selectbox", "Base model").set_value("gradient_boosting").run()
+    assert "Ridge penalty (α)" not in [one.label for one in page.slider]
 
 
 def test_methods_of_every_family_train_from_the_page_and_are_shown(visit, dataset_id):
@@ -190,6 +194,8 @@ def test_a_base_model_of_which_scores_alone_are_kept_opens_on_every_page(
     (trial,) = [t for t in ui.store().snapshot(run).trials if t.method == "hardt"]
     assert trial.params["estimator"] == "gradient_boosting"
     assert ui.store().artifact(trial.key).network() == {}
+    models = {model.label for model in ui.known_models(dataset_id, run)}
+    assert models == {"Unconstrained", "Hardt (Gradient boosting)"}
     for name in page_names:
         page = visit(name, run=run)
         assert not page.exception, name

@@ -63,8 +63,7 @@ def test_a_planted_region_comes_first_with_rates_that_are_recomputed():
 
 
 @pytest.mark.parametrize(
-    "measure",
-    ["true_positive_rate", "false_positive_rate", "precision", "mean_error"],
+    "measure", ["true_positive_rate", "false_positive_rate", "precision", "mean_error"]
 )
 def test_every_rate_is_about_its_own_rows(measure):
     decided, sex, frame = people(1, planted=0.4)

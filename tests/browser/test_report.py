@@ -31,8 +31,7 @@ def path(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "which, width, scheme",
-    [("hostile", 1440, "dark"), ("example", 390, "light")],
+    "which, width, scheme", [("hostile", 1440, "dark"), ("example", 390, "light")]
 )
 def test_it_draws_itself_and_asks_for_nothing(browser, request, which, width, scheme):
     example = which == "example"

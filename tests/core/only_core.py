@@ -12,7 +12,7 @@ ALLOWED = {"numpy", "scipy", "pandas", "sklearn", "fairdash"} | {
         "six",
         "tzdata",
         "pytz",
-    ),
+    )
 }
 
 

@@ -40,7 +40,7 @@ def test_columns_are_named_once_each():
         ({"groups": {"x": ("1",)}}, "needs at least two groups"),
         ({"groups": {"x": (), "y": ()}}, "only one may"),
         ({"groups": {"x": ("1",), "y": (1,)}}, r"has \['1'\] in more than one group"),
-        ({"missing": "drop"}, "'impute' or 'exclude'"),
+        ({"missing": "drop"}, "'keep' or 'impute' or 'exclude'"),
         ({"weights": "w"}, "Extra inputs are not permitted"),
     ],
 )

@@ -51,8 +51,7 @@ def mmd(values, groups):
 
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_the_gap_is_the_biased_estimate_and_its_slope_a_finite_difference(
-    n_groups,
-    double_precision,
+    n_groups, double_precision
 ):
     rng = np.random.default_rng(n_groups)
     values, codes = rng.gamma(1.0, 3.0, (2, 30)), rng.integers(n_groups, size=30)

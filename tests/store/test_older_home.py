@@ -41,7 +41,7 @@ def test_its_models_and_their_curves_are_read(store):
 
 def test_its_data_set_and_its_draft_are_read(store):
     (record,) = store.datasets()
-    assert record.roles == ROLES
+    assert record.roles == ROLES.model_copy(update={"missing": "impute"})
     expected = (people(120)["hired"] == "yes").astype(int).tolist()
     assert store.dataset(record.id).y.tolist() == expected
     assert store.draft(record.id).subgroups.columns == ("branch",)

@@ -136,10 +136,7 @@ def test_stacks_fill_the_cache_and_the_longest_come_first():
             "effort": "paper",
             "params": {"fairness_weight": list(range(10))},
         },
-        {
-            "method": "road",
-            "params": {"batch_size": 64, "tau": list(range(1, 71))},
-        },
+        {"method": "road", "params": {"batch_size": 64, "tau": list(range(1, 71))}},
     ]
     spec = specification("people.csv", methods=grids)
     stacks = planning.plan(expand(spec, "data"))

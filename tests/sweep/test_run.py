@@ -3,10 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from toys import ROLES, people, people_csv, specification
 
 from fairdash.datasets import Subgroups, encode, split, training_rows
-from fairdash.methods import CATALOG, Network
+from fairdash.methods import CATALOG, Network, scorer_of
 from fairdash.metrics import evaluate
 from fairdash.sweep import SweepSpec, expand, planning, run_sweep, score, train_stack
 from fairdash.sweep._train import load_dataset
@@ -93,6 +94,36 @@ def test_training_rows_count_by_their_sampling_weights(tmp_path):
             sample_weight=dataset.frame["weight"][rows],
         )
         np.testing.assert_allclose(result.scores, model.predict_proba(X)[:, 1], 1e-5)
+
+
+def test_missing_numbers_stay_missing_for_the_models_that_take_them(tmp_path):
+    path, frame, results = tmp_path / "people.csv", people(), {}
+    frame["skill"] = frame["skill"].mask(frame["skill"] > 0.5)
+    frame.to_csv(path, index=False)
+    boosted = {"method": "reweighing", "params": {"estimator": "gradient_boosting"}}
+    spec = specification(
+        path, methods=[{"method": "logistic"}, {"method": "gradient_boosting"}, boosted]
+    )
+    for missing in ("keep", "impute"):
+        roles = ROLES.model_copy(update={"missing": missing})
+        data = spec.data.model_copy(update={"roles": roles})
+        dataset, trained = train(spec.model_copy(update={"data": data}))
+        results[missing] = {result.trial.method: result for result in trained}
+    train_rows = split(dataset, 0).train
+    encoded = encode(dataset, train_rows)
+    for method, kept in results["keep"].items():
+        filled = results["impute"][method]
+        assert kept.trial.key != filled.trial.key
+        assert np.array_equal(kept.scores, filled.scores) is (method == "logistic")
+        again = scorer_of(kept.network).positive(encoded.X, dataset.group)
+        np.testing.assert_allclose(again, kept.scores, atol=1e-6)
+    X = encoded.X.copy()
+    X[frame["skill"].isna(), encoded.feature_names.index("skill")] = np.nan
+    model = HistGradientBoostingClassifier(random_state=0)
+    model.fit(X[train_rows], dataset.y[train_rows])
+    by_hand = model.predict_proba(X)[:, 1]
+    kept = results["keep"]["gradient_boosting"]
+    np.testing.assert_allclose(kept.scores, by_hand, atol=1e-6)
 
 
 def test_however_a_sweep_is_cut_in_stacks_the_models_have_the_same_bits(path):

@@ -208,6 +208,14 @@ def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):
     assert set(dataset.frame["branch"]) == {"office", "plant"}
 
 
+def test_a_label_names_the_base_model_and_what_counts_with_it():
+    usual = {"estimator": "logistic", "alpha": 0.005, "tolerance": 0.01}
+    assert sweep.model_label("reductions", usual) == "Reductions α 0.005 ε 0.01"
+    for name, words in (("lightgbm", "LightGBM"), ("gone", "gone")):
+        label = sweep.model_label("reductions", {**usual, "estimator": name})
+        assert label == f"Reductions ({words}) ε 0.01"
+
+
 def test_as_many_rows_as_there_are_is_the_same_question(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(people_csv())

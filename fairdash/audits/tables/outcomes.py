@@ -23,20 +23,11 @@ OutcomeKind = Literal["classes", "numbers", "ranking"]
 OUTCOME_KINDS: tuple[OutcomeKind, ...] = ("classes", "numbers", "ranking")
 MOST_CLASSES = 20
 _NAMES = {
-    "outcome": "Outcome",
-    "measure": "Measure",
-    "subgroup": "Subgroup",
-    "group": "Group",
-    "reference": "Compared with",
-    "value": "Value",
-    "difference": "Difference",
-    "gap": "Gap",
-    "ci_low": "Low",
-    "ci_high": "High",
-    "chance": "By chance",
-    "n": "Rows",
-    "reason": "Not estimable",
-}
+    "outcome": "Outcome", "measure": "Measure", "subgroup": "Subgroup",
+    "group": "Group", "reference": "Compared with", "value": "Value",
+    "difference": "Difference", "gap": "Gap", "ci_low": "Low", "ci_high": "High",
+    "chance": "By chance", "n": "Rows", "reason": "Not estimable",
+}  # fmt: skip
 _OF_CLASS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 
 

@@ -284,11 +284,7 @@ def outcome_evidence(
 ) -> Iterator[dict[str, float]]:
     """Yield what there is of each of `OUTCOME_WEIGHTS` in the columns of a table."""
     file = re.sub(r"[^a-z]", "", Path(file_name).stem.lower())
-    names = [
-        words.strength(column.name, words.OUTCOME_WORDS)
-        * (not words.is_code(column.name))
-        for column in columns
-    ]
+    names = [words.strength(column.name, words.OUTCOME_WORDS) for column in columns]
     described = [words.says(column.name, words.DESCRIPTION_WORDS) for column in columns]
     silent = not any(names) and not any(described)
     for column, named, describes in zip(columns, names, described, strict=True):
@@ -321,8 +317,7 @@ def _share_in(file: str, name: str) -> float:
 def may_be_outcome(column: Column) -> bool:
     """Tell whether it can be an outcome: no score, dummy, identifier or long text."""
     numbers = column.number and column.n_values > MOST_GROUPS
-    code = "id" in words.name_words(column.name) or words.is_code(column.name)
-    if column.output or (numbers and code):
+    if column.output or (numbers and "id" in words.name_words(column.name)):
         return False
     stem = column.name.rpartition("_")[0] if column.dummy else column.name
     named = words.strength(stem or column.name, words.OUTCOME_WORDS)

@@ -107,12 +107,6 @@ def strength(name: str, table: dict[float, str]) -> float:
     return 0.0
 
 
-def is_code(name: str) -> bool:
-    """Tell whether a name ends in "code" or "number": that of an outcome is none."""
-    spoken = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
-    return bool(spoken) and spoken[-1].lower() in listed("code")
-
-
 def says(name: str, stems: str) -> bool:
     """Tell whether a word of a name is among those listed."""
     return strength(name, {1.0: stems}) > 0

@@ -175,8 +175,7 @@ class AdversarialDebiasing(StackedClassifier):
 
     constraints: str = CONSTRAINT
     fairness_weight: float = vary(
-        FAIRNESS_WEIGHT,
-        doc="The :math:`\\lambda` above; 0 leaves the predictor alone.",
+        FAIRNESS_WEIGHT, doc="The :math:`\\lambda` above; 0 leaves the predictor alone."
     )
     adversary_layers: str | Sequence[int] = layers("complex", "Adversary network")
     n_adversary_steps: int = steps("Adversary steps", "Steps of g per step of f.")

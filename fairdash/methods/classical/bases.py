@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fairdash._validation import brief
 from fairdash.methods.base import Float
-from fairdash.methods.declare import param
+from fairdash.methods.declare import NOT_INSTALLED, param
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.scorers import Boosted, Forest, Linear, Scorer, Unkept
 
@@ -46,7 +46,7 @@ def _optional(module: str, name: str, label: str, **settings: Any) -> Base:
         # a worker has one core, and threads that share it wait for each other
         return getattr(library, name)(n_jobs=1, **settings)
 
-    suffix = "" if find_spec(module) else " (not installed)"
+    suffix = "" if find_spec(module) else NOT_INSTALLED
     return Base(f"{label}{suffix}", make)
 
 
@@ -95,6 +95,7 @@ ESTIMATOR: Any = param(
     "Base model",
     options={name: base.label for name, base in bases().items()},
     added=True,
+    named=True,
     check=check_base,
     help="Gradient boosting is the strongest on most tables. Logistic regression can "
     "be read.",

@@ -79,7 +79,7 @@ class CarriesBase(OneByOne):
     """Classifier that trains base models: see `fairdash.methods.classical.bases`."""
 
     estimator: Any = bases.ESTIMATOR
-    alpha: float = vary(RIDGE, help="Of logistic regression. Larger: smaller numbers.")
+    alpha: float = vary(RIDGE, only_with={"estimator": "logistic"})
     random_state: Any = vary(RANDOM_STATE, doc="Of the base model, if it draws.")
 
     def _base(self, rows: TrainingRows) -> Any:
@@ -163,10 +163,7 @@ class RandomForest(PlainClassifier):
     """Random forest of shallow trees, by scikit-learn."""
 
     max_depth: int = param(
-        10,
-        "Depth",
-        high=30,
-        help="Deeper trees follow finer patterns.",
+        10, "Depth", high=30, help="Deeper trees follow finer patterns."
     )
     n_estimators: int = param(
         100,

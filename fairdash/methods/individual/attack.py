@@ -101,11 +101,7 @@ class Attack:
         return matrix.expand(self.network.n_models, *matrix.shape)
 
     def _along_free(
-        self,
-        at_rows: Tensor,
-        above: _Above,
-        objective: Objective,
-        value: Tensor,
+        self, at_rows: Tensor, above: _Above, objective: Objective, value: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         projected = product(self._across, self.network.weights[0])  # A'W_1
         across = projected.mT.contiguous()

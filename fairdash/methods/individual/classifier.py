@@ -180,9 +180,7 @@ class FairMetricClassifier(StackedClassifier):
         named = self.feature_names
         if named is None:
             named = getattr(
-                self,
-                "feature_names_in_",
-                [f"x{i}" for i in range(self.n_features_in_)],
+                self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]
             )
         if len(named) != self.n_features_in_:
             message = f"`feature_names` has {len(named)} names for"

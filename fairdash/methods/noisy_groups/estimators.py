@@ -96,10 +96,7 @@ class NoisyGroupsClassifier(Weighted, ManyClassifier, NetworkClassifier):
 
     @abstractmethod
     def _fit_stack(
-        self,
-        stack: Sequence[Self],
-        training: TrainingRows,
-        root: CallbackContext,
+        self, stack: Sequence[Self], training: TrainingRows, root: CallbackContext
     ) -> None:
         """Fit models that differ in stackable parameters only."""
 
@@ -148,10 +145,7 @@ class GameClassifier(NoisyGroupsClassifier):
         return game.violation_function(rows, column(models, "slack"))
 
     def _fit_stack(
-        self,
-        stack: Sequence[Self],
-        training: TrainingRows,
-        root: CallbackContext,
+        self, stack: Sequence[Self], training: TrainingRows, root: CallbackContext
     ) -> None:
         first = stack[0]
         X, target, codes, weight = training

@@ -93,10 +93,7 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
     )
 
     def _fit_stack(
-        self,
-        stack: Sequence[Self],
-        training: TrainingRows,
-        root: CallbackContext,
+        self, stack: Sequence[Self], training: TrainingRows, root: CallbackContext
     ) -> None:
         X, target, codes, weight = training
         for model in stack:

@@ -24,10 +24,7 @@ class Area(NamedTuple):
 
 
 def area_under_curve(
-    y: Array,
-    scores: Array,
-    weight: Array | None = None,
-    unit: Codes | None = None,
+    y: Array, scores: Array, weight: Array | None = None, unit: Codes | None = None
 ) -> Area:
     """Return the area under the ROC curve with DeLong's standard error.
 

@@ -209,10 +209,7 @@ class CellValues:
         if self.signed:
             return Interval(*np.full((3, *self.value.shape[:-1]), np.nan))
         return smallest_ratio(
-            self.value,
-            self.ends,
-            confidence=confidence,
-            correlation=self.correlation,
+            self.value, self.ends, confidence=confidence, correlation=self.correlation
         )
 
     def too_few(self, first: Any, second: Any) -> NDArray[np.bool_]:

@@ -198,11 +198,7 @@ def ratio_of(
 
 
 def smallest_ratio(
-    value: Array,
-    ends: Ends,
-    *,
-    confidence: float,
-    correlation: Array | None = None,
+    value: Array, ends: Ends, *, confidence: float, correlation: Array | None = None
 ) -> Interval:
     """Return the smallest over the largest value of the last axis, with its interval.
 

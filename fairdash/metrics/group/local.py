@@ -104,10 +104,7 @@ def noise_floor(
         sample_weight=sample_weight,
         cluster=cluster,
     ).noise_floor(
-        k=k,
-        n_permutations=n_permutations,
-        quantile=quantile,
-        random_state=random_state,
+        k=k, n_permutations=n_permutations, quantile=quantile, random_state=random_state
     )
 
 

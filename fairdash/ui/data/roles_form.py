@@ -30,6 +30,11 @@ _SIGNS: dict[Literal[">", ">=", "<", "<="], str] = {
     "<": "<",
     "<=": "≤",
 }
+_MISSING = {
+    "keep": "Kept for models that take them",
+    "impute": "Replaced for every model",
+    "exclude": "Exclude rows that lack a feature",
+}
 _MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
     "Favourable": "favourable",
     "Unfavourable": "unfavourable",
@@ -229,6 +234,15 @@ def roles_form(
         scored = tuple(score.column for score in scores)
         with st.popover("Rows", width="stretch"):
             weight, unit, keep = _pick_rows(free, numbers, roles, key)
+            missing = st.selectbox(
+                "Missing numbers",
+                list(_MISSING),
+                index=list(_MISSING).index(roles.missing),
+                format_func=_MISSING.__getitem__,
+                help="Gradient boosting, LightGBM and XGBoost take missing numbers. "
+                "Replaced: by the training median, and a column marks them.",
+                key=f"{key} missing",
+            )
         free = [c for c in free if c not in (*scored, weight, unit)]
         with st.popover("Features", width="stretch"):
             proposed, reasons = guessed_features(
@@ -262,6 +276,7 @@ def roles_form(
             "sample_weight": weight,
             "unit": unit,
             "keep": keep,
+            "missing": missing,
             "types": types,
             "guessed": False,
         }

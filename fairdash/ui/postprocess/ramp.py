@@ -95,10 +95,7 @@ def fit_ramp(data: Scored, choice: Choice) -> Ramp:
     elif target == BEFORE:
         target = learned.rate_before
     fitted = postprocessing.RampThreshold(
-        gamma,
-        target,
-        tolerance,
-        score_type=learned.score_type,
+        gamma, target, tolerance, score_type=learned.score_type
     ).fit_rows(learned)
     return Ramp(data, fitted, fitted.report(data.split.test))
 
@@ -147,11 +144,7 @@ def pick_post(sources: Sequence[Source]) -> Choice:
     return Choice(by_id[chosen]._replace(rule=chosen_rule().text), target)
 
 
-def live_ramp(
-    ramp: Ramp,
-    choice: Choice,
-    dataset_id: str,
-) -> None:
+def live_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
     """Draw sliders and ramps that follow the hand; on release the selection changes.
 
     While a slider moves, ramps are interpolated from tables; at rest the browser draws

@@ -81,7 +81,7 @@ def method_form(start: MethodGrid) -> MethodGrid:
 
     with simple:
         for param in method.params:
-            if not param.advanced:
+            if not param.advanced and param.counts(chosen):
                 draw(param)
     advanced = [param for param in method.params if param.advanced]
     if advanced:
@@ -93,7 +93,9 @@ def method_form(start: MethodGrid) -> MethodGrid:
             for param in advanced:
                 draw(param)
     params: dict[str, Any] = {
-        name: value for name, value in chosen.items() if value != usual[name]
+        param.name: chosen[param.name]
+        for param in method.params
+        if param.counts(chosen) and chosen[param.name] != usual[param.name]
     }
     return MethodGrid(method=method.key, params=params, effort=effort)
 
@@ -131,7 +133,7 @@ def _widget(param: Param, value: Any, tied: _Tied) -> None:
         words = param.options.__getitem__
         st.selectbox(param.title, list(param.options), format_func=words, **common)
     elif param.kind == "text":
-        (st.text_area if param.letter else st.text_input)(param.title, **common)
+        st.text_input(param.title, **common)
     else:
         ends = min(param.low, value), max(param.high, value)
         low, high, step = map(_NUMBERS[param.kind], (*ends, param.step))

@@ -48,10 +48,12 @@ def tray_with(run_id: str, before: str | None) -> dict[str, Any]:
 def estimate(
     dataset_id: str, grid: MethodGrid, seeds: int, train_rows: int | None
 ) -> str:
-    """Return how many models are trained, the plain ones too, and about how long."""
+    """Say how many models are trained, about how long, and what of missing numbers."""
     try:
         spec = runs.training_spec(dataset_id, grid, seeds, train_rows=train_rows)
-        return training.expected_cost(store(), dataset_id, spec).words()
+        cost = training.expected_cost(store(), dataset_id, spec).words()
+        missing = training.missing_words(store().dataset(dataset_id), grid)
+        return f"{cost} {missing}"
     except ValueError:  # told when it is asked for
         return ""
 
@@ -86,9 +88,7 @@ def _show_result(snapshot: Snapshot) -> None:
     with page.controls:
         pick_rule()
     page.show(answer, shown=drawn.answer())
-    page.evidence(
-        Evidence("training", "Training", lambda: runs.show_curves(snapshot)),
-    )
+    page.evidence(Evidence("training", "Training", lambda: runs.show_curves(snapshot)))
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:

@@ -63,13 +63,7 @@ def form_beside(
     return left, right
 
 
-def figure(
-    picture: Picture,
-    *,
-    key: str,
-    caption: str = "",
-    how: str = "",
-) -> None:
+def figure(picture: Picture, *, key: str, caption: str = "", how: str = "") -> None:
     """Draw a picture under its headline, with its caption and table one click away.
 
     ``caption`` follows the picture's own, ``how`` says how to read it (Markdown).
@@ -232,10 +226,7 @@ def table_download(
 
 
 def download(
-    label: str,
-    content: Callable[[], str | bytes] | str,
-    file_name: str,
-    **options: Any,
+    label: str, content: Callable[[], str | bytes] | str, file_name: str, **options: Any
 ) -> None:
     """Offer a file, made on the click if it is a callable, as an entry of a popover."""
     usual = {"type": "tertiary", "width": "stretch", "on_click": "ignore"}

@@ -129,10 +129,9 @@ def rows_to_train(dataset_id: str) -> int | None:
 def progress_facts(snapshot: Snapshot) -> list[str]:
     """Return what an open run does, how many models have finished, the time left."""
     total, done = len(snapshot.trials), snapshot.count("finished")
-    waits, ready = engine.why_waits(store(), snapshot), engine.ready_since(store().home)
-    left = None if waits else training.seconds_left(store(), snapshot, ready)
+    left = training.seconds_left(store(), snapshot)
     facts = [
-        waits or training.activity(snapshot),
+        engine.why_waits(store(), snapshot) or training.activity(snapshot),
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
         "" if left is None else time_left(left),
     ]

@@ -48,10 +48,7 @@ def test_what_is_no_rule_is_refused_with_what_would_be(text):
         DecisionRule.of(text)
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["ab12", 'column {"column": "x decided by 0 top 20"}'],
-)
+@pytest.mark.parametrize("key", ["ab12", 'column {"column": "x decided by 0 top 20"}'])
 def test_a_key_keeps_its_rule_and_gives_it_back(key):
     rule = DecisionRule("top", 12.5)
     assert rule_of_key(key) == (key, None)
