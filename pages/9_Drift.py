@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from fairdash import ui
+from fairdash import audits, ui
 from fairdash.ui import data, drift, train
 
 PAGE = "pages/9_Drift.py"
 
 view = ui.page("Drift", "Does it hold elsewhere?", pick="run")
-models = ui.known_models(view.data, view.run)
+trained = ui.known_models(view.data, view.run)
+numbers = audits.drifts.number_models(ui.store(), view.data) if view.data else []
+models = [*trained, *numbers]
 own = ui.scores.cannot_be_asked(view.data, "about other tables")
 if view.data is None:
     ui.stop_empty(
@@ -40,7 +42,11 @@ def show_drift():
         if question.table is None:
             drift.ask_for_table(view.data)
             return
-        result = drift.compare(question, models, view.data, view.run)
+        if model in numbers:
+            page.show(drift.compare_numbers(question, view.data))
+            page.evidence()
+            return
+        result = drift.compare(question, trained, view.data, view.run)
     except ValueError as error:
         ui.problem("The tables were not compared", error)
         return

@@ -5,6 +5,12 @@ of 2016 are restricted to them. Models train on 60% of the rows of 1994; the enc
 theirs. `FAIRDASH_DATA` names the folder with ``adult_acs_drift.parquet``.
 
     python benchmarks/drift/table.py [--rows 6000] [--measure true_positive_rate]
+
+Predicted numbers on pairs of tables without drift, or with one in a group: how often a
+change by group is claimed. Skewed errors, three groups of which one is a tenth; or
+weights and units of three rows, groups of unlike spread, and other shares of groups.
+
+    python benchmarks/drift/table.py --numbers 200 [--seed 0]
 """
 
 import argparse
@@ -13,9 +19,12 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pandas as pd
 
 from fairdash.audits import drift, trials
+from fairdash.audits.drifts.numbers import changes_by_group
+from fairdash.audits.drifts.tables import DriftTable
 from fairdash.datasets import Roles, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURES
@@ -44,6 +53,7 @@ METHODS = (
 
 
 LATER = (2011, 2016, 2018)
+FRAME = pd.DataFrame()  # of tables whose rows are groups and numbers alone
 
 
 def rows_of(year):
@@ -61,12 +71,64 @@ def table():
     return content.getvalue()
 
 
+def skewed(rng, n, moved, *, new):
+    """Draw a table whose errors are exponential; ``moved`` adds to those of c."""
+    group = rng.choice(3, n, p=[0.6, 0.3, 0.1])
+    y = rng.lognormal(3, 0.7, n)
+    error = 5 * (rng.exponential(size=n) - 1) + new * moved * (group == 2)
+    return DriftTable("t", FRAME, y, names(group), names(rng.choice(3, n))), y + error
+
+
+def clustered(rng, n, moved, *, new):
+    """Draw weighted rows in units of three that share a part of their error."""
+    person = np.repeat(np.arange(n // 3), 3)
+    shares = [0.3, 0.3, 0.4] if new else [0.6, 0.3, 0.1]
+    group = rng.choice(3, n // 3, p=shares)[person]
+    spread = np.array([2.0, 4.0, 8.0])[group]
+    shared = rng.normal(size=n // 3)[person]
+    error = spread * (shared + rng.normal(size=n)) + new * moved * (group == 2)
+    y = 50 + 10 * rng.normal(size=n) + 5 * group
+    about = {"weight": rng.lognormal(0, 0.5, n), "unit": person}
+    labels = names(group), names(rng.choice(3, n))
+    return DriftTable("t", FRAME, y, *labels, **about), y + error
+
+
+def names(codes):
+    return pd.Categorical.from_codes(codes, ["a", "b", "c"])
+
+
+def simulated(draw, repetitions, seed, moved, sizes):
+    """Return the share of pairs of tables with a claim: any, of c, of a or b."""
+    claims = []
+    for repetition in range(repetitions):
+        rng = np.random.default_rng([seed, repetition])
+        sides = [draw(rng, n, moved, new=k) for k, n in enumerate(sizes)]
+        tables, predicted = zip(*sides, strict=True)
+        rows = changes_by_group(tables, predicted)
+        clear = rows[rows["clear"]]["group"]
+        claims.append([len(clear) > 0, (clear == "c").any(), (clear != "c").any()])
+    return np.mean(claims, axis=0)
+
+
+def simulate(repetitions, seed):
+    for draw, sizes in ((skewed, (1500, 600)), (clustered, (3000, 900))):
+        for moved in (0.0, 4.0):
+            shares = simulated(draw, repetitions, seed, moved, sizes)
+            words = "any claim {:.3f}, of c {:.3f}, of a or b {:.3f}"
+            said = words.format(*shares)
+            print(f"{draw.__name__}, c moved by {moved:g}: {said}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=6_000)
     parser.add_argument("--measure", default="true_positive_rate", choices=MEASURES)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--numbers", type=int, help="pairs of tables to simulate")
     given = parser.parse_args()
+    if given.numbers:
+        simulate(given.numbers, given.seed)
+        return
     os.environ["FAIRDASH_INLINE"] = "1"
     with TemporaryDirectory() as home:
         store = open_store(home)

@@ -11,6 +11,7 @@ from fairdash._lazy import lazy
 if TYPE_CHECKING:
     from fairdash.audits import (
         choices,
+        drifts,
         gaps,
         look_alikes,
         portable,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from fairdash.audits.audited_model import AuditedModel, AuditRows, Scaling, audited
     from fairdash.audits.counterparts import worst_counterparts
     from fairdash.audits.decisions import Audit, audit
-    from fairdash.audits.drifts import DriftResult, drift
+    from fairdash.audits.drifts import drift
     from fairdash.audits.noisy_groups import certificates
     from fairdash.audits.noisy_groups.noise import Noise, most_assumed
     from fairdash.audits.portable import load

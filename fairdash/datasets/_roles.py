@@ -18,13 +18,9 @@ RemedyKind = Literal[
 ]
 # what a kind needs beside the column
 _NEEDS: dict[str, tuple[str, ...]] = {
-    "leave_out": (),
-    "drop_duplicates": (),
-    "missing": ("values",),
-    "recode": ("changes",),
-    "convert": ("to",),
-    "date_parts": (),
-}
+    "leave_out": (), "drop_duplicates": (), "missing": ("values",),
+    "recode": ("changes",), "convert": ("to",), "date_parts": (),
+}  # fmt: skip
 _SHOWN = 3
 # no part of a data set's identity: they change no row and no model
 _APART = {

@@ -19,15 +19,14 @@ def plot_gap_changes(
     table: pd.DataFrame,
     *,
     headline: str,
-    caption: str,
-    low: str,
-    high: str,
+    title: str,
+    caption: str = "",
     in_points: bool = True,
 ) -> Picture:
     """One row per subgroup: the gap before and after, and its change beside.
 
-    Of ``fairdash.audits.gap_changes``; a gap is the rate of the group ``high`` less
-    that of ``low``, drawn in percentage points if it is ``in_points``.
+    Of ``fairdash.audits.gap_changes``, drawn in percentage points if a gap is
+    ``in_points``; or of ``changes_by_group``. ``title`` says what is compared.
     """
     shown = table.assign(**100 * table[_GAPS]) if in_points else table
     unit = ", points" if in_points else ""
@@ -47,10 +46,8 @@ def plot_gap_changes(
     for i, only in ((2, clear), (3, ~clear)):
         ends = "ci_low", "ci_high"
         marks.append(marks_of(shown, "change", ends, changed, series=i, only=only))
-    title = f"gap, {high} − {low}{unit}"
-    gaps = value_axis(title, nticks=6, domain=[0, 0.54], zeroline=True)
-    title = f"change{unit}"
-    changes = value_axis(title, nticks=4, domain=[0.62, 1], zeroline=True)
+    gaps = value_axis(f"{title}{unit}", nticks=6, domain=[0, 0.54], zeroline=True)
+    changes = value_axis(f"change{unit}", nticks=4, domain=[0.62, 1], zeroline=True)
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
         table["subgroup"].astype(str).tolist(),

@@ -54,13 +54,9 @@ CONFIG: Spec = {
 
 _TITLE = {"standoff": 6, "font": {"size": 13, "color": TEXT}}
 _AXIS: Spec = {
-    "fixedrange": True,
-    "zeroline": False,
-    "automargin": True,
-    "gridcolor": GRID,
-    "tickfont": {"size": 12, "color": TEXT},
-    "title": _TITLE,
-}
+    "fixedrange": True, "zeroline": False, "automargin": True, "gridcolor": GRID,
+    "tickfont": {"size": 12, "color": TEXT}, "title": _TITLE,
+}  # fmt: skip
 _LAYOUT: Spec = {
     "font": {"family": "Source Sans, sans-serif", "size": 13},
     "paper_bgcolor": PAPER,
@@ -77,16 +73,10 @@ _LAYOUT: Spec = {
     "showlegend": False,
 }
 _LEGEND: Spec = {
-    "orientation": "h",
-    "x": 0,
-    "xanchor": "left",
-    "y": 1,
-    "yanchor": "bottom",
-    "bgcolor": "rgba(0,0,0,0)",
-    "font": {"size": 13, "color": TEXT},
-    "itemsizing": "constant",
-    "title": {"text": ""},
-}
+    "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom",
+    "bgcolor": "rgba(0,0,0,0)", "font": {"size": 13, "color": TEXT},
+    "itemsizing": "constant", "title": {"text": ""},
+}  # fmt: skip
 
 
 def fade(token: str, opacity: float) -> str:

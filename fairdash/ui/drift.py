@@ -1,12 +1,13 @@
 """The Drift page: stored models on a table they were not trained on."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
-from fairdash.audits import DriftResult, Setting, drift
+from fairdash.audits import Answer, Setting, drift, drifts, trials
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
+from fairdash.metrics import catalog
 from fairdash.ui.selection import SharedFields, choose, with_entry
 from fairdash.ui.widgets.blocks import empty, heading, kept_upload, more, show_table
 from fairdash.ui.widgets.pick_measure import pick_measure
@@ -32,14 +33,17 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
     """Draw the controls and return what they ask."""
     start = store().dataset_record(dataset_id).subgroups
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        measure = pick_measure()
+        numbers = trials.is_own(model)
+        measure = pick_measure(only=catalog.NUMBER_MEASURES if numbers else ())
         with more("Other table", icon=":material/table_view:"):
             table = kept_upload("Rows of another time or place", _ROLE)
             words = "Each seed has models and test rows of its own."
             seed = pick_seed_of(model, help=words).seed
-        subgroups = subgroup_form(dataset, start)
-        pick_rule()
-    (model,) = decided([model])
+        subgroups = start
+        if not numbers:
+            subgroups = subgroup_form(dataset, start)
+            pick_rule()
+            (model,) = decided([model])
     return Question(model, measure, subgroups, seed, table)
 
 
@@ -69,25 +73,37 @@ def _open_sample(sample: Sample) -> None:
 
 def compare(
     question: Question, models: Sequence[Setting], data: str, run: str | None
-) -> DriftResult:
+) -> drifts.DriftResult:
     """Hold the models to the table asked for.
 
     Raises ValueErrors as `fairdash.audits.drift`.
     """
-    names = [table.name for table in store().tables() if table.sha256 == question.table]
-    name = names[0].split(".")[0].replace("_", " ")
-    spoken = store().dataset_record(data).name
+    spoken, name = store().dataset_record(data).name, _spoken(question)
     return _compared(question, decided(pinned(models, run)), data, name, spoken)
 
 
+def compare_numbers(question: Question, data: str) -> Answer:
+    """Hold predicted numbers to those of the table asked for.
+
+    Raises ValueErrors as `fairdash.drifts.drift_of_numbers`.
+    """
+    assert question.table is not None, "the page asks for a table first"
+    other, measure = store().table(question.table), question.measure
+    asked: Any = {"other": (_spoken(question), other), "measure": measure}
+    return drifts.drift_of_numbers(store(), question.model, data, **asked)
+
+
+def _spoken(question: Question) -> str:
+    names = [table.name for table in store().tables() if table.sha256 == question.table]
+    return names[0].split(".")[0].replace("_", " ")
+
+
 @st.cache_resource(
-    max_entries=8,
-    show_spinner="Scoring the other table…",
-    hash_funcs=BY_KEY,
+    max_entries=8, show_spinner="Scoring the other table…", hash_funcs=BY_KEY
 )
 def _compared(
     question: Question, models: Sequence[Setting], data: str, name: str, spoken: str
-) -> DriftResult:
+) -> drifts.DriftResult:
     assert question.table is not None, "the page asks for a table first"
     return drift(
         store(),
@@ -101,7 +117,7 @@ def _compared(
     )
 
 
-def show_shifts(result: DriftResult) -> None:
+def show_shifts(result: drifts.DriftResult) -> None:
     """Draw the shift of every column."""
     shifts = result.shift_answer().table
     assert shifts is not None, "every comparison has columns"

@@ -9,7 +9,7 @@ from toys import people
 from fairdash import ui
 from fairdash._escaping import plain
 from fairdash.audits import drift
-from fairdash.datasets import SAMPLES, Subgroups, read_table
+from fairdash.datasets import SAMPLES, Roles, Subgroups, read_table
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -53,6 +53,20 @@ def test_an_uploaded_table_is_compared_and_stays_over_a_reload(
     widget(again, "selectbox", "Measure").select("brier").run()
     assert not again.exception
     assert "Brier" in drawn(again)["layout"]["xaxis"]["title"]["text"] + words(again)
+
+
+def test_predicted_numbers_are_compared_without_a_trained_model(visit, inline):
+    frame = people(700).assign(predicted=lambda rows: rows["skill"] + 1)
+    digest = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
+    score = {"column": "predicted", "kind": "score", "threshold": 1}
+    about = {"target": "skill", "positive": {"sign": ">", "value": 0}, "features": ()}
+    roles = Roles(**about, sensitive_feature="origin", scores=(score,))
+    page = visit("Drift", data=ui.store().add_dataset(digest, roles, "People", BRANCH))
+    page = send(page, frame.assign(predicted=lambda rows: rows["predicted"] + 1))
+    assert "Mean prediction rises by 1.000" in words(page)
+    widget(page, "selectbox", "Measure").select("mean_absolute_error").run()
+    assert not page.exception
+    assert numbers(page)["origin: there"] == "2.000"
 
 
 def test_a_table_with_a_missing_column_is_refused_by_name(visit, run_id):

@@ -8,14 +8,15 @@ import pytest
 from by_hand import local_measure, newcombe_interval
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, t
 from toys import ROLES, people
 
 from fairdash.audits import DecisionRule, drift, portable, trials
+from fairdash.audits.drifts.numbers import drift_of_numbers, number_models
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
-from fairdash.datasets import Subgroups, split
+from fairdash.datasets import Roles, Subgroups, split
 from fairdash.jobs import submit
 from fairdash.metrics import catalog, measure_gaps
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -235,6 +236,39 @@ def test_another_table_has_the_weights_and_units_of_the_roles(store, dataset, tr
     assert inside["works"] == pytest.approx(np.ptp(works))
     with pytest.raises(ValueError, match="no column 'stands', which the models or"):
         drift(store, [model], data, other=("new", drifted()), **options)
+
+
+def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"sex": ["f", "m"] * 450, "y": rng.normal(9, 2, 900)})
+    frame["predicted"] = frame["y"] + rng.normal(size=900)
+    later = frame.assign(predicted=frame["predicted"] + 1.5 * (frame["sex"] == "f"))
+    later.loc[:9, "y"] = None
+    score = {"column": "predicted", "kind": "score", "threshold": 9}
+    about = {"target": "y", "positive": {"sign": ">=", "value": 9}, "features": ()}
+    roles = Roles(**about, sensitive_feature="sex", scores=(score,))
+    digest = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
+    data = store.add_dataset(digest, roles, "People")
+    (model,) = number_models(store, data)
+    asked = {"other": ("later", later), "measure": "mean_error"}
+    answer = drift_of_numbers(store, model, data, **asked)
+    assert answer.verdict.startswith("Mean error rises by 1.")
+    assert answer.verdict.endswith("for sex: f.")
+    assert answer.caption == "later: 10 rows without outcome"
+    changes = answer.data.set_index(["measure", "group"])
+    clear = [(measure, "f") for measure in catalog.NUMBER_MEASURES]
+    assert list(changes[changes["clear"]].index) == clear
+    women = [part[part["sex"] == "f"].dropna() for part in (frame, later)]
+    errors = [part["predicted"] - part["y"] for part in women]
+    row = changes.loc["mean_error", "f"]
+    assert row["change"] == pytest.approx(errors[1].mean() - errors[0].mean())
+    halves = [t.ppf(1 - 0.025 / 6, len(e) - 1) * e.sem() for e in errors]
+    assert row["ci_high"] - row["change"] == pytest.approx(np.hypot(*halves))
+    asked["other"] = "later", later.drop(columns="y")
+    with pytest.raises(ValueError, match="Mean error needs the outcome, column 'y'"):
+        drift_of_numbers(store, model, data, **asked)
+    rates = drift_of_numbers(store, model, data, other=asked["other"]).data
+    assert rates["measure"].unique().tolist() == ["mean_prediction"]
 
 
 def table(rng, n, groups=("a", "b")):

@@ -2,18 +2,10 @@
 
 import sys
 
-ALLOWED = {"numpy", "scipy", "pandas", "sklearn", "fairdash"} | {
-    *(
-        "joblib",
-        "cloudpickle",
-        "narwhals",
-        "threadpoolctl",
-        "dateutil",
-        "six",
-        "tzdata",
-        "pytz",
-    )
-}
+ALLOWED = {
+    "numpy", "scipy", "pandas", "sklearn", "fairdash", "joblib", "cloudpickle",
+    "narwhals", "threadpoolctl", "dateutil", "six", "tzdata", "pytz",
+}  # fmt: skip
 
 
 class Blocker:

@@ -33,13 +33,8 @@ def test_equals_a_scikit_learn_pipeline(people, roles, scaling):
     )
     reference.fit(people.iloc[train])
     np.testing.assert_allclose(result.X, reference.transform(people), atol=1e-5)
-    assert result.feature_names == (
-        "age",
-        "income",
-        "job=farm",
-        "job=office",
-        "job=shop",
-    )
+    names = "age", "income", "job=farm", "job=office", "job=shop"
+    assert result.feature_names == names
     assert result.X.dtype == np.float32
     assert result.X.flags.c_contiguous
 

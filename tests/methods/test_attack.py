@@ -12,12 +12,9 @@ from fairdash.metrics import FairMetric
 CPU = torch.device("cpu")
 SIZES = [(6, 1), (6, 8, 1), (6, 8, 5, 1)]
 SEARCH = {
-    "n_subspace_steps": 8,
-    "subspace_learning_rate": 0.5,
-    "n_full_steps": 8,
-    "full_learning_rate": 0.05,
-    "seed": 0,
-}
+    "n_subspace_steps": 8, "subspace_learning_rate": 0.5, "n_full_steps": 8,
+    "full_learning_rate": 0.05, "seed": 0,
+}  # fmt: skip
 
 
 def stack_of(sizes, n_models=2):

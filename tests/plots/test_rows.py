@@ -157,7 +157,7 @@ def test_models_stand_in_three_panels_with_their_values(names):
 
 def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
     picture = plots.plot_gap_changes(
-        CHANGES, headline="H", caption="C", low="women", high="men"
+        CHANGES, headline="H", caption="C", title="gap, men − women"
     )
     figure = picture.figure
     shown = 100 * CHANGES.select_dtypes("float")

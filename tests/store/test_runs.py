@@ -28,14 +28,8 @@ def write(artifact, **row):
 
 def event(key, epoch):
     curves = {"epoch": [1.0], "loss": [0.5]}
-    return {
-        "key": key,
-        "epoch": epoch,
-        "n_epochs": 10,
-        "seconds": 0.1,
-        "curves": curves,
-        "ratio": None,
-    }
+    known = {"n_epochs": 10, "seconds": 0.1, "curves": curves, "ratio": None}
+    return {"key": key, "epoch": epoch, **known}
 
 
 def test_a_run_begins_queued_with_all_its_trials(store, dataset_id):
@@ -62,16 +56,8 @@ def test_a_snapshot_shows_progress_results_and_failures(store, dataset_id):
     assert snapshot.trials[0].progress.curves == {"epoch": [1.0], "loss": [0.5]}
     assert snapshot.trials[2].reason == "ValueError: too few rows"
     assert snapshot.share == pytest.approx((0.3 + 1 + 1 + 0) / 4)
-    assert snapshot.table().to_dict("records") == [
-        {
-            "key": "b",
-            "method": "road",
-            "seed": 0,
-            "tau": 0.5,
-            "seconds": 2.0,
-            "test_accuracy": 0.75,
-        }
-    ]
+    row = {"key": "b", "method": "road", "seed": 0, "tau": 0.5, "seconds": 2.0}
+    assert snapshot.table().to_dict("records") == [{**row, "test_accuracy": 0.75}]
     assert store.snapshot(run_id, curves=False).trials[0].progress.curves == {}
 
 

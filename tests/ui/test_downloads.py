@@ -16,21 +16,13 @@ def written(table):
     return list(csv.reader(io.StringIO(as_csv(table))))
 
 
-@pytest.mark.parametrize(
-    "formula",
-    [
-        "=1+1",
-        "\ufeff=1",
-        " =1",
-        "＝1",
-        "+SUM(A1)",
-        "-cmd|' /C calc'!A0",
-        "@SUM(1)",
-        "\t=1",
-        "\n=1",
-        "=1,2",
-    ],
-)
+FORMULAS = (
+    "=1+1", "\ufeff=1", " =1", "＝1", "+SUM(A1)", "-cmd|' /C calc'!A0", "@SUM(1)",
+    "\t=1", "\n=1", "=1,2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
 def test_a_formula_becomes_text_in_cells_and_names(formula):
     table = pd.DataFrame({formula: [formula, "plain"], "n": [1, 2]})
     table["kind"] = pd.Categorical([formula, "plain"])

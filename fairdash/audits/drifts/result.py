@@ -44,24 +44,15 @@ the chi-square test, by Holm over the columns. **Unseen**: rows whose value no t
 row has; of a number, outside the range of training rows.
 """
 _MODELS = {
-    "label": "Model",
-    "table": "Table",
-    "n": "Rows",
-    "accuracy": "Accuracy",
-    "selection_rate": "Selection rate",
-    "gap": "Gap",
-    "gap_low": "Gap, low",
+    "label": "Model", "table": "Table", "n": "Rows", "accuracy": "Accuracy",
+    "selection_rate": "Selection rate", "gap": "Gap", "gap_low": "Gap, low",
     "gap_high": "Gap, high",
-}
+}  # fmt: skip
 _SHIFTS = {
-    "column": "Column",
-    "statistic": "Statistic",
-    "shift": "Shift",
-    "p_adjusted": "Adjusted p",
-    "unseen": "Unseen (%)",
-    "missing": "More missing (%)",
+    "column": "Column", "statistic": "Statistic", "shift": "Shift",
+    "p_adjusted": "Adjusted p", "unseen": "Unseen (%)", "missing": "More missing (%)",
     "change": "What changed most",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +127,7 @@ class DriftResult:
         low, high = (group_label(self.feature, name) for name in names)
         arguments = {
             "headline": headline,
-            "low": low,
-            "high": high,
+            "title": f"gap, {high} − {low}",
             "caption": self._caption(),
             "in_points": self._in_points,
         }

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fairdash import datasets
 from fairdash._wording import plural
 from fairdash.audits.portable import PortableModel
+from fairdash.audits.trials.rows import ALL_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class DriftTable:
     Attributes
     ----------
     y : ndarray of 0/1 or None
-        None where the table has no outcome.
+        None where the table has no outcome, which ``outcome`` is as it was read.
     groups : Categorical
         The training table's groups, in its order.
     subgroups : Categorical
@@ -33,12 +34,13 @@ class DriftTable:
 
     name: str
     frame: pd.DataFrame
-    y: NDArray[np.int8] | None
+    y: NDArray[Any] | None
     groups: "pd.Categorical[str]"
     subgroups: "pd.Categorical[str]"
     excluded: tuple[str, ...] = ()
     weight: NDArray[np.float64] | None = None
     unit: NDArray[np.int64] | None = None
+    outcome: "pd.Series[Any] | None" = None
 
     @property
     def n(self) -> int:
@@ -57,6 +59,8 @@ def drift_tables(
 
     Parameters
     ----------
+    seed : int
+        With `ALL_ROWS` all rows of the training table are compared.
     other : pair of str and DataFrame
         Name and rows of another table, columns as in its file.
 
@@ -66,9 +70,11 @@ def drift_tables(
         Names the columns that are missing, values that are new in the outcome, or the
         reason why no row is left; and what to change.
     """
-    test = datasets.split(dataset, seed).test
+    name, test = dataset.name, np.arange(dataset.n_rows)
+    if seed != ALL_ROWS:
+        name, test = f"{name}, test rows", datasets.split(dataset, seed).test
     reference = DriftTable(
-        f"{dataset.name}, test rows",
+        name,
         dataset.frame.iloc[test],
         dataset.y[test],
         dataset.groups[test],
@@ -110,7 +116,7 @@ def _read(
     if roles.missing == "exclude":
         lacking = frame[list(roles.features)].isna().any(axis=1)
         flags["with a missing feature"] = lacking.to_numpy(bool)
-    y = None
+    y = outcome = None
     if roles.target in raw and raw[roles.target].notna().any():
         outcome = datasets.remedies.prepare(raw[[roles.target]], _target_alone(roles))[
             roles.target
@@ -143,6 +149,7 @@ def _read(
         tuple(excluded),
         weight,
         _units(frame[roles.unit]) if roles.unit in frame else None,
+        None if outcome is None else outcome[used],
     )
 
 

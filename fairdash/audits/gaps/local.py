@@ -51,13 +51,9 @@ in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends
 the largest gap of a fair model stays in 95% of cases.
 """
 _CHANGES = {
-    "metric": "Measure",
-    "reference": "Before",
-    "value": "After",
-    "difference": "Change",
-    "low": "Low",
-    "high": "High",
-}
+    "metric": "Measure", "reference": "Before", "value": "After",
+    "difference": "Change", "low": "Low", "high": "High",
+}  # fmt: skip
 _CHANGED = {
     "accuracy": "Accuracy",
     "demographic_parity_difference": "Gap",

@@ -21,13 +21,9 @@ ARROW = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64()}
 BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a block at least, a column each
 CHARACTERS = 1 << 20
 PLAIN: dict[str, Any] = {
-    "delimiter": ",",
-    "quote": '"',
-    "encoding": "utf-8",
-    "spaces": False,
-    "comments": False,
-    "skipped": 0,
-}
+    "delimiter": ",", "quote": '"', "encoding": "utf-8", "spaces": False,
+    "comments": False, "skipped": 0,
+}  # fmt: skip
 
 
 def typed(cells: Any, form: TableFormat, name: str) -> Any:

@@ -10,12 +10,12 @@ from fairdash.ui.selection import bound
 _WIDTH = 200  # pixels
 
 
-def pick_measure(others: Sequence[str] = ()) -> str:
+def pick_measure(others: Sequence[str] = (), *, only: Sequence[str] = ()) -> str:
     """Draw the choice of what is compared between groups.
 
-    ``others`` are measures of other outcomes than two classes.
+    ``others`` are measures of other outcomes than two classes; or ``only`` these.
     """
-    offered = (*catalog.MEASURES, catalog.COST, *others)
+    offered = only or (*catalog.MEASURES, catalog.COST, *others)
     measure: str = st.selectbox(
         "Measure",
         help="False positive rate: of those without the outcome, how many are "
@@ -27,7 +27,7 @@ def pick_measure(others: Sequence[str] = ()) -> str:
         width=_WIDTH,
         **bound(
             "measure",
-            "selection_rate",
+            offered[0],
             named={key: catalog.MEASURE_NAMES[key] for key in offered},
         ),
     )
