@@ -8,6 +8,7 @@ from fairdash import audits, plots
 from fairdash._escaping import plain
 from fairdash.audits import FoundSubgroups, Setting, as_subgroups, search_model, trials
 from fairdash.datasets import SAMPLES, Dataset, Subgroups
+from fairdash.metrics import catalog
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import address, choose
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table
@@ -46,14 +47,17 @@ def find_section(
     st.markdown(f"**{plain(search.verdict(audits.gaps.speech_of(store(), data)))}**")
     show_table(search.ranked())
     st.caption(plain(search.caption()))
-    _use(search, subgroups, model)
+    _use(search, subgroups, model, remedies=measure not in catalog.NUMBER_MEASURES)
 
 
-def _use(search: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
+def _use(
+    search: FoundSubgroups, subgroups: Subgroups, model: Setting, *, remedies: bool
+) -> None:
     listed = search.beyond.head(_OFFERED)
     if listed.empty:
         return
-    st.caption("Make one the subgroups of every page, or go on with it:")
+    further = ", or go on with it" * remedies  # which takes two classes
+    st.caption(f"Make one the subgroups of every page{further}:")
     for name, conditions in zip(listed["subgroup"], listed["conditions"], strict=True):
         chosen = as_subgroups(conditions, subgroups)
         road = address(opened=None, subgroups=chosen, form=MethodGrid(method="road"))
@@ -69,7 +73,7 @@ def _use(search: FoundSubgroups, subgroups: Subgroups, model: Setting) -> None:
                 on_click=choose,
                 kwargs={"subgroups": chosen},
             )
-            for label, (path, there) in links.items():
+            for label, (path, there) in links.items() if remedies else ():
                 st.page_link(f"pages/{path}.py", label=label, query_params=there)
 
 
