@@ -58,10 +58,8 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
         cancel(store, run)
     page.locator(".card").first.wait_for()
     assert page.url.startswith(address)  # and says which setting is shown
-
     rows = store.snapshot(store.runs()[0].id).table()
     assert len(rows) == 31
-
     # the right arrow moves a slider one value on, and the numbers with it
     road = rows[rows["method"] == "road"]
     page.get_by_role("combobox", name="Method").first.click()
@@ -69,6 +67,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     shown = page.get_by_role("slider", name="Locality (τ)")
     shown.wait_for()
     slider = page.get_by_role("slider", name="Fairness weight (λ)")
+    pages = page.evaluate("history.length")
     for key in ("Home", "ArrowRight"):
         slider.press(key)
     weights = sorted(road["fairness_weight"].unique())
@@ -81,6 +80,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     ids = {model.label: model.id for model in models}
     store.close()
     page.wait_for_url(re.compile(ids[f"ROAD λ {weights[1]:g} τ {tau:g}"]))
+    assert page.evaluate("history.length") == pages  # Back leads to another page
 
     # a refresh, or the address sent to somebody else, shows the same setting
     other = page.context.browser.new_page()

@@ -27,6 +27,11 @@ export default function ({ parentElement, setStateValue }) {
   const host = parentElement.host ?? parentElement
   const read = () =>
     getComputedStyle(host).getPropertyValue("--st-background-color").trim()
+  // a step of a slider is no place to go back to: only another page is
+  if (!Object.hasOwn(history, "pushState")) history.pushState = (state, _, url) => {
+    const same = new URL(url ?? "", location.href).pathname === location.pathname
+    History.prototype[same ? "replaceState" : "pushState"].call(history, state, "", url)
+  }
   let last = read()
   const timer = setInterval(() => {
     const now = read()
