@@ -241,10 +241,7 @@ def n_workers() -> int:
 
 
 def _speed(store: Store) -> float | None:
-    """Return multiply-adds per second of stacks trained here, or None before any.
-
-    The upper quartile of a run: the first stack of a worker waits for its libraries.
-    """
+    """Return multiply-adds per second: the upper quartile, for a first stack waits."""
     for run in [run for run in store.runs() if run.over][:_LATEST]:
         speeds = _speeds(store, run.id)
         if speeds:

@@ -56,8 +56,7 @@ def _use(
     listed = search.beyond.head(_OFFERED)
     if listed.empty:
         return
-    further = ", or go on with it" * remedies  # which takes two classes
-    st.caption(f"Make one the subgroups of every page{further}:")
+    st.caption("Make one the subgroups of every page, or go on with it:")
     for name, conditions in zip(listed["subgroup"], listed["conditions"], strict=True):
         chosen = as_subgroups(conditions, subgroups)
         road = address(opened=None, subgroups=chosen, form=MethodGrid(method="road"))

@@ -162,7 +162,6 @@ def most_assumed(groups: Labels) -> float:
 
 
 def _independent(groups: Labels, unit: Places | None) -> NDArray[np.int64]:
-    """Return how many independent rows each group, sorted, is worth (Kish)."""
     if unit is None:
         return np.unique(groups, return_counts=True)[1]
     rows = pd.DataFrame({"group": groups, "unit": unit})

@@ -364,7 +364,6 @@ def _pick_optional(
 def _pick_described(
     others: Sequence[str], sensitive: str, roles: Roles, present: Subgroups, key: str
 ) -> list[str]:
-    """Take a column that is chosen to make the groups out of the subgroups."""
     field, note = f"{key} subgroups", f"{key} freed"
     crossed = st.session_state.get(f"{key} crossed", roles.crossed_with)
     taken = {sensitive, *crossed}

@@ -125,7 +125,6 @@ def _load(
 
 
 def _watch() -> Watch:
-    """Show how long a file is being read; a rerun that Streamlit raises ends that."""
     words = st.empty()
 
     def watch(seconds: float, waiting: bool) -> None:

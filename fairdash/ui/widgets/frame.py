@@ -292,7 +292,6 @@ def _picker(kind: Literal["run", "data"], current: str | None) -> None:
 
 
 def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[str, str]:
-    """Return a name by id, no two alike: a select box knows its options by name."""
     names = {record.id: record.name for record in records}
     times = {record.id: clock_time(record.created) for record in records}
     for more in (times, {key: key for key in names}):
