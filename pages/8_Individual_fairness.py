@@ -35,9 +35,10 @@ def show_individual():
         )
 
     try:
-        model = individual.model_of(view.data, question.trial, question.rule)
-        similar = pairs_of("similar")
-        changed = pairs_of("changed") if question.flipped else None
+        with page.figure, st.spinner("Comparing each person with all others…"):
+            model = individual.model_of(view.data, question.trial, question.rule)
+            similar = pairs_of("similar")
+            changed = pairs_of("changed") if question.flipped else None
         pairs = {"similar": similar, "changed": changed}.get(question.kind)
         if pairs is None:
             with page.figure, st.spinner("Inventing look-alikes and scoring them"):
