@@ -7,7 +7,6 @@ from fairdash.datasets import SAMPLES
 from fairdash.ui import data, runs
 
 view = ui.page("Home", "Where is a model unfair, and what does fixing it cost?")
-runs.note_old_link()
 st.markdown(
     "Upload a table, name the outcome and the sensitive column, and compare the known "
     "remedies, each with its uncertainty."
@@ -17,10 +16,13 @@ with st.container(horizontal=True):
     upload = st.button("Upload a table", icon=":material/upload:")
     finished = st.button("See a finished sweep", icon=":material/tune:")
     tour = st.button("Take the tour", icon=":material/signpost:")
+    compared = st.button("League table", icon=":material/leaderboard:")
 if demo:
     ui.start_audit(data.add_sample("loans"))
 if finished or tour:
     data.open_finished("loans", tour=tour)
+if compared:
+    runs.league()
 if upload:
     ui.open_page("pages/1_Data.py")
 

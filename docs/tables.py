@@ -5,6 +5,7 @@ Those of docs/results are written from what `benchmarks/reproduce.py` found.
 python docs/tables.py
 """
 
+import csv
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -49,7 +50,28 @@ def public_data() -> Iterator[tuple[str, ...]]:
             )
 
 
-TABLES = {"methods.md": methods, "data.md": public_data}
+def league() -> Iterator[tuple[str, ...]]:
+    """Yield the cells of every method of the league table, after those of the head."""
+    with (DOCS.parent / "sample_data" / "league.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["Table"] == "all"]
+    names = list(rows[0])
+    names = names[names.index("Accuracy") : names.index("Certified")]
+    yield "method", *(name.lower() for name in names), "certified", "seconds"
+    for row in rows:
+        cells = [_short(row[name]) for name in names]
+        for i, name in enumerate(names):
+            if f"{name} sd" in row:
+                cells[i] += f"±{_short(row[f'{name} sd'])}"
+        certified = f"{float(row['Certified']):.0%}"
+        idle = "*" if float(row["Decides"]) < 1 else ""
+        yield row["Method"] + idle, *cells, certified, f"{float(row['Seconds']):.1f}"
+
+
+def _short(number: str) -> str:
+    return f"{float(number):.3f}".replace("0.", ".", 1)
+
+
+TABLES = {"methods.md": methods, "data.md": public_data, "results/league.md": league}
 FOUND = DOCS.parent / "benchmarks" / "results"
 RESULTS = {
     "results/road.md": "road",

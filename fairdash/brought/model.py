@@ -188,7 +188,6 @@ class OnnxModel:
         return np.load(io.BytesIO(answer), allow_pickle=False)
 
     def _ask(self, content: bytes) -> bytes:
-        """Send a message and return the answer; ValueError if that is an error."""
         assert self._child is not None
         try:
             return self._child.ask(content, most_seconds=SECONDS)

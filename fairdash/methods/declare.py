@@ -237,7 +237,6 @@ def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
 
 
 def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:
-    """Return the constructor, which only stores its arguments."""
     kinds = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     arguments = [
         inspect.Parameter(param.name, kinds[param.positional], default=param.default)

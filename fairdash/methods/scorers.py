@@ -282,7 +282,6 @@ class _Trees(_Stored):
     right: NDArray[np.int32]
 
     def _total(self, rows: NDArray[np.floating]) -> Float:
-        """Return the sum over trees of the values at the leaves of every row."""
         total = np.zeros(len(rows))
         for root in self.roots:
             at = np.full(len(rows), root)
@@ -415,7 +414,6 @@ def unfilled(X: Any, filled: Codes, flags: Codes) -> Any:
 
 
 def _base_of(arrays: Arrays, own: Mapping[str, Any]) -> Scorer:
-    """Return the base model whose arrays stand beside those of its correction."""
     rest = {n.removeprefix(_BASE): v for n, v in arrays.items() if n not in own}
     return scorer_of(rest)
 

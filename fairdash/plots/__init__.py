@@ -24,6 +24,7 @@ from fairdash.plots._local import MOST_MODELS, plot_local_di
 from fairdash.plots._models import plot_comparison
 from fairdash.plots._noisy_groups import plot_worst_case
 from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_planted
+from fairdash.plots._ranks import plot_ranks
 from fairdash.plots._training import plot_training
 from fairdash.plots._weights import plot_ratio_against_di
 from fairdash.plots.theme import Picture, resolve

@@ -6,7 +6,7 @@ from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
     from fairdash.sweep import grids, planning
-    from fairdash.sweep._benchmark import benchmark_specs, long_table, split_digest
+    from fairdash.sweep._benchmark import benchmark_specs, long_table
     from fairdash.sweep._candidates import Part, candidate_table
     from fairdash.sweep._certified import CertifiedChoice, choose_certified
     from fairdash.sweep._front import decides, pareto_front, select

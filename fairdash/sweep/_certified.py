@@ -186,7 +186,6 @@ def _supremum(
     low: float,
     high: float,
 ) -> float:
-    """Return the largest of a function of a rate: a grid, then around its maxima."""
     rates = np.linspace(low, high, _RATES)
     values = chances(rates)
     largest, step = float(values.max()), (high - low) / (_RATES - 1)

@@ -6,13 +6,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from fairdash import APP_FOLDER, plots
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, gap_size, percent, plural, size
 from fairdash.audits import choices, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
-from fairdash.ui.widgets.blocks import confirm_deletion, problem
+from fairdash.ui.widgets.blocks import confirm_deletion, figure, problem, show_table
 from fairdash.ui.widgets.frame import open_page, open_unpacked
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.runs import progress_facts, waiting_for_database
@@ -187,11 +188,17 @@ def _card(run: RunRecord, facts: Sequence[str]) -> None:
         open_page(_TRAIN, run=run.id, data=run.dataset_id)
 
 
-def note_old_link() -> None:
-    """Say what replaces the share links of earlier versions, if one was followed."""
-    if st.query_params.keys() & {"shared", "snapshot"}:
-        words = "Ask its sender for a bundle of the run, or for its report as a file."
-        problem("This link opens nothing any more", words)
+@st.dialog("League table", width="large")
+def league() -> None:
+    """Draw every method's figures on six public tables, and its mean ranks."""
+    table = pd.read_csv(APP_FOLDER / "sample_data" / "league.csv")
+    table = table[table["Table"] == "all"]
+    st.markdown(
+        "All methods on Adult, COMPAS, Law School, German, Credit and ACS: means over "
+        "tables and splits, on test rows."
+    )
+    show_table(table.loc[:, "Method":"Seconds"])
+    figure(plots.plot_ranks(table), key="league")
 
 
 def import_bundle() -> None:

@@ -1,4 +1,4 @@
-from reading import button, labels, sent, words
+from reading import button, figures, labels, sent, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
@@ -34,6 +34,15 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert f"With the gap at most {limit:g} on validation rows" in words(page)
     assert "6,000 test rows" in words(page)
     assert len(sent(page, "live_setting")["settings"]) == 12
+
+
+def test_the_league_table_opens_with_all_methods_and_their_ranks(visit):
+    page = visit("Home")
+    button(page, "League table").click().run()
+    assert not page.exception
+    table = page.dataframe[0].value
+    assert {"ROAD", "Zhang", "Hardt"} < set(table["Method"])
+    assert figures(page) == 1
 
 
 STOPS = [

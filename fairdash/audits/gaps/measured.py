@@ -154,12 +154,22 @@ def local_by_measure(
         pd.DataFrame(rows),
         chances[-1],
         changes,
-        compared.note(),
+        " ".join(filter(None, [compared.note(), recalibrated(main, measure)])),
         measure,
         "row" if main.seeds == {ALL_ROWS} else "test row",
         inside=inside,
         whole=whole,
     )
+
+
+def recalibrated(model: Setting, measure: str) -> str:
+    """Say how deciles become probabilities where a measure takes these; else ""."""
+    score = score_of_key(model.trials[0].key)
+    if score is None or score.kind != "score":
+        return ""
+    if measure not in ("calibration", "brier"):
+        return ""
+    return "Scores become probabilities by isotonic regression over all rows."
 
 
 def named_metrics(
@@ -302,11 +312,14 @@ def every_measure(
     rate only), sentence
     """
     more = other_measures(store, model, dataset_id)
+    symbols = catalog.MEASURE_SYMBOLS
     return pd.DataFrame(
         [
             {
                 "measure": catalog.MEASURE_NAMES[measure],
-                "symbol": catalog.MEASURE_SYMBOLS[measure],
+                "symbol": " · ".join(
+                    filter(None, [symbols[measure], recalibrated(model, measure)])
+                ),
                 **_by_groups(store, model, dataset_id, measure, favourable, reference),
             }
             for measure in dict.fromkeys((*more, *MEASURES, also))

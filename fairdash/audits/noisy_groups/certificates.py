@@ -283,7 +283,6 @@ def membership_answer(
 
 
 def _worse_than_all(gaps: pd.DataFrame, slack: float) -> pd.DataFrame:
-    """Return by how much each rate is worse than that of all rows, and what holds."""
     better_low = gaps["measure"] == views.gap_of(_FPR)
     names = gaps["measure"].str.removeprefix(views.gap_of(""))
     label = gaps["group"]

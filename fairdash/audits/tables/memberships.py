@@ -254,7 +254,6 @@ class MembershipRows(NamedTuple):
         return np.where(surplus, self.p + happened - 1, 0.0), upper
 
     def _elsewhere(self, values: Array) -> Array:
-        """Return the mean in each row's cell over the rows of the other half."""
         weighed = pd.DataFrame(values).assign(rows=1.0).mul(self.weight, axis=0)
         sums = weighed.groupby([self.cell, self.half]).sum()
         other = [self.cell, self.half.max() - self.half]

@@ -51,7 +51,6 @@ def _optional(module: str, name: str, label: str, **settings: Any) -> Base:
 
 
 def _plugged(entry: EntryPoint) -> Base:
-    """Return what a package offers: its entry point, called without arguments."""
     return Base(entry.name, lambda: entry.load()())
 
 

@@ -144,7 +144,6 @@ Meeting = tuple[int, Float, float]  # place in RATES, share of a coin by group, 
 
 
 def _same_rate(curves: list[Curve], cells: Float) -> Meeting:
-    """Return the common rate that is most often right; nobody needs a coin."""
     share = cells.sum(axis=1) / cells.sum()
     accuracy = np.sum([p * c.height for p, c in zip(share, curves, strict=True)], 0)
     return int(accuracy.argmax()), np.zeros(len(curves)), 0.0

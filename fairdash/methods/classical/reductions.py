@@ -163,7 +163,6 @@ def _search(search: Any, rows: TrainingRows) -> None:
 
 
 def _moment(constraints: str, weight: Float | None, **bounds: float) -> Any:
-    """Return fairlearn's constraint over rows that count once, or as weighted."""
     kind = getattr(reductions, MOMENTS[constraints])
     if weight is None:
         return kind(**bounds)

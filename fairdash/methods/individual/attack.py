@@ -97,7 +97,6 @@ class Attack:
         return (rows + free + moves).mT, distance
 
     def _each(self, matrix: Tensor) -> Tensor:
-        """Return a matrix once for every model."""
         return matrix.expand(self.network.n_models, *matrix.shape)
 
     def _along_free(

@@ -104,7 +104,6 @@ class FairLogLoss(Weighted, ManyClassifier, GroupedClassifier):
             self._fit_path([models[place] for place in places], samples)
 
     def _fit_path(self, models: Sequence[Self], samples: Samples) -> None:
-        """Fit along ``alpha``, each where the last ended."""
         for model in models:
             model._check_params()
         training = self._training_rows(samples, dtype=np.float64)

@@ -271,7 +271,6 @@ def _nested(
 
 
 def _reach(here: Position, damping: float) -> float:
-    """Return how far a damped step moves the multipliers within their bounds."""
     bound = here.game.bound
     aim = np.clip(here.multiplier + here.newton(damping).multiplier, -bound, bound)
     return float(np.abs(aim - here.multiplier).max())

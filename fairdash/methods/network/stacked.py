@@ -206,7 +206,6 @@ class StackedNetwork:
                 )
 
     def _run(self, inputs: Tensor | SparseRows, outputs: list[Tensor]) -> Tensor:
-        """Fill ``outputs``, the activations of every layer, and return the last."""
         affine(inputs, self.weights[0], self.biases[0], out=outputs[0])
         for layer, (below, out) in enumerate(pairwise(outputs), start=1):
             affine(below.relu_(), self.weights[layer], self.biases[layer], out=out)

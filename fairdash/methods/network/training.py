@@ -296,7 +296,6 @@ def _minibatches(
 
 
 def _balanced_order(y: Tensor, generator: torch.Generator) -> Tensor:
-    """Return about as many rows as there are, of each class in turn."""
     classes = y.unique()
     each = -(-len(y) // len(classes))
     columns = []

@@ -103,7 +103,6 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
             model._play_rounds(rows, soft_method.noises([model]), ask)
 
     def _play_rounds(self, rows: Rows, b: Float32, stopped: Asked) -> None:
-        """Algorithm 1 around Algorithm 3, cut short after a response if asked to."""
         radius = self.n_rounds**0.25
         rate = self.n_responses**-0.5
         climbers = [PenalisedSoft(side, b, self.tolerance, rate) for side in rows.sides]

@@ -157,7 +157,6 @@ def _means(
     n_groups: int,
     unit: NDArray[np.int64] | None,
 ) -> _GroupMeans:
-    """Return weighted means by group with their linearised covariance over units."""
     whole = np.bincount(codes, weight, n_groups)
     mean = np.stack(
         [

@@ -1,0 +1,41 @@
+"""Methods by their mean ranks, beside the critical difference."""
+
+import pandas as pd
+
+from fairdash._wording import wrap
+from fairdash.plots._rows import Panel, Series, draw_rows, marks_of
+from fairdash.plots.theme import INK, Picture, Spec, value_axis
+
+MEASURES = ("Accuracy", "Gap", "Largest local gap")
+
+
+def plot_ranks(table: pd.DataFrame) -> Picture:
+    """One row per method, one panel per measure with a mark at its mean rank.
+
+    ``table`` has ``Method``, for each measure ``Accuracy rank`` and so on, 1 being the
+    best, and ``Critical difference`` (Nemenyi). Dashed: the best mean rank plus that.
+    """
+    critical = float(table["Critical difference"].iloc[0])
+    marks, panels = [], []
+    for place, measure in enumerate(MEASURES):
+        rank = f"{measure} rank"
+
+        def hover(row: Spec, rank: str = rank) -> str:
+            return f"{row['Method']}: {rank.lower()} {row[rank]:.1f}"
+
+        marks.append(marks_of(table, rank, None, hover, series=place))
+        domain = [0.36 * place, 0.36 * place + 0.28]
+        axis = value_axis("", nticks=4, domain=domain, range=[0, len(table) + 1])
+        limit, words = float(table[rank].min()) + critical, wrap(measure, 12)
+        panels.append(Panel(axis, limit=limit, words=f"<b>{words}</b>"))
+    labels = table["Method"].astype(str).tolist()
+    kinds = [Series(measure, INK, panel=i) for i, measure in enumerate(MEASURES)]
+    figure = draw_rows(pd.concat(marks), labels, kinds, panels, least=22, top=46)
+    return Picture(
+        figure,
+        "Mean rank by method, 1 is the best",
+        f"Mean ranks of {len(table)} methods in {', '.join(MEASURES).lower()}.",
+        table,
+        "Methods to the left of a dashed line are not told from the best one "
+        f"(Nemenyi, 95%: a difference of {critical:.1f} ranks).",
+    )
