@@ -7,9 +7,13 @@ between them, so that a machine that drifts drifts for both.
 
     python benchmarks/bench_training.py [--threads 1] [--rows 6000] [--features 12]
     python benchmarks/bench_training.py --shares 100
+    python benchmarks/bench_training.py --compiled
 
 ``--shares`` says instead which operations take the processor's time of a stack of so
 many models, and how long its products take when their factors are bfloat16.
+``--compiled`` says how long `torch.compile` takes for the losses of the plain loop's
+inner steps, with their gradients, and how much faster its epochs are then; and what the
+weights of rows that a stack keeps take in single and in half precision.
 """
 
 import argparse
@@ -22,6 +26,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 from torch.profiler import ProfilerActivity, profile
 
 from fairdash.methods import ROAD
+from fairdash.methods.network.training import N_SNAPSHOTS
 
 STEPS = 10
 RATE = 1e-4
@@ -56,11 +61,28 @@ def mlp(*sizes):
     return torch.nn.Sequential(*layers[:-1])
 
 
-def plain_fit(X, y, s, *, fairness_weight, tau, n_epochs, batch_size):
-    """Train one ROAD model with autograd."""
+def plain_fit(
+    X, y, s, *, fairness_weight, tau, n_epochs, batch_size, wrap=lambda loss: loss
+):
+    """Train one ROAD model with autograd; ``wrap`` takes the inner steps' losses."""
     d = X.shape[1]
     f, g, r = mlp(d, 64, 32, 1), mlp(1, 64, 32, 16, 1), mlp(d + 1, 64, 32, 1)
     adam = [torch.optim.Adam(net.parameters(), RATE, fused=True) for net in (f, g, r)]
+
+    def log_ratio(inputs, outside, size, group):
+        h = r(inputs)
+        total = torch.logsumexp(h + outside, 0) - size
+        return h - total[group[:, 0].long(), None]
+
+    @wrap
+    def adversary_loss(seen, group):
+        return cross_entropy(g(seen), group)
+
+    @wrap
+    def ratio_loss(loss_s, *rows):
+        log_r = log_ratio(*rows)
+        return (log_r.exp() * (loss_s + tau * log_r)).mean()
+
     for _ in range(n_epochs):
         for rows in torch.randperm(len(X)).split(batch_size):
             x, target, group = X[rows], y[rows, None], s[rows, None]
@@ -68,7 +90,7 @@ def plain_fit(X, y, s, *, fairness_weight, tau, n_epochs, batch_size):
             seen = logits.detach()
             for _ in range(STEPS):
                 adam[1].zero_grad()
-                cross_entropy(g(seen), group).backward()
+                adversary_loss(seen, group).backward()
                 adam[1].step()
             with torch.no_grad():
                 loss_s = cross_entropy(g(seen), group, reduction="none")
@@ -76,18 +98,13 @@ def plain_fit(X, y, s, *, fairness_weight, tau, n_epochs, batch_size):
             outside = torch.where(group == torch.tensor([[0.0, 1.0]]), 0.0, -torch.inf)
             size = (outside == 0).sum(0).log()
 
-            def log_ratio(inputs=inputs, outside=outside, size=size, group=group):
-                h = r(inputs)
-                total = torch.logsumexp(h + outside, 0) - size
-                return h - total[group[:, 0].long(), None]
-
+            weighed = inputs, outside, size, group
             for _ in range(STEPS):
                 adam[2].zero_grad()
-                log_r = log_ratio()
-                (log_r.exp() * (loss_s + tau * log_r)).mean().backward()
+                ratio_loss(loss_s, *weighed).backward()
                 adam[2].step()
             with torch.no_grad():
-                ratio = log_ratio().exp()
+                ratio = log_ratio(*weighed).exp()
             adam[0].zero_grad()
             loss_s = cross_entropy(g(logits), group, reduction="none")
             loss = (
@@ -200,12 +217,57 @@ def shares(road, points, rows):
     print(f"  bfloat16 factors: {rounded:.2f} s, {plain / rounded:.2f} times as fast")
 
 
+def compiled_losses(rows, n_rounds):
+    """Print what compiling the inner losses takes, and what it gives.
+
+    A fit compiles its own losses, of which torch keeps the code: the second is quicker.
+    """
+    for batch_size in (1024, 128):
+
+        def fit(n_epochs, wrap=lambda loss: loss, batch_size=batch_size):
+            how = {"fairness_weight": 1.0, "tau": 0.3, "n_epochs": n_epochs}
+            return seconds(
+                lambda: plain_fit(*rows, batch_size=batch_size, wrap=wrap, **how)
+            )
+
+        torch.compiler.reset()
+        first = fit(1, torch.compile)
+        ratios, later = [], []
+        for _ in range(n_rounds):
+            torch.compiler.reset()
+            start = fit(1, torch.compile)
+            each = (fit(9, torch.compile) - fit(1, torch.compile)) / 8
+            plain = fit(8) / 8
+            later.append(start - each)
+            ratios.append(plain / each)
+        low, middle, high = np.quantile(ratios, [0.0, 0.5, 1.0])
+        print(
+            f"batch {batch_size}: first fit {first:.1f} s, start-up later "
+            f"{np.median(later):.1f} s; an epoch {middle:.2f} times as fast "
+            f"({low:.2f} to {high:.2f}), plain {plain:.3f} s",
+            flush=True,
+        )
+
+
+def kept_weights(n_rows, n_models=100):
+    """Print what snapshots of a stack's weights of rows take in both precisions."""
+    weights = torch.rand(N_SNAPSHOTS, n_models, n_rows).mul(3).numpy()
+    for kind in (np.float32, np.float16):
+        took = min(seconds(lambda kind=kind: weights.astype(kind)) for _ in range(5))
+        error = np.abs(weights.astype(kind) - weights).max()
+        size = weights.astype(kind).nbytes / 2**20
+        print(
+            f"{kind.__name__}: {size:.0f} MB, kept in {took:.2f} s, off by {error:.1g}"
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rows", type=int, default=6000)
     parser.add_argument("--features", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--shares", type=int, help="models of the stack")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -218,6 +280,10 @@ def main():
     tensors = torch.tensor(X), torch.tensor(y).float(), torch.tensor(s).float()
 
     print(f"{n} rows, {d} features, {STEPS} + {STEPS} steps, threads {options.threads}")
+    if options.compiled:
+        compiled_losses(tensors, options.rounds)
+        kept_weights(n)
+        return
     if options.shares:
         for batch_size in (1024, 128):
             print(f"batch {batch_size}, {options.shares} models, an epoch")

@@ -4,9 +4,10 @@ A table of a million rows with a column of probabilities: 800,000 calibration ro
 200,000 test rows. The width of the ramp is released at values not seen before; a
 mutation observer in the page notes when the cards (accuracy, gap, changed decisions)
 last changed. Beside it, what a step of the drag costs in the browser alone, and the
-first visit.
+first visit. With --training a worker a core trains a sweep of ROAD meanwhile.
 
     OMP_NUM_THREADS=1 python benchmarks/server/bench_release.py [--releases 20]
+        [--training]
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +148,10 @@ def main():
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--releases", type=int, default=20)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--training", action="store_true")
     options = parser.parse_args()
+    from bench_load import training  # which imports from here
+
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
         dataset = make_table(Path(home), options.rows)
         port = free_port()
@@ -163,9 +168,10 @@ def main():
             )
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             url = f"http://127.0.0.1:{port}/Post-process?data={dataset}"
-            first, whole, table, steps, spent = drive(
-                page, url, options.releases, app.pid
-            )
+            with training(Path(home)) if options.training else nullcontext():
+                first, whole, table, steps, spent = drive(
+                    page, url, options.releases, app.pid
+                )
             browser.close()
         finally:
             app.terminate()
@@ -173,7 +179,8 @@ def main():
     print(
         f"{options.rows:,} rows; first visit: sliders {first:.1f} s, all {whole:.1f} s"
     )
-    print(f"{len(table)} releases of γ, milliseconds to the last change\n")
+    meanwhile = ", training beside" * options.training
+    print(f"{len(table)} releases of γ{meanwhile}, ms to the last change\n")
     print("| part | median | 90 % |\n|---|---|---|")
     ms = table["cards"]
     print(f"| cards | {ms.median():.0f} | {ms.quantile(0.9):.0f} |")
