@@ -40,7 +40,6 @@ figure. Splits that some table or method lacks are left out.
 import argparse
 import json
 import runpy
-import shutil
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -51,7 +50,7 @@ import numpy as np
 import pandas as pd
 import torch
 from choice import ACS, LAW
-from scipy.stats import friedmanchisquare, studentized_range
+from league_page import aggregated, draw
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from fairdash.datasets import (
@@ -66,7 +65,6 @@ from fairdash.datasets import (
 from fairdash.methods import CATALOG
 from fairdash.methods.noisy_groups import tv_certificate
 from fairdash.metrics import group_directions, noise_floor, prediction_consistency
-from fairdash.plots import plot_ranks, resolve
 from fairdash.postprocessing import RampThreshold
 from fairdash.sweep import (
     Part,
@@ -81,29 +79,6 @@ ROWS, TRAIN, SPLITS = 10_000, 2_000, 5
 TABLES = ("german", "compas", "law", "adult", "credit", "acs")
 GIVEN_UP, LIMIT, NOISE = 0.03, 0.1, 0.1
 GAP = "demographic_parity_difference"
-HEADINGS = {
-    "table": "Table",
-    "method": "Method",
-    "accuracy": "Accuracy",
-    "gap": "Gap",
-    "odds": "Odds gap",
-    "local": "Largest local gap",
-    "floor": "By chance",
-    "consistency": "Consistency",
-    "certificate": "Gap at noise .1",
-    "certified": "Certified",
-    "seconds": "Seconds",
-    "decides": "Decides",
-}
-MEASURES = {  # and whether more is better
-    "Accuracy": 1,
-    "Gap": -1,
-    "Odds gap": -1,
-    "Largest local gap": -1,
-    "Consistency": 1,
-    "Gap at noise .1": -1,
-}
-RANKED = ("Accuracy", "Gap", "Largest local gap")  # by which methods are in order
 ROOT = Path(__file__).parents[1]
 MOVES = 4  # of a person along the sensitive direction
 WEIGHTS, TAUS = (1.5, 6.0), (0.1, 0.5)
@@ -387,77 +362,6 @@ def compute(folder, path, tables, starts, labels):
                     print(*place, f"{took:.1f} s", flush=True)
 
 
-def aggregated(lines):
-    """Return a row per table and method, and one per method over all tables."""
-    rows = pd.DataFrame(lines)
-    every = rows[rows["start"] == 0].groupby("seed").size()
-    whole = every.index[every == len(TABLES) * len(LEAGUE)]
-    rows = rows[rows["seed"].isin(whole)].rename(columns=HEADINGS)
-    rows[["Certified", "Decides"]] = rows[["Certified", "Decides"]].astype(float)
-    names = list(HEADINGS.values())[2:]
-    values = rows.groupby(["Table", "Method", "seed"])[names].mean()
-    values = values.join(ranks(values)).reset_index()
-    whole = values.drop(columns="Table").groupby(["Method", "seed"]).mean()
-    whole = whole.reset_index().assign(Table="all")
-    values = pd.concat([values, whole], ignore_index=True)
-    groups = values.groupby(["Table", "Method"])
-    table = groups[[*names, *(f"{name} rank" for name in MEASURES)]].mean()
-    table = table.join(groups[list(MEASURES)].std().add_suffix(" sd"))
-    table["Splits"] = groups["seed"].nunique()
-    table["Usual setting"] = rows.groupby(["Table", "Method"])["setting"].agg(commonest)
-    table = table.reset_index()
-    table["Starts"] = table["Method"].map(rows.groupby("Method")["start"].nunique())
-    blocks = values[values["Table"] != "all"].set_index(["Table", "seed", "Method"])
-    n_blocks = len(blocks) // len(LEAGUE)
-    table["Critical difference"] = critical_difference(len(LEAGUE), n_blocks)
-    for name in MEASURES:
-        block_ranks = blocks[f"{name} rank"].unstack("Method").dropna()  # noqa: PD010
-        p_value = friedmanchisquare(*block_ranks.to_numpy().T).pvalue
-        print(f"{name}: Friedman's p {p_value:.2g} over {len(block_ranks)} blocks")
-    order = table["Table"].map([*TABLES, "all"].index)
-    mean_rank = table[[f"{name} rank" for name in RANKED]].mean(axis=1)
-    table = table.iloc[np.lexsort((mean_rank, order))]
-    return table.round(4)
-
-
-def ranks(values):
-    """Return the ranks of methods on every table and split, 1 being the best."""
-    costs = values[list(MEASURES)] * [-sign for sign in MEASURES.values()]
-    idle = values["Decides"] < 0.5
-    others = [name for name in MEASURES if name != "Accuracy"]
-    costs.loc[idle, others] = np.inf
-    return costs.groupby(["Table", "seed"]).rank().add_suffix(" rank")
-
-
-def commonest(settings):
-    """Return the setting that was chosen most often, in words."""
-    words = settings.map(lambda one: " ".join(f"{k}={v:g}" for k, v in one.items()))
-    return words.value_counts().index[0]
-
-
-def critical_difference(n_methods, n_blocks):
-    """Return Nemenyi's critical difference of mean ranks at 95 %."""
-    quantile = studentized_range.ppf(0.95, n_methods, np.inf) / np.sqrt(2)
-    return quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks))
-
-
-def draw(table, path):
-    """Draw the mean ranks of all methods as a PNG file."""
-    from playwright.sync_api import sync_playwright
-
-    figure = resolve(plot_ranks(table[table["Table"] == "all"]).figure)
-    figure.update_layout(width=900)
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        page = browser.new_page(viewport={"width": 900, "height": figure.layout.height})
-        page.set_default_timeout(300_000)  # of a busy machine
-        page.set_content(figure.to_html(include_plotlyjs=True))
-        page.locator(".js-plotly-plot").screenshot(path=path)
-        browser.close()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of the public tables")
@@ -472,7 +376,8 @@ def main():
             options.data, options.out, options.tables, options.starts, options.methods
         )
     if options.page:
-        table = aggregated(list(lines_of(options.out).values()))
+        lines = list(lines_of(options.out).values())
+        table = aggregated(lines, TABLES, len(LEAGUE))
         table.to_csv(ROOT / "sample_data" / "league.csv", index=False)
         draw(table, ROOT / "docs" / "pictures" / "league.png")
         runpy.run_path(str(ROOT / "docs" / "tables.py"), run_name="__main__")
