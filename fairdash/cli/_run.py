@@ -149,10 +149,7 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
 
 @contextmanager
 def _ctrl_c() -> Iterator[threading.Event]:
-    """Give an event that the first Ctrl-C sets; the second one interrupts as usual.
-
-    An exception in the midst of training could be lost in a callback of a library.
-    """
+    # An exception in the midst of training could be lost in a callback of a library.
     pressed = threading.Event()
 
     def press(*_: object) -> None:

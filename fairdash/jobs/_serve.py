@@ -247,11 +247,8 @@ class Host:
         log.info("run %s: %s", run.id, self.store.run(run.id).status)
 
     def _give_out(self) -> None:
-        """Fill free threads from all runs in turn.
-
-        Nothing waits at a worker: a death has one culprit, a cancelled run no queue.
-        Nothing begins whose result would find no room.
-        """
+        # Nothing waits at a worker: a death has one culprit, a cancelled run no queue.
+        # Nothing begins whose result would find no room.
         if lacks_room(self.store.home):
             return
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]

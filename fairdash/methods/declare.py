@@ -219,11 +219,8 @@ class Declared(BaseEstimator):
 
 
 def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
-    """Return a class's parameters in the order of forms and of the constructor.
-
-    First what a form shows at once, then what it shows on request and what it never
-    shows; of each the bases' before the class's own.
-    """
+    # First what a form shows at once, then what it shows on request and what it never
+    # shows; of each the bases' before the class's own.
     declarations: dict[str, Param] = {}
     for base in reversed(cls.__mro__):
         for name in declarations.keys() & vars(base).keys():

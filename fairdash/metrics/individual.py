@@ -266,11 +266,8 @@ def _unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float
 
 
 def _orthonormal(vectors: Float) -> Float:
-    """Return an orthonormal basis in the order of ``vectors``, without repeats.
-
-    The search for counterparts starts at random along this basis, so its order and
-    signs are part of what a setting trains.
-    """
+    # The search for counterparts starts at random along this basis, so its order and
+    # signs are part of what a setting trains.
     basis = np.empty((len(vectors), 0))
     for vector in vectors.T:
         rest = vector

@@ -141,11 +141,8 @@ def _parity(groups: Sequence[Operating]) -> list[Rule]:
 
 
 def _odds(groups: Sequence[Operating]) -> list[Rule]:
-    """Return the rules at the common error rates that are most often right.
-
-    What all groups can reach lies below all ROC hulls; a group whose hull is above the
-    common point mixes it with a coin of the common false positive rate.
-    """
+    # What all groups can reach lies below all ROC hulls; a group whose hull is above
+    # the common point mixes it with a coin of the common false positive rate.
     false = [g.false / g.false[-1] for g in groups]
     true = [g.true / g.true[-1] for g in groups]
     curves = list(zip(false, true, strict=True))

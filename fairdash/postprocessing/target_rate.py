@@ -99,11 +99,8 @@ def _gain(curves: Sequence[_Curve], rates: Array) -> Array:
 def _promising(
     curves: Sequence[_Curve], totals: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the rates between which the gain can be largest.
-
-    Between two of its points, w apart in rate, a group's gain differs from the line
-    through them by at most w / 2 times its weight.
-    """
+    # Between two of its points, w apart in rate, a group's gain differs from the line
+    # through them by at most w / 2 times its weight.
     rates = np.unique(np.concatenate([curve.rate for curve in curves]))
     room = np.full(len(rates) - 1, _ROUNDING * sum(totals))
     for curve, total in zip(curves, totals, strict=True):

@@ -290,10 +290,7 @@ def _set_pragmas(connection: Any, _record: object) -> None:
 
 
 def _begin(connection: sa.Connection) -> None:
-    """Begin a snapshot of the database, or take the write lock at once.
-
-    A transaction that reads and writes only later fails when another process wrote in
-    between, however long it would be ready to wait.
-    """
+    # A transaction that reads and writes only later fails when another process wrote in
+    # between, however long it would be ready to wait.
     write = connection.get_execution_options().get("write")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")

@@ -238,12 +238,9 @@ def _model_row(
 def _inside(
     trials: Sequence[Tested], measure: str, table: pd.DataFrame
 ) -> tuple[Finding, ...]:
-    """Return which groups are farthest apart in each estimable subgroup.
-
-    By their mean values over seeds, the higher one first. The interval holds for all
-    pairs of groups in all estimable subgroups at once, since pair and place are named
-    for their gap; one is sure at 97.5 %.
-    """
+    # By mean values over seeds, the higher one first. The interval holds for all
+    # pairs of groups in all estimable subgroups at once, since pair and place are named
+    # for their gap; one is sure at 97.5 %.
     estimable = views.gap_table(table, measure).query("estimable")["subgroup"]
     cells = views.value_table(table, measure).dropna(subset="value")
     by_trial = [_local(trial, measure) for trial in trials]

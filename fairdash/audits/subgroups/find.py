@@ -272,12 +272,9 @@ def _row(
 def _more_by_units(
     rows: Rows, inside: Mask, pair: Sequence[int], critical: float
 ) -> float:
-    """Return by how much units raise the variance of a gap between two groups.
-
-    That is the linearised variance over units against that over rows, of the subgroup
-    and of all rows, whichever is larger: few units may be alike by chance. The square
-    of Student's quantile against ``critical`` makes up for few units.
-    """
+    # The linearised variance over units against that over rows, of the subgroup
+    # and of all rows, whichever is larger: few units may be alike by chance. The square
+    # of Student's quantile against `critical` makes up for few units.
     assert rows.unit is not None
     more, fewest = [1.0], np.inf
     for where in (inside, np.ones(len(rows), bool)):

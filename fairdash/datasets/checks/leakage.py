@@ -61,11 +61,8 @@ def encodes_group(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
 
 
 def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
-    """Return the area under the ROC curve of a column on its own, at least 1/2.
-
-    A category is scored by the rate of the outcome in its level; levels of fewer than
-    ten rows, whose rate is mostly the row itself, get the overall rate.
-    """
+    # A category is scored by the rate of the outcome in its level; levels of fewer than
+    # ten rows, whose rate is mostly the row itself, get the overall rate.
     if y.min() == y.max():
         return 0.5
     if column_kinds.is_number(column):

@@ -210,11 +210,8 @@ def _associations(sample: pd.DataFrame, columns: list[Column]) -> list[float]:
 
 
 def _dummy_sets(sample: pd.DataFrame, columns: list[Column]) -> set[str]:
-    """Return the names of dummies in sets: at most one of a set is 1 in each row.
-
-    A set has three columns or more side by side that together are 1 in half of the
-    rows, or two with one name and numbers; a dummy named after a year is one alone.
-    """
+    # A set has three columns or more side by side that together are 1 in half of the
+    # rows, or two with one name and numbers; a dummy named after a year is one alone.
     dummies: set[str] = set()
     run: list[str] = []
     total: NDArray[np.float64] = np.zeros(len(sample))

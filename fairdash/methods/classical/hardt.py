@@ -150,10 +150,7 @@ def _same_rate(curves: list[Curve], cells: Float) -> Meeting:
 
 
 def _same_odds(curves: list[Curve], cells: Float) -> Meeting:
-    """Return the most accurate point below all ROC curves.
-
-    A group whose curve is higher there decides some of its rows by a coin.
-    """
+    # A group whose curve is higher there decides some of its rows by a coin.
     common = np.min([curve.height for curve in curves], axis=0)
     negatives, positives = cells.sum(axis=0)
     right = (positives * common + negatives * (1 - RATES)) / cells.sum()

@@ -301,12 +301,9 @@ def minimise(
 
 
 def _improved(gained: float, ahead: float, promised: float) -> bool:
-    """Tell whether a step of a concave function gains enough.
-
-    By concavity it gains at least ``ahead``, the slope at its end times the step, which
-    counts where rounding hides the gain itself; a step that ends where the function is
-    flat has gained what there is.
-    """
+    # By concavity it gains at least `ahead`, the slope at its end times the step, which
+    # counts where rounding hides the gain itself; a step that ends where the function
+    # is flat has gained what there is.
     if promised <= 0:
         return False
     enough = max(gained, ahead) >= SUFFICIENT * promised

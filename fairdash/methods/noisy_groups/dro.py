@@ -155,12 +155,9 @@ class AscentInBall:
 
 
 def _level(values: Float32, counts: Float32, mass: Float32) -> Float32:
-    """Return the level above which ``values`` hold ``mass``.
-
-    Newton's method, exact: the next level is the one at which the values above the last
-    would hold the mass. From below all values it only rises, and it has arrived when it
-    passes no more of them.
-    """
+    # Newton's method, exact: the next level is the one at which the values above the
+    # last would hold the mass. From below all values it only rises, and it has arrived
+    # when it passes no more of them.
     level = np.full(values.shape[:-1], -np.inf, np.float32)
     size = np.zeros_like(level)
     for _ in range(NEWTON_STEPS):

@@ -63,10 +63,7 @@ def area_under_curve(
 def _placements(
     values: Array, ones: NDArray[np.bool_], weight: Array
 ) -> tuple[Array, Array]:
-    """Return the share of zeros below each one and of ones above each zero.
-
-    Half of ties counts; NaN where there is no row of the other outcome.
-    """
+    # Half of ties counts; NaN where there is no row of the other outcome.
     _, tie = np.unique(values, return_inverse=True)
 
     def middles(side: NDArray[np.bool_]) -> Array:

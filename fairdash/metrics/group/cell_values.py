@@ -136,14 +136,11 @@ class CellValues:
         return least + width * low, least + width * high
 
     def _of_strata(self, z: Array) -> Bounds:
-        r"""Return the interval of a mean from those of its parts by outcome.
-
-        Of :math:`\theta = m_0 + \pi (m_1 - m_0)` by the method of variance estimates
-        recovery (Zou and Donner 2008): Wilson's of how often the outcome is 1, which a
-        rare outcome needs, and Student's of the means. An outcome that no row has may
-        have any mean. With weights and units the ends are scaled to the linearised
-        standard error of the whole.
-        """
+        # Of theta = m0 + pi (m1 - m0) by the method of variance estimates
+        # recovery (Zou and Donner 2008): Wilson's of how often the outcome is 1, which
+        # a rare outcome needs, and Student's of the means. An outcome that no row has
+        # may have any mean. With weights and units the ends are scaled to the
+        # linearised standard error of the whole.
         share, without, within = self.strata
         rate_low, rate_high = share.ends(z)
         rate = share.value
