@@ -208,6 +208,10 @@ class LocalResult:
             return self._said(place_brief(worse, speech))
         if isnan(self.chance):
             return brief("What chance alone would show is not known here.", remedy)
+        inside = self.widest["subgroup"] != NO_SUBGROUPS
+        if inside and self.whole is not None and self.whole.sure:
+            whole = f"Over all rows it is {self._size(abs(self.whole.value))}."
+            return brief("No gap inside a subgroup is beyond chance.", whole)
         reach = f"A fair model can reach {self._size(self.chance)}."
         return brief(NO_GAP, remedy, self.unclear, reach)
 
