@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from reading import ReportPage
+from reading import ReportPage, check_schema
 from scipy.optimize import linprog
 from typer.testing import CliRunner
 
@@ -98,6 +98,7 @@ def test_the_truth_lies_in_the_bounds_that_a_table_gives(tmp_path):
     done = CliRunner().invoke(app, [*asked, "--out", str(out), "--report", str(page)])
     assert done.exit_code == 0, done.output
     written = json.loads(out.read_text())
+    check_schema(written, "audit_probabilities")
     assert [tuple(part.values()) for part in written["excluded"]] == [
         ("no value in hired", "hired", 2), ("no value in P(a)", "P(a)", 5),
     ]  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fairlearn.metrics import MetricFrame
+from reading import check_schema
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_absolute_error, precision_score, recall_score
 from toys import people
@@ -208,18 +209,14 @@ def test_the_shell_audits_numbers_and_counts_what_it_leaves_out(patients, tmp_pa
     frame = patients.copy()
     frame.loc[:4, "y"] = np.nan
     frame.to_csv(tmp_path / "patients.csv", index=False)
-    done = CliRunner().invoke(
-        app,
-        [
-            *("audit", str(tmp_path / "patients.csv"), "--kind", "numbers"),
-            *("--score", "predicted", "--outcome", "y", "--group", "sex"),
-            *("--out", str(tmp_path / "a.json"), "--report", str(tmp_path / "a.html")),
-        ],
-    )
+    asked = ["audit", tmp_path / "patients.csv", "--kind", "numbers", "--group", "sex"]
+    asked += ["--score", "predicted", "--outcome", "y", "--subgroup", "band"]
+    asked += ["--out", tmp_path / "a.json", "--report", tmp_path / "a.html"]
+    done = CliRunner().invoke(app, [*map(str, asked)])
     assert done.exit_code == 0, done.output
     assert "5 rows excluded: 5 with no value in y" in done.output
     file = json.loads((tmp_path / "a.json").read_text())
+    check_schema(file, "audit_outcomes")
     assert file["excluded"] == [{"reason": "no value in y", "column": "y", "rows": 5}]
-    assert file["rows"] == 437
-    assert file["verdict"] in done.output
+    assert (file["rows"], file["verdict"] in done.output) == (437, True)
     assert "Mean absolute error" in (tmp_path / "a.html").read_text()

@@ -2,11 +2,19 @@
 
 import json
 from html.parser import HTMLParser
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pandas as pd
 
 MINUS = "−"
+
+
+def check_schema(content, name):
+    """Raise an error unless JSON fits a schema that the docs publish."""
+    schemas = Path(__file__).parents[2] / "docs/deploy/schemas"
+    jsonschema.validate(content, json.loads((schemas / f"{name}.json").read_text()))
 
 
 def button(page, label):

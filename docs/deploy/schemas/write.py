@@ -5,13 +5,130 @@ python docs/deploy/schemas/write.py
 
 import json
 from pathlib import Path
+from typing import Literal
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from fairdash.audits.tables.policy import Policy
 
 FOLDER = Path(__file__).parent
-FORMS = {"policy": Policy}
+Number = float | None  # null where it is undefined
+whole = with_config({"extra": "forbid"})
+
+
+@whole
+class Source(TypedDict):
+    """The file that was read."""
+
+    name: str
+    digest: str
+    rows: int
+    date: str
+
+
+@whole
+class Excluded(TypedDict):
+    """Rows that could not be used, and why."""
+
+    reason: str
+    column: str
+    rows: int
+
+
+@whole
+class Value(TypedDict):
+    """A measure of a group; ``outcome`` is the class, or the top of a ranking."""
+
+    outcome: str
+    measure: str
+    group: str
+    value: Number
+    ci_low: Number
+    ci_high: Number
+    n: int
+
+
+@whole
+class Gap(TypedDict):
+    """The value of a group less that of the reference."""
+
+    outcome: str
+    measure: str
+    group: str
+    reference: str
+    difference: Number
+    ci_low: Number
+    ci_high: Number
+    n: int
+    clear: bool
+
+
+@whole
+class LocalGap(TypedDict):
+    """The largest gap inside a subgroup, and how large chance alone makes it."""
+
+    outcome: str
+    measure: str
+    subgroup: str
+    n: int
+    gap: Number
+    ci_low: Number
+    ci_high: Number
+    chance: Number
+    estimable: bool
+    reason: str
+
+
+@whole
+class Outcomes(TypedDict):
+    """`fairdash audit --kind classes|numbers|ranking --out FILE.json`."""
+
+    kind: Literal["classes", "numbers", "ranking"]
+    verdict: str
+    rows: int
+    confidence: float
+    by_group: list[Value]
+    gaps: list[Gap]
+    local: list[LocalGap] | None
+    source: Source
+    excluded: list[Excluded]
+
+
+@whole
+class Bounded(TypedDict):
+    """A rate or gap: weighted estimate, and bounds over all possible true groups."""
+
+    measure: str
+    group: str | None
+    reference: str | None
+    value: Number
+    ci_low: Number
+    ci_high: Number
+    bound_low: Number
+    bound_high: Number
+    low: Number
+    high: Number
+    n: Number
+
+
+@whole
+class Probabilities(TypedDict):
+    """`fairdash audit --probabilities --out FILE.json`."""
+
+    verdict: str
+    rows: int
+    confidence: float
+    estimates: list[Bounded]
+    source: Source
+    excluded: list[Excluded]
+
+
+FORMS = {
+    "policy": Policy,
+    "audit_outcomes": Outcomes,
+    "audit_probabilities": Probabilities,
+}
 
 
 def schemas() -> dict[str, str]:
