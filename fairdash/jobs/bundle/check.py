@@ -253,7 +253,10 @@ class _Check:
     ) -> None:
         trials = expand(spec.fitted_to(dataset), dataset.key)
         if run.keys != [trial.key for trial in trials]:
-            raise ValueError("its models are of other data or settings than it says")
+            raise ValueError(
+                "its models are of other data or settings than it says, or older than "
+                "training by sampling weights; train them from their configuration"
+            )
         encoded: dict[int, Any] = {}
         for trial in trials:
             if trial.key in run.failed:
