@@ -167,8 +167,6 @@ class Unkept:
 
 
 class _OnBase:
-    """A dataclass of a base model and arrays."""
-
     base: Scorer
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
