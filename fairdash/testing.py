@@ -106,7 +106,6 @@ def check_method(method: Any, **params: Any) -> None:
 
 
 def _check_entry(method: Method) -> None:
-    """Raise AssertionError where a form could offer what the estimator refuses."""
     for param in method.params:
         for value in (param.default, *param.options):
             assert param.fits(value), f"`{param.name}` refuses {value!r}"

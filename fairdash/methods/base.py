@@ -113,7 +113,6 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
         return GroupTags(**own, needs_groups=not self._ignores_groups)
 
     def _training_rows(self, samples: Samples, **checks: Any) -> TrainingRows:
-        """Check rows by ``checks`` of scikit-learn; keep their classes and groups."""
         X, y, sensitive_features, sample_weight = samples
         rows, y = validate_data(self, X, y, **checks)
         self.classes_, target = encode_binary_target(y, pos_label=self.pos_label)
