@@ -318,7 +318,6 @@ def _plain(value: Any, kind: Any, options: tuple[str, bool, bool]) -> Any:
 
 
 def _record_in(kind: Any) -> type[Record] | None:
-    """Return the first record among the types that a type is made of."""
     if isinstance(kind, type) and issubclass(kind, Record):
         return kind
     return next(filter(None, map(_record_in, typing.get_args(kind))), None)

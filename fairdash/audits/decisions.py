@@ -125,7 +125,6 @@ class Audit:
         return f"{self.verdict}\n\n{shown}\n{self.rows}"
 
     def _repr_html_(self) -> str:
-        """Return verdict and table for a notebook; see `fairdash.show` for figures."""
         shown = self.table.map(number).to_html()
         return f"<p>{escape(self.verdict)}</p>{shown}<p>{escape(self.rows)}</p>"
 

@@ -64,8 +64,6 @@ class _Silent(Exception):
 
 
 class _Supervisor:
-    """The process that forks the others, started when it is needed."""
-
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None

@@ -57,7 +57,6 @@ class Supervisor:
                     return
 
     def _take_request(self) -> bool:
-        """Do what the app asks for; return False when it is gone."""
         content, descriptors, _, _ = socket.recv_fds(
             self._control, MOST_REQUEST, MOST_FILES
         )

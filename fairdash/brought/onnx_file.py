@@ -160,7 +160,6 @@ def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:
 
 
 def _probabilities(graph: onnx.GraphProto) -> str:
-    """Return the output of probabilities: the one that is named so, or of numbers."""
     real = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
     names = [o.name for o in graph.output if o.type.tensor_type.elem_type in real]
     likely = [name for name in names if "prob" in name.lower()]

@@ -109,13 +109,21 @@ class SortedScores:
 
     def _polish(self, t: float, gamma: float, target: float) -> float:
         """Take Newton's last step on sums that do not cancel."""
-        low, high = np.searchsorted(self.scores, [t, t + gamma])
-        inside = self.mass[high] - self.mass[low]
+        decided, inside = self._decided(t, gamma)
         if inside <= 0:
             return t
+        return float(t + (decided - target * self.total) * gamma / inside)
+
+    def rate(self, t: float, gamma: float) -> float:
+        """Return the mean of h at one start, from sums that do not cancel."""
+        return self._decided(t, gamma)[0] / self.total
+
+    def _decided(self, t: float, gamma: float) -> tuple[float, float]:
+        """Return the sum of w h, and the weight of scores inside the ramp."""
+        low, high = np.searchsorted(self.scores, [t, t + gamma])
         ramp = (self.scores[low:high] - t) @ self.weights[low:high] / gamma
-        excess = (self.total - self.mass[high] + ramp) - target * self.total
-        return float(t + excess * gamma / inside)
+        decided = self.total - self.mass[high] + ramp
+        return float(decided), float(self.mass[high] - self.mass[low])
 
 
 def reach(

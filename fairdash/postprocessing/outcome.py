@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.metrics import Measured, expected_local_di, gap_change
+from fairdash.metrics import Measured, gap_change
 from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.rows import ScoredRows
 
@@ -75,9 +75,8 @@ def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
 
 
 def _gap(rows: ScoredRows, h: Array) -> list[Any]:
-    alone = np.zeros(len(h))
-    (row,) = expected_local_di(
-        h, sensitive_features=rows.codes, subgroups=alone, min_size=1, **rows.sampling
-    ).to_dict("records")
+    drawn = Measured.drawn("selection_rate", None, h, **rows.sampling)
+    rates = drawn.estimate(np.tile(rows.codes, 2), (len(rows.names),))
+    gap, ends = np.ptp(rates.value[~np.isnan(rates.value)]), rates.largest_gap(0.95)
     change = gap_change(rows.before, h, sensitive_features=rows.codes, **rows.sampling)
-    return [row["local_di"], row["ci_low"], row["ci_high"], *map(float, change)]
+    return [float(gap), *map(float, ends), *map(float, change)]

@@ -97,6 +97,12 @@ class RampThreshold(PostProcessor):
         self.thresholds_ = dict(zip(rows.group_values, starts, strict=True))
         return [Rule.ramp(start, self.gamma) for start in starts]
 
+    def _rates(self, rows: ScoredRows) -> list[float]:
+        return [
+            group.rate(start, self.gamma)
+            for group, start in zip(rows.by_group, self.starts_.tolist(), strict=True)
+        ]
+
     @property
     def _shift(self) -> float:
         return self.gamma / 2 if self.center else 0.0

@@ -38,7 +38,6 @@ class Shown:
     page: str
 
     def _repr_html_(self) -> str:
-        """Return a frame with the page, which loads nothing from elsewhere."""
         return (
             f'<iframe title="fairdash" srcdoc="{escape(self.page)}" '
             f'style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'

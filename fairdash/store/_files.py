@@ -180,7 +180,6 @@ def intact(path: Path, of: str = "") -> Path:
 
 @contextmanager
 def _beside(folder: Path) -> Iterator[Path]:
-    """Give a folder to fill, which goes unless it was renamed to ``folder``."""
     make_folder(folder.parent)
     half = Path(tempfile.mkdtemp(prefix=WRITING, dir=folder.parent))
     try:

@@ -103,8 +103,9 @@ def served(folder, provider):
         wait_until_no_engine(home)
 
 
-def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_path):
-    with served(tmp_path, provider) as app:
+def test_a_login_opens_the_pages_and_a_logout_closes_them(browser, provider, tmp_path):
+    with served(tmp_path, provider) as app, browser.new_context() as visitor:
+        page = visitor.new_page()
         sockets = []
         page.on("websocket", lambda socket: sockets.append(socket.url))
         for scheme in ("light", "dark"):

@@ -98,7 +98,7 @@ def test_what_was_released_stands_in_the_address_and_survives_a_reload(page, ser
     settle(page)
     assert cards(page) == shown
     assert slider(page, "Ramp width (γ)").input_value() == "0.98"
-    other = page.context.browser.new_page()
+    other = page.context.new_page()
     other.goto(page.url)
     expect(other.get_by_text("Gap, test rows", exact=True)).to_be_visible()
     assert slider(other, "Ramp width (γ)").input_value() == "0.98"

@@ -83,7 +83,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     assert page.evaluate("history.length") == pages  # Back leads to another page
 
     # a refresh, or the address sent to somebody else, shows the same setting
-    other = page.context.browser.new_page()
+    other = page.context.new_page()
     other.goto(page.url)
     sent = other.locator(".card").filter(has_text="Largest local gap")
     expect(sent).to_contain_text(gap_size(mine["test_worst_1_di"].item()))

@@ -8,8 +8,13 @@ SECONDS = 120  # two busy cores may take them for what an idle machine shows at 
 
 
 def open_window(browser, width=1440, height=900):
-    """Return a window whose actions wait until they can be done."""
-    page = browser.new_page(viewport={"width": width, "height": height})
+    """Return a window whose actions wait until they can be done.
+
+    All share what was loaded: Chromium compiles the scripts of the app once.
+    """
+    contexts = browser.contexts or [browser.new_context()]
+    page = contexts[0].new_page()
+    page.set_viewport_size({"width": width, "height": height})
     page.set_default_timeout(SECONDS * 1000)
     return page
 

@@ -162,18 +162,11 @@ def test_a_run_that_does_not_listen_is_killed_alone(store, ask):
     assert store.run(after).status == "finished"
 
 
-def test_a_killed_worker_costs_its_stack_only_time(store, ask):
-    medium = {"n_epochs": 150, "batch_size": 64}
-    run_id = ask(road(medium), seeds=[0, 1])
-    wait_until(lambda: trains(store, run_id))
-    os.kill(workers(store.home)[0], signal.SIGKILL)
-    wait_until(lambda: over(store, run_id))
-    assert store.run(run_id).status == "finished"
-
-
-def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
+def test_a_killed_worker_or_host_comes_back_once_and_goes_on(store, ask):
     medium = {"n_epochs": 150, "batch_size": 64}
     run_id = ask(road(medium, tau=0.7), seeds=[0, 1, 2])
+    wait_until(lambda: trains(store, run_id))
+    os.kill(workers(store.home)[0], signal.SIGKILL)
     wait_until(lambda: store.snapshot(run_id).count("finished") >= 1)
     before = written_so_far(store, run_id)
     family = workers(store.home)

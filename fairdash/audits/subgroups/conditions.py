@@ -131,7 +131,6 @@ def as_subgroups(conditions: Sequence[Condition], start: Subgroups) -> Subgroups
 
 
 def _intervals(column: "pd.Series[Any]", bins: int) -> SearchColumn:
-    """Cut a number; a condition is one bin, or all bins below or above a cut."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
     cuts = np.asarray(quantile_cuts(column, bins))
     if len(cuts) < _BY_VALUE:

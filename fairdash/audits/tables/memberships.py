@@ -261,7 +261,6 @@ class MembershipRows(NamedTuple):
         return counting.divide(means[:, :-1], means[:, -1:])
 
     def _rates(self, part: Array, rest: Array) -> tuple[Array, Array]:
-        """Return sums of ``part`` over those of both, and the covariance of these."""
         weight = self.weight[:, None]
         top, bottom = ((weight * terms).sum(axis=0).clip(0) for terms in (part, rest))
         rate = counting.divide(top, top + bottom)

@@ -154,7 +154,6 @@ def _cells(rows: ParquetRows, by: Sequence[str], n_rows: int) -> NDArray[np.int6
 
 
 def _codes(column: Any) -> NDArray[np.int64]:
-    """Return a code of each value from 0; numbers of many values are cut in two."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if compute.count_distinct(column).as_py() > MOST_VALUES:

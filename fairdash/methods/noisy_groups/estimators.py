@@ -141,7 +141,6 @@ class GameClassifier(NoisyGroupsClassifier):
     def _violations(
         self, models: Sequence[Self], rows: game.Rows, training: TrainingRows
     ) -> game.ViolationFunction:
-        """Return what gives each model's violation from decisions of distinct rows."""
         return game.violation_function(rows, column(models, "slack"))
 
     def _fit_stack(

@@ -18,19 +18,9 @@ _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
 
 class _GroupMeans(NamedTuple):
-    """Means of what was decided before and after by group, and how sure they are.
-
-    Attributes
-    ----------
-    mean : float64 array of shape (groups, 2)
-    covariance : float64 array of shape (groups, 2, groups, 2)
-    rows : float64 array of shape (groups,)
-        How many independent rows weigh as much: Kish's number.
-    """
-
-    mean: Array
-    covariance: Array
-    rows: Array
+    mean: Array  # of what was decided before and after, (groups, 2)
+    covariance: Array  # (groups, 2, groups, 2)
+    rows: Array  # that weigh as much if they are independent (Kish), (groups,)
 
 
 def gap_change(
@@ -86,25 +76,23 @@ def gap_change(
     """
     intervals.check_confidence(confidence)
     check_one_of("measure", measure, _CHANGING)
-    rows = np.stack(
-        [
-            counting.probability_models(name, values)[0].astype(np.float64)
-            for name, values in (("before", before), ("after", after))
-        ],
-        axis=1,
+    old, new = (
+        counting.probability_models(name, values)[0].astype(np.float64)
+        for name, values in (("before", before), ("after", after))
     )
-    groups = counting.group_codes(sensitive_features, rows)
-    weight = np.ones(len(rows))
+    check_lengths(old, new)
+    groups = counting.group_codes(sensitive_features, old)
+    weight = np.ones(len(old))
     if sample_weight is not None:
-        weight = counting.row_weights("sample_weight", sample_weight, len(rows))
+        weight = counting.row_weights("sample_weight", sample_weight, len(old))
     if measure_of(measure).needs_outcome:
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
         y = counting.binary_vector("y_true", y_true).astype(np.float64)
-        check_lengths(y, rows)
+        check_lengths(y, old)
         weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
-    unit = unit_codes(cluster, len(rows))
-    means = _means(rows, weight, groups.codes, len(groups.names), unit)
+    unit = unit_codes(cluster, len(old))
+    means = _means((old, new), weight, groups.codes, len(groups.names), unit)
     return _change_of(means, confidence)
 
 
@@ -151,33 +139,50 @@ def _too_few(means: _GroupMeans) -> NDArray[np.bool_]:
 
 
 def _means(
-    rows: Array,
+    decided: tuple[Array, Array],
     weight: Array,
     codes: NDArray[np.int64],
     n_groups: int,
     unit: NDArray[np.int64] | None,
 ) -> _GroupMeans:
-    whole = np.bincount(codes, weight, n_groups)
-    mean = np.stack(
-        [
-            counting.divide(np.bincount(codes, weight * column, n_groups), whole)
-            for column in rows.T
-        ],
-        axis=1,
-    )
     own = weight > 0
-    weight, codes = weight[own], codes[own]
-    residual = weight[:, None] * (rows[own] - mean[codes]) / whole[codes, None]
-    place = np.arange(len(codes))
-    if unit is not None:
-        place = np.unique(unit[own], return_inverse=True)[1]
-    column = 2 * codes[:, None] + np.arange(2)
-    sums = sparse.csr_matrix(
-        (residual.ravel(), (np.repeat(place, 2), column.ravel())),
-        shape=(int(place.max(initial=0)) + 1, 2 * n_groups),
-    )
-    k = sums.getnnz(axis=0).astype(np.float64)  # units with rows of the group
+    if not own.all():
+        decided = decided[0][own], decided[1][own]
+        weight, codes = weight[own], codes[own]
+        unit = None if unit is None else unit[own]
+    whole = np.bincount(codes, weight, n_groups)
+    sums = [np.bincount(codes, weight * column, n_groups) for column in decided]
+    mean = counting.divide(np.stack(sums, axis=1), whole[:, None])
+    residuals = [
+        weight * (column - mean[codes, when]) / whole[codes]
+        for when, column in enumerate(decided)
+    ]
+    covariance = _covariance(residuals, codes, n_groups, unit)
+    return _GroupMeans(mean, covariance, worth(weight, codes, n_groups, unit))
+
+
+def _covariance(
+    residuals: list[Array],
+    codes: NDArray[np.int64],
+    n_groups: int,
+    unit: NDArray[np.int64] | None,
+) -> Array:
+    covariance = np.zeros((n_groups, 2, n_groups, 2))
+    k = np.bincount(codes, minlength=n_groups).astype(np.float64)
+    if unit is None:  # groups share no rows, and sums by group cost least
+        group = np.arange(n_groups)
+        for first, second in itertools.product(range(2), repeat=2):
+            products = residuals[first] * residuals[second]
+            sums = np.bincount(codes, products, n_groups)
+            covariance[group, first, group, second] = sums
+    else:
+        place = np.unique(unit, return_inverse=True)[1]
+        column = 2 * codes[:, None] + np.arange(2)
+        by_unit = sparse.csr_matrix(
+            (np.ravel(residuals, "F"), (np.repeat(place, 2), column.ravel())),
+            shape=(int(place.max(initial=0)) + 1, 2 * n_groups),
+        )
+        k = by_unit.getnnz(axis=0)[::2].astype(np.float64)  # units of the group
+        covariance += (by_unit.T @ by_unit).toarray().reshape(covariance.shape)
     more = np.sqrt(counting.divide(k, np.where(k > 1, k - 1, np.nan)))
-    covariance = (sums.T @ sums).toarray() * more[:, None] * more
-    effective = worth(weight, codes, n_groups, None if unit is None else place)
-    return _GroupMeans(mean, covariance.reshape(n_groups, 2, n_groups, 2), effective)
+    return covariance * more[:, None, None, None] * more[:, None]

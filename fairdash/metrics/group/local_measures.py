@@ -407,7 +407,6 @@ def _largest(value: Array) -> Array:
 
 
 def _reason(rows: NDArray[Any], min_size: int, support: str = "") -> str:
-    """Say why rows by group are not enough for a gap; "" where they are."""
     total, kind = int(rows.sum()), f" {support}".rstrip()
     if total < min_size:
         return f"{total} row{kind}" if total == 1 else f"{total:,} rows{kind}"
@@ -415,7 +414,6 @@ def _reason(rows: NDArray[Any], min_size: int, support: str = "") -> str:
 
 
 def _undefined(missing: NDArray[np.bool_], groups: tuple[str, ...]) -> str:
-    """Name the groups without a value where they leave no pair, else ""."""
     if (~missing).sum() > 1:
         return ""
     names = [name for name, absent in zip(groups, missing, strict=True) if absent]

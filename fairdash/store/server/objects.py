@@ -110,7 +110,6 @@ def _reached() -> Iterator[None]:
 
 
 def _facts(about: Mapping[str, Any]) -> Facts:
-    """Return what a file system tells of an object, each by a word of its own."""
     words = ("LastModified", "last_modified", "mtime", "modified", "updated", "created")
     moment = next((about[word] for word in words if about.get(word)), 0.0)
     return about["size"] or 0, getattr(moment, "timestamp", lambda: moment)()
