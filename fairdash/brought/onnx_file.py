@@ -142,7 +142,6 @@ def _input(value: onnx.ValueInfoProto) -> dict[str, Any]:
 
 
 def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:
-    """Let the probabilities out as a tensor; return the classes the file names."""
     classes: list[Any] = []
     outputs = {value.name: value for value in graph.output}
     for node in list(graph.node):

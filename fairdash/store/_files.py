@@ -189,7 +189,6 @@ def _beside(folder: Path) -> Iterator[Path]:
 
 
 def _stat(folder: Path) -> Stat | None:
-    """Return what is known of a folder here, None where others have just moved it."""
     with suppress(FileNotFoundError, NotADirectoryError):  # deleted, half written
         sizes = [path.stat().st_size for path in folder.iterdir()]
         return Stat(sum(sizes), folder.stat().st_mtime)
@@ -220,7 +219,6 @@ def _rename(half: Path, folder: Path) -> None:
 
 @lru_cache(maxsize=4096)
 def _is_intact(path: Path, size: int, changed: int) -> bool:
-    """Tell whether a file has its digest; one of an earlier version has none."""
     try:
         digests = json.loads((path.parent / DIGESTS).read_text())
     except FileNotFoundError:

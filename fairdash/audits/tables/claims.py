@@ -110,7 +110,6 @@ def _values(measure: str, decided: Array, actual: Any) -> tuple[Array, Array]:
 def _sides(
     limit: Limit, policy: Policy, groups: Array
 ) -> Iterator[tuple[str, str | None, dict[str, float], float]]:
-    """Return sums of rates times factors and a constant, at most 0 if a limit holds."""
     names = sorted(set(groups.tolist()))
     most, least = limit.at_most, limit.at_least
     if limit.of == "value":

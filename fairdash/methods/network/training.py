@@ -48,7 +48,6 @@ class Groups:
 
     @cached_property
     def _outside(self) -> Tensor:
-        """-inf where a row does not belong to a group, else 0; (n_groups, n_rows)."""
         return torch.where(self.indicator.T == 1, 0.0, -torch.inf)
 
     def __getitem__(self, rows: Tensor) -> Groups:
