@@ -278,7 +278,6 @@ def _verdict(
 
 
 def _share(share: float) -> str:
-    """Return a share above 0 so that it never reads as 0%."""
     if 0 < share < 0.001:
         return "fewer than 0.1%"
     return percent(share, 1 if share < 0.01 else 0)

@@ -22,6 +22,7 @@ from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _LATEST = 20  # runs that tell how fast this machine is
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
+_RESUMING = 3.0  # seconds in which an engine says nothing of its speed yet
 _FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
@@ -45,15 +46,18 @@ def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
     return tables if tables.empty else tables.groupby("epoch").mean().reset_index()
 
 
-def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
+def seconds_left(
+    store: Store, snapshot: Snapshot, resumed: float = 0.0
+) -> float | None:
     """Return how long the run still takes at its speed so far, or None at its start.
 
-    Models that were on disk when it began took no time and say nothing of its speed;
-    the others count by the work they are.
+    Models that were on disk when it began, or when an engine ``resumed`` it, say
+    nothing of its speed; the others count by the work they are.
     """
     started = snapshot.run.started
-    if started is None:
+    if started is None or 0 < time.time() - resumed < _RESUMING:
         return None
+    started = max(started, resumed)
     worth = _work(store, snapshot.run.id)
     done = total = 0.0
     for trial in snapshot.trials:
@@ -251,7 +255,6 @@ def _speed(store: Store) -> float | None:
 
 @lru_cache(maxsize=64)
 def _speeds(store: Store, run_id: str) -> Sequence[float]:
-    """Tell a stack by its seconds: every model of it keeps the same share."""
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
     n_rows = rows_used(store, run.dataset_id, run.spec.get("train_rows"))

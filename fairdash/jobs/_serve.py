@@ -108,6 +108,7 @@ def _announce(home: Path, scheduler: str, threads: int) -> None:
         "scheduler": scheduler,
         "threads": threads,
         "code": code_version(),
+        "since": time.time(),
     }
     beside = home / ".engine.json"
     with open(beside, "w", opener=private) as file:

@@ -139,10 +139,7 @@ def ensure_engine(home: Path) -> None:
 
 @contextmanager
 def watching(home: Path, after: float) -> Iterator[None]:
-    """Keep the engine of a home folder alive, whether or not a page is open.
-
-    It is looked for ``after`` so many seconds first.
-    """
+    """Keep an engine alive, page or no page: look first ``after`` some seconds."""
     stop = threading.Event()
 
     def look() -> None:

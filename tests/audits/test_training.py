@@ -39,13 +39,13 @@ def begin(inline, monkeypatch):
     return begin
 
 
-def left(run, epochs):
+def left(run, epochs, resumed=0.0):
     """Return the time left when trials, by key, have so many of 4 epochs behind."""
     ui.store().put_progress(
         {"key": key, "epoch": epoch, "n_epochs": 4, "seconds": 1.0}
         for key, epoch in epochs.items()
     )
-    return training.seconds_left(ui.store(), ui.store().snapshot(run))
+    return training.seconds_left(ui.store(), ui.store().snapshot(run), resumed)
 
 
 def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
@@ -63,6 +63,8 @@ def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
     assert activity == "Training ROAD λ 0.5 τ 0.1 and 1 more, epoch 2 of 4"
     everything = {a.key: 4, b.key: 4, c.key: 2, d.key: 2}
     assert left(run, everything) == pytest.approx(10 / 3)
+    assert left(run, everything, time.time() - 6) == pytest.approx(2)
+    assert left(run, everything, time.time() - 1) is None
 
 
 def test_curves_are_of_one_setting_while_several_train(begin):

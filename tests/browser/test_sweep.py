@@ -88,7 +88,6 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     sent = other.locator(".card").filter(has_text="Largest local gap")
     expect(sent).to_contain_text(gap_size(mine["test_worst_1_di"].item()))
     other.close()
-
     # a click on a mark of the front leads to that model
     grid = road.sort_values(["fairness_weight", "tau"]).reset_index(drop=True)
     click_on(page, 0, 2, 20)

@@ -277,6 +277,7 @@ def test_a_guess_names_the_runners_up_and_why():
         (["deny", "dir", "hir", "black"], 0, 3),
         (["type1", "type2", "white", "died"], 3, 2),
         (["income-per-year", "hours-per-week", "race", "workclass"], 0, 2),
+        (["complaint_number", "race", "ward", "wage"], 3, 1),
         (["custody", "sex", "prior_offences", "drug_class"], 0, 1),
         (["klausur_bestanden", "geschlecht", "note_vorher", "grade"], 0, 1),
     ],

@@ -273,5 +273,4 @@ def _worst(statuses: Iterable[Status]) -> Status:
 
 
 def _xml(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
     return "".join(c if c in "\t\n\r" or c >= " " else "?" for c in text)

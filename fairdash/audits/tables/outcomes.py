@@ -122,8 +122,6 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 class _Part(NamedTuple):
-    """One class, all rows, or the top of a ranking; predictions are by measure."""
-
     outcome: str
     y: Any
     predicted: dict[str, Any]

@@ -281,7 +281,7 @@ def outcome_evidence(
 ) -> Iterator[dict[str, float]]:
     """Yield what there is of each of `OUTCOME_WEIGHTS` in the columns of a table."""
     file = re.sub(r"[^a-z]", "", Path(file_name).stem.lower())
-    names = [words.strength(column.name, words.OUTCOME_WORDS) for column in columns]
+    names = [words.outcome_strength(column.name) for column in columns]
     described = [words.says(column.name, words.DESCRIPTION_WORDS) for column in columns]
     silent = not any(names) and not any(described)
     for column, named, describes in zip(columns, names, described, strict=True):

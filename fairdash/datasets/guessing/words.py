@@ -107,6 +107,13 @@ def strength(name: str, table: dict[float, str]) -> float:
     return 0.0
 
 
+def outcome_strength(name: str) -> float:
+    """Return how strongly a name says outcome: the code or number of one does not."""
+    last = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)[-1:]
+    code = any(word.lower() in listed("code") for word in last)
+    return 0.0 if code else strength(name, OUTCOME_WORDS)
+
+
 def says(name: str, stems: str) -> bool:
     """Tell whether a word of a name is among those listed."""
     return strength(name, {1.0: stems}) > 0

@@ -62,8 +62,6 @@ def unpack_runs(store: Store, file: Path | IO[bytes]) -> Unpacked:
 
 
 class _Table(NamedTuple):
-    """A table that is not in the store yet: as Parquet, and where it comes from."""
-
     path: Path
     name: str
     about: reading.TableFile
@@ -79,8 +77,6 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True)
 class _Bundle:
-    """What the box found right; ``models`` has the arrays of each part of a trial."""
-
     address: str
     runs: list[_Run]
     tables: dict[str, _Table]

@@ -126,7 +126,6 @@ def page(
 
 
 def _stop_unless_let_in() -> None:
-    """Look again who comes: the door of `fairdash.server` is the first lock."""
     configured = st.secrets.load_if_toml_exists() and "auth" in st.secrets
     if not configured and "FAIRDASH_LOGIN" not in os.environ:
         return

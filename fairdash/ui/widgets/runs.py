@@ -129,9 +129,11 @@ def rows_to_train(dataset_id: str) -> int | None:
 def progress_facts(snapshot: Snapshot) -> list[str]:
     """Return what an open run does, how many models have finished, the time left."""
     total, done = len(snapshot.trials), snapshot.count("finished")
-    left = training.seconds_left(store(), snapshot)
+    waits, card = engine.why_waits(store(), snapshot), engine.engine_card(store().home)
+    since = (card or {}).get("since", 0.0)
+    left = None if waits else training.seconds_left(store(), snapshot, since)
     facts = [
-        engine.why_waits(store(), snapshot) or training.activity(snapshot),
+        waits or training.activity(snapshot),
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
         "" if left is None else time_left(left),
     ]
