@@ -212,7 +212,6 @@ def _wrong(message: str, value: Any) -> InvalidError:
 
 
 def _read(value: Any, kind: Any) -> Any:
-    """Return a value as a type asks for; InvalidError where it cannot be read so."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         return inner[1].read(value, inner[0])
@@ -238,7 +237,6 @@ def _read(value: Any, kind: Any) -> Any:
 
 
 def _read_all(entries: Iterable[tuple[str | int, Any, Any]]) -> list[Any]:
-    """Read values with their place and type; the problems of all are raised at once."""
     values, problems = [], []
     for place, value, kind in entries:
         try:

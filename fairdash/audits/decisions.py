@@ -364,7 +364,6 @@ def _measures(
 def _for_measure(
     measure: str, pred: Any, scores: NDArray[np.float64] | None, y: Any, weight: Any
 ) -> Any:
-    """Return what a measure is computed from; an AUC needs no more than the order."""
     if measure not in catalog.SCORE_MEASURES or scores is None:
         return pred
     if ((scores >= 0) & (scores <= 1)).all():

@@ -221,7 +221,6 @@ class Child:
 
     @contextmanager
     def _speaking(self, look: Callable[[], None]) -> Iterator[None]:
-        """Look around when nothing came for a while; raise when nobody is there."""
         try:
             yield
             return

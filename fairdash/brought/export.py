@@ -119,7 +119,6 @@ FLOAT, DOUBLE, BOOL = 1, 11, 9  # of TensorProto
 
 
 def _encoded(graph: _Graph, encoder: Encoder) -> str:
-    """Add what `Encoder.transform` does; the result is double, rounded to float32."""
     parts: list[str] = []
     for encoding in encoder.columns:
         if isinstance(encoding, NumberEncoding):

@@ -95,7 +95,6 @@ def count_values(column: "pd.Series[Any]", most: int) -> int:
 
 @contextmanager
 def _single_values(column: "pd.Series[Any]") -> Iterator[None]:
-    """Say of cells that cannot be told apart what they hold."""
     try:
         yield
     except TypeError as error:

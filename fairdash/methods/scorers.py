@@ -86,8 +86,6 @@ class Scorer(Protocol):
 
 
 class _Stored:
-    """A dataclass of arrays, which are its file."""
-
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the parameters by name, ready for a safetensors file."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

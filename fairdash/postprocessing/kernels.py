@@ -119,7 +119,6 @@ class SortedScores:
         return self._decided(t, gamma)[0] / self.total
 
     def _decided(self, t: float, gamma: float) -> tuple[float, float]:
-        """Return the sum of w h, and the weight of scores inside the ramp."""
         low, high = np.searchsorted(self.scores, [t, t + gamma])
         ramp = (self.scores[low:high] - t) @ self.weights[low:high] / gamma
         decided = self.total - self.mass[high] + ramp

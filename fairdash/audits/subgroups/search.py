@@ -263,8 +263,6 @@ def search(
 
 
 class _Best:
-    """The largest scores so far, all ``above`` some, and whose they are."""
-
     def __init__(self, most: int, above: float) -> None:
         self.most, self.above = most, above
         self.score = np.empty(0)
@@ -335,7 +333,6 @@ def _largest(
 
 
 def _raise(largest: Float, sums: Float) -> None:
-    """Raise the largest z of two groups where a bound says that it could be larger."""
     both = sums[..., -1]
     n, k = sums[..., :-1].swapaxes(0, 1)
     over = pooled_bound(n, k, both.T[..., None]) > largest**2 / _ROUNDING

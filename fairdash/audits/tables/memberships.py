@@ -244,7 +244,6 @@ class MembershipRows(NamedTuple):
         return rates.assign(n=n), gaps.assign(group=first, reference=other, n=fewer)
 
     def _ends(self, event: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """Return terms whose means are the least and largest P(G = g, event)."""
         happened = event.astype(np.float64)[:, None]
         means = self._elsewhere(np.column_stack([self.p, happened]))
         share, chance = means[:, :-1], means[:, -1:]

@@ -145,7 +145,6 @@ class Attack:
         return moves * better[:, None], torch.where(better, distance, 0.0)
 
     def _start(self, like: Tensor, width: int, learning_rate: float) -> _Ascent:
-        """Return moves of about one step, the same for all models, and their Adam."""
         n_models, _, n_rows = like.shape
         drawn = torch.randn((n_rows, width), generator=self._generator) * learning_rate
         shape = n_models, width, n_rows
@@ -157,8 +156,6 @@ class Attack:
 
 
 class _Above:
-    """The layers of a stack above its first product, which comes in as ``entry``."""
-
     def __init__(self, network: StackedNetwork, n_rows: int) -> None:
         self._weights, self._biases = network.weights[1:], network.biases[1:]
         new = network.parameters.new_empty
@@ -197,8 +194,6 @@ class _Above:
 
 
 class _Ascent:
-    """Moves of about one step, and the Adam that takes them uphill."""
-
     def __init__(self, drawn: Tensor, learning_rate: float) -> None:
         count = drawn.numel()
         place, gradient = drawn.new_zeros(2, count + -count % LANES)

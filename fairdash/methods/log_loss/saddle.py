@@ -248,7 +248,6 @@ def _together(
 def _nested(
     here: Position, tol: float, max_iter: int, stopped: Stopped
 ) -> tuple[Position, int]:
-    """Maximise D, the minimum over theta, by damped Newton in the multipliers."""
     here, used = minimise(here, tol / 10, max_iter, stopped)
     damping = DAMPING
     while used < max_iter and np.abs(here.gap).max() > tol and not stopped():

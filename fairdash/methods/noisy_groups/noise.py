@@ -297,7 +297,6 @@ def _ratio(part: Float, whole: Float) -> Float:
 
 
 def _channel(prior: Float, level: float) -> tuple[Float, Float]:
-    """Return P(noisy group | G) and the true shares that it implies, if negative."""
     m = len(prior)
     other = level / (m - 1)
     channel = np.full((m, m), other)
