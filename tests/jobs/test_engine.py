@@ -113,7 +113,7 @@ def busiest(pid):
 
 
 def test_start_up_is_at_normal_niceness_and_training_below(store, ask):
-    """A thread that lowered itself cannot go back: what is at 0 started there."""
+    # a thread that lowered itself cannot go back: what is at 0 started there
     run_id = ask(road(LONG, tau=0.32))
     wait_until(lambda: trains(store, run_id))
     ours = [*hosts(store.home), *workers(store.home)]
@@ -133,12 +133,8 @@ def test_a_run_says_behind_how_many_others_it_waits(store, ask):
     wait_until(lambda: trains(store, first) and trains(store, second))
     third = ask(road(LONG, tau=0.36))
     wait_until(lambda: store.run(third).status == "running")
-    assert waits(store, third) == "Waits behind 3 other models"
-    assert waits(store, first) == ""
-
-
-def waits(store, run_id):
-    return engine.why_waits(store, store.snapshot(run_id))
+    waits = [engine.why_waits(store, store.snapshot(run)) for run in (third, first)]
+    assert waits == ["Waits behind 3 other models", ""]
 
 
 def test_two_sweeps_that_share_trials_train_them_once(store, ask):
