@@ -57,7 +57,7 @@ _WEIGHTED = {  # what weighs rows by their sampling weights, by page
     "Train": "Training and figures weigh rows by",
     "Weights": "Beside the weights r, training weighs rows by",
     "Sweep": "Training and figures weigh rows by",
-    "Post-process": "Numbers of decisions count every row once, without",
+    "Post-process": "Thresholds and numbers of decisions weigh rows by",
     "Noisy groups": "Training weighs rows; here each counts once, without",
     "Individual fairness": "Training weighs rows; here each counts once, without",
     "Drift": "Shifts of columns count every row once, without",
