@@ -1,5 +1,6 @@
 """Fixtures shared by all tests: a home folder, a real engine."""
 
+import gc
 import os
 import pwd
 import shutil
@@ -38,6 +39,12 @@ class _OneBrowser(LoadFileScheduling):
 @pytest.hookimpl(optionalhook=True)  # `-p no:xdist` leaves it out
 def pytest_xdist_make_scheduler(config, log):
     return _OneBrowser(config, log)
+
+
+def pytest_collection_finish():
+    """What was imported stays, so that no later search for garbage looks at it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

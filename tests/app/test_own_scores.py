@@ -194,10 +194,6 @@ def test_own_scores_stand_on_the_front_and_beside_models_on_the_same_rows(visit,
     assert not page.exception
     (mark,) = marks(page)
     assert mark["y"] == pytest.approx([accuracy(data)])
-    page = visit("Noisy groups", run=run, data=data, opened="models")
-    assert not page.exception
-    models = next(t.value for t in page.dataframe if "None wrong" in t.value)["Model"]
-    assert models.str.contains("vendor").any()
     told = {"scores": "column vendor", "opened": "apply"}
     page = visit("Post-process", run=run, data=data, **told)
     assert not page.exception

@@ -79,6 +79,7 @@ def settle(page):
     """Wait until the page's script has ended and its figures are drawn."""
     page.locator("[data-test-script-state=notRunning]").wait_for()
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    expect(page.locator("[data-stale=true]")).to_have_count(0)  # they are pale
     page.wait_for_function(
         """() => [...document.querySelectorAll(".js-plotly-plot")]
           .every(figure => figure.querySelector(".main-svg"))"""
