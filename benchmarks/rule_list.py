@@ -17,6 +17,8 @@ from fairdash.methods.classical.plain import Codes, OneByOne
 from fairdash.methods.declare import Method, at_least_one, param, vary
 from fairdash.methods.params import CONSTRAINT, RANDOM_STATE, TOLERANCE
 
+_ROUNDING = 1e-9  # a gap that equals the tolerance keeps it
+
 Bool = NDArray[np.bool_]
 
 
@@ -359,7 +361,11 @@ class RuleSearch:
                 final = (errors + rest[..., 1 - default].sum(1)) / self.n
                 final += self.cost * length
                 gap = unfairness(positive + default * rest, self.total, odds=self.odds)
-                good = usable & (final < self.objective) & (gap <= self.tolerance)
+                good = (
+                    usable
+                    & (final < self.objective)
+                    & (gap <= self.tolerance + _ROUNDING)
+                )
                 lists += [
                     (final[i], int(i), decision, default) for i in np.where(good)[0]
                 ]
@@ -383,4 +389,4 @@ class RuleSearch:
         decided = prefix.positive | prefix.free if default else prefix.positive
         positive = self.rows.counts[decided].sum(0)
         gaps = unfairness(positive, self.rows.counts.sum(0), odds=self.odds)
-        return bool((gaps <= self.tolerance).all())
+        return bool((gaps <= self.tolerance + _ROUNDING).all())

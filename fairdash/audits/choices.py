@@ -218,8 +218,8 @@ def sweep_answer(sweep: StoredSweep, limit: float, *, metric: str = PARITY) -> A
 
 
 def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
-    name = LIMITED[metric]
-    rule = f"With the {name} at most {limit:g} on validation rows"
+    name, size = LIMITED[metric], f"{100 * limit:g} points"
+    rule = f"With the {name} at most {size} on validation rows"
     place = sweep.result.best({metric: limit})
     within = place is not None
     if place is None:
@@ -240,7 +240,7 @@ def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
     facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
     short, words = model_brief(*facts), f"{rule} the most accurate setting is"
     if not within:
-        short = brief(f"No setting keeps the {name} within {limit:g}.", short)
+        short = brief(f"No setting keeps the {name} within {size}.", short)
         words = f"{rule} there is no setting; the least {name} there has"
     long = f"{words} {sweep.result.labels[place]}. {verdict_words(*facts)}"
     return Answer(short, details=long, facts=(f"decided 1: {sweep.rule.words()}",))

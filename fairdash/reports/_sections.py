@@ -186,13 +186,13 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
         how = f"No setting was chosen among others; the report is about {label}."
     elif sweep.result.best({PARITY: limit}) is not None:
         how = (
-            f"{label} is the most accurate on validation rows that keep the gap ≤ "
-            f"{limit:g}."
+            f"{label} is the most accurate on validation rows that keep the gap within "
+            f"{100 * limit:g} points."
         )
     else:
         how = (
-            f"No setting keeps the gap ≤ {limit:g} on validation rows; {label} has the "
-            "least gap there."
+            f"No setting keeps the gap within {100 * limit:g} points on validation "
+            f"rows; {label} has the least gap there."
         )
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     return f"{start} {how} {rows}"
