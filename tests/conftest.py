@@ -42,9 +42,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_finish():
-    """What was imported stays, so that no later search for garbage looks at it."""
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # what was imported stays; no search for garbage looks at it again
 
 
 @pytest.fixture
