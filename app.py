@@ -7,6 +7,7 @@ from fairdash.datasets import SAMPLES
 from fairdash.ui import data, runs
 
 view = ui.page("Home", "Where is a model unfair, and what does fixing it cost?")
+runs.note_old_link()
 st.markdown(
     "Upload a table, name the outcome and the sensitive column, and compare the known "
     "remedies, each with its uncertainty."

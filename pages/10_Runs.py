@@ -4,6 +4,7 @@ from fairdash import ui
 from fairdash.ui import data, runs
 
 view = ui.page("Runs", "What has been tried?")
+runs.note_old_link()
 if not ui.store().runs():
     ui.empty(
         "No run yet",

@@ -201,6 +201,13 @@ def league() -> None:
     figure(plots.plot_ranks(table), key="league")
 
 
+def note_old_link() -> None:
+    """Say what replaces the share links of earlier versions, if one was followed."""
+    if st.query_params.keys() & {"shared", "snapshot"}:
+        words = "Ask its sender for a bundle of the run, or for its report as a file."
+        problem("This link opens nothing any more", words)
+
+
 def import_bundle() -> None:
     """Draw the upload of runs that were exported elsewhere; the first one is opened."""
     with st.popover("Import runs", icon=":material/upload:"):

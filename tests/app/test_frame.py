@@ -162,3 +162,12 @@ def test_a_user_sees_no_run_of_another_even_by_its_address(visit, inline):
         titles = [error.proto.title for error in page.error]
         missing = [f"The run {run} was not found"]
         assert titles == ([] if mail.startswith("ann") else missing)
+
+
+def test_a_link_of_an_earlier_version_says_what_replaces_it(visit):
+    links = [("Home", "shared", "bundle"), ("Runs", "snapshot", "report")]
+    for name, parameter, replacement in links:
+        page = visit(name, **{parameter: "x" * 22})
+        assert not page.exception
+        assert page.error[0].proto.title == "This link opens nothing any more"
+        assert replacement in page.error[0].value
