@@ -85,7 +85,7 @@ def compare(
 def compare_numbers(question: Question, data: str) -> Answer:
     """Hold predicted numbers to those of the table asked for.
 
-    Raises ValueErrors as `fairdash.drifts.drift_of_numbers`.
+    Raises ValueErrors as `fairdash.audits.drifts.drift_of_numbers`.
     """
     assert question.table is not None, "the page asks for a table first"
     other, measure = store().table(question.table), question.measure

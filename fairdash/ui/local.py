@@ -56,7 +56,8 @@ def _use(
     listed = search.beyond.head(_OFFERED)
     if listed.empty:
         return
-    st.caption("Make one the subgroups of every page, or go on with it:")
+    further = ", or go on with it" if remedies else ""
+    st.caption(f"Make one the subgroups of every page{further}:")
     for name, conditions in zip(listed["subgroup"], listed["conditions"], strict=True):
         chosen = as_subgroups(conditions, subgroups)
         road = address(opened=None, subgroups=chosen, form=MethodGrid(method="road"))
