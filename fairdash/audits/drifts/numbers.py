@@ -85,7 +85,8 @@ def drift_of_numbers(
         row = clear.iloc[int(clear["change"].abs().argmax())]
         verb = "rises" if row["change"] > 0 else "falls"
         size = wording.number(abs(row["change"]))
-        sure = wording.interval(row["ci_low"], row["ci_high"], wording.change)
+        low, high = sorted(abs(row[end]) for end in ("ci_low", "ci_high"))
+        sure = wording.interval(low, high, wording.number)  # both ends have one sign
         verdict = f"{name} {verb} by {size} ({sure}) for {row['subgroup']}."
     headline = f"{name} changes clearly in {len(clear)} of {len(own)} groups"
     look = {"headline": headline, "title": name, "in_points": False}
