@@ -1,6 +1,5 @@
 """Fixtures shared by all tests: a home folder, a real engine."""
 
-import gc
 import os
 import pwd
 import shutil
@@ -39,11 +38,6 @@ class _OneBrowser(LoadFileScheduling):
 @pytest.hookimpl(optionalhook=True)  # `-p no:xdist` leaves it out
 def pytest_xdist_make_scheduler(config, log):
     return _OneBrowser(config, log)
-
-
-def pytest_collection_finish():
-    gc.collect()
-    gc.freeze()  # what was imported stays; no search for garbage looks at it again
 
 
 @pytest.fixture
