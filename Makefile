@@ -8,9 +8,10 @@ BIN := $(VENV)/bin
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
 
-# Three at a time on two cores, since the browser and the engine mostly wait.
+# Three at a time on two cores, since the browser and the engine mostly wait. Many tests
+# start an interpreter: modules are compiled once, whatever the environment says.
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder
 
 # The core alone, on the oldest versions that pyproject.toml declares.
 OLDEST := build/oldest

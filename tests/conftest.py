@@ -1,5 +1,6 @@
 """Fixtures shared by all tests: a home folder, a real engine."""
 
+import gc
 import os
 import pwd
 import shutil
@@ -25,6 +26,13 @@ settings.register_profile(  # a busy machine is no failure
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("untimed")
+gc.disable()  # until all is imported
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what was imported: it stays to the end."""
+    gc.freeze()
+    gc.enable()
 
 
 class _OneBrowser(LoadFileScheduling):
