@@ -22,11 +22,17 @@ from xdist.scheduler import LoadFileScheduling
 os.environ.setdefault("FAIRDASH_NICE", "10")  # training: a tenth of a core beside tests
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 BROWSER = Path("tests/browser")
+LONGEST = ("tests/browser/", "tests/jobs/test_engine.py")
 settings.register_profile(  # a busy machine is no failure
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("untimed")
 gc.disable()  # until all is imported
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes longest: no process is to be the last one, alone."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_collection_finish():
@@ -200,18 +206,6 @@ def train_once(inline, trained_homes, tmp_path_factory):
         return run
 
     return go
-
-
-@pytest.fixture
-def engine(home):
-    """A home folder with a real host and two workers; gone when the test ends."""
-    from fairdash import jobs
-
-    with jobs.engine.attach(home):
-        jobs.engine.ensure_engine(home)
-        yield home
-        end_runs(home)
-    wait_until_no_engine(home)
 
 
 def wait_until(condition, seconds=180):

@@ -147,7 +147,9 @@ def test_what_is_no_policy_says_the_way_out(tmp_path, change, words):
     [(FAIR, 400, 0), (UNFAIR, 400, 1), (dict.fromkeys(FAIR, 12), 24, 2)],
     ids=["pass", "fail", "undecided"],
 )
-def test_the_gate_of_the_docs_blocks_what_does_not_pass(tmp_path, hired, n, status):
+def test_the_gate_of_the_docs_blocks_what_does_not_pass(
+    tmp_path, monkeypatch, hired, n, status
+):
     """The command of the GitHub Action and that of the hook, in a repository."""
     repository = tmp_path / "repository"
     repository.mkdir()
@@ -157,8 +159,10 @@ def test_the_gate_of_the_docs_blocks_what_does_not_pass(tmp_path, hired, n, stat
     steps = action["jobs"]["fairness"]["steps"]
     (command,) = [s["run"] for s in steps if s.get("run", "").startswith("fairdash")]
     hooks = yaml.safe_load((GATE / "pre-commit.yaml").read_text())["repos"][0]["hooks"]
-    done = shell(command, repository)
-    assert done.returncode == status, done.stdout + done.stderr
+    monkeypatch.chdir(repository)
+    program, *words = shlex.split(command)
+    done = CliRunner().invoke(app, words)
+    assert (program, done.exit_code) == ("fairdash", status), done.output
     suite = ElementTree.parse(repository / "check.xml").getroot()
     written = json.loads((repository / "check.json").read_text())
     kinds = {"fail": "failure", "undecided": "error", "pass": None}
@@ -175,10 +179,3 @@ def test_the_gate_of_the_docs_blocks_what_does_not_pass(tmp_path, hired, n, stat
     commit = [*git, "commit", "-qm", "New decisions"]
     blocked = subprocess.run(commit, cwd=repository, capture_output=True, env=ENV)
     assert bool(blocked.returncode) == bool(status)
-
-
-def shell(command, folder):
-    words = shlex.split(command)
-    assert words[0] == "fairdash"
-    command = [*COMMAND, *words[1:]]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=ENV)

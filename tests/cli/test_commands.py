@@ -43,15 +43,16 @@ def one_line(text):
 
 
 def test_run_trains_prints_and_writes_all_rows(home, config, folder):
-    done = call("run", config, "--inline", "--out", folder / "rows.csv")
+    out = folder / "rows.csv"
+    done = call("run", config, "--inline", "--name", "Nightly", "--out", out)
     assert done.exit_code == 0, done.output
     assert "worst_1_di" in done.stdout
     assert re.search(r"run \w+: finished", done.stdout)
-    rows = pd.read_csv(folder / "rows.csv")
+    rows = pd.read_csv(out)
     assert rows["method"].tolist() == ["unconstrained", "road", "road"]
     store = open_store()
     (record,) = store.runs()
-    assert record.status == "finished"
+    assert (record.name, record.status) == ("Nightly", "finished")
     store.close()
 
 
@@ -67,20 +68,6 @@ def test_run_weighs_rows_and_refuses_a_method_that_cannot(home, folder, monkeypa
     done = call("run", folder / "sweep.yaml", "--inline")
     assert done.exit_code == 2
     assert "the sampling weight 'weight': rows count once" in done.output
-
-
-def test_run_goes_through_the_engine(home, config):
-    done = subprocess.run(
-        [*COMMAND, "run", str(config), "--name", "Nightly"],
-        capture_output=True,
-        text=True,
-    )
-    wait_until_no_engine(home)
-    assert done.returncode == 0, done.stderr
-    assert "finished" in done.stdout
-    store = open_store()
-    assert [run.name for run in store.runs()] == ["Nightly"]
-    store.close()
 
 
 def connects(port, host):

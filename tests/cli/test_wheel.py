@@ -11,7 +11,9 @@ import pytest
 from toys import people_csv
 
 ROOT = Path(__file__).parents[2]
-NOT_SOURCES = shutil.ignore_patterns(".*_cache", ".venv", ".git", "build", "*.egg-info")
+NOT_SOURCES = shutil.ignore_patterns(
+    ".*_cache", "__pycache__", ".venv", ".git", "build", "*.egg-info"
+)
 PYTHON = [sys.executable, "-m"]
 # Reads a sample and runs every page as a browser's first visit does.
 VISIT = """

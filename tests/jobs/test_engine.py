@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import numpy as np
 import psutil
 import pytest
 from conftest import end_runs, wait_until, wait_until_no_engine
@@ -18,10 +19,18 @@ from fairdash.jobs import cancel, engine, submit
 from fairdash.jobs._workers import POLITE
 from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
+from fairdash.sweep import SweepSpec
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 LONG = {"n_epochs": 100_000, "batch_size": 128}
 STUBBORN = {"n_epochs": 2, "batch_size": 4096, "n_adversary_steps": 1_000_000}
+GRID = {"fairness_weight": [0.0, 5.0], "tau": [0.1, 1.0]}
+BATCH = {"batch_size": 96}  # so that there are several, the last one smaller
+SCHEDULED = [
+    {"method": "adversarial", "params": BATCH | {"fairness_weight": [0.5, 5.0]}},
+    {"method": "road", "params": BATCH | GRID},
+    {"method": "fair_log_loss"},
+]
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +152,38 @@ def test_two_sweeps_that_share_trials_train_them_once(store, ask):
     wait_until(lambda: over(store, one) and over(store, two))
     assert store.run(one).status == store.run(two).status == "finished"
     assert written(store, one).items() <= written(store, two).items()
+
+
+def bits(artifact):
+    """Return all that is kept of a trained model, as bytes."""
+    arrays = {"scores": artifact.scores(), **(artifact.network() or {})}
+    if artifact.ratio() is not None:
+        arrays |= {"ratio": artifact.ratio(), **artifact.ratio_history()}
+    arrays["history"] = artifact.history().to_numpy(float)
+    return {name: np.asarray(array).tobytes() for name, array in arrays.items()}
+
+
+def trained(store, spec):
+    """Return the snapshot of a sweep that was trained to its end."""
+    run = submit(store, spec)
+    wait_until(lambda: store.run(run).over)
+    assert store.run(run).status == "finished"
+    return store.snapshot(run)
+
+
+def test_workers_train_the_models_that_one_process_trains(store, tmp_path, monkeypatch):
+    """Over the full schedule: rounding that differs grows into another model."""
+    (tmp_path / "people.csv").write_bytes(people_csv(240))
+    spec = specification(tmp_path / "people.csv", methods=SCHEDULED, seeds=[3])
+    snapshot = trained(store, spec)
+    monkeypatch.setenv("FAIRDASH_INLINE", "1")
+    alone = open_store(tmp_path / "alone")
+    again = trained(alone, SweepSpec.from_yaml(spec.to_yaml()))
+    assert [t.key for t in again.trials] == [t.key for t in snapshot.trials]
+    for trial in snapshot.trials:
+        here, there = alone.artifact(trial.key), store.artifact(trial.key)
+        assert bits(here) == bits(there), trial
+    alone.close()
 
 
 def test_a_run_that_does_not_listen_is_killed_alone(store, ask):
