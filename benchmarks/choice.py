@@ -35,6 +35,7 @@ import pandas as pd
 import torch
 from scipy.stats import t as student
 from scipy.stats import ttest_1samp
+from sklearn.model_selection import KFold
 
 from fairdash.datasets import (
     PUBLIC,
@@ -58,6 +59,7 @@ WEIGHTS = {"loans": (1.5, 25.0)}  # smallest and largest λ of a population
 USUAL_WEIGHTS = (0.5, 25.0)
 PARTS = ("train", "validation", "test", "truth")
 MIN_SIZE = 50
+FOLDS = 3
 GIVEN_UP, LIMIT = (0.01, 0.02, 0.05), 0.05
 RULES = ("validation", "both", "rms validation", "rms", "best")
 LAW = Roles(
@@ -121,51 +123,83 @@ def points(name, method):
     return [{"fairness_weight": float(w), "tau": t} for w in weights for t in TAUS]
 
 
+class Counts:
+    """Counts of rows of a table by subgroup, group and outcome."""
+
+    def __init__(self, data, subgroups):
+        labels = subgroups.label(data.frame).cat
+        n_groups = data.group.max() + 1
+        self.shape = len(labels.categories), n_groups, 2
+        place = (labels.codes.to_numpy() * n_groups + data.group) * 2 + data.y
+        self.place = np.where(labels.codes < 0, -1, place)
+
+    def of(self, rows, counted=None):
+        """Return how many of some rows count, by default all."""
+        here = self.place[rows] if counted is None else self.place[rows][counted[rows]]
+        n = np.bincount(here[here >= 0], minlength=np.prod(self.shape))
+        return n.reshape(self.shape)
+
+
+def table_of(name, seed, folder):
+    """Return a table's data set, its subgroups, and its rows by part."""
+    data, subgroups, n_rows = population(name, seed, folder)
+    frame = data.frame.iloc[:n_rows].reset_index(drop=True)
+    own = split(make_dataset(frame, data.roles, name=name, key=name), seed)
+    parts = dict(zip(PARTS, (*own, np.arange(n_rows, data.n_rows)), strict=True))
+    return data, subgroups, parts
+
+
+def decisions(name, method, data, rows, seed):
+    """Return by model the method and what it decides of every row."""
+    X = encode(data, rows).X
+    for key in ("unconstrained", method):
+        entry = CATALOG[key]
+        models = entry.estimator(entry.settings({}, "fast"), seed).fit_many(
+            points(name, key),
+            X[rows],
+            data.y[rows],
+            sensitive_features=data.sensitive_features[rows],
+        )
+        for model in models:
+            yield key, model.predict_proba(X)[:, 1] > 0.5
+
+
 def train(name, seed, folder, method):
     """Return counts of decisions of all models, by part, subgroup, group and outcome.
 
     Arrays ``rows`` (part, subgroup, group, outcome), ``decided`` (model, ...), and by
     model ``method`` and ``decides``, whether it does on validation rows.
     """
-    data, subgroups, n_rows = population(name, seed, folder)
-    frame = data.frame.iloc[:n_rows].reset_index(drop=True)
-    own = split(make_dataset(frame, data.roles, name=name, key=name), seed)
-    parts = dict(zip(PARTS, (*own, np.arange(n_rows, data.n_rows)), strict=True))
-    X = encode(data, own.train).X
-    labels = subgroups.label(data.frame)
-    n_subgroups, n_groups = len(labels.cat.categories), data.group.max() + 1
-    shape = n_subgroups, n_groups, 2
-    place = (labels.cat.codes.to_numpy() * n_groups + data.group) * 2 + data.y
-    place = np.where(labels.cat.codes < 0, -1, place)
-
-    def counts(rows, counted):
-        here = rows[(place[rows] >= 0) & counted[rows]]
-        return np.bincount(place[here], minlength=np.prod(shape)).reshape(shape)
-
-    every = np.ones(data.n_rows, bool)
-    n = np.stack([counts(rows, every) for rows in parts.values()])
+    data, subgroups, parts = table_of(name, seed, folder)
+    counts, seen = Counts(data, subgroups), parts["validation"]
     decided, names, able = [], [], []
-    for key in ("unconstrained", method):
-        entry = CATALOG[key]
-        models = entry.estimator(entry.settings({}, "fast"), seed).fit_many(
-            points(name, key),
-            X[own.train],
-            data.y[own.train],
-            sensitive_features=data.sensitive_features[own.train],
-        )
-        for model in models:
-            yes = model.predict_proba(X)[:, 1] > 0.5
-            decided.append([counts(rows, yes) for rows in parts.values()])
-            names.append(key)
-            seen = own.validation
-            status = decision_status(data.y[seen], yes[seen].astype(int))["status"]
-            able.append(not status.iloc[0])
+    for key, yes in decisions(name, method, data, parts["train"], seed):
+        decided.append([counts.of(rows, yes) for rows in parts.values()])
+        names.append(key)
+        status = decision_status(data.y[seen], yes[seen].astype(int))["status"]
+        able.append(not status.iloc[0])
     return {
-        "rows": n,
+        "rows": np.stack([counts.of(rows) for rows in parts.values()]),
         "decided": np.array(decided),
         "method": np.array(names),
         "decides": np.array(able),
     }
+
+
+def train_folds(name, seed, folder, method):
+    """Return counts of training and validation rows, each by models without it.
+
+    Arrays ``rows`` (subgroup, group, outcome) and ``decided`` (model, ...).
+    """
+    data, subgroups, parts = table_of(name, seed, folder)
+    counts, decided = Counts(data, subgroups), 0
+    rows = np.concatenate([parts["train"], parts["validation"]])
+    for others, held in KFold(FOLDS, shuffle=True, random_state=seed).split(rows):
+        by_model = decisions(name, method, data, rows[others], seed)
+        decided = decided + np.array(
+            [counts.of(rows[held], yes) for _, yes in by_model]
+        )
+    return {"rows": counts.of(rows), "decided": decided}
 
 
 def gaps(found, *parts):
@@ -238,6 +272,51 @@ def paired(values):
     """Return a mean difference with its 95 % interval."""
     low, high = ttest_1samp(values, 0).confidence_interval()
     return f"{values.mean():+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def outcome_gaps(n, decided):
+    """Return by model the gaps of true positive rates and of odds over all rows."""
+    rates = decided.sum(axis=-3) / n.sum(axis=-3)  # (model, group, outcome)
+    apart = np.ptp(rates, axis=-2)
+    return {"opportunity gap": apart[:, 1], "odds gap": apart.max(axis=-1)}
+
+
+def chosen_in_folds(found, folds):
+    """Return true gaps of what folds choose and of what validation rows choose.
+
+    Of gaps that need outcomes; models for a row of ``folds`` were trained without it.
+    """
+    part, plain = PARTS.index("validation"), found["method"] == "unconstrained"
+    on_validation = outcome_gaps(found["rows"][part], found["decided"][:, part])
+    in_folds = outcome_gaps(folds["rows"], folds["decided"])
+    true = outcome_gaps(found["rows"][-1], found["decided"][:, -1])
+    seen, real = accuracy(found, "validation"), accuracy(found, "truth")
+    rows = []
+    for given_up in GIVEN_UP:
+        able = np.flatnonzero(found["decides"] & (seen >= seen[plain] - given_up))
+        if not len(able):
+            able = np.flatnonzero(plain)
+        for measure, truth in true.items():
+            by_rule = {"validation": on_validation, "folds": in_folds, "best": true}
+            for rule, values in by_rule.items():
+                model = able[values[measure][able].argmin()]
+                rows.append((measure, given_up, rule, truth[model], real[model]))
+    columns = ["measure", "given_up", "rule", "gap", "accuracy"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def report_folds(name, every):
+    """Print the true gaps of what folds choose beside what validation rows choose."""
+    print(f"\n{name}, {FOLDS} folds: {every['table'].nunique()} tables")
+    print("measure, given up: validation; folds, best minus it; accuracy likewise")
+    for (measure, given_up), rows in every.groupby(["measure", "given_up"]):
+        gaps, right = by_rule(rows, "gap"), by_rule(rows, "accuracy")
+        before = gaps["validation"]
+        print(
+            f"{measure}, {given_up:g}: {before.mean():.3f}; "
+            f"{paired(gaps['folds'] - before)}, {paired(gaps['best'] - before)}; "
+            f"{paired(right['folds'] - right['validation'])}"
+        )
 
 
 def report(name, method, every):
@@ -318,29 +397,51 @@ def main():
     parser.add_argument("populations", nargs="+")
     parser.add_argument("--methods", nargs="+", default=["adversarial", "road"])
     parser.add_argument("--tables", type=int, default=20)
+    parser.add_argument("--folds", action="store_true", help="gaps that need outcomes")
     parser.add_argument("--stored", action="store_true", help="train none")
     parser.add_argument("--data", type=Path, help="folder of the public tables")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
+    every_cell = list(product(options.methods, options.populations))
+    kinds = {"": train} | ({"folds-": train_folds} if options.folds else {})
+
+    def place(name, method, table, kind=""):
+        return options.out / f"choice-{name}-{method}-{kind}{table}.npz"
+
+    # a table of each population in turn: a run that is cut off has as many of all
+    for table, cell, kind in product(range(options.tables), every_cell, kinds):
+        method, name = cell
+        path = place(name, method, table, kind)
+        if options.stored or path.exists():
+            continue
+        began = time.process_time()
+        counts = kinds[kind](name, FIRST_SEED + table, options.data, method)
+        np.savez_compressed(path, **counts)
+        seconds = time.process_time() - began
+        print(f"{name} {method} {kind}{table}: {seconds:.0f} s", flush=True)
     found = {}
-    for name, method in product(options.populations, options.methods):
-        parts = []
+    for method, name in every_cell:
+        parts, folds = [], []
         for table in range(options.tables):
-            path = options.out / f"choice-{name}-{method}-{table}.npz"
-            if options.stored and not path.exists():
-                break
+            path, in_folds = (
+                place(name, method, table),
+                place(name, method, table, "folds-"),
+            )
             if not path.exists():
-                began = time.process_time()
-                counts = train(name, FIRST_SEED + table, options.data, method)
-                np.savez_compressed(path, **counts)
-                seconds = time.process_time() - began
-                print(f"{name} {method} {table}: {seconds:.0f} s", flush=True)
-            with np.load(path) as stored:
-                parts.append(choices(dict(stored)).assign(table=table))
+                continue
+            counts = dict(np.load(path))
+            parts.append(choices(counts).assign(table=table))
+            if options.folds and in_folds.exists():
+                taken = chosen_in_folds(counts, dict(np.load(in_folds)))
+                folds.append(taken.assign(table=table))
+        if not parts:
+            continue
         every = pd.concat(parts, ignore_index=True)
         report(name, method, every)
+        if folds:
+            report_folds(name, pd.concat(folds, ignore_index=True))
         for given_up, rows in every.groupby("given_up"):
             found[name, CATALOG[method].label, given_up] = differences(rows)
     compare(found)

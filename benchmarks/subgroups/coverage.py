@@ -2,14 +2,24 @@
 
     python benchmarks/subgroups/coverage.py            # docs/measured/audit.md
     python benchmarks/subgroups/coverage.py --draws 200
+    python benchmarks/subgroups/coverage.py --pooled RESULTS   # of benchmarks/choice.py
 
 Two groups have different features and outcomes. *Held out*: rows of one fixed model,
 unweighted and with weights; the truth is its value over the population. First the
 intervals of the pair and of the subgroup that a verdict names, and how often
 at most it names a gap as sure where all subgroups are fair.
+
+``--pooled`` says instead whether local gaps could be pulled to their mean (normal
+prior, known variances, its spread integrated out): coverage of their 95% intervals
+over all subgroups, in the worst of them and in that of the largest true gap, beside the
+raw gaps' intervals, and mean squared error over that of the raw gaps. In settings of
+many small subgroups, and in populations of RESULTS with as many rows as their test rows
+have.
 """
 
 import argparse
+from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,6 +187,88 @@ def sure_gaps(confidence: float, fewest: float) -> float:
     return 100 * worst
 
 
+def pooled_gaps(
+    gaps: NDArray[np.float64], variances: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return posterior means and standard deviations of gaps, (draw, subgroup).
+
+    Gaps are normal about theirs, which are normal about a common one; the common one
+    and the spread have flat priors, and are integrated out.
+    """
+    largest = 2 * gaps.std(axis=1).max() + 2 * np.sqrt(variances.mean())
+    spreads = np.linspace(0, largest, 60)[:, None]
+    whole = variances[:, None] + spreads**2  # (draw, spread, subgroup)
+    precision = (1 / whole).sum(axis=-1, keepdims=True)
+    centre = (gaps[:, None] / whole).sum(axis=-1, keepdims=True) / precision
+    squares = (gaps[:, None] - centre) ** 2 / whole
+    logs = -0.5 * (np.log(whole) + squares).sum(axis=-1, keepdims=True)
+    logs -= 0.5 * np.log(precision)
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    pull = variances[:, None] / whole
+    means = pull * centre + (1 - pull) * gaps[:, None]
+    within = (1 - pull) * variances[:, None] + pull**2 / precision
+    mean = (weights * means).sum(axis=1)
+    spread = (weights * (within + means**2)).sum(axis=1) - mean**2
+    return mean, np.sqrt(spread)
+
+
+def pooled_row(
+    n: NDArray[np.int64], rates: NDArray[np.float64], draws: int, seed: int = 0
+) -> dict[str, float]:
+    """Return coverage and error of raw and pooled gaps, of cells (subgroup, group)."""
+    rng = np.random.default_rng(seed)
+    positives = rng.binomial(n, rates, (draws, *n.shape))
+    each = [
+        intervals.Interval(k / size, *intervals.wilson_interval(k, size))
+        for k, size in zip(np.moveaxis(positives, -1, 0), n.T, strict=True)
+    ]
+    low, high = intervals.difference_of(*reversed(each))
+    raw = np.diff(positives / n, axis=-1)[..., 0]
+    smooth = (positives + 1) / (n + 2)
+    variances = (smooth * (1 - smooth) / n).sum(axis=-1)
+    mean, spread = pooled_gaps(raw, variances)
+    truth = rates[:, 1] - rates[:, 0]
+    held = {
+        "raw": ((low <= truth) & (truth <= high)).mean(axis=0),
+        "pooled": (np.abs(mean - truth) <= 1.96 * spread).mean(axis=0),
+    }
+    row = {}
+    for name, shares in held.items():
+        row[f"{name}, all"], row[f"{name}, worst"] = shares.mean(), shares.min()
+        row[f"{name}, largest gap"] = shares[np.abs(truth).argmax()]
+    row["error"] = ((mean - truth) ** 2).mean() / ((raw - truth) ** 2).mean()
+    return row
+
+
+def pooled(folder: Path, draws: int) -> pd.DataFrame:
+    """Return `pooled_row` of twenty settings and of the populations that were kept."""
+    rng = np.random.default_rng(0)
+    found = {}
+    shapes = {
+        "all alike": lambda k: np.zeros(k),
+        "normal, sd .05": lambda k: 0.05 * rng.normal(size=k),
+        "normal, sd .15": lambda k: 0.15 * rng.normal(size=k),
+        "one of .4": lambda k: 0.4 * (np.arange(k) == 0),
+        "a fifth of .2": lambda k: 0.2 * (np.arange(k) % 5 == 0),
+    }
+    for (name, draw), k, size in product(shapes.items(), (10, 40), (15, 40)):
+        gaps = np.clip(draw(k), -0.35, 0.6)
+        rates = 0.35 + np.outer(gaps, [0, 1])
+        n = np.full((k, 2), size)
+        found[f"{name}, {k} of 2 x {size}"] = pooled_row(n, rates, draws)
+    for path in sorted(folder.glob("choice-*-adversarial-0.npz")):
+        with np.load(path) as stored:  # parts: ..., test rows, truth; plain model first
+            n, n_true = stored["rows"][-2:].sum(axis=-1)
+            positives = stored["decided"][0, -1].sum(axis=-1)
+        largest = n_true.sum(axis=0).argsort()[-2:]
+        n, n_true, positives = (a[:, largest] for a in (n, n_true, positives))
+        some = (n.sum(axis=1) >= 50) & (n.min(axis=1) > 0)
+        rates = positives[some] / n_true[some]
+        found[path.name.split("-")[1]] = pooled_row(n[some], rates, draws)
+    return pd.DataFrame(found).T
+
+
 def _holds(table: pd.DataFrame, truth: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
     held = ((low <= truth) & (truth <= high)).astype(float)
@@ -201,7 +293,12 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=1000)
-    draws = parser.parse_args().draws
+    parser.add_argument("--pooled", type=Path, help="folder of benchmarks/choice.py")
+    options = parser.parse_args()
+    draws = options.draws
+    if options.pooled:
+        print(pooled(options.pooled, draws).round(3).to_string())
+        return
 
     pairs = {groups: named_pairs(groups, draws) for groups in (2, 3, 4, 5)}
     print(pd.DataFrame(pairs).round(1).to_string(), flush=True)

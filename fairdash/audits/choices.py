@@ -241,7 +241,8 @@ def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
     short, words = model_brief(*facts), f"{rule} the most accurate setting is"
     if not within:
         short = brief(f"No setting keeps the {name} within {size}.", short)
-        words = f"{rule} there is no setting; the least {name} there has"
+        judged = sweep.result.ranking_words(metric)
+        words = f"{rule} there is no setting. {judged} The fairest is"
     long = f"{words} {sweep.result.labels[place]}. {verdict_words(*facts)}"
     return Answer(short, details=long, facts=(f"decided 1: {sweep.rule.words()}",))
 

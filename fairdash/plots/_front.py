@@ -133,10 +133,7 @@ def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame)
 
 def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
     drawn = f"Means of {n_seeds} seeds" if n_seeds > 1 else "One seed"
-    words = (
-        f"{drawn}, on test rows. Filled: fronts chosen on validation rows. Open: over "
-        "the limit."
-    )
+    words = f"{drawn}, on test rows. Filled: fronts. Open: over the limit."
     if models["quiet"].any():
         words += " Pale: not beyond chance from the plain model."
     if math.isfinite(chance):

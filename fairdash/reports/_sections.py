@@ -214,8 +214,8 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
         subject.store, run.dataset_id, run.spec.get("train_rows")
     )
     own = trials.OWN_NOTE * bool(trials.own_models(subject.store, run.dataset_id))
-    caption = " ".join(filter(None, [trained, own]))
-    return Figure(picture, caption)
+    notes = [result.ranking_words(_WORST), trained, own]
+    return Figure(picture, " ".join(filter(None, notes)))
 
 
 def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
@@ -231,5 +231,6 @@ def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
         "Decides": points["constant"].map({True: "constant", False: "yes"}),
     }
     order = points.sort_values(["front", "x"], ascending=[False, True]).index
-    note = "Means over seeds. Limit and front are judged on validation rows."
+    note = "Means over seeds. The limit is judged on validation rows. "
+    note += result.ranking_words(_WORST)
     return Table("All settings", pd.DataFrame(columns).loc[order], note)

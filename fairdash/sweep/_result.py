@@ -138,9 +138,9 @@ class SweepResult:
         return list(dict.fromkeys(places))
 
     def fairest(self, method: str | None = None, *, metric: str = PARITY) -> int | None:
-        """Return where the gap on validation rows is least, of models that decide."""
-        models = self._swept(method)
-        gaps = models[decides(models, "validation")][f"validation_{metric}"].dropna()
+        """Return where a gap is least by `ranking_column`, of models that decide."""
+        models, column = self._swept(method), ranking_column(self.rows, metric)
+        gaps = models[decides(models, "validation")][column].dropna()
         return None if gaps.empty else int(str(gaps.idxmin()))
 
     def points(

@@ -17,8 +17,8 @@ _WORST = "worst_1_di"
 _WORST_LIMIT = 0.15  # on the largest local gap, where none was chosen
 _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
-joined: no other setting of the same method was both fairer and more accurate on the
-**validation** rows, among those that keep the limit there. Open: over the limit.
+joined: no other setting of the same method was both fairer and more accurate, among
+those that keep the limit on **validation** rows. Open: over the limit.
 Pale: accuracy and gap do not differ beyond chance from those of the plain model, by
 intervals of the paired change that hold for all settings at once (95%).
 
@@ -57,7 +57,8 @@ def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
     draw_picture(picture, key=key, on_select=lambda: go_to_mark(sweep, drawn))
 
     def how() -> None:
-        notes = [picture.caption, trained, trials.OWN_NOTE * bool(own)]
+        judged = result.ranking_words(state.axes[0])
+        notes = [picture.caption, judged, trained, trials.OWN_NOTE * bool(own)]
         heading(picture.headline)
         st.markdown(_FRONT_HOW)
         st.caption(plain(" ".join(filter(None, notes))))
