@@ -6,6 +6,7 @@
     python benchmarks/coverage.py --seed 7 8 --fresh 9   # bold cells once more
     python benchmarks/coverage.py --tables --part intervals gaps ramps named
     python benchmarks/coverage.py --check --draws 150   # some settings; fails or passes
+    python benchmarks/coverage.py --copies --draws 300  # pale marks of a front
 
 Every statement is made by its public function, on tables of every setting. Coverage
 should be .95; a *clear* difference, a subgroup *beyond chance*, a model that *decides*
@@ -36,8 +37,10 @@ from sklearn.preprocessing import StandardScaler
 import fairdash
 from fairdash._wording import moved_words
 from fairdash.audits import find_subgroups
+from fairdash.audits.choices import quiet_changes
 from fairdash.metrics import (
     LocalMeasure,
+    compare,
     decision_status,
     gap_change,
     measure_by_group,
@@ -503,7 +506,7 @@ def report(results: Results, seeds: list[int], fresh: int | None = None) -> str:
     The matrix pools ``seeds``; bold cells stand beside what the ``fresh`` one found.
     """
     lines = [
-        "# Coverage of what is said",
+        "# Coverage of statements",
         "",
         "How often 95 % intervals hold the truth, and fair tables are called unfair. "
         "Tables are of two seeds, pooled. Bold is below .93, or above .07 for a false "
@@ -597,7 +600,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--tables", action="store_true", help="real ones instead")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--copies", action="store_true")
     asked = parser.parse_args()
+    if asked.copies:
+        print(clear_copies(asked.draws, asked.seed[0]))
+        return
     if asked.check or asked.tables:
         asked.setting = QUICK if asked.check else list(TABLES)
     kept: dict[tuple[str, str, int], tuple[int, Cells]] = {}
@@ -626,6 +633,44 @@ def main() -> None:
         for part, name, _ in wanting(results):
             add(part, name, asked.fresh)
     asked.out.write_text(report(results, asked.seed, asked.fresh))
+
+
+def clear_copies(draws: int, seed: int, n_copies: int = 10) -> str:
+    """Say how often a copy of a plain model is drawn as clearly different from it.
+
+    A copy decides by the plain model's scores with an error of its own, of the size
+    that the plain model has too.
+    """
+    rng, setting = np.random.default_rng(seed), Setting(n=2000, parts=4)
+    clear: dict[tuple[str, str], int] = defaultdict(int)
+    for _ in range(draws):
+        rows = setting.draw(rng)
+
+        def decided(rows: Rows = rows) -> Any:
+            error = 0.2 * rng.normal(size=setting.n)
+            return (logit(rows.scores) + error > logit(setting.base)).astype(int)
+
+        plain = decided()
+        tables = [
+            compare(
+                rows.y,
+                decided(),
+                plain,
+                sensitive_features=rows.group,
+                subgroups=rows.part,
+            )
+            for _ in range(n_copies)
+        ]
+        for across in ("demographic_parity_difference", "worst_1_di"):
+            drawn = [own[own["metric"].isin(["accuracy", across])] for own in tables]
+            clear[across, "each by itself"] += not all(
+                ((own["low"] <= 0) & (own["high"] >= 0)).all() for own in drawn
+            )
+            clear[across, "all at once"] += not all(quiet_changes(drawn))
+    return "\n".join(
+        f"{across}, {how}: a copy is clear in {n / draws:.3f} of {draws} tables"
+        for (across, how), n in clear.items()
+    )
 
 
 def failing(results: Results) -> str:

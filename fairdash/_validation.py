@@ -169,7 +169,7 @@ def encode_groups(
         rows = np.flatnonzero(missing)
         message = (
             f"`sensitive_features` has missing values in {len(rows)} rows, first "
-            f"row {rows[0]}; leave these rows out or make them a group of their own."
+            f"row {rows[0]}. Leave these rows out or make them a group of their own."
         )
         raise ValueError(message)
     codes, values_of = pd.factorize(values, sort=True)

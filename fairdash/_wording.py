@@ -126,7 +126,7 @@ def alike_words(label: str) -> str:
     """Say of a model that does not decide, or on too few rows, what its gaps mean."""
     return (
         f"{label} decides alike for everyone, or as chance might on these rows: gaps "
-        "between groups say nothing of it."
+        "between groups say nothing about it."
     )
 
 

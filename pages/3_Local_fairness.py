@@ -73,7 +73,7 @@ def local_fairness():
         ),
         ui.Evidence(
             "find",
-            "Subgroups nobody named",
+            "Subgroups found by search",
             lambda: local.find_section(
                 compared, view.data, measure=measure, subgroups=subgroups
             ),

@@ -122,8 +122,7 @@ def certified_words(
     if choice.model is not None:
         return (
             f"{promise} on new rows like these is certified with {confidence:.0%} "
-            f"confidence for this setting's model of the first seed, by the test "
-            "rows of that seed."
+            "confidence. The test rows of the first seed certify its model."
         )
     words = f"No model can be certified to keep {promise} with {confidence:.0%}"
     if choice.tested.empty:
@@ -267,10 +266,10 @@ def verdict_words(
     paired = changes.set_index("metric").to_dict("index")
     apart, accuracy = paired["demographic_parity_difference"], paired["accuracy"]
     return (
-        f"Beside the plain model {label} "
+        f"{label}, against the plain model, "
         f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')} and "
         f"{moved_words(accuracy, 'loses', 'gains', 'accuracy')}. "
-        f"With it {gap_clause(gap, speech)}; {rows}."
+        f"Now {gap_clause(gap, speech)}; {rows}."
     )
 
 

@@ -270,7 +270,7 @@ def _verdict(
     similar: Pairs, changed: Pairs | None, columns: Sequence[str], status: str
 ) -> str:
     if status:
-        return "The model does not tell people apart: this page says nothing of it."
+        return "The model does not distinguish people, so this page says nothing."
     rest = "most similar other person is decided otherwise."
     first = f"For {_share(similar.share)} of people the {rest}"
     first = first if similar.changed else f"Nobody's {rest}"

@@ -160,8 +160,8 @@ class PortableModel:
         """
         if self.needs_groups:
             raise ValueError(
-                "This model looks at the group, which an ONNX file of it would not. "
-                "Take it away for fairdash.load."
+                "This model reads the group, which an ONNX file of it would not. "
+                "Export it for fairdash.load."
             )
         return as_onnx(self.encoder, self.scorer, dict(self.facts))
 
@@ -193,7 +193,7 @@ class PortableModel:
             row = int(np.argmax(unknown))
             raise ValueError(
                 f"Column {labels.name!r} has {labels.iloc[row]!r} in row {row + 1}, "
-                f"and the model knows {list(self.groups)} alone. Exclude these rows."
+                f"and the model knows only {list(self.groups)}. Exclude these rows."
             )
         return labels
 
@@ -343,7 +343,7 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
         if not isinstance(threshold, float):
             raise ValueError(
                 "it decides by thresholds of its own, which this version does not "
-                "read; export the model alone"
+                "read; export only the model"
             )
         return PortableModel(
             scorer_of(safetensors.load(weights)),

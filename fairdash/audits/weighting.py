@@ -147,8 +147,8 @@ def weight_kpis(
             "Effective rows",
             count(round(effective)),
             f"{percent(effective / n_rows, 0)} of {count(n_rows)}",
-            help="As many rows of equal weight say as much as all rows with these "
-            "weights: the square of the sum over the sum of squares.",
+            help="So many rows of equal weight say as much as all rows with these "
+            "weights. Kish: (sum of weights)² / sum of squares.",
         ),
     ]
 

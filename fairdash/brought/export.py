@@ -49,8 +49,8 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
         )
     if not isinstance(scorer, Network):
         raise ValueError(
-            "This model cannot be written as ONNX: it looks at the group or at rows it "
-            "was trained on, or is made of several. Take it away for fairdash.load."
+            "This model cannot be written as ONNX. It reads the group or its training "
+            "rows, or is made of several models. Export it for fairdash.load."
         )
     graph = _Graph()
     p = _network(graph, scorer, _encoded(graph, encoder))

@@ -63,7 +63,7 @@ def checked(content: bytes) -> tuple[onnx.ModelProto, dict[str, Any]]:
     if model.functions or model.training_info or graph.sparse_initializer:
         raise ValueError(
             "it holds functions, training steps or sparse tensors of its own; export "
-            "the model alone"
+            "only the model"
         )
     if len(graph.node) > MOST_NODES:
         raise ValueError(f"it has {len(graph.node):,} nodes, more than {MOST_NODES:,}")
@@ -163,7 +163,7 @@ def _probabilities(graph: onnx.GraphProto) -> str:
     names = [o.name for o in graph.output if o.type.tensor_type.elem_type in real]
     likely = [name for name in names if "prob" in name.lower()]
     if not names:
-        raise ValueError("it gives labels alone; export its probabilities too")
+        raise ValueError("it gives only labels; export its probabilities too")
     if len(names) > 1 and len(likely) != 1:
         raise ValueError(
             f"it has the outputs {[name[:80] for name in names[:8]]}; name the one of "

@@ -58,8 +58,8 @@ def audit(
     kind: Annotated[
         str,
         typer.Option(
-            help="decisions, or classes, numbers or ranking: then --score names the "
-            "column of predictions and --outcome that of outcomes, without a value."
+            help="decisions, or classes, numbers or ranking. For these three --score "
+            "names the column of predictions, --outcome that of outcomes."
         ),
     ] = _DECISIONS,
     probabilities: Annotated[

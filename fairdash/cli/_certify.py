@@ -31,10 +31,10 @@ def certify(
         typer.Option(help="File of people with both groups, instead of a level."),
     ] = None,
     true: Annotated[
-        str, typer.Option(help="Of the sample: column of the true groups.")
+        str, typer.Option(help="Column of the true groups in the sample.")
     ] = "",
     recorded: Annotated[
-        str, typer.Option(help="Of the sample: column of the recorded groups.")
+        str, typer.Option(help="Column of the recorded groups in the sample.")
     ] = "",
     constraint: Constraint = "true_positive_rate_parity",
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = 0,

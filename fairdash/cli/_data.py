@@ -120,9 +120,7 @@ def export_runs(
     out: Annotated[Path, typer.Option(help="ZIP file to write.")],
     rows: Annotated[
         bool,
-        typer.Option(
-            "--rows/--no-rows", help="Tables and scores too, or models alone."
-        ),
+        typer.Option("--rows/--no-rows", help="Tables and scores too, or only models."),
     ] = True,
     home: Home = None,
 ) -> None:

@@ -101,7 +101,7 @@ def run(
 @monitor.command()
 def show(
     name: Annotated[
-        str | None, typer.Argument(help="Of a monitor; without, all are listed.")
+        str | None, typer.Argument(help="Name of a monitor; default: all.")
     ] = None,
     out: Out = None,
     home: Home = None,

@@ -163,7 +163,7 @@ def read_weights(
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(wrong):
         raise ValueError(
-            f"{column.name!r} cannot be the sampling weight: {len(wrong)} of the rows "
+            f"{column.name!r} cannot be the sampling weight. {len(wrong)} of the rows "
             f"used hold no number of 0 or more, first row {row_number[wrong[0]] + 1} "
             f"with {as_written(column.iloc[wrong[0]])}. Choose another column, or "
             "exclude these rows."

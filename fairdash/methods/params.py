@@ -75,7 +75,7 @@ CONSTRAINT: Any = param(
 CLASSIC_CONSTRAINT: Any = vary(
     CONSTRAINT,
     options={**CONSTRAINT.options, "true_positive_rate_parity": "Equal opportunity"},
-    help=f"{CONSTRAINT.help} Equal opportunity: the same for positive outcomes alone.",
+    help=f"{CONSTRAINT.help} Equal opportunity: the same for positive outcomes only.",
     doc="What the groups have alike: positive predictions of all rows, of those with "
     "each outcome, or of those with the positive outcome.",
 )

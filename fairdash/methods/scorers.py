@@ -425,7 +425,7 @@ def scorer_of(arrays: Arrays) -> Scorer:
     raise ValueError(
         "Only the scores of this model are kept, so changed people cannot be scored. "
         "Train it with logistic regression, gradient boosting or a random forest as "
-        "base model; if an earlier version trained it, delete its runs and train again."
+        "base model. If an earlier version trained it, delete its runs and train again."
     )
 
 

@@ -182,8 +182,8 @@ def group_directions(
         # scikit-learn's checks ask for "1 feature(s)"
         raise ValueError(
             f"The directions that predict {len(groups)} groups span all that the "
-            f"{left.sum()} feature(s) left vary in, so that any two people "
-            "would be alike. Merge groups, or choose columns that should not count "
+            f"{left.sum()} feature(s) left vary in. So any two people would be "
+            "alike. Merge groups, or choose columns that should not count "
             "instead."
         )
     learned = np.zeros((rows.shape[1], len(solver.coef_)))

@@ -1,5 +1,7 @@
 """Models side by side: accuracy, DI and Worst-1-DI with intervals."""
 
+import math
+
 import pandas as pd
 
 from fairdash._wording import gap_size, interval, percent, wrap
@@ -33,7 +35,8 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         domain = [0.36 * panel, 0.36 * panel + 0.28]
         axis: Spec = {"nticks": 3, "tickangle": 0, "showgrid": True, "domain": domain}
         if share:
-            axis = value_axis("", ".1~%", **axis)
+            ends = table[f"{metric}_low"].min(), table[f"{metric}_high"].max()
+            axis = value_axis("", ".2~%", tickvals=_two_ticks(*ends), **axis)
         else:
             largest = float(table[f"{metric}_high"].max())
             axis = gap_axis("", largest, rangemode="tozero", **axis)
@@ -64,6 +67,15 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
     )
     headline = "Accuracy and gaps with 95% intervals"
     return Picture(figure, headline, _describe(table), table)
+
+
+def _two_ticks(low: float, high: float) -> list[float]:
+    # where all models are close together, Plotly itself finds room for one only
+    if not high > low:
+        return []
+    size = 10 ** math.floor(math.log10((high - low) / 2))
+    step = max(size * of for of in (1, 2, 5) if size * of <= (high - low) / 2)
+    return [step * math.ceil(low / step), step * math.floor(high / step)]
 
 
 def _describe(table: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from fairdash._wording import group_label, percent
+from fairdash._wording import group_label, percent, wrap
 from fairdash.plots import _rows as rows
 from fairdash.plots.theme import Picture, Spec, group_colours, value_axis
 
@@ -132,7 +132,11 @@ def _rows(
         if len(own := table[table["group"] == groups[i]])
     ]
     axis = value_axis(
-        f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
+        wrap(f"share with {outcome}", 34),
+        ".1~%",
+        nticks=8,
+        showgrid=True,
+        rangemode="tozero",
     )
     return rows.draw_rows(
         pd.concat(marks, ignore_index=True),

@@ -36,6 +36,6 @@ def plot_ranks(table: pd.DataFrame) -> Picture:
         "Mean rank by method, 1 is the best",
         f"Mean ranks of {len(table)} methods in {', '.join(MEASURES).lower()}.",
         table,
-        "Methods to the left of a dashed line are not told from the best one "
-        f"(Nemenyi, 95%: a difference of {critical:.1f} ranks).",
+        "Methods left of a dashed line do not clearly differ from the best one "
+        f"(Nemenyi, 95%: {critical:.1f} ranks).",
     )

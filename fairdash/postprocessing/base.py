@@ -114,8 +114,8 @@ class Report(NamedTuple):
             moved.append(moved_words(accuracy, "loses", "gains", "accuracy"))
         share = percent(self.changed["changed"].sum() / self.changed["n"].sum())
         return (
-            f"Beside no correction the ramp {listing(moved)}. It changes {share} of "
-            "the decisions."
+            f"The ramp {listing(moved)}. It changes {share} of the decisions. All "
+            "changes are against no correction."
         )
 
 

@@ -101,13 +101,13 @@ def check_informative(margins: Array, score_type: str = "margin") -> None:
     if labels and two and len(margins) > 2:
         raise ValueError(
             f"`scores` hold only {[float(low), float(high)]}, which look like labels "
-            "or decisions; give probabilities or margins of the model instead, or, if "
-            "it has none, its decisions 0 and 1 with `score_type='decision'`."
+            "or decisions. Give probabilities or margins of the model instead. If it "
+            "has none, give its decisions 0 and 1 with `score_type='decision'`."
         )
     if low == high:
         raise ValueError(
             f"`scores` are constant ({margins[0]:g} in all {len(margins)} rows), so "
-            "no threshold can tell rows apart; give the scores of another model."
+            "no threshold can tell rows apart. Give the scores of another model."
         )
 
 
@@ -149,7 +149,7 @@ def check_distinct(column: str, names: Sequence[str]) -> None:
     if twice:
         raise ValueError(
             f"`{column}` has different values with the same name {twice[0]!r}, such as "
-            "the number 1 and the text '1' or crossed names that hold a '×'; rename "
+            "the number 1 and the text '1' or crossed names that hold a '×'. Rename "
             "one of them."
         )
 

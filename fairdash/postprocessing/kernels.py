@@ -260,7 +260,7 @@ def covariance_threshold(
     share = members.total / (members.total + others.total)
     if not 0 < share < 1:
         raise ValueError(
-            "`in_group` must be true for some rows and false for others; a covariance "
+            "`in_group` must be true for some rows and false for others. A covariance "
             "with a constant is 0 whatever the decisions."
         )
     spread = share * (1 - share)

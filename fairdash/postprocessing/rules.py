@@ -196,8 +196,8 @@ class Thresholds:
         learned_below_0 = self.score_range is None or self.score_range[0] < 0
         if self.score_type == "margin" and lowest >= 0 and learned_below_0:
             raise ValueError(
-                "The thresholds are for margins 2p - 1 from -1 to 1, and no score is "
-                "below 0, so these may be probabilities. Say which they are: "
+                "The thresholds are for margins 2p - 1 from -1 to 1. No score is below "
+                "0, so these may be probabilities. Say which they are: "
                 "score_type='probability' or 'margin', on the command line "
                 "--score-type."
             )

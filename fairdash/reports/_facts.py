@@ -31,12 +31,12 @@ _TERMS = {
     "is of them, unless validation rows are named.",
     "Gap": gaps.GAP_HELP,
     "Largest local gap": "The largest gap inside a subgroup that is estimable.",
-    "Chance alone": "What the largest gap of a model that is fair in every subgroup "
-    "stays below in 95% of cases: groups shuffled within subgroups. The largest of "
+    "Chance alone": "The largest gap of a model that is fair in every subgroup stays "
+    "below this in 95% of cases. Groups were shuffled within subgroups. The largest of "
     "many noisy gaps is never 0.",
-    "95% interval": "Where the value of the population lies with 95% confidence: "
-    "Wilson for a rate, Newcombe for a gap; the lower end of a largest gap counts all "
-    "pairs it is the largest of (Bonferroni). Over several seeds its ends are means.",
+    "95% interval": "The value of the population lies in it with 95% confidence. "
+    "Rates: Wilson; gaps: Newcombe. The lower end of a largest gap counts all pairs "
+    "that it is the largest of (Bonferroni). Over several seeds its ends are means.",
     "Paired change": "The difference of two models on the same rows, resampled "
     "together. It is clear when its interval excludes 0.",
     "Not estimable": "Too few rows, or none of a group. It is never shown as 0, for 0 "
@@ -143,7 +143,7 @@ def reproduce(subject: RunSubject) -> Sequence[Block]:
         "Trains the same models": "yes, this version does"
         if trained.now
         else "no, an earlier version trained these models",
-        "From the shell": f"fairdash run config.yaml{table}",
+        "On the command line": f"fairdash run config.yaml{table}",
         "In Python": f"python script.py{argument}",
     }
     return [

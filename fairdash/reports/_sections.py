@@ -128,7 +128,7 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
     if pd.notna(result.chance):
         caption += (
-            f" By chance alone the largest local gap of {result.label} stays below "
+            f" By chance, the largest local gap of {result.label} stays below "
             f"{gap_size(result.chance)} in 95% of cases."
         )
     table = gaps.readable(metrics).drop(columns=["Seeds", "Test rows"])

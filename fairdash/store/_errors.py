@@ -10,8 +10,8 @@ import sqlalchemy as sa
 # pages show these, so they name no folder
 DAMAGED = (
     "The database of this store (store.db) is damaged. Put a backup of it in its "
-    "place, or move it away: a new one begins, and models are found again when the "
-    "same table is added and the same settings are asked for."
+    "place, or move it away: then a new one begins. It finds models again when the "
+    "same table is added and the same settings are trained."
 )
 READ_ONLY = (
     "This store can be read but not written. Give the user that runs fairdash the "

@@ -218,8 +218,8 @@ def independent_counts(table: pd.DataFrame) -> pd.DataFrame:
     )
     if not ((variance >= 0) & (units >= 2) & (rate >= 0) & (rate <= 1)).all():
         raise ValueError(
-            "`rate` must lie in [0, 1], `variance` be 0 or more and `units` at least 2 "
-            "in every row of the table."
+            "In every row `rate` must lie in [0, 1], `variance` be 0 or more and "
+            "`units` at least 2."
         )
     spread = rate * (1 - rate)
     varies = variance > 0
@@ -325,7 +325,7 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
                 continue
             where = "inside subgroups" if name == _INSIDE else "over all rows"
             raise ValueError(
-                f"A limit on {name!r} is tested {where}, and of some model the "
-                "table has no such rows: drop the limit, or choose wider subgroups, or "
-                "a smaller size from which one is estimable."
+                f"A limit on {name!r} is tested {where}, where the table has no row of "
+                "some model. Drop the limit, choose wider subgroups, or lower the size "
+                "from which one is estimable."
             )

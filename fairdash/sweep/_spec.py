@@ -274,8 +274,8 @@ class SweepSpec(_Frozen):
         if not dataset.has_enough_rows:
             raise ValueError(
                 f"{dataset.name!r} has {plural(dataset.n_rows, 'row')}, too few to "
-                "train on: training, validation and test rows each need two groups, "
-                "and training rows both outcomes. Add rows, five or more of each group."
+                "train on. Training, validation and test rows each need two groups, "
+                "training rows both outcomes. Add rows, five or more of each group."
             )
         weight = dataset.roles.sample_weight
         for method in (CATALOG[grid.method] for grid in self.methods):

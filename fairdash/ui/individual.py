@@ -90,9 +90,9 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
         kinds,
         required=True,
         format_func=_KINDS.__getitem__,
-        help="The most similar other person of the test rows; the same person with "
-        "other values of what should not count; or a row that nobody has, made to be "
-        "decided otherwise.",
+        help="**Similar**: the most similar other person of the test rows. **Only this "
+        "changed**: the same person with other values of what should not count. "
+        "**Invented**: a made-up row that gets another decision.",
         **bound("compared", "similar", among=kinds),
     )
     trial = pick_seed_of(model, "People of", format_func=lambda seed: f"seed {seed}")

@@ -34,7 +34,7 @@ def find_section(
     models: Sequence[Setting], data: str, *, measure: str, subgroups: Subgroups
 ) -> None:
     """Search all features for subgroups with a gap, and list what it finds."""
-    heading("Subgroups nobody named", _HOW)
+    heading("Subgroups found by search", _HOW)
     model = trials.beside_trained(models)[-1]
     try:
         with st.spinner("Searching, then shuffling groups 99 times…"):

@@ -52,8 +52,9 @@ def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
     """
     constraint: str = st.selectbox(
         "Promise",
-        help="No group's true positive rate is below that of all rows; false positive "
-        "rates not above; odds: both; demographic parity: positive predictions.",
+        help="Equal opportunity: no group's true positive rate is below that of all "
+        "rows. False positives: no rate is above. Odds: both. Demographic parity: no "
+        "group is accepted less often.",
         **bound("constraint", next(iter(_CONSTRAINTS)), named=_CONSTRAINTS),
     )
     place = st.container(width="content")
@@ -62,8 +63,8 @@ def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
             "Known of wrong groups",
             help="What bounds the share recorded wrongly. **By hand**: you give the "
             "share of every true group. **A table with both groups**: it has the true "
-            "and the recorded group of some people. **Probabilities**: the group is "
-            "not recorded, a column for each group says how likely it is.",
+            "and the recorded group of some people. **Probabilities**: a column for "
+            "each group says how likely it is.",
             **bound("noise_source", "unknown", named=_SOURCES),
         )
         if NoiseFields.here().noise_source in ("simulated", "column"):

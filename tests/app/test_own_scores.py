@@ -268,4 +268,4 @@ def test_a_page_that_needs_a_model_it_can_ask_says_so(visit, applicants):
     for name in ("Individual fairness", "Weights", "Drift"):
         page = visit(name, data=applicants)
         assert not page.exception
-        assert "vendor: scores alone cannot be asked" in words(page)
+        assert "vendor: without a model, scores say nothing" in words(page)

@@ -144,7 +144,7 @@ def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
     assert shown[GAP] == gap_size(rates.max() - rates.min())
     before = frame["p"] > 0.5
     changed = frame["h"][~before].sum() + (1 - frame["h"][before]).sum()
-    assert shown["Changed decisions"] == str(round(changed))
+    assert shown["Changed decisions"] == f"{changed / len(frame):.1%}"
 
 
 def test_gaps_are_those_inside_the_subgroups_that_another_page_chose(visit, run_id):

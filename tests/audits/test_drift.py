@@ -124,7 +124,7 @@ def test_without_an_outcome_rates_and_shifts_remain(compare):
     ("rule", "words"),
     [
         ("accepts none", "accepts no one on new"),
-        ("not told from chance", "decides no better than chance on new"),
+        ("no better than chance", "decides no better than chance on new"),
     ],
 )
 def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(
@@ -132,7 +132,7 @@ def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(
 ):
     """On rows all alike in their features it decides alike, at random if shuffled."""
     frame = people(800, seed=9)
-    if rule == "not told from chance":
+    if rule == "no better than chance":
         order = np.random.default_rng(0).permutation(len(frame))
         frame[["skill", "age"]] = frame[["skill", "age"]].iloc[order].to_numpy()
     else:
@@ -185,7 +185,7 @@ def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
         (lambda f: f.drop(columns=["skill", "age"]), "columns 'age', 'skill', which"),
         (lambda f: f.drop(columns="branch"), "no column 'branch'"),
         (lambda f: f.assign(skill="high"), "'skill' of new holds text"),
-        (lambda f: f.assign(hired="1"), "value '1', which the training table has not"),
+        (lambda f: f.assign(hired="1"), "value '1', which the training table lacks"),
         (lambda f: f.assign(origin="moon"), "No row of new can be used: 800 rows in"),
         (lambda f: f[f["origin"] == "here"], "new has rows of one group only"),
     ],

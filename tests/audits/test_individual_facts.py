@@ -179,7 +179,7 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     idle = look_alikes.alike_answer(
         similar, similar, None, none, label="m", model=alike
     )
-    assert idle.verdict.startswith("The model does not tell people apart")
+    assert idle.verdict.startswith("The model does not distinguish")
 
 
 def test_invented_people_are_named_so_and_limits_have_the_columns_units(model):

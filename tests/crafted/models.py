@@ -121,7 +121,7 @@ DESCRIBED = {  # refused before anything is run
         lambda: model(
             helper.make_node("Cast", ["x"], ["label"], to=INT), outputs=[LABEL]
         ),
-        "labels alone",
+        "only labels",
     ),
     "undefined": (lambda: model(sigmoid("nowhere")), "does not fit together"),
 }

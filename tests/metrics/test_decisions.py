@@ -13,7 +13,7 @@ def test_constant_decisions_are_named():
     alike = np.array([np.ones(100), np.zeros(100), y, 1 - y], dtype=int)
     found = decision_status(y, alike)
     assert found["status"].tolist() == [
-        "accepts all", "accepts none", "", "not told from chance",
+        "accepts all", "accepts none", "", "no better than chance",
     ]  # fmt: skip
     assert found["selection_rate"].tolist() == [1, 0, 0.5, 0.5]
 
@@ -24,9 +24,9 @@ def test_a_model_decides_when_its_decisions_go_with_the_outcome():
     chance[[10, 20, 600, 700]] = 1
     few[-8:] = 1  # all right: balanced accuracy .508, and by chance in .004 of tables
     found = decision_status(y, np.stack([chance, few]))["status"]
-    assert found.tolist() == ["not told from chance", ""]
+    assert found.tolist() == ["no better than chance", ""]
     exact = fisher_exact([[8, 492], [0, 500]], alternative="greater").pvalue
-    for level, status in ((0.9 * exact, ""), (1.1 * exact, "not told from chance")):
+    for level, status in ((0.9 * exact, ""), (1.1 * exact, "no better than chance")):
         told = decision_status(y, few, confidence=1 - 2 * level)["status"].item()
         assert (told == "") == (level > exact) == (status != "")
 
@@ -37,7 +37,7 @@ def test_on_an_imbalanced_table_a_model_that_ranks_decides():
     y = (rng.random(3000) < 0.83).astype(int)
     scores = np.clip(0.83 + 0.08 * (y - 0.83) + rng.normal(0, 0.08, 3000), 0, 1)
     decided = np.r_[np.zeros(2), np.ones(2998)].astype(int)
-    assert decision_status(y, decided)["status"].item() == "not told from chance"
+    assert decision_status(y, decided)["status"].item() == "no better than chance"
     assert decision_status(y, decided, scores=scores)["status"].item() == ""
 
 

@@ -165,7 +165,7 @@ def test_weights_say_who_does_not_decide(rows):
     heavy = np.where(np.arange(4000) < 2, 2000.0, 1.0)
     assert decision_status(y, guess)["status"].tolist() == [""]
     weighted = decision_status(y, guess, sample_weight=heavy)["status"].tolist()
-    assert weighted == ["not told from chance"]
+    assert weighted == ["no better than chance"]
     only = np.where(guess == 1, 1.0, 0.0)
     status = decision_status(y, guess, sample_weight=only)["status"].tolist()
     assert status == ["accepts all"]

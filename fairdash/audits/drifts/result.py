@@ -38,10 +38,10 @@ excludes 0 it is black. Intervals of changes hold for all subgroups at once.
 Models keep the encoding of their training rows: a new category is one they do not know.
 """
 _HOW_SHIFTS = """
-Of a number the Kolmogorov-Smirnov distance (**KS**), of a category the total variation
+Numbers have the Kolmogorov-Smirnov distance (**KS**), categories the total variation
 distance (**TV**): 0 is alike, 1 has nothing in common. The adjusted p is of the KS or
 the chi-square test, by Holm over the columns. **Unseen**: rows whose value no training
-row has; of a number, outside the range of training rows.
+row has, or a number outside the range of training rows.
 """
 _MODELS = {
     "label": "Model", "table": "Table", "n": "Rows", "accuracy": "Accuracy",
@@ -182,7 +182,7 @@ class DriftResult:
         """Say the change that is named, and that of accuracy, with their intervals."""
         row = self._named()
         if self.idle:
-            gaps = f"{self.label} {self.idle}: gaps between groups say nothing of it."
+            gaps = f"{self.label} {self.idle}: gaps between groups say nothing."
         elif not row["estimable"]:
             gaps = f"Gaps cannot be compared: {row['reason']}."
         else:
@@ -210,7 +210,7 @@ class DriftResult:
                 f"was {percent(old['accuracy'])}",
                 delta="" if self.tables[1].y is None else points(float(accuracy.value)),
                 good=_good(accuracy, better=1),
-                help="Of the other table it is known where that has the outcome.",
+                help="The other table has an accuracy if it has the outcome.",
             ),
             Kpi(
                 name if len(name) <= _CARD else "Gap",

@@ -209,7 +209,7 @@ def _check_outcome(
     if new:
         raise ValueError(
             f"Column {target!r} of {name} has the value{'s' * (len(new) > 1)} "
-            f"{', '.join(map(repr, new[:5]))}, which the training table has not: it "
+            f"{', '.join(map(repr, new[:5]))}, which the training table lacks. It "
             f"has {', '.join(map(repr, sorted(labels)[:5]))}. Write outcomes alike, or "
-            "take the column out to compare rates alone."
+            "drop the column to compare only rates."
         )

@@ -90,8 +90,8 @@ def chance_kpi(floor: float, style: Callable[[float], str] = gap_size) -> Kpi:
         "Largest by chance",
         style(floor),
         "95th percentile" if np.isfinite(floor) else "not estimable",
-        help="What the largest gap of a model that is fair in every subgroup stays "
-        "below in 95% of cases: groups shuffled within subgroups.",
+        help="The largest gap of a model that is fair in every subgroup stays below "
+        "this in 95% of cases. Groups were shuffled within subgroups.",
     )
 
 

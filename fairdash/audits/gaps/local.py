@@ -231,8 +231,8 @@ class LocalResult:
             elif not self._largest_is_said:
                 reach = self._size(self.chance)
                 said += (
-                    f" The largest gap of a fair model can reach {reach}, for it is "
-                    "often between small groups; these two have rows enough to be sure."
+                    f" The largest gap of a fair model can reach {reach}, often "
+                    "between small groups. These two have enough rows to be sure."
                 )
         else:
             place, size = self.widest["subgroup"], self._size(self.widest["gap"])

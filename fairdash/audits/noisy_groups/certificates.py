@@ -36,7 +36,7 @@ _MEASURES = {
 STATUS_WORDS = {
     "accepts all": "accepts everyone",
     "accepts none": "accepts no one",
-    "not told from chance": "decides no better than chance",
+    "no better than chance": "decides no better than chance",
 }
 _HOW_UNSURE = """
 A row is a group: how much worse off it is than all rows. The dot weighs every row by
@@ -313,8 +313,8 @@ def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
             f"Worst, {percent(share)} wrong",
             f"{in_points(curve.worst(share) + slack)} points",
             allowed,
-            help="How much worse off than all rows a group can be, if at most this "
-            "share of it is recorded wrongly.",
+            help="How much worse off than all rows a group can be with at most this "
+            "share recorded wrongly.",
         ),
     ]
     if not math.isnan(curve.reach):

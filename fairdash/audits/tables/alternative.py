@@ -60,7 +60,7 @@ class Alternative:
         allowed = f"at most {in_points(self.loss)} points of accuracy"
         if self.name is None:
             tried = plural(self.tried, "model")
-            text = f"Of {tried} none is shown to narrow the gap for {allowed}."
+            text = f"None of {tried} is shown to narrow the gap for {allowed}."
             if math.isnan(self.most):
                 return text
             return f"{text} None narrows it by more than {in_points(self.most)} points."

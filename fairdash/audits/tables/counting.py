@@ -32,7 +32,7 @@ class TableQuestion(BaseModel):
     weight: str | None = Field(default=None, description="Column of sampling weights.")
     subgroups: tuple[str, ...] = Field(default=(), description="Columns, crossed.")
     measures: tuple[str, ...] = Field(
-        default=(), description="Of an audit all by default, of a policy the limits'."
+        default=(), description="Default: all; in a policy those with a limit."
     )
     reference: str | None = Field(default=None, description="Group to compare with.")
     favourable: bool = Field(default=True, description="A positive decision is good.")

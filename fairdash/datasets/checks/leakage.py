@@ -35,7 +35,7 @@ def outcome_leak(column: "pd.Series[Any]", y: NDArray[np.int8]) -> str:
         return ""
     area = _area(column[filled], y[filled])
     if area >= AUC_LIMIT:
-        return f"it alone separates the outcomes (AUC {area:.3f})"
+        return f"by itself it separates the outcomes (AUC {area:.3f})"
     share = max(y[filled].mean(), 1 - y[filled].mean())
     if share >= FILLED_LIMIT and share - max(y.mean(), 1 - y.mean()) >= FILLED_LIFT:
         return f"where it is filled in, {share:.0%} of rows have one outcome"

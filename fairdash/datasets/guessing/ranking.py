@@ -106,7 +106,7 @@ def rank_columns(
     if not sensitive:
         raise ValueError(
             f"No column has between 2 and {MOST_GROUPS} values, so none can be the "
-            "sensitive feature; make one, for example age in two bands."
+            "sensitive feature. Make one, for example age in two bands."
         )
     best = max(
         (

@@ -65,7 +65,7 @@ class ExcelSheet:
             if beyond:
                 raise ValueError(
                     f"{self.source.name}: row {number} has the cell {beyond[0]!r} "
-                    f"beyond the {width} columns of the header; name its column, or "
+                    f"beyond the {width} columns of the header. Name its column, or "
                     "empty the cell."
                 )
             yield (*row[:width], *[None] * (width - len(row)))

@@ -35,7 +35,7 @@ def csv_rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
                 first = "header" if form.header else "first row"
                 raise ValueError(
                     f"{source.name}: row {number + 1} (line {line}) has {len(cells)} "
-                    f"cells but the {first} has {width}; quote cells that hold the "
+                    f"cells but the {first} has {width}. Quote cells that hold the "
                     f"delimiter {form.delimiter!r}, or fix the row."
                 )
 

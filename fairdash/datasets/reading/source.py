@@ -75,7 +75,7 @@ def check_rows(
     if n_rows > most or n_bytes > max(UNSUSPECTED, MOST_CELL_TIMES * source.size):
         raise ValueError(
             f"{source.name} holds {n_rows:,} rows of {n_columns:,} columns in "
-            f"{source.size:,} bytes; more than {most:,} rows, or so many in so few "
+            f"{source.size:,} bytes. More than {most:,} rows, or so many in so few "
             "bytes, are not read. Keep the columns and rows that are needed."
         )
 
@@ -183,7 +183,7 @@ def unpack(source: Source, scratch: Scratch, depth: int = 0) -> Source:
     head = source.head()
     if head.startswith(NOT_TABLES):
         raise ValueError(
-            f"{source.name} is of a kind that is not read; save the table as CSV, "
+            f"{source.name} is not of a kind that is read. Save the table as CSV, "
             "Excel (.xlsx) or Parquet, plain or in gzip or ZIP."
         )
     if head.startswith((GZIP, ZIP)) and not _is_workbook(source, head):

@@ -254,8 +254,8 @@ class _Check:
         trials = expand(spec.fitted_to(dataset), dataset.key)
         if run.keys != [trial.key for trial in trials]:
             raise ValueError(
-                "its models are of other data or settings than it says, or older than "
-                "training by sampling weights; train them from their configuration"
+                "its models are of other data or settings than it says, or from before "
+                "sampling weights. Train them from their configuration"
             )
         encoded: dict[int, Any] = {}
         for trial in trials:

@@ -171,7 +171,7 @@ def _arrays(artifact: Artifact, *, rows: bool) -> Arrays:
         arrays[SCORES] = artifact.scores()
         ratios = artifact.ratio_history()
     elif not arrays:
-        message = "Of a model of this run only the scores are kept"
+        message = "Only the scores of a model of this run are kept"
         raise ValueError(f"{message}; export the run with its rows.")
     if ratio is not None:
         arrays[RATIO] = ratio if rows else ratio.astype(np.float16)

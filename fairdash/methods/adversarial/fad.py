@@ -225,8 +225,8 @@ CUMA_METHOD = Method.of(
     key="cuma",
     label="CUMA",
     title="Curvature matching beside an adversary",
-    summary="FAD that also makes the loss curved alike in all groups, so that a shift "
-    "of the data hits them alike.",
+    summary="FAD that also gives all groups the same curvature of the loss. So a "
+    "shift of the data hits them alike.",
     source="Wang et al., How robust is your fairness? (TMLR 2023), as in Grari et al., "
     "On the fairness ROAD (ICLR 2024)",
     efforts=ADVERSARY_EFFORTS,

@@ -66,7 +66,7 @@ UNCONSTRAINED = Method.of(
     key="unconstrained",
     label="Unconstrained",
     title="Network without a fairness term",
-    summary="Minimises the prediction loss alone: what the others are held to.",
+    summary="Minimises only the prediction loss. Others are compared with it.",
     source="Grari et al., On the fairness ROAD (ICLR 2024), section 5, λ = 0",
     efforts={"fast": FAST, "paper": PAPER},
 )

@@ -112,8 +112,8 @@ class FairMetricClassifier(StackedClassifier):
         options=METRICS,
         positional=True,
         check=_check_metric,
-        help="People who differ in this alone are alike: the direction of a logistic "
-        "regression that predicts the group, the values of columns, or both.",
+        help="People who differ only in this are alike. It is the direction of a "
+        "logistic regression that predicts the group, columns, or both.",
         doc="Sensitive directions: that of a logistic regression that predicts "
         "the group, the values of ``columns``, or both; or a metric of "
         "`fairdash.metrics`.",
@@ -152,7 +152,7 @@ class FairMetricClassifier(StackedClassifier):
             if len(own) != len(names) or (named and own != names):
                 raise ValueError(
                     f"`metric` is of the {len(own)} columns {', '.join(own[:3])}, ..., "
-                    f"X has {len(names)}, {', '.join(names[:3])}, ...: make it from "
+                    f"X has {len(names)}, {', '.join(names[:3])}, .... Make it from "
                     "the columns of X, in their order."
                 )
             return self.metric

@@ -200,9 +200,9 @@ SENSEI = Method.of(
     key="sensei",
     label="SenSeI",
     title="Sensitive set invariance",
-    summary="Gives people who are alike the same output: each person is moved along "
-    "the sensitive directions to where the output changes most, and that change is "
-    "made small.",
+    summary="Gives people who are alike the same output. Each person is moved along "
+    "the sensitive directions to where the output changes most. Training makes that "
+    "change small.",
     source=f"{classifier.SENSEI_PAPER}, Eq. 2.7 and Algorithm 1",
     efforts={"fast": FAST, "paper": {**classifier.LONG, **_SENSEI_PAPER}},
     needs_names=True,
@@ -268,8 +268,8 @@ CLP_METHOD = Method.of(
     key="clp",
     label="CLP",
     title="Counterfactual logit pairing",
-    summary="Pulls the output of a person towards that of the same person moved to "
-    "somebody else's place along the sensitive directions.",
+    summary="Pulls a person's output towards that of the same person with somebody "
+    "else's sensitive values.",
     source=f"Garg et al. (AIES 2019), as in {classifier.SENSEI_PAPER}, section 4",
     efforts={"fast": FAST, "paper": classifier.LONG},
     needs_names=True,

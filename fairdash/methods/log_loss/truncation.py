@@ -43,7 +43,7 @@ def scales(
             empty = value_label(groups[sizes.argmin()])
             message = (
                 f"Group {empty} has no rows with outcome class {outcomes[0]}, so "
-                f"{constraints} compares nothing; leave the group "
+                f"{constraints} compares nothing. Leave the group "
                 "out, join it with another, or use demographic_parity. "
                 "Rows whose sample_weight is 0 do not count."
             )

@@ -50,7 +50,7 @@ class Side(NamedTuple):
             empty = value_label(groups[int(n.argmin())])
             message = (
                 f"Group {empty} has no rows with outcome {self.outcomes[0]}, so its "
-                f"{RATE_NAMES[self.rate]} is not defined; exclude the group or join it "
+                f"{RATE_NAMES[self.rate]} is not defined. Exclude the group or join it "
                 "with another. Rows whose sample_weight is 0 do not count."
             )
             raise ValueError(message)
@@ -99,7 +99,7 @@ def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
     if b.ndim != 2 or b.shape[0] != n_noisy:
         message = (
             f"`group_given_noisy` must have one row for each of the {n_noisy} noisy "
-            f"groups and one column per true group, got shape {b.shape}."
+            f"groups and a column per true group, got shape {b.shape}."
         )
         raise ValueError(message)
     return check_distribution("group_given_noisy", b)

@@ -57,7 +57,7 @@ def symmetric_noise(
     if true_prior.min() < -ROUNDING:
         most = np.floor(1000 * largest_noise(prior)) / 1000  # so that it can be used
         raise ValueError(
-            f"`{name}` can be at most {most:g} here, got {wrong:g}: more noise would "
+            f"`{name}` can be at most {most:g} here, got {wrong:g}. More noise would "
             f"give the smallest noisy group ({prior.min():.1%} of the rows) more rows "
             "than it has."
         )
@@ -160,13 +160,13 @@ def estimate_noise(
     if absent:
         raise ValueError(
             f"The auxiliary sample has no row of the noisy group {absent[0]!r}, so "
-            "nothing is known of who belongs to it; it has "
+            "nothing is known of who belongs to it. It has "
             f"{', '.join(map(str, counts.columns))}. Add rows or join groups."
         )
     if set(counts.index) != set(counts.columns):
         raise ValueError(
-            "True and noisy groups of the auxiliary sample must have the same names, "
-            f"got true {', '.join(map(str, counts.index))} and noisy "
+            "True and noisy groups of the auxiliary sample must have the same names. "
+            f"Got true {', '.join(map(str, counts.index))} and noisy "
             f"{', '.join(map(str, counts.columns))}; rename or join groups."
         )
     counts = counts[list(counts.index)]
@@ -259,7 +259,7 @@ def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         message = (
             "`joint` must have the same groups in rows (true) and columns (noisy), got "
-            f"shape {table.shape}; groupings of different sizes have no such bound."
+            f"shape {table.shape}. Groupings of different sizes have no such bound."
         )
         raise ValueError(message)
     check_distribution("joint", table.ravel())

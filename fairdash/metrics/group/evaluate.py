@@ -19,7 +19,7 @@ from fairdash.metrics.group.rates import ratio
 from fairdash.metrics.group.variance import unit_codes
 
 ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
-AS_CHANCE, DECIDES = "not told from chance", ""
+AS_CHANCE, DECIDES = "no better than chance", ""
 Codes = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
@@ -155,7 +155,7 @@ def decision_status(
 
     A model that decides alike for everyone has no gap between groups and is of no use.
     So is one whose decisions are independent of the outcome, whatever their share: it
-    is *not told from chance* unless positive decisions are more frequent among rows
+    is *no better than chance* unless positive decisions are more frequent among rows
     with outcome 1, by Fisher's exact test at (1 - confidence) / 2 on one side. With
     weights or units the interval of that difference must be above 0. A model that
     accepts nearly everyone decides as soon as those it rejects have the outcome less
@@ -170,8 +170,8 @@ def decision_status(
     Returns
     -------
     DataFrame, one row per model: selection_rate, balanced_accuracy (NaN unless both
-    outcomes occur) and status, one of "accepts all", "accepts none", "not
-    told from chance" and "" for a model that decides
+    outcomes occur) and status, one of "accepts all", "accepts none", "no
+    better than chance" and "" for a model that decides
     """
     check_confidence(confidence)
     y = counting.binary_vector("y_true", y_true)

@@ -64,7 +64,7 @@ def unit_codes(cluster: ArrayLike | None, n_rows: int) -> Codes | None:
         first = int(missing.argmax())
         raise ValueError(
             f"`cluster` is missing in {int(missing.sum())} rows, the first is row "
-            f"{first} ({as_written(column.iloc[first])}); give each of them a unit of "
+            f"{first} ({as_written(column.iloc[first])}). Give each of them a unit of "
             "its own, or exclude them."
         )
     codes, units = pd.factorize(column)

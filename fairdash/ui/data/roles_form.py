@@ -43,7 +43,7 @@ def _pick_scores(
     classes: dict[str, ScoreColumn],
     key: str,
 ) -> tuple[ScoreColumn, ...]:
-    st.caption("Of a model that exists already: audited as it is, never a feature.")
+    st.caption("An existing model is audited as it is. Its scores are never a feature.")
     current = {score.column: score for score in roles.scores}
     columns = [*numbers, *classes]
     chosen = st.multiselect(

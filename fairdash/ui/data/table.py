@@ -159,7 +159,7 @@ def stop_without_features(data: str) -> None:
         stop_empty(
             "Nothing to train from",
             "No column of this table is a feature. Its rates and the scores it came "
-            "with can be audited as they are; to train a model, choose features under "
+            "with can be audited as they are. To train a model, choose features under "
             "Roles.",
             {"Choose features": lambda: open_page(_PAGE, data=data)},
         )

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._wording import Kpi, count, gap_size, interval, percent, points
+from fairdash._wording import Kpi, gap_size, interval, percent, points
 from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Subgroups
 from fairdash.metrics import catalog
@@ -41,8 +41,8 @@ _CHANGED = {
     "up": "To 1", "down": "To 0",
 }  # fmt: skip
 _OF_DRAWS = (
-    "95% intervals with expected counts, as wide as of decisions once drawn: more than "
-    "wide enough for the average."
+    "95% intervals with expected counts. They are as wide as for decisions once drawn, "
+    "so more than wide enough for the average."
 )
 _SCORES_ARE = {
     "margin": "margins from -1 to 1",
@@ -120,10 +120,10 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
         ),
         Kpi(
             "Changed decisions",
-            count(round(up + down)),
-            f"{count(round(up))} to 1, {count(round(down))} to 0",
-            help=f"Expected number of changed decisions among {count(round(n))} test "
-            f"rows. Of the groups: Evidence, By group.",
+            percent((up + down) / n),
+            f"{percent(up / n)} to 1, {percent(down / n)} to 0",
+            help="Share of decisions on test rows that are expected to change. Numbers "
+            "by group stand under Evidence, By group.",
         ),
     ]
 

@@ -149,6 +149,6 @@ def _export_bundle(snapshot: Snapshot) -> None:
         made,
         "fairdash-bundle.zip",
         icon=":material/inventory_2:",
-        help="The run with its table, rows and all, and its models: import it on Runs, "
-        "or by `fairdash store import`, in another home folder.",
+        help="The run, its models and all rows of its table. Import it in another home "
+        "folder: on Runs, or by `fairdash store import`.",
     )

@@ -55,7 +55,7 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
 }
 _WEIGHTED = {  # what weighs rows by their sampling weights, by page
     "Train": "Training and figures weigh rows by",
-    "Weights": "Beside the weights r, training weighs rows by",
+    "Weights": "On top of the weights r, training weighs rows by",
     "Sweep": "Training and figures weigh rows by",
     "Post-process": "Thresholds and numbers of decisions weigh rows by",
     "Noisy groups": "Training weighs rows; here each counts once, without",

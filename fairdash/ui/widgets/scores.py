@@ -99,7 +99,7 @@ def what_margins_are(source: Source, dataset_id: str) -> str:
     middle, reach = own.scale(store().score_values(store().dataset(dataset_id), own))
     return (
         f"Margins of {own.column} are ({own.column} − {middle:g}) / {reach:g}: above 0 "
-        f"from {own.threshold:g} on. Ramps and thresholds, also those taken away, are "
+        f"from {own.threshold:g} on. Ramps and thresholds, also exported ones, are "
         "on this scale."
     )
 
@@ -111,8 +111,8 @@ def cannot_be_asked(dataset_id: str | None, about: str) -> str:
     if not names:
         return ""
     return (
-        f"{listing(names)}: scores alone cannot be asked {about}. Bring the model "
-        "itself on Data, as an ONNX file, or train one."
+        f"{listing(names)}: without a model, scores say nothing {about}. Bring the "
+        "model itself on Data, as an ONNX file, or train one."
     )
 
 
