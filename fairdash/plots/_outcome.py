@@ -131,13 +131,8 @@ def _rows(
         for i, aside in enumerate(rows.offsets(len(groups)))
         if len(own := table[table["group"] == groups[i]])
     ]
-    axis = value_axis(
-        wrap(f"share with {outcome}", 34),
-        ".1~%",
-        nticks=8,
-        showgrid=True,
-        rangemode="tozero",
-    )
+    title = wrap(f"share with {outcome}", 34)
+    axis = value_axis(title, ".1~%", nticks=8, showgrid=True, rangemode="tozero")
     return rows.draw_rows(
         pd.concat(marks, ignore_index=True),
         list(dict.fromkeys(table[place].astype(str))),

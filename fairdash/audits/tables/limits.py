@@ -28,9 +28,7 @@ _HOW = """A row is a measure of a group, or its gap or ratio to the group that i
 off, with its interval. The upright mark is the limit. A limit is kept if the whole
 interval keeps it, and broken if the whole interval breaks it. In between it is
 undecided, unless the policy says `must_be_sure: false`."""
-_CARDS: dict[Status, str] = {
-    "fail": "Limits broken", "undecided": "Limits undecided", "pass": "Limits kept"
-}  # fmt: skip
+_CARDS: dict[Status, str] = {"fail": "broken", "undecided": "undecided", "pass": "kept"}
 _WORST: tuple[Status, ...] = tuple(_CARDS)
 
 
@@ -123,15 +121,15 @@ class PolicyCheck:
         }[self.status]
         rows = pd.DataFrame([vars(judged) for judged in self.judged])
         estimates = Counter(rows["status"])
-        among = f"of {plural(len(rows), 'estimate')}"
+        cards = [
+            Kpi(f"Limits {name}", str(counts[key]), plural(estimates[key], "estimate"))
+            for key, name in _CARDS.items()
+        ]
         names = [self.policy.limits[at].words for at in rows["limit"]]
         table, words = rows.assign(limit=names), self.audited.rows.words
         return Answer(
             verdict=verdict,
-            cards=[
-                Kpi(words, str(counts[status]), f"{estimates[status]} {among}")
-                for status, words in _CARDS.items()
-            ],
+            cards=cards,
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
             table=Listing("Every limit", table.rename(columns=_HEADINGS), words),
             how=_HOW,
