@@ -73,8 +73,7 @@ def _two_ticks(low: float, high: float) -> list[float]:
     # where all models are close together, Plotly itself finds room for one only
     if not high > low:
         return []
-    size = 10 ** math.floor(math.log10((high - low) / 2))
-    step = max(size * of for of in (1, 2, 5) if size * of <= (high - low) / 2)
+    step = 10 ** math.floor(math.log10((high - low) / 2))
     return [step * math.ceil(low / step), step * math.floor(high / step)]
 
 

@@ -52,9 +52,8 @@ def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
     """
     constraint: str = st.selectbox(
         "Promise",
-        help="Equal opportunity: no group's true positive rate is below that of all "
-        "rows. False positives: no rate is above. Odds: both. Demographic parity: no "
-        "group is accepted less often.",
+        help="Equal opportunity: true positive rates no lower than over all rows. False "
+        "positives: no higher. Odds: both. Demographic parity: selection rates.",
         **bound("constraint", next(iter(_CONSTRAINTS)), named=_CONSTRAINTS),
     )
     place = st.container(width="content")

@@ -51,16 +51,12 @@ def sweep_form(dataset_id: str) -> None:
         )
     try:
         axes = {"quick": grids.QUICK, "paper": grids.PAPER}.get(preset) or _custom()
-    except ValueError as error:
-        problem("This grid cannot be trained", error)
-        return
-    chosen = _methods()
-    if not chosen:
-        st.caption("Choose at least one method.")
-        return
-    record = store().dataset_record(dataset_id)
-    shared = _shared(chosen)
-    try:
+        chosen = _methods()
+        if not chosen:
+            st.caption("Choose at least one method.")
+            return
+        record = store().dataset_record(dataset_id)
+        shared = _shared(chosen)
         spec = grids.grid_spec(
             source(record),
             chosen,
