@@ -52,7 +52,7 @@ def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
     """
     constraint: str = st.selectbox(
         "Promise",
-        help="Equal opportunity: true positive rates no lower than over all rows. False "
+        help="Equal opportunity: true positive rates no lower than of all rows. False "
         "positives: no higher. Odds: both. Demographic parity: selection rates.",
         **bound("constraint", next(iter(_CONSTRAINTS)), named=_CONSTRAINTS),
     )
