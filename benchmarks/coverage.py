@@ -40,6 +40,7 @@ from fairdash.audits import find_subgroups
 from fairdash.audits.choices import quiet_changes
 from fairdash.metrics import (
     LocalMeasure,
+    accuracy_change,
     compare,
     decision_status,
     gap_change,
@@ -289,6 +290,12 @@ def gaps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     change = gap_change(rows.decided, rows.after, **rows.asked)
     if np.isfinite(change.low):
         yield "change of a gap", _holds(change.low, change.high, memo["change"])
+    if "accuracy" not in memo:
+        gained = (truth.after == truth.y) * 1.0 - (truth.decided == truth.y)
+        memo["accuracy"] = float(np.average(gained, weights=truth.weight))
+    sampling = {"sample_weight": rows.weight, "cluster": rows.unit}
+    moved = accuracy_change(rows.y, rows.decided, rows.after, **sampling)
+    yield "change of accuracy", _holds(moved.low, moved.high, memo["accuracy"])
 
 
 def _largest(rows: Rows) -> dict[str, tuple[float, float, float]]:

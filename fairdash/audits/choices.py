@@ -162,7 +162,9 @@ def _quiet_places(sweep: StoredSweep, across: str) -> set[int]:
     for place in range(len(sweep.ids)):
         *plain, model = on_shared_seeds(sweep.compared(place)).models
         if plain:
-            table = evaluation.paired_changes(sweep.store, model, plain[0], data, where)
+            table = evaluation.paired_changes(
+                sweep.store, model, plain[0], data, where, inside=across != PARITY
+            )
             tables[place] = table[table["metric"].isin(["accuracy", across])]
     quiet = quiet_changes(list(tables.values()))
     return {place for place, same in zip(tables, quiet, strict=True) if same}

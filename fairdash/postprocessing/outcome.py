@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.metrics import Measured, gap_change
+from fairdash.metrics import Measured, accuracy_change, gap_change
 from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.rows import ScoredRows
 
@@ -19,10 +19,9 @@ def expected_outcome(rows: ScoredRows, h: Array) -> pd.DataFrame:
     -------
     DataFrame with rows "accuracy" and "demographic_parity_difference": metric, value,
     low, high (Wilson and folded Newcombe with expected counts, which hold for drawn
-    decisions and are wide for expected ones), change, change_low and change_high: of
-    accuracy the interval of the mean change of a row, of DI
-    `fairdash.metrics.gap_change`. All with the weights and units of the rows. Accuracy
-    is NaN without outcomes.
+    decisions and are wide for expected ones), change, change_low and change_high, of
+    `fairdash.metrics.accuracy_change` and `gap_change`. All with the weights and units
+    of the rows. Accuracy is NaN without outcomes.
     """
     table = pd.DataFrame(
         {
@@ -68,9 +67,7 @@ def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
     everyone = np.zeros(len(h), dtype=np.int64)
     drawn = Measured.drawn("accuracy", rows.y, h, **rows.sampling)
     value = drawn.estimate(np.tile(everyone, 2), (1,)).interval(0.95)
-    right = (1 - np.abs(rows.y - decided) for decided in (rows.before, h))
-    moved = Measured.of("mean_error", *right, **rows.sampling)
-    change = moved.estimate(everyone, (1,)).interval(0.95)
+    change = accuracy_change(rows.y, rows.before, h, **rows.sampling)
     return [part.item() for part in (*value, *change)]
 
 

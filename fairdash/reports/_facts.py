@@ -37,8 +37,8 @@ _TERMS = {
     "95% interval": "The value of the population lies in it with 95% confidence. "
     "Rates: Wilson; gaps: Newcombe. The lower end of a largest gap counts all pairs "
     "that it is the largest of (Bonferroni). Over several seeds its ends are means.",
-    "Paired change": "The difference of two models on the same rows, resampled "
-    "together. It is clear when its interval excludes 0.",
+    "Paired change": "The difference of two models on the same rows. It is clear when "
+    "its interval excludes 0.",
     "Not estimable": "Too few rows, or none of a group. It is never shown as 0, for 0 "
     "means fair.",
     "Constant": "A model that decides alike for everyone, or as chance might on "

@@ -1,10 +1,10 @@
-"""The bootstrap of counts against a bootstrap of real rows."""
+"""Paired changes against a bootstrap of real rows, and against `gap_change`."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import compare, evaluate
+from fairdash.metrics import compare, evaluate, gap_change
 
 
 def literal_bootstrap(rows, metrics, n_resamples, seed):
@@ -29,12 +29,15 @@ def test_the_interval_equals_that_of_resampled_rows(rows_of_three_groups):
     table = compare(
         rows.y, *rows.y_pred[:2], **rows.where, min_size=60, n_resamples=4000
     ).set_index("metric")
-    metrics = ["accuracy", "demographic_parity_difference", "worst_1_di"]
-    literal = literal_bootstrap(rows, metrics, 250, seed=1)
+    literal = literal_bootstrap(rows, ["accuracy", "worst_1_di"], 250, seed=1)
     for metric, drawn in literal.items():
         ends = table.loc[metric, ["low", "high"]].tolist()
         drawn_ends = drawn.quantile([0.025, 0.975]).tolist()
         assert ends == pytest.approx(drawn_ends, abs=0.25 * drawn.std()), metric
+    gap = table.loc["demographic_parity_difference", ["difference", "low", "high"]]
+    after, before = rows.y_pred[:2]
+    change = gap_change(before, after, sensitive_features=rows.group)
+    assert gap.tolist() == pytest.approx([*map(float, change)])
 
 
 def test_models_that_are_equally_unfair_are_hardly_ever_told_apart():

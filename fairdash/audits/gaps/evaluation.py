@@ -68,16 +68,19 @@ def paired_changes(
     reference: Setting,
     dataset_id: str,
     subgroups: Subgroups,
+    *,
+    inside: bool = True,
 ) -> pd.DataFrame:
     """Return how a setting differs from a reference on the same test rows.
 
-    The table of `fairdash.metrics.compare`, averaged over the seeds both have.
+    The table of `fairdash.metrics.compare`, averaged over the seeds both have. Without
+    looking ``inside`` subgroups worst_1_di is NaN, and the rest takes milliseconds.
     """
     others = {trial.seed: trial.key for trial in reference.trials}
     trials = tested(store, setting, dataset_id, subgroups)
     seeds = [trial.seed for trial in setting.trials]
     tables = [
-        _compared(trial, others[seed])
+        _compared(trial, others[seed], inside)
         for seed, trial in zip(seeds, trials, strict=True)
         if seed in others
     ]
@@ -150,7 +153,8 @@ def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=5000)
-def _compared(trial: Tested, reference: str) -> pd.DataFrame:
+def _compared(trial: Tested, reference: str, inside: bool) -> pd.DataFrame:
     rows = trial.rows
     predictions, others = rows.predictions(trial.key), rows.predictions(reference)
-    return compare(rows.y, predictions, others, **rows.groups, **rows.sampling)
+    groups = rows.groups if inside else {**rows.groups, "subgroups": None}
+    return compare(rows.y, predictions, others, **groups, **rows.sampling)

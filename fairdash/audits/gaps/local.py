@@ -350,7 +350,7 @@ class LocalResult:
         table["Measure"] = [_CHANGED.get(name, name) for name in table["Measure"]]
         note = (
             f"{self.label} after, {self.models['label'].iloc[0]} before, on the same "
-            "test rows, resampled together; 95% intervals of the change."
+            "test rows; 95% intervals of the change."
         )
         return Listing("What changed", table, note)
 

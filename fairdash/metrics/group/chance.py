@@ -1,6 +1,7 @@
-"""Changes between two models on the same rows, by a paired bootstrap."""
+"""Changes between two models on the same rows: in closed form, or by resampling."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,19 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_whole
 from fairdash.metrics.group import counting, local_measures
-from fairdash.metrics.group.intervals import check_confidence
+from fairdash.metrics.group.change import accuracy_change, gap_change
+from fairdash.metrics.group.intervals import Interval
 from fairdash.metrics.group.variance import unit_codes
-
-
-class _Joint(NamedTuple):
-    """Rows counted by (subgroup, group, y, prediction, reference), as long lists.
-
-    Rows outside all subgroups have subgroup -1. Only cells with rows are listed.
-    """
-
-    cell: NDArray[np.int64]  # (cells, 5)
-    rows: NDArray[np.int64]  # (cells,)
-    number: NDArray[np.int64]  # (n_rows,), ascending with the cell of a row
 
 
 def compare(
@@ -37,9 +28,11 @@ def compare(
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Paired bootstrap of the difference of two models on the same rows.
+    """Return the difference of two models on the same rows, with its interval.
 
-    Metrics depend on the counts of rows by (subgroup, group, outcome, prediction,
+    That of accuracy is the interval of the mean change of a row, that of the gap over
+    all rows is `gap_change`. Only the largest local gap, of ``subgroups``, needs a
+    paired bootstrap: it depends on the counts of rows by (subgroup, group, prediction,
     reference prediction) alone, and a resample of rows is one multinomial draw of
     these. Subgroups that are estimable in the table are so in every resample; one that
     has no row of a group at all says nothing of gaps and does not count. With sampling
@@ -56,111 +49,102 @@ def compare(
     smaller maximum more: it hardly ever claims a change that is not there.
     """
     check_whole("n_resamples", n_resamples, at_least=1)
-    check_confidence(confidence)
-    columns = [
-        counting.binary_vector("y_true", y_true),
-        counting.binary_vector("y_pred", y_pred),
-        counting.binary_vector("y_pred_reference", y_pred_reference),
+    y = counting.binary_vector("y_true", y_true)
+    new = counting.binary_vector("y_pred", y_pred)
+    old = counting.binary_vector("y_pred_reference", y_pred_reference)
+    check_lengths(y, new, old)
+    groups, n = counting.group_codes(sensitive_features, y), len(y)
+    weight = np.ones(n)
+    if sample_weight is not None:
+        weight = counting.row_weights("sample_weight", sample_weight, n)
+    sampling: dict[str, Any] = {"sample_weight": sample_weight, "cluster": cluster}
+    sampling["confidence"] = confidence
+    accuracy = [np.average(decided == y, weights=weight) for decided in (new, old)]
+    by_group = [
+        np.bincount(groups.codes, weight * part, len(groups.names))
+        for part in (new, old, np.ones(n))
     ]
-    check_lengths(*columns)
-    groups = counting.group_codes(sensitive_features, columns[0])
-    local = None
-    subgroup = np.full(len(groups.codes), -1)
+    gaps = counting.spread(counting.divide(np.stack(by_group[:2]), by_group[2]))
+    gap = gap_change(old, new, sensitive_features=groups.codes, **sampling)
+    rows = [
+        _row("accuracy", accuracy, accuracy_change(y, old, new, **sampling)),
+        _row("demographic_parity_difference", gaps, gap),
+    ]
+    worst, change = np.full(2, np.nan), Interval(*np.full(3, np.nan))
     if subgroups is not None:
         local = local_measures.local_cells(
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
         )
-        check_lengths(subgroup, local.codes)
-        subgroup = local.codes
-    joint = _count(subgroup, groups.codes, columns)
-    rng = np.random.default_rng(random_state)
-    n = joint.rows.sum()
-    unit = unit_codes(cluster, int(n))
-    if sample_weight is None and unit is None:
-        resampled = rng.multinomial(n, joint.rows / n, size=n_resamples)
-        counts = np.vstack([joint.rows, resampled]).astype(np.float64)
-    else:
-        weight = np.ones(n)
-        if sample_weight is not None:
-            weight = counting.row_weights("sample_weight", sample_weight, n)
-        unit = np.arange(n) if unit is None else unit
-        place = np.unique(joint.number, return_inverse=True)[1]
-        size = int(unit.max()) + 1
-        every = [np.ones(size), *rng.multinomial(size, [1 / size] * size, n_resamples)]
-        counts = np.stack(
-            [
-                np.bincount(place, weight * times[unit], len(joint.rows))
-                for times in every
-            ]
-        )
-    value = _metrics(joint.cell, counts, len(groups.names), local, which=3)
-    reference = _metrics(joint.cell, counts, len(groups.names), local, which=4)
-    return pd.DataFrame(
-        [
-            {
-                "metric": metric,
-                "value": value[metric][0],
-                "reference": reference[metric][0],
-                "difference": value[metric][0] - reference[metric][0],
-                **_percentiles(value[metric][1:] - reference[metric][1:], confidence),
-            }
-            for metric in value
-        ]
-    )
+        check_lengths(y, local.codes)
+        rng, unit = np.random.default_rng(random_state), unit_codes(cluster, n)
+        drawn_as = None if sample_weight is None and unit is None else weight
+        cell, counts = _resampled(local, new, old, drawn_as, unit, n_resamples, rng)
+        drawn = [_worst(cell, counts, local, which) for which in (2, 3)]
+        worst = np.array([values[0] for values in drawn])
+        change = _percentiles(drawn[0] - drawn[1], confidence)
+    return pd.DataFrame([*rows, _row("worst_1_di", worst, change)])
 
 
-def _count(
-    subgroup: NDArray[np.int64],
-    group: NDArray[np.int64],
-    columns: list[counting.Labels],
-) -> _Joint:
+def _row(metric: str, values: Iterable[float], change: Interval) -> dict[str, Any]:
+    value, reference = map(float, values)
+    ends = {"low": float(change.low), "high": float(change.high)}
+    both = {"value": value, "reference": reference, "difference": value - reference}
+    return {"metric": metric, **both, **ends}
+
+
+def _resampled(
+    local: local_measures.LocalCells,
+    new: counting.Labels,
+    old: counting.Labels,
+    weight: counting.Counts | None,
+    unit: NDArray[np.int64] | None,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], counting.Counts]:
+    """Return cells of rows (subgroup or -1, group, new, old), and rows in each.
+
+    The first line of the counts, (1 + n_resamples, cells), is of the rows as they are.
+    """
     # numbers of cells, in the order of their codes, sort sooner than rows of codes do
-    codes = subgroup + 1, group, *(column.astype(np.int64) for column in columns)
+    codes = local.codes + 1, local.group, new.astype(np.int64), old.astype(np.int64)
     shape = tuple(int(code.max()) + 1 for code in codes)
     number = np.ravel_multi_index(codes, shape)
-    numbers, rows = np.unique(number, return_counts=True)
+    numbers, place, rows = np.unique(number, return_inverse=True, return_counts=True)
     cell = np.column_stack(np.unravel_index(numbers, shape))
     cell[:, 0] -= 1
-    return _Joint(cell, rows, number)
+    n = len(number)
+    if weight is None:
+        resampled = rng.multinomial(n, rows / n, size=n_resamples)
+        return cell, np.vstack([rows, resampled]).astype(np.float64)
+    unit = np.arange(n) if unit is None else unit
+    size = int(unit.max()) + 1
+    every = [np.ones(size), *rng.multinomial(size, [1 / size] * size, n_resamples)]
+    counts = [np.bincount(place, weight * times[unit], len(rows)) for times in every]
+    return cell, np.stack(counts)
 
 
-def _metrics(
+def _worst(
     cell: NDArray[np.int64],
     counts: counting.Counts,
-    n_groups: int,
-    local: local_measures.LocalCells | None,
-    *,
+    local: local_measures.LocalCells,
     which: int,
-) -> dict[str, counting.Counts]:
-    predicted = cell[:, which]
-    correct = counts[:, predicted == cell[:, 2]].sum(axis=1)
-    by_group = np.eye(n_groups)[cell[:, 1]]
-    rates = counting.divide((counts * predicted) @ by_group, counts @ by_group)
-    worst = np.full(len(counts), np.nan)
-    if local is not None:
-        size = (len(local.subgroups), n_groups)
-        inside = cell[:, 0] >= 0
-        place = np.ravel_multi_index((cell[inside, 0], cell[inside, 1]), size)
-        by_cell = np.eye(size[0] * n_groups)[place]
-        rows = counts[:, inside] @ by_cell
-        positives = (counts * predicted)[:, inside] @ by_cell
-        gaps = counting.spread(counting.divide(positives, rows).reshape(-1, *size))
-        worst = local_measures.mean_of_largest(
-            np.where(local.estimable, gaps, np.nan), 1
-        )
-    return {
-        "accuracy": counting.divide(correct, counts.sum(axis=1)),
-        "demographic_parity_difference": counting.spread(rates),
-        "worst_1_di": worst,
-    }
+) -> counting.Counts:
+    size = (len(local.subgroups), len(local.groups))
+    inside = cell[:, 0] >= 0
+    place = np.ravel_multi_index((cell[inside, 0], cell[inside, 1]), size)
+    by_cell = np.eye(size[0] * size[1])[place]
+    decided = cell[inside, which]
+    rows = counts[:, inside] @ by_cell
+    positives = counts[:, inside] @ (by_cell * decided[:, None])
+    gaps = counting.spread(counting.divide(positives, rows).reshape(-1, *size))
+    return local_measures.mean_of_largest(np.where(local.estimable, gaps, np.nan), 1)
 
 
-def _percentiles(differences: counting.Counts, confidence: float) -> dict[str, float]:
-    defined = differences[np.isfinite(differences)]
-    if 2 * len(defined) < len(differences):
-        return {"low": float("nan"), "high": float("nan")}
+def _percentiles(differences: counting.Counts, confidence: float) -> Interval:
+    drawn = differences[1:][np.isfinite(differences[1:])]
+    if 2 * len(drawn) < len(differences) - 1:
+        return Interval(differences[0], *np.full(2, np.nan))
     tail = (1 - confidence) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return {"low": float(low), "high": float(high)}
+    return Interval(differences[0], *np.quantile(drawn, [tail, 1 - tail]))

@@ -1,4 +1,4 @@
-"""Whether a gap between groups narrows: both gaps are random, and neither is folded."""
+"""What a remedy changes on the same rows: gap (neither one is folded), accuracy."""
 
 import itertools
 from typing import NamedTuple
@@ -76,36 +76,83 @@ def gap_change(
     """
     intervals.check_confidence(confidence)
     check_one_of("measure", measure, _CHANGING)
-    old, new = (
-        counting.probability_models(name, values)[0].astype(np.float64)
-        for name, values in (("before", before), ("after", after))
-    )
-    check_lengths(old, new)
+    old, new = _decided(before, after)
     groups = counting.group_codes(sensitive_features, old)
-    weight = np.ones(len(old))
-    if sample_weight is not None:
-        weight = counting.row_weights("sample_weight", sample_weight, len(old))
+    weight = _weights(sample_weight, len(old))
     if measure_of(measure).needs_outcome:
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
-        y = counting.binary_vector("y_true", y_true).astype(np.float64)
-        check_lengths(y, old)
+        y = _outcomes(y_true, old)
         weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
     unit = unit_codes(cluster, len(old))
     means = _means((old, new), weight, groups.codes, len(groups.names), unit)
     return _change_of(means, confidence)
 
 
+def accuracy_change(
+    y_true: ArrayLike,
+    before: ArrayLike,
+    after: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> intervals.Interval:
+    """Return by how much accuracy changes, on the same rows.
+
+    Arguments, errors and the variance (of two changed decisions more, one each way: few
+    changed rows understate it) are those of `gap_change`.
+    """
+    intervals.check_confidence(confidence)
+    old, new = _decided(before, after)
+    y, weight = _outcomes(y_true, old), _weights(sample_weight, len(old))
+    right = 1 - np.abs(y - old), 1 - np.abs(y - new)
+    unit = unit_codes(cluster, len(old))
+    means = _means(right, weight, np.zeros(len(old), np.int64), 1, unit)
+    value = means.mean[0] @ _MOVED
+    variance = _MOVED @ _with_two_more(means)[0, :, 0] @ _MOVED
+    half = intervals.normal_quantile(confidence) * np.sqrt(variance)
+    return intervals.Interval(value, value - half, value + half)
+
+
+def _decided(before: ArrayLike, after: ArrayLike) -> list[Array]:
+    both = [
+        counting.probability_models(name, values)[0].astype(np.float64)
+        for name, values in (("before", before), ("after", after))
+    ]
+    check_lengths(*both)
+    return both
+
+
+def _outcomes(y_true: ArrayLike, decided: Array) -> Array:
+    y = counting.binary_vector("y_true", y_true).astype(np.float64)
+    check_lengths(y, decided)
+    return y
+
+
+def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    return counting.row_weights("sample_weight", sample_weight, n_rows)
+
+
+def _with_two_more(means: _GroupMeans) -> Array:
+    # decided 1 before and 1 after: few changed decisions understate their variance
+    each, rows = np.arange(len(means.mean)), np.maximum(means.rows, 1.0)
+    covariance = means.covariance.copy()
+    more = np.outer(_MOVED, _MOVED) / (2 * rows[:, None, None] ** 2)
+    covariance[each, :, each, :] += more
+    return covariance
+
+
 def _change_of(means: _GroupMeans, confidence: float) -> intervals.Interval:
-    mean, covariance = means.mean, means.covariance
+    mean = means.mean
     value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
     if np.isnan(value):
         return intervals.Interval(*np.full(3, np.nan))
-    if _too_few(means).any():
+    if len(mean) < 2 or _too_few(means).any():  # one group has no gap
         return intervals.Interval(value, *np.full(2, np.nan))
-    # two more, decided 1 before and 1 after: few changed decisions understate theirs
-    each, rows_of = np.arange(len(mean)), np.maximum(means.rows, 1.0)[:, None, None]
-    covariance[each, :, each, :] += np.outer(_MOVED, _MOVED) / (2 * rows_of**2)
+    covariance = _with_two_more(means)
     pairs = list(itertools.permutations(range(len(mean)), 2))
     contrast = np.zeros((len(pairs), len(mean)))
     for row, (plus, minus) in zip(contrast, pairs, strict=True):
