@@ -162,9 +162,7 @@ def audit_memberships(
     for measure in measures or ():
         check_one_of("measures", measure, able)
     y: Any = decided if y_true is None else counting.binary_vector("y_true", y_true)
-    weight = np.ones(len(p))
-    if sample_weight is not None:
-        weight = counting.row_weights("sample_weight", sample_weight, len(p))
+    weight = counting.row_weights("sample_weight", sample_weight, len(p))
     unit = variance.unit_codes(cluster, len(p))
     own = np.arange(len(p)) if unit is None else unit
     half = np.random.default_rng(SEED).integers(2, size=int(own.max()) + 1)[own]

@@ -54,9 +54,7 @@ def compare(
     old = counting.binary_vector("y_pred_reference", y_pred_reference)
     check_lengths(y, new, old)
     groups, n = counting.group_codes(sensitive_features, y), len(y)
-    weight = np.ones(n)
-    if sample_weight is not None:
-        weight = counting.row_weights("sample_weight", sample_weight, n)
+    weight = counting.row_weights("sample_weight", sample_weight, n)
     sampling: dict[str, Any] = {"sample_weight": sample_weight, "cluster": cluster}
     sampling["confidence"] = confidence
     accuracy = [np.average(decided == y, weights=weight) for decided in (new, old)]

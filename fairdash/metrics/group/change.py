@@ -78,7 +78,7 @@ def gap_change(
     check_one_of("measure", measure, _CHANGING)
     old, new = _decided(before, after)
     groups = counting.group_codes(sensitive_features, old)
-    weight = _weights(sample_weight, len(old))
+    weight = counting.row_weights("sample_weight", sample_weight, len(old))
     if measure_of(measure).needs_outcome:
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
@@ -105,7 +105,8 @@ def accuracy_change(
     """
     intervals.check_confidence(confidence)
     old, new = _decided(before, after)
-    y, weight = _outcomes(y_true, old), _weights(sample_weight, len(old))
+    y = _outcomes(y_true, old)
+    weight = counting.row_weights("sample_weight", sample_weight, len(old))
     right = 1 - np.abs(y - old), 1 - np.abs(y - new)
     unit = unit_codes(cluster, len(old))
     means = _means(right, weight, np.zeros(len(old), np.int64), 1, unit)
@@ -130,12 +131,6 @@ def _outcomes(y_true: ArrayLike, decided: Array) -> Array:
     return y
 
 
-def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
-    if sample_weight is None:
-        return np.ones(n_rows)
-    return counting.row_weights("sample_weight", sample_weight, n_rows)
-
-
 def _with_two_more(means: _GroupMeans) -> Array:
     # decided 1 before and 1 after: few changed decisions understate their variance
     each, rows = np.arange(len(means.mean)), np.maximum(means.rows, 1.0)
@@ -150,7 +145,7 @@ def _change_of(means: _GroupMeans, confidence: float) -> intervals.Interval:
     value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
     if np.isnan(value):
         return intervals.Interval(*np.full(3, np.nan))
-    if len(mean) < 2 or _too_few(means).any():  # one group has no gap
+    if _too_few(means).any():
         return intervals.Interval(value, *np.full(2, np.nan))
     covariance = _with_two_more(means)
     pairs = list(itertools.permutations(range(len(mean)), 2))

@@ -98,8 +98,10 @@ def probability_models(name: str, values: ArrayLike) -> NDArray[np.floating[Any]
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def row_weights(name: str, values: ArrayLike, n_rows: int) -> Counts:
-    """Return one weight per row, finite and not negative."""
+def row_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts:
+    """Return one weight per row, finite and not negative; without ``values`` it is 1."""
+    if values is None:
+        return np.ones(n_rows)
     weight = np.asarray(values, np.float64)
     if not n_rows or weight.shape != (n_rows,):
         message = f"`{name}` must be one number per row, {n_rows:,}, got"
