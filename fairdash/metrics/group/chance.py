@@ -11,6 +11,7 @@ from fairdash._validation import check_lengths, check_whole
 from fairdash.metrics.group import counting, local_measures
 from fairdash.metrics.group.change import accuracy_change, gap_change
 from fairdash.metrics.group.intervals import Interval
+from fairdash.metrics.group.rates import demographic_parity_difference
 from fairdash.metrics.group.variance import unit_codes
 
 
@@ -53,28 +54,25 @@ def compare(
     new = counting.binary_vector("y_pred", y_pred)
     old = counting.binary_vector("y_pred_reference", y_pred_reference)
     check_lengths(y, new, old)
-    groups, n = counting.group_codes(sensitive_features, y), len(y)
+    codes = counting.group_codes(sensitive_features, y).codes
+    n, groups = len(y), {"sensitive_features": codes}
     weight = counting.row_weights("sample_weight", sample_weight, n)
-    sampling: dict[str, Any] = {"sample_weight": sample_weight, "cluster": cluster}
-    sampling["confidence"] = confidence
+    sampling: dict[str, Any] = {"sample_weight": weight, "cluster": cluster}
     accuracy = [np.average(decided == y, weights=weight) for decided in (new, old)]
-    by_group = [
-        np.bincount(groups.codes, weight * part, len(groups.names))
-        for part in (new, old, np.ones(n))
+    gaps = [
+        demographic_parity_difference(decided, sample_weight=weight, **groups)
+        for decided in (new, old)
     ]
-    gaps = counting.spread(counting.divide(np.stack(by_group[:2]), by_group[2]))
-    gap = gap_change(old, new, sensitive_features=groups.codes, **sampling)
+    sampling["confidence"] = confidence
+    gap = gap_change(old, new, **groups, **sampling)
     rows = [
         _row("accuracy", accuracy, accuracy_change(y, old, new, **sampling)),
         _row("demographic_parity_difference", gaps, gap),
     ]
     worst, change = np.full(2, np.nan), Interval(*np.full(3, np.nan))
     if subgroups is not None:
-        local = local_measures.local_cells(
-            sensitive_features=sensitive_features,
-            subgroups=subgroups,
-            min_size=min_size,
-        )
+        inside: dict[str, Any] = {"subgroups": subgroups, "min_size": min_size}
+        local = local_measures.local_cells(**groups, **inside)
         check_lengths(y, local.codes)
         rng, unit = np.random.default_rng(random_state), unit_codes(cluster, n)
         drawn_as = None if sample_weight is None and unit is None else weight

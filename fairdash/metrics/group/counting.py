@@ -99,7 +99,7 @@ def probability_models(name: str, values: ArrayLike) -> NDArray[np.floating[Any]
 
 
 def row_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts:
-    """Return one weight per row, finite and not negative; without ``values`` it is 1."""
+    """Return one weight per row, finite and not negative: 1 without ``values``."""
     if values is None:
         return np.ones(n_rows)
     weight = np.asarray(values, np.float64)
