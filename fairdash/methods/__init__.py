@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
     from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
     from fairdash.methods.log_loss.truncation import (
-        TruncatedLogistic,
         fair_log_loss_multiplier,
     )
     from fairdash.methods.network import CACHED_ROWS

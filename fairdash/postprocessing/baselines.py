@@ -23,6 +23,7 @@ BEFORE, PARITY, ODDS = (
     "Hardt, demographic parity",
     "Hardt, equalized odds",
 )
+OPPORTUNITY = "true_positive_rate_parity"
 Baselines = Mapping[str, PostProcessor]
 GRID = np.arange(1, 101) / 100  # critical regions of reject option
 
@@ -94,12 +95,13 @@ class HardtThreshold(PostProcessor):
     """Group thresholds, randomised between two, that meet a constraint.
 
     Maximises accuracy on the fitting sample subject to equal positive rates
-    (demographic parity) or equal true and false positive rates (equalized odds),
-    exactly: on the hull of each group's ROC curve, found by isotonic regression.
+    (demographic parity), true positive rates, or both true and false positive rates
+    (equalized odds), exactly: on the hull of each group's ROC curve, found by isotonic
+    regression.
 
     Parameters
     ----------
-    constraints : {"demographic_parity", "equalized_odds"}
+    constraints : {"demographic_parity", "true_positive_rate_parity", "equalized_odds"}
 
     Attributes
     ----------
@@ -116,7 +118,7 @@ class HardtThreshold(PostProcessor):
     score_type: ScoreType = "margin"
 
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
-        check_one_of("constraints", self.constraints, CONSTRAINTS)
+        check_one_of("constraints", self.constraints, (*CONSTRAINTS, OPPORTUNITY))
         for name, group in zip(rows.names, rows.by_outcome, strict=True):
             if not group.negative.total or not group.positive.total:
                 seen = int(group.positive.total > 0)
@@ -125,17 +127,19 @@ class HardtThreshold(PostProcessor):
                     "need both outcomes. Merge the group with another or exclude it."
                 )
         reachable = [Operating.of(group) for group in rows.by_outcome]
-        meet = _parity if self.constraints == "demographic_parity" else _odds
-        return meet(reachable)
+        if self.constraints == "equalized_odds":
+            return _odds(reachable)
+        of_positives = self.constraints == OPPORTUNITY
+        counts = [g.true if of_positives else g.true + g.false for g in reachable]
+        return _same_rate(reachable, [count / count[-1] for count in counts])
 
 
-def _parity(groups: Sequence[Operating]) -> list[Rule]:
-    axes = [(g.true + g.false) / (g.true[-1] + g.false[-1]) for g in groups]
+def _same_rate(groups: Sequence[Operating], axes: Sequence[Array]) -> list[Rule]:
     rates = np.unique(np.concatenate(axes))
-    right = [
-        np.interp(rates, axis, g.true - g.false)
-        for axis, g in zip(axes, groups, strict=True)
-    ]
+    right = []
+    for axis, g in zip(axes, groups, strict=True):
+        first = np.append(True, np.diff(axis) > 0)  # of one rate it errs least
+        right.append(np.interp(rates, axis[first], (g.true - g.false)[first]))
     best = float(rates[np.argmax(np.sum(right, axis=0))])
     return [g.rule(axis, best) for axis, g in zip(axes, groups, strict=True)]
 

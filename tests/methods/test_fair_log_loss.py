@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from fairdash.methods import FairLogLoss, TruncatedLogistic, fair_log_loss_multiplier
-from fairdash.methods.log_loss.truncation import play
+from fairdash.methods import FairLogLoss, fair_log_loss_multiplier
+from fairdash.methods.log_loss.truncation import TruncatedLogistic, play
 
 CONSTRAINTS = ["demographic_parity", "equalized_odds", "true_positive_rate_parity"]
 KINDS = [
