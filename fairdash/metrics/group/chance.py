@@ -55,7 +55,7 @@ def compare(
     old = counting.binary_vector("y_pred_reference", y_pred_reference)
     check_lengths(y, new, old)
     codes = counting.group_codes(sensitive_features, y).codes
-    n, groups = len(y), {"sensitive_features": codes}
+    n, groups = len(y), dict[str, Any](sensitive_features=codes)
     weight = counting.row_weights("sample_weight", sample_weight, n)
     sampling: dict[str, Any] = {"sample_weight": weight, "cluster": cluster}
     accuracy = [np.average(decided == y, weights=weight) for decided in (new, old)]
