@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -67,6 +67,8 @@ class Audit:
         inside a subgroup where it is beyond chance; ``reason`` says why one is not.
     excluded : dict of str to int
         Rows that were excluded before, by reason.
+    recalibrated : bool
+        Whether scores that are no probabilities became some, see `audit`.
     """
 
     n: int
@@ -78,11 +80,13 @@ class Audit:
     confidence: float
     findings: list[Finding]
     excluded: dict[str, int] = field(default_factory=dict)
+    recalibrated: bool = False
 
     @property
     def rows(self) -> str:
         """How many rows there are, and what the intervals are: "600 rows, 95% ..."."""
-        return f"{plural(self.n, 'row')}, {100 * self.confidence:g}% intervals"
+        rows = f"{plural(self.n, 'row')}, {100 * self.confidence:g}% intervals"
+        return f"{rows}. {catalog.RECALIBRATED}" if self.recalibrated else rows
 
     @property
     def table(self) -> pd.DataFrame:
@@ -272,7 +276,12 @@ def audit(
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
-    return Audit(len(pred), by_group, gaps, local, curve, verdict, confidence, findings)
+    changed = raw is not None and not _probabilities(raw)
+    found = Audit(
+        len(pred), by_group, gaps, local, curve, verdict, confidence, findings
+    )
+    taken = {"calibration", "brier"}.intersection(chosen)
+    return replace(found, recalibrated=changed and bool(taken))
 
 
 def measured(
@@ -366,12 +375,16 @@ def _for_measure(
 ) -> Any:
     if measure not in catalog.SCORE_MEASURES or scores is None:
         return pred
-    if ((scores >= 0) & (scores <= 1)).all():
+    if _probabilities(scores):
         return scores
     if measure != "auc":
         return as_probabilities(y, scores, weight)
     low, high = scores.min(), scores.max()
     return (scores - low) / max(high - low, np.finfo(float).tiny)
+
+
+def _probabilities(scores: NDArray[np.float64]) -> bool:
+    return bool(((scores >= 0) & (scores <= 1)).all())
 
 
 def _gaps(

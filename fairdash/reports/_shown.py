@@ -86,7 +86,7 @@ def show(
         return Shown(to_html("Audit", facts, sections, ""))
     if isinstance(result, Audit):
         sections = [Section("audit", "Every measure by group", audit_blocks(result))]
-        return Shown(to_html("Audit", [result.rows, *facts], sections, ""))
+        return Shown(to_html("Audit", facts, sections, ""))
     return Shown(result.to_html())
 
 
@@ -97,7 +97,7 @@ def audit_blocks(audit: Audit) -> list[Block]:
     shown = shown.rename(columns={"gap": "Gap", "ci_low": "Low", "ci_high": "High"})
     blocks: list[Block] = [
         Words(audit.verdict, finding=True),
-        Table("Every measure by group", shown),
+        Table("Every measure by group", shown, audit.rows),
     ]
     groups = tuple(dict.fromkeys(audit.by_group["group"].astype(str)))
     if audit.calibration is not None:

@@ -169,7 +169,7 @@ def recalibrated(model: Setting, measure: str) -> str:
         return ""
     if measure not in ("calibration", "brier"):
         return ""
-    return "Scores become probabilities by isotonic regression over all rows."
+    return catalog.RECALIBRATED
 
 
 def named_metrics(

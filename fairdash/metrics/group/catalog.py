@@ -161,6 +161,7 @@ SCORE_MEASURES = Keys(lambda measure: measure.of_scores)
 MEASURE_NAMES = Words("name", " {ratio}")
 MEASURE_SYMBOLS = Words("symbol", ", {ratio}")
 INTERVAL_KINDS = Words("interval")
+RECALIBRATED = "Scores become probabilities by isotonic regression over all rows."
 
 add(
     Measure(
