@@ -3,6 +3,7 @@
     python benchmarks/certified/certified_choice.py planted --splits 1000
     python benchmarks/certified/certified_choice.py adult --splits 1000 --data FOLDER
     python benchmarks/certified/certified_choice.py planted --splits 300 --tests
+    python benchmarks/certified/certified_choice.py size --rows 500 2000 20000
 
 A population with known gaps stands behind every split, so that a broken promise can be
 counted. From each split one model is chosen with limits on the demographic parity
@@ -29,18 +30,22 @@ With ``--tests`` two variants of the last instead, beside it:
 
 "planted" draws decisions of models whose rates are made up; "adult" trains Zhang and
 ROAD on 40 % of Adult and draws both parts of a split from the rest, with replacement.
+"size" draws nothing: of two groups, of as many rows each or one of 20, it adds up the
+chances of all tables in which a gap equal to the limit is certified.
 """
 
 import argparse
+import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, t
+from scipy.stats import binom, norm, t
 
 from fairdash.metrics import decision_status, intervals
 from fairdash.sweep import choose_certified
-from fairdash.sweep._certified import _largest, _pairs
+from fairdash.sweep._certified import _largest, _pairs, gap_p_value
 
 LIMITS = {"demographic_parity_difference": 0.1, "worst_1_di": 0.15}
 CONFIDENCE = 0.95
@@ -50,13 +55,22 @@ WAYS = ("naive", "candidate and safety test", "Seldonian, t bounds", "certified"
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("population", choices=["planted", "adult"])
+    parser.add_argument("population", choices=["planted", "adult", "size"])
     parser.add_argument("--splits", type=int, default=1000)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 4000])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--tests", action="store_true", help="variants of the test")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
+    if args.population == "size":
+        print("rows of either group, limit: chance of a certificate, at rates")
+        for n, few, limit in itertools.product(args.rows, (20, None), (0.05, 0.1)):
+            for pair in dict.fromkeys([(n, few or n), (few or n, n)]):
+                size, rate = exact_size(pair, limit)
+                print(
+                    f"{pair} {limit}: {size:.4f} at {rate + limit:.3f} and {rate:.3f}"
+                )
+        return
     cells, truth = planted() if args.population == "planted" else adult(args.data)
     print(truth.round(3).to_string(), "\n")
     for n_rows in args.rows:
@@ -287,6 +301,48 @@ def betting_p_value(
     bet = np.clip((mean - m) / (spread + (mean - m) ** 2), 0, 0.9 / m)
     wealth = np.cumsum(np.log1p(bet * (z - m)))
     return float(np.exp(-max(wealth.max(), 0)))
+
+
+def exact_size(n: tuple[int, int], limit: float) -> tuple[float, float]:
+    """Return the largest chance to certify rates that differ by the limit, and where.
+
+    Of the smaller group every count is taken; of the other one those that are certified
+    beside it, which end somewhere, for p-values rise with the difference.
+    """
+    first_is_small = n[0] < n[1]
+    small, large = sorted(n)
+    most = np.empty(small + 1, dtype=np.int64)
+    last = -1
+    for count in range(small + 1):
+
+        def certified(other: int, count: int = count) -> bool:
+            positives = (other, count)
+            if first_is_small:
+                positives = small - count, large - other
+            return gap_p_value(positives, n, limit) <= 1 - CONFIDENCE
+
+        last = most[count] = largest(certified, last, large)
+
+    def chance(rate: float) -> float:
+        rates = (1 - rate - limit, 1 - rate) if first_is_small else (rate, rate + limit)
+        of_small = binom.pmf(np.arange(small + 1), small, rates[0])
+        return float(of_small @ binom.cdf(most, large, rates[1]))
+
+    rates = np.linspace(0, 1 - limit, 2001)
+    sizes = [chance(rate) for rate in rates]
+    return max(sizes), float(rates[int(np.argmax(sizes))])
+
+
+def largest(holds: Callable[[int], bool], known: int, most: int) -> int:
+    """Return the largest number up to ``most`` that holds, where ``known`` does."""
+    step = 1
+    while known + step <= most and holds(known + step):
+        known, step = known + step, 2 * step
+    beyond = min(known + step, most + 1)
+    while beyond - known > 1:
+        middle = (known + beyond) // 2
+        known, beyond = (middle, beyond) if holds(middle) else (known, middle)
+    return known
 
 
 def summary(found: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
