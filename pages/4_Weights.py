@@ -30,6 +30,7 @@ def show_weights():
         subgroups = ui.subgroup_form(dataset, start)
         with ui.more("Seed"), st.container(width=340):
             chosen = weights.pick_weighted(model, models, view.data)
+        ui.pick_rule()
     top = audits.weighting.find_top_rows(chosen, chosen.ratio())
     try:
         answer = chosen.answer(dataset, subgroups, top)
@@ -37,6 +38,8 @@ def show_weights():
         with page.figure:
             ui.problem("These subgroups cannot be made", error)
         return
+    with page.figure:
+        ui.advise_rule(model, view.data)
     page.show(answer)
     page.evidence(
         ui.Evidence("traits", "Who they are", lambda: weights.show_traits(top)),

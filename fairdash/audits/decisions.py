@@ -223,10 +223,8 @@ def audit(
         if frame is None or scores is not None:
             raise ValueError("Give a `model` with its table, `frame`, and no `scores`.")
         scores = positive_scores(model, columns.columns_of(model))
-    y, weight = (
-        columns.values("y_true", y_true),
-        columns.values("weight", sample_weight),
-    )
+    y = columns.values("y_true", y_true)
+    weight = columns.values("weight", sample_weight)
     raw = columns.values("scores", scores)
     raw = None if raw is None else counting.finite_numbers("scores", raw)
     if y is not None and pos_label is not None:
@@ -276,12 +274,11 @@ def audit(
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
-    changed = raw is not None and not _probabilities(raw)
     found = Audit(
         len(pred), by_group, gaps, local, curve, verdict, confidence, findings
     )
-    taken = {"calibration", "brier"}.intersection(chosen)
-    return replace(found, recalibrated=changed and bool(taken))
+    taken = [predicted[m] for m in ("calibration", "brier") if m in predicted]
+    return replace(found, recalibrated=any(scores is not raw for scores in taken))
 
 
 def measured(
@@ -375,16 +372,12 @@ def _for_measure(
 ) -> Any:
     if measure not in catalog.SCORE_MEASURES or scores is None:
         return pred
-    if _probabilities(scores):
+    if ((scores >= 0) & (scores <= 1)).all():
         return scores
     if measure != "auc":
         return as_probabilities(y, scores, weight)
     low, high = scores.min(), scores.max()
     return (scores - low) / max(high - low, np.finfo(float).tiny)
-
-
-def _probabilities(scores: NDArray[np.float64]) -> bool:
-    return bool(((scores >= 0) & (scores <= 1)).all())
 
 
 def _gaps(

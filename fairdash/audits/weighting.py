@@ -14,8 +14,9 @@ from fairdash._wording import Kpi, count, interval, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.evaluation import constant
 from fairdash.audits.short_verdicts import brief
+from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows, rows_trained_on
+from fairdash.audits.trials.rows import Rows, rows_trained_on, ruled
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import weights
@@ -35,7 +36,8 @@ of these subgroups.
 class Weighted:
     """A trial that has weights, and the model whose gaps they are held to.
 
-    ``reference`` is the unconstrained model on the same split, or the trial itself.
+    ``reference`` is the unconstrained model on the same split, or the trial itself;
+    both decide by ``rule``.
     """
 
     store: Store
@@ -43,6 +45,7 @@ class Weighted:
     trial: TrialRecord
     reference: TrialRecord
     dataset_id: str
+    rule: DecisionRule = USUAL
 
     @property
     def reference_name(self) -> str:
@@ -73,13 +76,19 @@ class Weighted:
             "reference": self.reference_name,
         }
         rows = plural(len(ratio), "training row")
-        alike = constant(self.rows, trial.key) > 0
+        alike = constant(self.rows, ruled(trial, self.rule).key) > 0
         first = f"{self.model.label} decides alike for nearly everyone."
         return Answer(
             first if alike else weights_brief(related, top, ratio),
             weight_kpis(ratio, related),
             Drawing("plot_ratio_against_di", table, arguments),
-            facts=(dataset.name, rows, self.model.label, f"seed {trial.seed}"),
+            facts=(
+                dataset.name,
+                rows,
+                self.model.label,
+                f"seed {trial.seed}",
+                f"decided 1: {self.rule.words()}",
+            ),
             details=first if alike else weights_details(related, top),
             how=_HOW,
         )
@@ -88,8 +97,8 @@ class Weighted:
         self, subgroups: Subgroups
     ) -> tuple[pd.DataFrame, weights.Correlation]:
         """Return mean weights beside the gaps of the reference, and how they relate."""
-        keys = self.trial.key, self.reference.key, self.dataset_id, self.trial.seed
-        return _related(self.store, *keys, subgroups)
+        keys = self.trial.key, ruled(self.reference, self.rule).key, self.dataset_id
+        return _related(self.store, *keys, self.trial.seed, subgroups)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fairdash.audits import Setting, trials, weighting
 from fairdash.ui.widgets.blocks import heading, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
+from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.state import store
 
 _TRAITS = """
@@ -22,7 +23,7 @@ def pick_weighted(
     reference = trials.reference_of(chosen, models)
     others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)
-    return weighting.Weighted(store(), chosen, trial, other, dataset_id)
+    return weighting.Weighted(store(), chosen, trial, other, dataset_id, chosen_rule())
 
 
 def show_traits(top: weighting.TopRows) -> None:

@@ -4,7 +4,7 @@ import pytest
 from reading import button, figures, numbers, widget, words
 
 from fairdash import ui
-from fairdash.datasets import Subgroups, training_rows
+from fairdash.datasets import Subgroups, split, training_rows
 from fairdash.jobs import submit
 from fairdash.metrics import weights
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -54,8 +54,10 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     )
 
 
-def test_other_subgroups_are_measured(visit, run_id):
-    page = visit("Weights", run=run_id, opened="table")
+def test_other_subgroups_are_measured_and_decided_by_the_rule_of_the_address(
+    visit, run_id
+):
+    page = visit("Weights", run=run_id, opened="table", decided="top 20")
     widget(page, "multiselect", "Columns").set_value(["branch", "age"]).run()
     widget(page, "select_slider", "Smallest subgroup").set_value(50).run()
     assert not page.exception
@@ -69,6 +71,15 @@ def test_other_subgroups_are_measured(visit, run_id):
     )
     assert table.set_index("subgroup")["n"].to_dict() == mean["size"].to_dict()
     assert not table.loc[table["n"] < 50, "estimable"].any()
+    trials = ui.store().snapshot(run_id).trials
+    plain = next(t for t in trials if t.method == "unconstrained" and t.seed == 0)
+    scores, validation = ui.store().artifact(plain.key).scores(), split(dataset, 0)[1]
+    cut = np.sort(scores[validation])[-round(0.2 * len(validation)) - 1]
+    rates = pd.Series(scores[rows] > cut)
+    rates = rates.groupby([named, dataset.sensitive_features[rows]]).mean()
+    gap = rates.groupby(level=0).agg(np.ptp)
+    shown = table[table["estimable"]].set_index("subgroup")["local_di"]
+    assert shown.to_dict() == pytest.approx(gap[shown.index].to_dict())
 
 
 def test_weights_of_a_subsample_belong_to_its_rows(visit):

@@ -159,9 +159,7 @@ def _points(
     about: dict[str, Any] = {"sample_weight": table.weight, "cluster": table.unit}
     measured, statuses = [], []
     for exact, cut in zip(scores, thresholds, strict=True):
-        row = exact.astype(
-            np.float32
-        )  # as stored, so that a score at a cut stays there
+        row = exact.astype(np.float32)  # as stored, so that a score at a cut stays
         measured.append(
             evaluate(y, row, sensitive_features=table.groups, threshold=cut, **about)
         )
@@ -204,11 +202,12 @@ def farthest_groups(name: str, measured: LocalMeasure) -> tuple[str, str]:
     Raises ValueError when fewer than two groups have rows that the measure is about;
     ``name`` is of the table.
     """
-    values = measured.whole.value
-    if np.isfinite(values).sum() < 2:
+    values, groups = measured.whole.value, measured.cells.groups
+    n_valued = int(np.isfinite(values).sum())
+    if n_valued < 2:
         raise ValueError(_ONE_GROUP.format(name))
-    groups = measured.cells.groups
-    return groups[int(np.nanargmin(values))], groups[int(np.nanargmax(values))]
+    order = np.argsort(values, kind="stable")  # two groups also where all are equal
+    return groups[order[0]], groups[order[n_valued - 1]]
 
 
 def gap_changes(

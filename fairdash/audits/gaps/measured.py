@@ -165,11 +165,10 @@ def local_by_measure(
 def recalibrated(model: Setting, measure: str) -> str:
     """Say how deciles become probabilities where a measure takes these; else ""."""
     score = score_of_key(model.trials[0].key)
-    if score is None or score.kind != "score":
-        return ""
-    if measure not in ("calibration", "brier"):
-        return ""
-    return catalog.RECALIBRATED
+    graded = score is not None and score.kind == "score"
+    return (
+        catalog.RECALIBRATED if graded and measure in ("calibration", "brier") else ""
+    )
 
 
 def named_metrics(

@@ -180,15 +180,13 @@ class CellValues:
 
     def between(self, first: Any, second: Any, confidence: float) -> Interval:
         """Return the values of cells of the last axis less those of others."""
-        left, right = (self._side(side, confidence) for side in (first, second))
+        parts, sides = self.interval(confidence), (first, second)
+        left, right = (Interval(*(part[..., side] for part in parts)) for side in sides)
         shared: Array | float = 0.0
         if self.correlation is not None:
             shared = self.correlation[..., first, second]
         ends = difference_of(left, right, shared)
         return Interval(left.value - right.value, *ends)
-
-    def _side(self, side: Any, confidence: float) -> Interval:
-        return Interval(*(part[..., side] for part in self.interval(confidence)))
 
     def largest_gap(self, confidence: float, *, axes: int = 1) -> Bounds:
         """Return the interval of the largest difference along the last axes."""

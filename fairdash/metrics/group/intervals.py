@@ -29,8 +29,7 @@ class Interval(NamedTuple):
 def check_confidence(confidence: float) -> None:
     """Raise ValueError unless ``confidence`` lies strictly between 0 and 1."""
     if not 0 < confidence < 1:
-        message = f"`confidence` must lie between 0 and 1, got {confidence!r}."
-        raise ValueError(message)
+        raise ValueError(f"`confidence` must lie between 0 and 1, got {confidence!r}.")
 
 
 def wilson_interval(

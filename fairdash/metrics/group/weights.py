@@ -65,10 +65,8 @@ def ratio_by_subgroup(
         confidence=confidence,
         cluster=cluster,
     )
-    named, unit = (
-        counting.subgroup_codes(subgroups, weights),
-        unit_codes(cluster, len(weights)),
-    )
+    named = counting.subgroup_codes(subgroups, weights)
+    unit = unit_codes(cluster, len(weights))
     inside, k = named.codes >= 0, len(named.names)
     code, weight = named.codes[inside], weights[inside]
     n = np.bincount(code, minlength=k)
