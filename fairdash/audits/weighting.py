@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isnan
 from typing import Any
 
@@ -23,6 +23,7 @@ from fairdash.metrics import weights
 from fairdash.store import Store, TrialRecord
 
 _TOP = 0.01  # of the rows
+_short = partial(number, digits=2)
 _NEARLY_EQUAL = 0.99  # effective rows over rows: a design effect of 1.01
 _HOW = """
 Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
@@ -76,19 +77,14 @@ class Weighted:
             "reference": self.reference_name,
         }
         rows = plural(len(ratio), "training row")
+        rule = f"decided 1: {self.rule.words()}"
         alike = constant(self.rows, ruled(trial, self.rule).key) > 0
         first = f"{self.model.label} decides alike for nearly everyone."
         return Answer(
             first if alike else weights_brief(related, top, ratio),
             weight_kpis(ratio, related),
             Drawing("plot_ratio_against_di", table, arguments),
-            facts=(
-                dataset.name,
-                rows,
-                self.model.label,
-                f"seed {trial.seed}",
-                f"decided 1: {self.rule.words()}",
-            ),
+            facts=(dataset.name, rows, self.model.label, f"seed {trial.seed}", rule),
             details=first if alike else weights_details(related, top),
             how=_HOW,
         )
@@ -206,10 +202,6 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
     return TopRows(weights.traits(frame, top), len(top))
-
-
-def _short(value: float) -> str:
-    return number(value, 2)
 
 
 def _ratio_of(store: Store, key: str) -> NDArray[np.float64]:
