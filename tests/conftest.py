@@ -213,7 +213,7 @@ def wait_until(condition, seconds=180):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s"
-        time.sleep(0.05)
+        time.sleep(0.1)
 
 
 def end_runs(home):

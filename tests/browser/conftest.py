@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 CHROMIUM_OPTIONS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--force-prefers-reduced-motion",  # what turns while a script runs is drawn anew
 )  # fmt: skip
 
 

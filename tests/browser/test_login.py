@@ -117,8 +117,6 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(browser, provider, tmp
         assert sockets == []
         page.get_by_role("link", name="Log in").click()
         page.get_by_role("button", name="Log out").wait_for()
-        page.goto(f"{app}/Data")
-        page.locator("input[type=file]").wait_for(state="attached")
         link = f"{app}/Runs"
         page.goto(link)
         page.get_by_role("heading", name="What has been tried?").wait_for()

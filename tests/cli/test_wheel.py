@@ -102,12 +102,15 @@ methods:
   - {method: massaging, params: {amount: [0.0, 1.0]}}
   - {method: hardt, params: {estimator: bayes}}
 """
-CATALOG = """
+# Of models that fairdash can score again a run has arrays, of others the scores.
+LOOK = """
 import sys
 import numpy as np
+from streamlit.testing.v1 import AppTest
 import fairdash
 from fairdash.methods import CATALOG
 from fairdash.metrics import measure_by_group
+from fairdash.store import open_store
 from fairdash.testing import check_method
 assert fairdash.__file__.startswith(sys.argv[1])
 assert CATALOG["massaging"].trade_off().name == "amount"
@@ -122,12 +125,6 @@ table = measure_by_group("wrong_yes", y, decided, sensitive_features=group)
 wrong = (decided == 1) & (y == 0)
 expected = [wrong[group == k].mean() for k in (0, 1)]
 np.testing.assert_allclose(table["value"], expected)
-"""
-# Of models that fairdash can score again a run has arrays, of others the scores.
-TRAINED = """
-from streamlit.testing.v1 import AppTest
-import fairdash
-from fairdash.store import open_store
 store = open_store()
 (run,) = store.runs()
 trials = store.snapshot(run.id).trials
@@ -169,11 +166,10 @@ def test_a_method_and_a_measure_of_another_wheel_are_like_ours(
     installed, plugged, tmp_path
 ):
     assert len([line for line in METHOD.splitlines() if line.strip()]) < 40
-    catalog = sys.executable, "-c", CATALOG, str(installed), str(ROOT / "docs")
-    said = run(*catalog, **plugged).stderr
-    assert "'no' of nowhere:METHOD is excluded" in said
     (tmp_path / "people.csv").write_bytes(people_csv())
     (tmp_path / "spec.yaml").write_text(SPEC)
     shell = "from fairdash.cli import main; main()"
     assert run(sys.executable, "-c", shell, "run", "spec.yaml", **plugged).stdout
-    run(sys.executable, "-c", TRAINED, **plugged)
+    look = sys.executable, "-c", LOOK, str(installed), str(ROOT / "docs")
+    said = run(*look, **plugged).stderr
+    assert "'no' of nowhere:METHOD is excluded" in said

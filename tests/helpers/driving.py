@@ -86,9 +86,10 @@ def settle(page):
     )
 
 
-def faults(page):
-    """Return what axe finds serious: the rule, and the elements."""
-    violations = Axe().run(page).response["violations"]
+def faults(page, *rules):
+    """Return what axe finds serious, by all rules or some: the rule, the elements."""
+    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+    violations = Axe().run(page, options=options).response["violations"]
     return {
         rule["id"]: [node["html"][:160] for node in rule["nodes"]]
         for rule in violations
