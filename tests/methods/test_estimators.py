@@ -16,15 +16,15 @@ FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
 
 QUICK_SEARCH = {"n_subspace_steps": 2, "n_full_steps": 1}
 CHECKED = [  # one of each way to fit and to predict; some checks set no state
-    methods.ROAD(batch_size=32, n_epochs=10, random_state=0),
+    methods.ROAD(batch_size=32, n_epochs=5, random_state=0),
     methods.FairLogLoss(),
-    Reductions(max_iter=2),
+    Reductions(max_iter=1),
     methods.NoisyGroupsDRO(
-        "demographic_parity", tv_radius=0.01, slack=0.5, learning_rate=0.1, max_iter=300
+        "demographic_parity", tv_radius=0.01, slack=0.5, learning_rate=0.5, max_iter=60
     ),
     methods.SenSeI(
         batch_size=32,
-        n_epochs=10,
+        n_epochs=5,
         fairness_weight=0.001,
         random_state=0,
         **QUICK_SEARCH,
