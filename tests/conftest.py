@@ -22,7 +22,7 @@ from xdist.scheduler import LoadFileScheduling
 os.environ.setdefault("FAIRDASH_NICE", "10")  # training: a tenth of a core beside tests
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 BROWSER = Path("tests/browser")
-LONGEST = ("tests/browser/", "tests/jobs/test_engine.py")
+LONGEST = ("tests/browser/", "tests/jobs/test_engine.py", "tests/test_docs.py")
 settings.register_profile(  # a busy machine is no failure
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -21,7 +21,7 @@ from fairdash.jobs import engine, serve_worker, submit
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
-MEDIUM = {"n_epochs": 40, "batch_size": 64, "n_adversary_steps": 2, "n_ratio_steps": 2}
+MEDIUM = {"n_epochs": 15, "batch_size": 64, "n_adversary_steps": 2, "n_ratio_steps": 2}
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
 
 
