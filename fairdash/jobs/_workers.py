@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 import dask
@@ -16,9 +16,11 @@ import distributed.scheduler
 import distributed.utils
 from distributed import LocalCluster, Security
 
-from fairdash.jobs._work import Outcome, StoreLink, work
 from fairdash.store import Store, home_folder, open_store
-from fairdash.sweep import planning
+
+if TYPE_CHECKING:
+    from fairdash.jobs._work import Outcome
+    from fairdash.sweep import planning
 
 SETTINGS = {
     # A forked worker is ready in a quarter of a second and shares torch's pages.
@@ -123,14 +125,16 @@ async def kill_worker(dask_worker: Any = None) -> None:
 
 
 def run_stack(
-    home: str, place: str | None, run_id: str, stack: planning.Stack, *, polite: bool
-) -> list[Outcome] | None:
+    home: str, place: str | None, run_id: str, stack: "planning.Stack", *, polite: bool
+) -> "list[Outcome] | None":
     """Work on a stack; the data set is read from the store, once per process.
 
     The store is that of a folder, or, where all is elsewhere, that of a ``place`` below
     the worker's own folder. A ``polite`` worker gives its training thread the lowest
     priority; the thread that speaks to the scheduler stays as it is.
     """
+    from fairdash.jobs._work import StoreLink, work  # loads scikit-learn
+
     store = _store(Path(home) if place is None else home_folder() / place)
     run = store.run(run_id)
     store.dataset(run.dataset_id)  # which keeps it in memory
