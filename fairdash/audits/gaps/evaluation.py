@@ -84,6 +84,8 @@ def paired_changes(
         for seed, trial in zip(seeds, trials, strict=True)
         if seed in others
     ]
+    if len(tables) == 1:  # as where hundreds of settings are told from a plain one
+        return tables[0].copy()
     return pd.concat(tables).groupby("metric", sort=False).mean().reset_index()
 
 
