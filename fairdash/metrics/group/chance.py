@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_whole
 from fairdash.metrics.group import counting, local_measures
-from fairdash.metrics.group.change import accuracy_change, gap_change
-from fairdash.metrics.group.intervals import Interval
+from fairdash.metrics.group.change import GroupMeans
+from fairdash.metrics.group.intervals import Interval, check_confidence
 from fairdash.metrics.group.variance import unit_codes
 
 
@@ -53,40 +53,41 @@ def compare(
     new = counting.binary_vector("y_pred", y_pred)
     old = counting.binary_vector("y_pred_reference", y_pred_reference)
     check_lengths(y, new, old)
+    check_confidence(confidence)
     names, codes = counting.group_codes(sensitive_features, y)
-    n, groups = len(y), dict[str, Any](sensitive_features=codes)
+    n, unit = len(y), unit_codes(cluster, len(y))
     weight = counting.row_weights("sample_weight", sample_weight, n)
-    sampling: dict[str, Any] = {"sample_weight": weight, "cluster": cluster}
-    accuracy = [np.average(decided == y, weights=weight) for decided in (new, old)]
-    rows_of, *chosen = (
-        np.bincount(codes, weight * part, len(names)) for part in (1, new, old)
-    )
-    gaps = counting.spread(counting.divide(np.stack(chosen), rows_of))
-    sampling["confidence"] = confidence
-    gap = gap_change(old, new, **groups, **sampling)
+    apart = GroupMeans.of(_numbers(old, new), weight, codes, len(names), unit)
+    right = _numbers(old == y, new == y)
+    everyone = GroupMeans.of(right, weight, np.zeros(n, np.int64), 1, unit)
+    gaps = counting.spread(apart.mean.T)
     rows = [
-        _row("accuracy", accuracy, accuracy_change(y, old, new, **sampling)),
-        _row("demographic_parity_difference", gaps, gap),
+        _row("accuracy", everyone.mean[0], everyone.mean_change(confidence)),
+        _row("demographic_parity_difference", gaps, apart.gap_change(confidence)),
     ]
     worst, change = np.full(2, np.nan), Interval(*np.full(3, np.nan))
     if subgroups is not None:
         inside: dict[str, Any] = {"subgroups": subgroups, "min_size": min_size}
-        local = local_measures.local_cells(**groups, **inside)
+        local = local_measures.local_cells(sensitive_features=codes, **inside)
         check_lengths(y, local.codes)
-        rng, unit = np.random.default_rng(random_state), unit_codes(cluster, n)
+        rng = np.random.default_rng(random_state)
         drawn_as = None if sample_weight is None and unit is None else weight
         cell, counts = _resampled(local, new, old, drawn_as, unit, n_resamples, rng)
         drawn = [_worst(cell, counts, local, which) for which in (2, 3)]
-        worst = np.array([values[0] for values in drawn])
+        worst = np.array([values[0] for values in reversed(drawn)])
         change = _percentiles(drawn[0] - drawn[1], confidence)
     return pd.DataFrame([*rows, _row("worst_1_di", worst, change)])
 
 
-def _row(metric: str, values: Iterable[float], change: Interval) -> dict[str, Any]:
-    value, reference = map(float, values)
+def _numbers(*columns: counting.Labels) -> tuple[counting.Counts, ...]:
+    return tuple(column.astype(np.float64) for column in columns)
+
+
+def _row(metric: str, means: Iterable[float], change: Interval) -> dict[str, Any]:
+    reference, value = map(float, means)
     ends = {"low": float(change.low), "high": float(change.high)}
-    both = {"value": value, "reference": reference, "difference": value - reference}
-    return {"metric": metric, **both, **ends}
+    both = {"value": value, "reference": reference}
+    return {"metric": metric, **both, "difference": value - reference, **ends}
 
 
 def _resampled(

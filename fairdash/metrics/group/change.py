@@ -1,6 +1,7 @@
 """What a remedy changes on the same rows: gap (neither one is folded), accuracy."""
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +16,6 @@ from fairdash.metrics.group.variance import Variance, unit_codes, worth
 
 _MOVED = np.array([-1.0, 1.0])  # after less before
 _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
-
-
-class _GroupMeans(NamedTuple):
-    mean: Array  # of what was decided before and after, (groups, 2)
-    covariance: Array  # (groups, 2, groups, 2)
-    rows: Array  # that weigh as much if they are independent (Kish), (groups,)
 
 
 def gap_change(
@@ -85,8 +80,9 @@ def gap_change(
         y = _outcomes(y_true, old)
         weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
     unit = unit_codes(cluster, len(old))
-    means = _means((old, new), weight, groups.codes, len(groups.names), unit)
-    return _change_of(means, confidence)
+    codes, n_groups = groups.codes, len(groups.names)
+    means = GroupMeans.of((old, new), weight, codes, n_groups, unit)
+    return means.gap_change(confidence)
 
 
 def accuracy_change(
@@ -109,11 +105,9 @@ def accuracy_change(
     weight = counting.row_weights("sample_weight", sample_weight, len(old))
     right = 1 - np.abs(y - old), 1 - np.abs(y - new)
     unit = unit_codes(cluster, len(old))
-    means = _means(right, weight, np.zeros(len(old), np.int64), 1, unit)
-    value = means.mean[0] @ _MOVED
-    variance = _MOVED @ _with_two_more(means)[0, :, 0] @ _MOVED
-    half = intervals.normal_quantile(confidence) * np.sqrt(variance)
-    return intervals.Interval(value, value - half, value + half)
+    everyone = np.zeros(len(old), np.int64)
+    means = GroupMeans.of(right, weight, everyone, 1, unit)
+    return means.mean_change(confidence)
 
 
 def _decided(before: ArrayLike, after: ArrayLike) -> list[Array]:
@@ -131,76 +125,91 @@ def _outcomes(y_true: ArrayLike, decided: Array) -> Array:
     return y
 
 
-def _with_two_more(means: _GroupMeans) -> Array:
-    # decided 1 before and 1 after: few changed decisions understate their variance
-    each, rows = np.arange(len(means.mean)), np.maximum(means.rows, 1.0)
-    covariance = means.covariance.copy()
-    more = np.outer(_MOVED, _MOVED) / (2 * rows[:, None, None] ** 2)
-    covariance[each, :, each, :] += more
-    return covariance
+class GroupMeans(NamedTuple):
+    """What was decided on average, before and after, in each group."""
 
+    mean: Array  # (groups, 2)
+    covariance: Array  # (groups, 2, groups, 2)
+    rows: Array  # that weigh as much if they are independent (Kish), (groups,)
 
-def _change_of(means: _GroupMeans, confidence: float) -> intervals.Interval:
-    mean = means.mean
-    value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
-    if np.isnan(value):
-        return intervals.Interval(*np.full(3, np.nan))
-    if _too_few(means).any():
-        return intervals.Interval(value, *np.full(2, np.nan))
-    covariance = _with_two_more(means)
-    pairs = list(itertools.permutations(range(len(mean)), 2))
-    contrast = np.zeros((len(pairs), len(mean)))
-    for row, (plus, minus) in zip(contrast, pairs, strict=True):
-        row[plus], row[minus] = 1.0, -1.0
-    # narrowing by one pair before and one after: (pairs before, pairs after)
-    old, new = (contrast @ mean[:, when] for when in (0, 1))
-    before, after = (
-        np.einsum("pg,gh,ph->p", contrast, covariance[:, when, :, when], contrast)
-        for when in (0, 1)
-    )
-    crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
-    variance = before[:, None] + after[None, :] - 2 * crossed
-    sure = intervals.for_all_pairs(confidence, len(mean))
-    half = intervals.normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
-    narrowed = old[:, None] - new[None, :]
-    low, high = (
-        float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
-    )
-    return intervals.Interval(value, np.array(-high), np.array(-low))
+    @classmethod
+    def of(
+        cls,
+        decided: Sequence[Array],
+        weight: Array,
+        codes: NDArray[np.int64],
+        n_groups: int,
+        unit: NDArray[np.int64] | None,
+    ) -> "GroupMeans":
+        """Return the means of two numbers a row, in each group."""
+        own = weight > 0
+        if not own.all():
+            decided = decided[0][own], decided[1][own]
+            weight, codes = weight[own], codes[own]
+            unit = None if unit is None else unit[own]
+        whole = np.bincount(codes, weight, n_groups)
+        sums = [np.bincount(codes, weight * column, n_groups) for column in decided]
+        mean = counting.divide(np.stack(sums, axis=1), whole[:, None])
+        residuals = [
+            weight * (column - mean[codes, when]) / whole[codes]
+            for when, column in enumerate(decided)
+        ]
+        covariance = _covariance(residuals, codes, n_groups, unit)
+        return cls(mean, covariance, worth(weight, codes, n_groups, unit))
 
+    def gap_change(self, confidence: float) -> intervals.Interval:
+        """Return the change of the largest difference between groups."""
+        mean = self.mean
+        value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
+        if np.isnan(value):
+            return intervals.Interval(*np.full(3, np.nan))
+        if self._too_few().any():
+            return intervals.Interval(value, *np.full(2, np.nan))
+        covariance = self._with_two_more()
+        pairs = list(itertools.permutations(range(len(mean)), 2))
+        contrast = np.zeros((len(pairs), len(mean)))
+        for row, (plus, minus) in zip(contrast, pairs, strict=True):
+            row[plus], row[minus] = 1.0, -1.0
+        # narrowing by one pair before and one after: (pairs before, pairs after)
+        old, new = (contrast @ mean[:, when] for when in (0, 1))
+        before, after = (
+            np.einsum("pg,gh,ph->p", contrast, covariance[:, when, :, when], contrast)
+            for when in (0, 1)
+        )
+        crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
+        variance = before[:, None] + after[None, :] - 2 * crossed
+        sure = intervals.for_all_pairs(confidence, len(mean))
+        half = intervals.normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
+        narrowed = old[:, None] - new[None, :]
+        low, high = (
+            float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
+        )
+        return intervals.Interval(value, np.array(-high), np.array(-low))
 
-def _too_few(means: _GroupMeans) -> NDArray[np.bool_]:
-    rate = means.mean.T
-    variance = np.einsum("gigi->ig", means.covariance)
-    rows = np.broadcast_to(means.rows, rate.shape)
-    effective = Variance(variance, rows).effective(rate, rows, rows)
-    n = np.rint(rows).astype(np.int64)
-    cells = CellValues(rate, n, effective, np.sqrt(variance), "rate")
-    pairs = np.array(list(itertools.combinations(range(len(means.mean)), 2)))
-    return cells.too_few(*pairs.T)
+    def mean_change(self, confidence: float) -> intervals.Interval:
+        """Return the change of the mean of the first group."""
+        value = self.mean[0] @ _MOVED
+        variance = _MOVED @ self._with_two_more()[0, :, 0] @ _MOVED
+        half = intervals.normal_quantile(confidence) * np.sqrt(variance)
+        return intervals.Interval(value, value - half, value + half)
 
+    def _with_two_more(self) -> Array:
+        # decided 1 before and 1 after: few changed decisions understate their variance
+        each, rows = np.arange(len(self.mean)), np.maximum(self.rows, 1.0)
+        covariance = self.covariance.copy()
+        more = np.outer(_MOVED, _MOVED) / (2 * rows[:, None, None] ** 2)
+        covariance[each, :, each, :] += more
+        return covariance
 
-def _means(
-    decided: tuple[Array, Array],
-    weight: Array,
-    codes: NDArray[np.int64],
-    n_groups: int,
-    unit: NDArray[np.int64] | None,
-) -> _GroupMeans:
-    own = weight > 0
-    if not own.all():
-        decided = decided[0][own], decided[1][own]
-        weight, codes = weight[own], codes[own]
-        unit = None if unit is None else unit[own]
-    whole = np.bincount(codes, weight, n_groups)
-    sums = [np.bincount(codes, weight * column, n_groups) for column in decided]
-    mean = counting.divide(np.stack(sums, axis=1), whole[:, None])
-    residuals = [
-        weight * (column - mean[codes, when]) / whole[codes]
-        for when, column in enumerate(decided)
-    ]
-    covariance = _covariance(residuals, codes, n_groups, unit)
-    return _GroupMeans(mean, covariance, worth(weight, codes, n_groups, unit))
+    def _too_few(self) -> NDArray[np.bool_]:
+        rate = self.mean.T
+        variance = np.einsum("gigi->ig", self.covariance)
+        rows = np.broadcast_to(self.rows, rate.shape)
+        effective = Variance(variance, rows).effective(rate, rows, rows)
+        n = np.rint(rows).astype(np.int64)
+        cells = CellValues(rate, n, effective, np.sqrt(variance), "rate")
+        pairs = np.array(list(itertools.combinations(range(len(self.mean)), 2)))
+        return cells.too_few(*pairs.T)
 
 
 def _covariance(
