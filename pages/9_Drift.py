@@ -9,9 +9,9 @@ PAGE = "pages/9_Drift.py"
 
 view = ui.page("Drift", "Does it hold elsewhere?", pick="run")
 trained = ui.known_models(view.data, view.run)
-numbers = audits.drifts.number_models(ui.store(), view.data) if view.data else []
-models = [*trained, *numbers]
-own = ui.scores.cannot_be_asked(view.data, "about other tables")
+columns = audits.drifts.column_models(ui.store(), view.data) if view.data else []
+models = [*trained, *columns]
+own = "" if columns else ui.scores.cannot_be_asked(view.data, "about other tables")
 if view.data is None:
     ui.stop_empty(
         "No table yet",
@@ -42,8 +42,8 @@ def show_drift():
         if question.table is None:
             drift.ask_for_table(view.data)
             return
-        if model in numbers:
-            page.show(drift.compare_numbers(question, view.data))
+        if model in columns:
+            page.show(drift.compare_column(question, view.data))
             page.evidence()
             return
         result = drift.compare(question, trained, view.data, view.run)

@@ -6,15 +6,18 @@ theirs. `FAIRDASH_DATA` names the folder with ``adult_acs_drift.parquet``.
 
     python benchmarks/drift/table.py [--rows 6000] [--measure true_positive_rate]
 
-Predicted numbers on pairs of tables without drift, or with one in a group: how often a
-change by group is claimed. Skewed errors, three groups of which one is a tenth; or
-weights and units of three rows, groups of unlike spread, and other shares of groups.
+Columns of predictions on pairs of tables without drift, or with one in a group: how
+often a change of a group or of a gap is claimed, of numbers, of one of three classes
+and of a ranking. Skewed errors, three groups of which one is a tenth; or weights and
+units of three rows, groups of unlike spread, and, but for the ranking, other shares of
+groups: these change exposure.
 
-    python benchmarks/drift/table.py --numbers 200 [--seed 0]
+    python benchmarks/drift/table.py --columns 200 [--seed 0]
 """
 
 import argparse
 import os
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,11 +26,13 @@ import numpy as np
 import pandas as pd
 
 from fairdash.audits import drift, trials
-from fairdash.audits.drifts.numbers import changes_by_group
+from fairdash.audits.drifts.columns import changes_by_group, measured_on_both
+from fairdash.audits.drifts.study import farthest_groups, gap_changes
 from fairdash.audits.drifts.tables import DriftTable
+from fairdash.audits.tables.outcomes import OF_CLASS
 from fairdash.datasets import Roles, Subgroups
 from fairdash.jobs import submit
-from fairdash.metrics import MEASURES
+from fairdash.metrics import MEASURES, catalog
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
@@ -71,7 +76,7 @@ def table():
     return content.getvalue()
 
 
-def skewed(rng, n, moved, *, new):
+def skewed(rng, n, moved, *, new, shares_change=True):
     """Draw a table whose errors are exponential; ``moved`` adds to those of c."""
     group = rng.choice(3, n, p=[0.6, 0.3, 0.1])
     y = rng.lognormal(3, 0.7, n)
@@ -79,10 +84,11 @@ def skewed(rng, n, moved, *, new):
     return DriftTable("t", FRAME, y, names(group), names(rng.choice(3, n))), y + error
 
 
-def clustered(rng, n, moved, *, new):
+def clustered(rng, n, moved, *, new, shares_change=True):
     """Draw weighted rows in units of three that share a part of their error."""
     person = np.repeat(np.arange(n // 3), 3)
-    shares = [0.3, 0.3, 0.4] if new else [0.6, 0.3, 0.1]
+    other = new and shares_change
+    shares = [0.3, 0.3, 0.4] if other else [0.6, 0.3, 0.1]
     group = rng.choice(3, n // 3, p=shares)[person]
     spread = np.array([2.0, 4.0, 8.0])[group]
     shared = rng.normal(size=n // 3)[person]
@@ -97,26 +103,51 @@ def names(codes):
     return pd.Categorical.from_codes(codes, ["a", "b", "c"])
 
 
-def simulated(draw, repetitions, seed, moved, sizes):
-    """Return the share of pairs of tables with a claim: any, of c, of a or b."""
+def of_kind(kind, tables, predicted):
+    """Return tables, predictions and measures of a kind; a class is the middle one."""
+    if kind == "numbers":
+        return tables, predicted, list(catalog.NUMBER_MEASURES)
+    if kind == "ranking":
+        return tables, predicted, ["exposure"]
+    low, high = np.quantile(tables[0].y, [1 / 3, 2 / 3])
+    middle = [((part > low) & (part <= high)).astype(np.int8) for part in predicted]
+    y = [((t.y > low) & (t.y <= high)).astype(np.int8) for t in tables]
+    tables = [replace(t, y=part) for t, part in zip(tables, y, strict=True)]
+    return tables, middle, list(OF_CLASS)
+
+
+def simulated(draw, kind, repetitions, seed, moved, sizes):
+    """Return the share of pairs with a claim: any, of c, of a or b, of gaps."""
     claims = []
     for repetition in range(repetitions):
         rng = np.random.default_rng([seed, repetition])
-        sides = [draw(rng, n, moved, new=k) for k, n in enumerate(sizes)]
+        how = {"shares_change": kind != "ranking"}
+        sides = [draw(rng, n, moved, new=k, **how) for k, n in enumerate(sizes)]
         tables, predicted = zip(*sides, strict=True)
-        rows = changes_by_group(tables, predicted)
+        tables, predicted, measures = of_kind(kind, tables, predicted)
+        both = {m: measured_on_both(tables, predicted, m, 50) for m in measures}
+        times = 9 if kind == "classes" else 3
+        rows = changes_by_group(both, ["a", "b", "c"], times=times)
+        first = both[measures[0]]
+        pair = farthest_groups("t", first[0])
+        gaps = gap_changes(tables, first, pair, times=times)
+        moves = (gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)
+        gap = (moves & gaps["estimable"]).any()
         clear = rows[rows["clear"]]["group"]
-        claims.append([len(clear) > 0, (clear == "c").any(), (clear != "c").any()])
+        any_group = len(clear) > 0
+        of_c, of_others = (clear == "c").any(), (clear != "c").any()
+        claims.append([any_group or gap, of_c, of_others, gap])
     return np.mean(claims, axis=0)
 
 
 def simulate(repetitions, seed):
-    for draw, sizes in ((skewed, (1500, 600)), (clustered, (3000, 900))):
-        for moved in (0.0, 4.0):
-            shares = simulated(draw, repetitions, seed, moved, sizes)
-            words = "any claim {:.3f}, of c {:.3f}, of a or b {:.3f}"
-            said = words.format(*shares)
-            print(f"{draw.__name__}, c moved by {moved:g}: {said}", flush=True)
+    for kind in ("numbers", "classes", "ranking"):
+        for draw, sizes in ((skewed, (1500, 600)), (clustered, (3000, 900))):
+            for moved in (0.0, 4.0):
+                shares = simulated(draw, kind, repetitions, seed, moved, sizes)
+                words = "any {:.3f}, of c {:.3f}, of a or b {:.3f}, of a gap {:.3f}"
+                said = f"{kind}, {draw.__name__}, c moved by {moved:g}: "
+                print(said + words.format(*shares), flush=True)
 
 
 def main():
@@ -124,10 +155,10 @@ def main():
     parser.add_argument("--rows", type=int, default=6_000)
     parser.add_argument("--measure", default="true_positive_rate", choices=MEASURES)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--numbers", type=int, help="pairs of tables to simulate")
+    parser.add_argument("--columns", type=int, help="pairs of tables to simulate")
     given = parser.parse_args()
-    if given.numbers:
-        simulate(given.numbers, given.seed)
+    if given.columns:
+        simulate(given.columns, given.seed)
         return
     os.environ["FAIRDASH_INLINE"] = "1"
     with TemporaryDirectory() as home:

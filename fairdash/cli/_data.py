@@ -61,20 +61,14 @@ def add(
 
     The exit status is 2 when the file cannot be read or the roles do not fit it.
     """
-    with (
-        opened(home, sources.shown(table)) as store,
-        sources.table_file(table, roles=read_roles(roles) if roles else None) as (
-            file,
-            name,
-        ),
-    ):
-        digest = store.add_table(file, name, sheet=sheet)
-        table_roles = (
-            read_roles(roles) if roles else guess_roles(store.table(digest), name)
-        )
-        title = (
-            name if sources.is_address(table) else name.split(".")[0].replace("_", " ")
-        )
+    with opened(home, sources.shown(table)) as store:
+        chosen = read_roles(roles) if roles else None
+        with sources.table_file(table, roles=chosen) as (file, name):
+            digest = store.add_table(file, name, sheet=sheet)
+        table_roles = chosen or guess_roles(store.table(digest), name)
+        title = name
+        if not sources.is_address(table):
+            title = name.split(".")[0].replace("_", " ")
         key = store.add_dataset(digest, table_roles, title)
         record = store.dataset_record(key)
     typer.echo(f"{title}: {record.n_rows} rows, outcome {table_roles.outcome()}")

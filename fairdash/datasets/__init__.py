@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from fairdash.datasets._dataset import (
         Dataset,
         make_dataset,
+        read_units,
         read_weights,
         split,
         training_rows,

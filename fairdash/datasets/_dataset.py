@@ -83,17 +83,9 @@ class Dataset:
 
     @cached_property
     def unit(self) -> NDArray[np.int64] | None:
-        """The unit of each row as a code from 0, None without such a column.
-
-        A row without a value is a unit of its own.
-        """
+        """The unit of each row, of `read_units`, None without such a column."""
         name = self.roles.unit
-        if name is None:
-            return None
-        codes, labels = label_codes(self.frame[name])
-        alone = codes < 0
-        codes[alone] = len(labels) + np.arange(alone.sum())
-        return codes
+        return None if name is None else read_units(self.frame[name])
 
     @cached_property
     def outcome_numbers(self) -> NDArray[np.float64] | None:
@@ -148,6 +140,14 @@ class Dataset:
         digest.update((self.table_key or _content_key(self)).encode())
         digest.update(json.dumps(roles.identity(), sort_keys=True).encode())
         return digest.hexdigest()
+
+
+def read_units(column: "pd.Series[Any]") -> NDArray[np.int64]:
+    """Return units as codes from 0; a row without a value is a unit of its own."""
+    codes, labels = label_codes(column)
+    alone = codes < 0
+    codes[alone] = len(labels) + np.arange(alone.sum())
+    return codes
 
 
 def read_weights(

@@ -257,24 +257,11 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class _Trees(_Stored):
-    """Trees, one after the other in flat arrays.
-
-    Parameters
-    ----------
-    roots : ndarray of int32 of shape (n_trees,)
-    features : ndarray of int32 of shape (n_nodes,)
-        Column compared with ``thresholds``; -1 at a leaf.
-    thresholds, values : ndarray of shape (n_nodes,)
-        ``values`` are of leaves.
-    left, right : ndarray of int32 of shape (n_nodes,)
-        Where a row goes that is at most, or above, the threshold.
-    """
-
-    roots: NDArray[np.int32]
-    features: NDArray[np.int32]
+    roots: NDArray[np.int32]  # (n_trees,), nodes; the other arrays are (n_nodes,)
+    features: NDArray[np.int32]  # column compared with the threshold; -1 at a leaf
     thresholds: Float
-    values: Float
-    left: NDArray[np.int32]
+    values: Float  # of leaves
+    left: NDArray[np.int32]  # where a row goes that is at most the threshold
     right: NDArray[np.int32]
 
     def _total(self, rows: NDArray[np.floating]) -> Float:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 
@@ -32,16 +33,10 @@ def plot_gap_changes(
     unit = ", points" if in_points else ""
     marks = []
     for i, (when, aside) in enumerate((("before", -0.12), ("after", 0.12))):
-
-        def hover(row: Spec, when: str = when) -> str:
-            return _gap(row, when, in_points)
-
+        hover = partial(_gap, when=when, in_points=in_points)
         ends = f"{when}_low", f"{when}_high"
         marks.append(marks_of(shown, f"gap_{when}", ends, hover, series=i, aside=aside))
-
-    def changed(row: Spec) -> str:
-        return _changed(row, in_points)
-
+    changed = partial(_changed, in_points=in_points)
     clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
     for i, only in ((2, clear), (3, ~clear)):
         ends = "ci_low", "ci_high"

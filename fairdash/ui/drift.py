@@ -7,7 +7,6 @@ import streamlit as st
 
 from fairdash.audits import Answer, Setting, drift, drifts, trials
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.metrics import catalog
 from fairdash.ui.selection import SharedFields, choose, with_entry
 from fairdash.ui.widgets.blocks import empty, heading, kept_upload, more, show_table
 from fairdash.ui.widgets.pick_measure import pick_measure
@@ -33,15 +32,16 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
     """Draw the controls and return what they ask."""
     start = store().dataset_record(dataset_id).subgroups
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        numbers = trials.is_own(model)
-        measure = pick_measure(only=catalog.NUMBER_MEASURES if numbers else ())
+        own: list[str] = []
+        if trials.is_own(model):
+            own = drifts.column_measures(store(), model, dataset_id)
+        measure = pick_measure(only=own)
         with more("Other table", icon=":material/table_view:"):
             table = kept_upload("Rows of another time or place", _ROLE)
             words = "Each seed has models and test rows of its own."
             seed = pick_seed_of(model, help=words).seed
-        subgroups = start
-        if not numbers:
-            subgroups = subgroup_form(dataset, start)
+        subgroups = subgroup_form(dataset, start)
+        if not own:
             pick_rule()
             (model,) = decided([model])
     return Question(model, measure, subgroups, seed, table)
@@ -82,15 +82,15 @@ def compare(
     return _compared(question, decided(pinned(models, run)), data, name, spoken)
 
 
-def compare_numbers(question: Question, data: str) -> Answer:
-    """Hold predicted numbers to those of the table asked for.
+def compare_column(question: Question, data: str) -> Answer:
+    """Hold a column of predictions to that of the table asked for.
 
-    Raises ValueErrors as `fairdash.audits.drifts.drift_of_numbers`.
+    Raises ValueErrors as `fairdash.audits.drifts.column_drift`.
     """
     assert question.table is not None, "the page asks for a table first"
-    other, measure = store().table(question.table), question.measure
-    asked: Any = {"other": (_spoken(question), other), "measure": measure}
-    return drifts.drift_of_numbers(store(), question.model, data, **asked)
+    other = _spoken(question), store().table(question.table)
+    asked: Any = {"measure": question.measure, "subgroups": question.subgroups}
+    return drifts.column_drift(store(), question.model, data, other=other, **asked)
 
 
 def _spoken(question: Question) -> str:

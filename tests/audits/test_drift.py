@@ -8,11 +8,11 @@ import pytest
 from by_hand import local_measure, newcombe_interval
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ks_2samp, t
+from scipy.stats import binomtest, ks_2samp, t
 from toys import ROLES, people
 
 from fairdash.audits import DecisionRule, drift, portable, trials
-from fairdash.audits.drifts.numbers import drift_of_numbers, number_models
+from fairdash.audits.drifts.columns import column_drift, column_models
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
@@ -241,6 +241,7 @@ def test_another_table_has_the_weights_and_units_of_the_roles(store, dataset, tr
 def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"sex": ["f", "m"] * 450, "y": rng.normal(9, 2, 900)})
+    frame["half"] = np.arange(900) // 450
     frame["predicted"] = frame["y"] + rng.normal(size=900)
     later = frame.assign(predicted=frame["predicted"] + 1.5 * (frame["sex"] == "f"))
     later.loc[:9, "y"] = None
@@ -249,26 +250,68 @@ def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store)
     roles = Roles(**about, sensitive_feature="sex", scores=(score,))
     digest = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
     data = store.add_dataset(digest, roles, "People")
-    (model,) = number_models(store, data)
-    asked = {"other": ("later", later), "measure": "mean_error"}
-    answer = drift_of_numbers(store, model, data, **asked)
+    (model,) = column_models(store, data)
+    halves = Subgroups(columns=("half",), min_size=20)
+    asked = {"other": ("later", later), "measure": "mean_error", "subgroups": halves}
+    answer = column_drift(store, model, data, **asked)
     assert answer.verdict.startswith("Mean error rises by 1.")
     assert answer.verdict.endswith("for sex: f.")
     assert answer.caption == "later: 10 rows without outcome"
-    changes = answer.data.set_index(["measure", "group"])
+    changes = answer.data.iloc[:6].set_index(["measure", "group"])
     clear = [(measure, "f") for measure in catalog.NUMBER_MEASURES]
     assert list(changes[changes["clear"]].index) == clear
+    gaps = answer.data.iloc[6:].set_index("subgroup")
+    assert gaps.index.tolist() == ["All rows", "half 0", "half 1"]
     women = [part[part["sex"] == "f"].dropna() for part in (frame, later)]
     errors = [part["predicted"] - part["y"] for part in women]
     row = changes.loc["mean_error", "f"]
     assert row["change"] == pytest.approx(errors[1].mean() - errors[0].mean())
-    halves = [t.ppf(1 - 0.025 / 6, len(e) - 1) * e.sem() for e in errors]
-    assert row["ci_high"] - row["change"] == pytest.approx(np.hypot(*halves))
+    widths = [t.ppf(1 - 0.025 / 18, len(e) - 1) * e.sem() for e in errors]
+    assert row["ci_high"] - row["change"] == pytest.approx(np.hypot(*widths))
+    inside = [
+        (part["predicted"] - part["y"])[part["half"] == 1].groupby(part["sex"]).mean()
+        for part in (frame, later)
+    ]
+    assert abs(gaps.loc["half 1", "change"]) == pytest.approx(
+        abs(np.diff(inside[1])[0] - np.diff(inside[0])[0])
+    )
     asked["other"] = "later", later.drop(columns="y")
     with pytest.raises(ValueError, match="Mean error needs the outcome, column 'y'"):
-        drift_of_numbers(store, model, data, **asked)
-    rates = drift_of_numbers(store, model, data, other=asked["other"]).data
+        column_drift(store, model, data, **asked)
+    asked["measure"] = "mean_prediction"
+    rates = column_drift(store, model, data, **asked).data
     assert rates["measure"].unique().tolist() == ["mean_prediction"]
+
+
+def test_classes_and_rankings_change_by_group(store):
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"sex": ["f", "m"] * 300, "y": rng.choice([*"abc"], 600)})
+    frame["said"] = np.where(rng.random(600) < 0.6, frame["y"], "b")
+    frame["rank"] = rng.normal(size=600) + (frame["sex"] == "m")
+    moved = (frame["sex"] == "f") & (rng.random(600) < 0.5)
+    later = frame.assign(said=frame["said"].where(~moved, "a")).iloc[:300]
+    said = {"column": "said", "kind": "decision", "positive": ("a",)}
+    scores = said, {"column": "rank", "kind": "score", "threshold": 0}
+    about = {"target": "y", "positive": ("a",), "features": (), "scores": scores}
+    digest = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
+    data = store.add_dataset(digest, Roles(**about, sensitive_feature="sex"), "People")
+    said, rank = column_models(store, data)
+    asked = {"other": ("later", later), "subgroups": Subgroups()}
+    answer = column_drift(store, said, data, measure="selection_rate", **asked)
+    assert answer.verdict.startswith("Selection rate rises by ")
+    own = answer.data.iloc[:2].set_index("group")
+    counts = [(t["said"] == "a").groupby(t["sex"]).sum() for t in (frame, later)]
+    change = counts[1] / 150 - counts[0] / 300
+    np.testing.assert_allclose(own["change"], change[own.index])
+    level = 1 - 0.05 / (3 * 3 * 4 * 2)  # kinds of rows, classes, measures, groups
+    wilson = binomtest(counts[0]["f"], 300).proportion_ci(level, method="wilson")
+    assert own.loc["f", "before_low"] == pytest.approx(wilson.low)
+    attention = column_drift(store, rank, data, measure="exposure", **asked)
+    place = np.ceil(frame["rank"].rank(ascending=False) / 2)  # two rows share one
+    discount = 1 / np.log2(1 + place)
+    expected = (discount / discount.mean()).groupby(frame["sex"]).mean()
+    before = attention.data.iloc[:2].set_index("group")["gap_before"]
+    np.testing.assert_allclose(before, expected[before.index])
 
 
 def table(rng, n, groups=("a", "b")):

@@ -167,7 +167,7 @@ def test_the_list_of_the_operator_says_who_may_read_which_source(tmp_path, monke
     assert sources.listed_sources("bob") == ["Bank", "Loans", "Secret"]
     path = tmp_path / "out.parquet"
     source = sources.write_listed("Loans", "ann", path)
-    assert source.name == (
+    assert source.title == (
         "Loans (200 of 3,000 rows, in proportion to approved and sex)"
     )
     for name in ("Secret", f"{tmp_path}/*.parquet", "Nothing"):

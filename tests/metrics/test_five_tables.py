@@ -86,23 +86,14 @@ def test_figures_are_those_of_fairlearn_and_scikit_learn(scored, groups, weighte
 
 
 def test_a_positive_label_is_any_of_two(scored):
-    y, pred, group = scored["y"], (scored["scores"] > 0.4).astype(int), scored["group"]
-    words = np.array(["good", "bad"])
+    y, pred = scored["y"], (scored["scores"] > 0.4).astype(int)
+    asked = {"sensitive_features": scored["group"]}
+    words = np.array(["good", "bad"])[[y, pred]]
     for measure in ("true_positive_rate", "precision", "accuracy"):
-        plain = measure_by_group(measure, y, pred, sensitive_features=group)
-        named = measure_by_group(
-            measure, words[y], words[pred], sensitive_features=group, pos_label="bad"
-        )
-        signed = measure_by_group(
-            measure, 2 * y - 1, 2 * pred - 1, sensitive_features=group
-        )
+        plain = measure_by_group(measure, y, pred, **asked)
+        named = measure_by_group(measure, *words, pos_label="bad", **asked)
+        signed = measure_by_group(measure, 2 * y - 1, 2 * pred - 1, **asked)
         pd.testing.assert_frame_equal(plain, named)
         pd.testing.assert_frame_equal(plain, signed)
     with pytest.raises(ValueError, match="must hold `pos_label` 'poor' and one"):
-        measure_by_group(
-            "accuracy",
-            words[y],
-            words[pred],
-            sensitive_features=group,
-            pos_label="poor",
-        )
+        measure_by_group("accuracy", *words, pos_label="poor", **asked)

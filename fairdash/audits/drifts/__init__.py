@@ -1,5 +1,5 @@
-"""Drift: models trained on one table, or numbers predicted on it, held to another."""
+"""Drift: models trained on one table, or a column of it, held to another table."""
 
-from fairdash.audits.drifts.numbers import drift_of_numbers, number_models
+from fairdash.audits.drifts.columns import column_drift, column_measures, column_models
 from fairdash.audits.drifts.result import DriftResult
 from fairdash.audits.drifts.study import drift

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
+    NO_SUBGROUPS,
     Kpi,
     change,
     gap_size,
@@ -166,17 +168,7 @@ class DriftResult:
             return brief("The gaps of these tables cannot be compared.", accuracy)
         if not (row["ci_low"] > 0 or row["ci_high"] < 0):
             return brief("No gap changes by more than chance would show.", accuracy)
-        place = f"In {row['subgroup']}" if len(self.clear) else "Over all rows"
-        old, new = row["gap_before"], row["gap_after"]
-        verb = "widens" if abs(new) > abs(old) else "narrows"
-        verb = "moves" if old * new < 0 else verb
-        moved = row["change"]
-        size = whole_points(moved) if self._in_points else number(abs(moved))
-        sure = gap_ends(self.measure, moved, row["ci_low"], row["ci_high"])
-        return brief(
-            f"{place}, the gap {verb} by {size} ({sure}) on {self.tables[1].name}.",
-            accuracy,
-        )
+        return brief(moved_gap(row, self.measure, self.tables[1].name), accuracy)
 
     def details(self) -> str:
         """Say the change that is named, and that of accuracy, with their intervals."""
@@ -289,6 +281,24 @@ class DriftResult:
         if n < len(inside):
             words += f" {not_estimable(inside)} of {plural(len(inside), 'subgroup')}."
         return words
+
+
+def moved_gap(row: "pd.Series[Any]", measure: str, table: str) -> str:
+    """Say that the gap of a row of `gap_changes` is another on a table, by how much."""
+    place = row["subgroup"]
+    place = "Over all rows" if place == NO_SUBGROUPS else f"In {place}"
+    old, new = row["gap_before"], row["gap_after"]
+    verb = "widens" if abs(new) > abs(old) else "narrows"
+    verb = "moves" if old * new < 0 else verb
+    return f"{place}, the gap {verb} {moved_by(row, measure)} on {table}."
+
+
+def moved_by(row: "pd.Series[Any]", measure: str) -> str:
+    """Return a change with its interval: "by 8 points (5 to 11)"."""
+    size = number(abs(row["change"]))
+    if catalog.measure_of(measure).in_points:
+        size = whole_points(row["change"])
+    return f"by {size} ({gap_ends(measure, *row[['change', 'ci_low', 'ci_high']])})"
 
 
 def _good(moved: intervals.Interval, *, better: int) -> bool | None:

@@ -214,6 +214,8 @@ def gap_changes(
     tables: Sequence[DriftTable],
     measured: Sequence[LocalMeasure],
     pair: tuple[str, str],
+    *,
+    times: int = 1,
 ) -> pd.DataFrame:
     r"""Change of the gap between two groups, over all rows and in every subgroup.
 
@@ -229,7 +231,8 @@ def gap_changes(
 
     Over the m estimable subgroups all are at 1 - .05 / m (Bonferroni): they hold at
     once, so whichever change looks largest may be named. The pair was chosen by its gap
-    on the first table; of more than two groups m counts all pairs.
+    on the first table; of more than two groups m counts all pairs. The intervals
+    hold for so many such tables at once, ``times``.
 
     Returns a row for all rows, "All rows", and one per subgroup: subgroup, n_before,
     n_after, gap_before, before_low, before_high, gap_after, after_low, after_high (each
@@ -251,8 +254,8 @@ def gap_changes(
     m = max(sum(not reason for reason in reasons.values()), 1)
     rows = []
     for subgroup in (None, *subgroups):
-        times = 1 if subgroup is None else m
-        level = intervals.for_all_pairs(_CONFIDENCE, n_groups, times=times)
+        places = times * (1 if subgroup is None else m)
+        level = intervals.for_all_pairs(_CONFIDENCE, n_groups, times=places)
         before, after = (_gap(side, pair, subgroup, _CONFIDENCE) for side in measured)
         old, new = (_gap(side, pair, subgroup, level) for side in measured)
         change = (new.value - old.value, *intervals.difference_of(new, old))

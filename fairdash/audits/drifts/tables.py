@@ -148,7 +148,7 @@ def _read(
         groups,
         tuple(excluded),
         weight,
-        _units(frame[roles.unit]) if roles.unit in frame else None,
+        datasets.read_units(frame[roles.unit]) if roles.unit in frame else None,
         None if outcome is None else outcome[used],
     )
 
@@ -173,13 +173,6 @@ def _check_columns(frame: pd.DataFrame, dataset: datasets.Dataset, name: str) ->
                 f"Column {column!r} of {name} holds text such as {texts} where the "
                 "training table has numbers; clean these values."
             )
-
-
-def _units(column: "pd.Series[Any]") -> NDArray[np.int64]:
-    unit, names = datasets.column_kinds.label_codes(column)
-    alone = unit < 0  # a row without a value is a unit of its own
-    unit[alone] = len(names) + np.arange(alone.sum())
-    return unit
 
 
 def _target_alone(roles: datasets.Roles) -> datasets.Roles:

@@ -28,7 +28,7 @@ _NAMES = {
     "difference": "Difference", "gap": "Gap", "ci_low": "Low", "ci_high": "High",
     "chance": "By chance", "n": "Rows", "reason": "Not estimable",
 }  # fmt: skip
-_OF_CLASS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
+OF_CLASS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +267,7 @@ def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
             f"Classes must be 2 to {MOST_CLASSES}, got {len(classes)}: {shown}. For "
             "numbers choose the kind 'numbers'."
         )
-    measures = _OF_CLASS if y is not None else _OF_CLASS[:1]
+    measures = OF_CLASS if y is not None else OF_CLASS[:1]
     return [
         _Part(name, _flags(y, name), dict.fromkeys(measures, _flags(predicted, name)))
         for name in classes

@@ -106,7 +106,9 @@ def read_table(
         ``digest``.
     """
     if is_address(source):
-        return _read_address(str(source), digest)
+        table_file = load("fairdash.datasets.sources.draw").table_file
+        with table_file(source) as (path, title):
+            return read_table(path, name=title, digest=digest)
     if digest is not None:
         called = as_source(source, name, None).name
         sheet, table_format = check_reading(digest, source, table_format, called)
@@ -118,14 +120,6 @@ def read_table(
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
         return load_table(path)
-
-
-def _read_address(address: str, digest: str | None) -> pd.DataFrame:
-    write_source = load("fairdash.datasets.sources.draw").write_source
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.parquet"
-        drawn = write_source(address, path)
-        return read_table(path, name=drawn.title, digest=digest)
 
 
 def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFrame:

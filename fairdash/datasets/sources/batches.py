@@ -86,16 +86,21 @@ def spool(address: Address, columns: Sequence[str] | None, path: Path) -> Parque
     Two queries may give the rows in two orders, a file gives them in one.
     """
     read = _duckdb if address.kind == "duckdb" else _sql
-    writer: Any = None
     with reached(shown(address.place)):
-        for batch in read(address, columns):
-            if writer is None:
-                writer = parquet.ParquetWriter(path, batch.schema)
-            writer.write_batch(batch)
-        if writer is None:
+        if not write_rows(read(address, columns), path):
             raise ValueError(f"{address.name} has no rows.")
-        writer.close()
     return ParquetRows(arrow_dataset.dataset(path, format="parquet"), address.name)
+
+
+def write_rows(batches: Iterator[Any], path: Path) -> bool:
+    """Write batches as a Parquet file; return whether there is one."""
+    writer: Any = None
+    for batch in batches:
+        writer = writer or parquet.ParquetWriter(path, batch.schema)
+        writer.write_batch(batch)
+    if writer is not None:
+        writer.close()
+    return writer is not None
 
 
 def _duckdb(address: Address, columns: Sequence[str] | None) -> Iterator[Any]:

@@ -9,14 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet
+from pyarrow import compute
 
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import draw_in_cells
 from fairdash.datasets._roles import Roles
 from fairdash.datasets.guessing.roles import guess_roles
 from fairdash.datasets.sources.address import Address, is_address, parse_address
-from fairdash.datasets.sources.batches import ParquetRows, open_parquet, spool
+from fairdash.datasets.sources.batches import (
+    ParquetRows,
+    open_parquet,
+    spool,
+    write_rows,
+)
 
 MOST_ROWS = 1_000_000  # of a source that become a table
 HEAD_ROWS = 20_000  # that a guess looks at
@@ -34,13 +39,6 @@ class Drawn(NamedTuple):
     words: str
     n_rows: int
     n_total: int
-
-
-class LocalTable(NamedTuple):
-    """A file of this machine, and what its table is called."""
-
-    path: Path
-    title: str
 
 
 def write_source(
@@ -102,7 +100,7 @@ def write_source(
             words = f"{most_rows:,} of {n_total:,} rows"
             if by:
                 words += f", in proportion to {' and '.join(by)}"
-        _write(rows, wanted_names, chosen, path)
+        write_rows(_chosen(rows, wanted_names, chosen), path)
     n_rows = n_total if chosen is None else len(chosen)
     title = source.name if chosen is None else f"{source.name} ({words})"
     return Drawn(title, words, n_rows, n_total)
@@ -111,8 +109,8 @@ def write_source(
 @contextmanager
 def table_file(
     named: str | Path, name: str | None = None, roles: Roles | None = None
-) -> Iterator[LocalTable]:
-    """Give the file of a table: one of this machine as it is, a source as a copy.
+) -> Iterator[tuple[Path, str]]:
+    """Give file and title of a table: a local file as it is, a source as a copy.
 
     The title is ``name``, by default that of the file, with how many rows were drawn:
     in proportion to outcome and group where ``roles`` name them, else as guessed.
@@ -123,7 +121,7 @@ def table_file(
         path = Path(named).expanduser()
         if not path.is_file():
             raise ValueError(f"There is no file {str(path)!r}.")
-        yield LocalTable(path, name or path.name)
+        yield path, name or path.name
         return
     address = parse_address(str(named))
     with TemporaryDirectory() as folder:
@@ -132,7 +130,7 @@ def table_file(
         title = name or address.name
         if drawn.n_rows < drawn.n_total:
             title += f" ({drawn.words})"
-        yield LocalTable(path, title)
+        yield path, title
 
 
 def _guessed(rows: ParquetRows, columns: Sequence[str]) -> tuple[str, ...]:
@@ -166,20 +164,13 @@ def _codes(column: Any) -> NDArray[np.int64]:
     return codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _write(
-    rows: ParquetRows,
-    columns: Sequence[str],
-    chosen: NDArray[np.int64] | None,
-    path: Path,
-) -> None:
-    writer: Any = None
+def _chosen(
+    rows: ParquetRows, columns: Sequence[str], chosen: NDArray[np.int64] | None
+) -> Iterator[Any]:
     start = 0
     for batch in rows.batches(columns):
         if chosen is not None:
             first, last = np.searchsorted(chosen, [start, start + len(batch)])
             start += len(batch)
             batch = batch.take(pa.array(chosen[first:last] - (start - len(batch))))
-        if writer is None:
-            writer = parquet.ParquetWriter(path, batch.schema)
-        writer.write_batch(batch)
-    writer.close()
+        yield batch

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from fairdash._record import InvalidError, Record
 from fairdash._validation import Count, parsed
@@ -33,13 +32,6 @@ class ListedSource(Record):
     users: tuple[str, ...] = (EVERYBODY,)
 
 
-class SourceFile(NamedTuple):
-    """A listed source that was written as a Parquet file."""
-
-    drawn: Drawn
-    name: str
-
-
 def listed_sources(user: str) -> list[str]:
     """Return the names of the sources that a user may read, sorted.
 
@@ -49,8 +41,8 @@ def listed_sources(user: str) -> list[str]:
     return sorted(name for name, source in _listed().items() if _may(user, source))
 
 
-def write_listed(name: str, user: str, path: Path) -> SourceFile:
-    """Write the rows of a listed source as a Parquet file.
+def write_listed(name: str, user: str, path: Path) -> Drawn:
+    """Write the rows of a listed source as a Parquet file; its title is the name.
 
     Raises ValueError as `write_source` does, and if there is no such source for the
     user: the words are the same whether it does not exist or is another's.
@@ -66,7 +58,7 @@ def write_listed(name: str, user: str, path: Path) -> SourceFile:
         by=source.by,
     )
     all_rows = drawn.n_rows == drawn.n_total
-    return SourceFile(drawn, name if all_rows else f"{name} ({drawn.words})")
+    return drawn._replace(title=name if all_rows else f"{name} ({drawn.words})")
 
 
 def _may(user: str, source: ListedSource) -> bool:

@@ -35,7 +35,6 @@ class Base(NamedTuple):
 
 
 def _optional(module: str, name: str, label: str, **settings: Any) -> Base:
-
     def make() -> Any:
         if find_spec(module) is None:
             raise ValueError(

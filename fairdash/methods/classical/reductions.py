@@ -1,7 +1,6 @@
 """Fairness by fairlearn: a sequence of weighted classification problems."""
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,11 @@ class Reductions(Weighted, CarriesBase, MixtureClassifier):
         used = [i for i in search.weights_.index if search.weights_[i] > 0]
         self.weights_ = search.weights_[used].to_numpy()
         self.models_ = [_fitted(search.predictors_[i]) for i in used]
-        self.network_ = _mixture(self.models_, self.weights_)
+        parts = [
+            Constant(np.array([model])) if isinstance(model, float) else stored(model)
+            for model in self.models_
+        ]
+        self.network_ = Mixture(parts, self.weights_)
         return self.predict_proba(rows.X)[:, 1]
 
 
@@ -173,11 +176,3 @@ def _fitted(predictor: Any) -> Any:
     if isinstance(predictor, OnAllRows):
         return predictor.fitted
     return float(predictor.predict(np.zeros((1, 1)))[0])
-
-
-def _mixture(models: Sequence[Any], shares: Float) -> Mixture:
-    parts = [
-        Constant(np.array([model])) if isinstance(model, float) else stored(model)
-        for model in models
-    ]
-    return Mixture(parts, shares)

@@ -276,17 +276,21 @@ add(
 )  # fmt: skip
 
 
-def exposure(scores: Array) -> Array:
+def exposure(scores: Array, places: int | None = None) -> Array:
     r"""Return what attention each row gets in the ranking by falling score.
 
     :math:`1 / \log_2(1 + rank)`, divided by its mean over all rows; rows of one score
-    share the mean of their places.
+    share the mean of their places. A ranking that is read at so many ``places`` has
+    neighbours that share one, so that rankings of unlike length are comparable.
 
     References
     ----------
     A. Singh and T. Joachims (2018), Fairness of exposure in rankings. KDD.
     """
-    discount = 1 / np.log2(np.arange(2, len(scores) + 2))
+    rank = np.arange(1, len(scores) + 1)
+    if places is not None:
+        rank = -(-rank * places // len(scores))  # rounded up
+    discount = 1 / np.log2(1 + rank)
     levels, place = np.unique(-scores, return_inverse=True)
     order = np.sort(place)
     mean = np.bincount(order, discount, len(levels)) / np.bincount(order)

@@ -83,12 +83,12 @@ def _choose_source() -> None:
     try:
         with st.spinner(plain(f"Reading {chosen}…")), store().workspace() as folder:
             path = Path(folder) / "rows.parquet"
-            source = sources.write_listed(chosen, mail, path)
-            digest = store().add_table(path, source.name)
+            title = sources.write_listed(chosen, mail, path).title
+            digest = store().add_table(path, title)
     except ValueError as error:
         problem(f"{chosen} was not read", error)
         return
-    _open(digest, source.name)
+    _open(digest, title)
 
 
 def how_read(table: OpenTable) -> str:
