@@ -33,8 +33,8 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _WORTH = 1 / 1.5
 _HOW = """
 Each line is two points on the model's scale. The **dot** is a person of the test rows.
-**Similar people**: the diamond is the most similar other person, over all columns of
-the model but those that should not count; a number counts in standard deviations.
+**Similar people**: the diamond is the most similar other person. Columns that should
+not count are left out; numbers count in standard deviations.
 **Only the group changed**: the same person with another value in these columns.
 **Invented**: a row that nobody has, made from values of the table to be decided
 otherwise. The dashed line is where the decision changes.

@@ -16,11 +16,11 @@ from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
 _HOW = """
-Every combination of up to three conditions on the features is searched, never the
-sensitive one: quantile bins of numbers, levels and pairs of levels of others. Training
-and validation rows are searched. **Test rows confirm**: the search does not see them,
-so each gap it lists is tested on them as one of a few. The whole list errs in at most
-5% of tables without any gap; intervals hold for all subgroups listed at once.
+The search tries every combination of up to three conditions on the features, never the
+sensitive one. Conditions are quantile bins of numbers, and levels or pairs of levels of
+others. It reads training and validation rows. **Test rows confirm**: they test only the
+few gaps that the search lists. The whole list errs in at most 5% of tables without any
+gap. Intervals hold for all subgroups listed at once.
 
 Your own scores, without a model beside them, have no such parts. All rows are searched,
 and each gap is compared with the **largest of all** when groups are shuffled.

@@ -9,9 +9,9 @@ from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.state import store
 
 _TRAITS = """
-For each column the value that the rows with the largest weights have more often than
-all training rows, with 95% Wilson intervals that hold for all values at once. Numbers
-are cut at their quartiles.
+For each column, the value that the heaviest rows have more often than all training
+rows. The 95% Wilson intervals hold for all values at once. Numbers are cut at their
+quartiles.
 """
 
 

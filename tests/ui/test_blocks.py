@@ -39,24 +39,6 @@ def test_a_problem_shows_the_text_of_the_file_as_it_is():
     assert box.value == r"cells of \[x\] and `c_d` differ"
 
 
-def test_the_remedy_that_is_pressed_is_carried_out_alone():
-    def script():
-        import streamlit as st
-
-        from fairdash import ui
-
-        remedies = {
-            "First": lambda: st.caption("first"),
-            "Second": lambda: st.caption("second"),
-        }
-        ui.empty("Nothing yet", "Two ways on.", remedies)
-
-    page = drawn(script)
-    page.button[1].click().run()
-    assert "second" in [caption.value for caption in page.caption]
-    assert "first" not in [caption.value for caption in page.caption]
-
-
 def test_a_picture_brings_its_own_words_and_numbers():
     def script():
         import pandas as pd

@@ -32,9 +32,9 @@ from fairdash.metrics import catalog, gap_ends, intervals
 
 _CARD = 20  # characters
 _HOW = """
-Left, the gap between the two groups that are farthest apart on the reference, over all
-rows and inside every subgroup: **open** on held-out rows of the table the models were
-trained on, **filled** on the other table. Right, the change; where its interval
+Left, the gap between the two groups that are farthest apart on the reference. It is
+over all rows and inside every subgroup. **Open**: held-out rows of the training table.
+**Filled**: the other table. Right, the change; where its interval
 excludes 0 it is black. Intervals of changes hold for all subgroups at once.
 
 Models keep the encoding of their training rows: a new category is one they do not know.

@@ -43,12 +43,12 @@ _WORST_HELP = "The largest gap of each seed, averaged over the seeds."
 _MOST_ROWS = 40
 _NONE = "No subgroup is estimable. Choose wider ones or a smaller size."
 _HOW = """
-Each row is a **subgroup**. A mark is the gap: the largest minus the smallest value of
-the measure in the groups inside it, with a 95% interval. 0 is fair.
+Each row is a **subgroup**. A mark is its gap: the largest minus the smallest value of
+the measure in its groups. Bars are 95% intervals. 0 is fair.
 
-A dashed line is the same gap over all rows: a model can be fair on the whole and unfair
-in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends where
-the largest gap of a fair model stays in 95% of cases.
+A dashed line is the same gap over all rows. A model can be fair on the whole and unfair
+in a subgroup. The largest of many noisy gaps is never 0. In the **grey** band lies the
+largest gap of a fair model in 95% of cases.
 """
 _CHANGES = {
     "metric": "Measure", "reference": "Before", "value": "After",

@@ -21,8 +21,8 @@ from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import LocalMeasure, intervals, views
 
 _HOW = """
-Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
-positive, with its 95% Wilson interval; a dashed line is the share in the whole group.
+Each row is a subgroup. A dot is the share of a group's rows with a positive
+outcome, with its 95% Wilson interval. A dashed line is the share in the whole group.
 A subgroup with fewer rows than the smallest size is *not estimable*.
 
 Base rates are facts of the table, not of a model. A model that repeats them repeats

@@ -42,7 +42,7 @@ _HOW_UNSURE = """
 A row is a group: how much worse off it is than all rows. The dot weighs every row by
 its probability of membership. It is right only if decisions do not depend on the group
 beyond the proxy. Crosses are the least and the largest value that some true
-groups with these probabilities give; the bar adds sampling error. The promise is kept
+groups with these probabilities give. The bar adds sampling error. The promise is kept
 or broken if the whole bar says so.
 """
 STEP = 0.001  # between two radii of a curve
@@ -51,11 +51,11 @@ _NONE_WRONG = 0.0005  # would be shown as 0.0%
 _LEAST_SHOWN, _BEYOND = 0.1, 4  # end of the figure: a share, in shares tolerated
 _KNOWING = "Knowing how often each group is behind each recorded one, P(G | Ĝ)"
 _HOW = """
-For each share of a group that may be recorded wrongly: how much worse off than all
-rows the worst group **can** be. Nothing is assumed of who is recorded wrongly; some
-wrong records attain the line. The promise breaks where the line crosses the dashed one.
-The share is the paper's TV radius (γ): the part of a group that would have to be
-exchanged to make the recorded group the true one.
+The line says how much worse off than all rows a group **can** be with this share
+recorded wrongly. It assumes nothing about who is. Some wrong records
+attain the line. The promise breaks where the line crosses the dashed one.
+The share is the paper's TV radius (γ): the part of a recorded group to exchange for
+the true one.
 """
 
 

@@ -24,8 +24,8 @@ _HEADINGS = {
     "reason": "Why",
 }  # fmt: skip
 _DRAWN = ("value", "low", "high", "status")
-_HOW = """A row is a measure of a group, or its gap or ratio to the group that is best
-off, with its interval. The upright mark is the limit. A limit is kept if the whole
+_HOW = """A row is a measure of a group, or its gap or ratio to the best group. Bars
+are intervals. The upright mark is the limit. A limit is kept if the whole
 interval keeps it, and broken if the whole interval breaks it. In between it is
 undecided, unless the policy says `must_be_sure: false`."""
 _CARDS: dict[Status, str] = {"fail": "broken", "undecided": "undecided", "pass": "kept"}

@@ -41,8 +41,8 @@ _HEADINGS = {
     "batch alone": "By itself",
 }
 _HOW = """A row is a batch: the number that is furthest beyond the limit, or nearest to
-it, with its interval. The upright mark is the limit. A batch can break it by chance; an
-alarm weighs all batches so far, and is false in a year with 5% at most."""
+it, with its interval. The upright mark is the limit. A batch can break it by chance. An
+alarm weighs all batches so far; it is false in a year with 5% at most."""
 WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
 
 

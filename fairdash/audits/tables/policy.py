@@ -123,8 +123,8 @@ class Policy(TableQuestion):
             if name is None or limit.of != "gap" or limit.at_most is None or narrower:
                 raise ValueError(
                     f"The limit {limit.words!r} cannot be certified. Only gaps of all "
-                    "groups can: in selection, true or false positive rates over all "
-                    f"rows, or selection rates in {EVERY!r} subgroup."
+                    "groups can: in selection, true or false positive rates, and in "
+                    f"selection rates in {EVERY!r} subgroup."
                 )
             limits[name] = min(limit.at_most, limits.get(name, limit.at_most))
         return limits

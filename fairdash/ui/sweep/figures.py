@@ -17,13 +17,12 @@ _WORST = "worst_1_di"
 _WORST_LIMIT = 0.15  # on the largest local gap, where none was chosen
 _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
-joined: no other setting of the same method was both fairer and more accurate, among
-those that keep the limit on **validation** rows. Open: over the limit.
-Pale: accuracy and gap do not differ beyond chance from those of the plain model, by
-intervals of the paired change that hold for all settings at once (95%).
+joined: no other setting of the method was both fairer and more accurate. This holds
+among those that keep the limit on **validation** rows. Open: over the limit. Pale: no
+change of accuracy or gap beyond chance (paired 95% intervals, all settings at once).
 
 A **constant model** accepts all or none, or its balanced accuracy is within noise of
-0.5 on these rows: its gaps say nothing, so it is not drawn and keeps no limit.
+0.5. Its gaps say nothing, so it is not drawn and keeps no limit.
 """
 
 
