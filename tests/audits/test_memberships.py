@@ -112,7 +112,7 @@ def test_the_truth_lies_in_the_bounds_that_a_table_gives(tmp_path):
 
 @pytest.mark.parametrize(
     ("second", "words"),
-    [(1.5, "1 row of them do not, first row 2 with 1.5"), (0.2, "0.2")],
+    [(1.5, "In 1 row they do not, first row 2 with 1.5"), (0.2, "0.2")],
 )
 def test_what_are_no_probabilities_say_the_way_out(second, words):
     table = pd.DataFrame({"a": [0.5, second], "b": 0.5})

@@ -283,7 +283,7 @@ def _checked(probabilities: pd.DataFrame) -> Array:
         row = int(wrong.argmax())
         raise ValueError(
             "Probabilities of groups must be from 0 to 1 and add to 1 in every row. "
-            f"{plural(int(wrong.sum()), 'row')} do not, first row {row + 1} "
+            f"In {plural(int(wrong.sum()), 'row')} they do not, first row {row + 1} "
             f"with {listing(map(as_written, probabilities.iloc[row]))}. Add a column "
             "of all other groups, or give rows without any the shares of all people."
         )

@@ -183,7 +183,7 @@ def unpack(source: Source, scratch: Scratch, depth: int = 0) -> Source:
     head = source.head()
     if head.startswith(NOT_TABLES):
         raise ValueError(
-            f"{source.name} is not of a kind that is read. Save the table as CSV, "
+            f"{source.name} is of a kind that is not read. Save the table as CSV, "
             "Excel (.xlsx) or Parquet, plain or in gzip or ZIP."
         )
     if head.startswith((GZIP, ZIP)) and not _is_workbook(source, head):
