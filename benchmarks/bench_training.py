@@ -8,23 +8,32 @@ between them, so that a machine that drifts drifts for both.
     python benchmarks/bench_training.py [--threads 1] [--rows 6000] [--features 12]
     python benchmarks/bench_training.py --shares 100
     python benchmarks/bench_training.py --compiled
+    python benchmarks/bench_training.py --one-hot FOLDER [--shares 32]
 
 ``--shares`` says instead which operations take the processor's time of a stack of so
 many models, and how long its products take when their factors are bfloat16.
 ``--compiled`` says how long `torch.compile` takes for the losses of the plain loop's
 inner steps, with their gradients, and how much faster its epochs are then; and what the
 weights of rows that a stack keeps take in single and in half precision.
+``--one-hot`` says what a stack on COMPAS, in FOLDER, gains by sums over the few entries
+of rare columns in place of products, and what the ten steps of a minibatch gain by
+these entries being sought once; with ``--shares`` what its time goes to. Times are of
+the processor, rounds alternate.
 """
 
 import argparse
 import time
+from contextlib import ExitStack
 from itertools import pairwise
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 from torch.profiler import ProfilerActivity, profile
 
+from fairdash.datasets import encode, split
 from fairdash.methods import ROAD
 from fairdash.methods.network.training import N_SNAPSHOTS
 
@@ -41,6 +50,11 @@ SHAPES = (  # models, rows, inner, columns: a large product, and those of stacks
 PARTS = {  # names of operations, by what they are for
     "products of matrices": ("mm", "addmm", "bmm", "baddbmm"),
     "steps of the optimiser": ("_fused_adam_",),
+    "sums over entries of rare columns": (
+        "embedding_bag",
+        "_embedding_bag",
+        "_embedding_bag_forward_only",
+    ),
     "choosing rows": ("index", "index_select", "gather", "nonzero"),
     "copies": ("copy_", "cat", "clone", "stack"),
     "sums and largest values": ("sum", "amax", "mean"),
@@ -213,7 +227,7 @@ def shares(road, points, rows):
     plain, rounded = times["ieee"], times["bf16"]
     print(f"{plain:.2f} s, {calls:,} operations", flush=True)
     for part, taken in spent.items():
-        print(f"  {part:26s} {taken / sum(spent.values()):5.0%}")
+        print(f"  {part:34s} {taken / sum(spent.values()):5.0%}")
     print(f"  bfloat16 factors: {rounded:.2f} s, {plain / rounded:.2f} times as fast")
 
 
@@ -249,6 +263,63 @@ def compiled_losses(rows, n_rounds):
         )
 
 
+def compas(folder):
+    """Return features, outcomes and groups of COMPAS's training rows."""
+    from bench_sweep import public
+
+    data, _, scaling = public("compas", folder)
+    train = split(data, 0).train
+    X = encode(data, train, scaling=scaling).X[train]
+    return X, data.y[train], data.sensitive_features[train]
+
+
+def one_hot(rows, n_rounds, n_models=16):
+    """Print how much longer a stack takes on COMPAS without what it does for it."""
+    from fairdash.methods.network import products, stacked
+
+    X, y, groups = rows
+
+    def fit(batch_size):
+        road, points = stack(n_models, batch_size)
+        began = time.process_time()
+        road.fit_many(points, X, y, sensitive_features=groups)
+        return time.process_time() - began
+
+    class Anew(products.SparseRows):
+        """Rows whose entries are sought at every step."""
+
+        @property
+        def _by_row(self):
+            return products.Bags(self._rest, self.n_models)
+
+        @property
+        def _by_column(self):
+            return products.Bags(self._rest.T, self.n_models)
+
+    ways = {
+        "sums of entries": {},
+        "products alone": {"WORTH": X.shape[1] + 1},
+        "entries sought at every step": {"SparseRows": Anew},
+    }
+    for batch_size in (1024, 128):
+        times = {way: [] for way in ways}
+        fit(batch_size)
+        for _ in range(n_rounds):
+            for way, changes in ways.items():
+                with ExitStack() as stack_of:
+                    for module in (products, stacked):
+                        for name, value in changes.items():
+                            if hasattr(module, name):
+                                changed = mock.patch.object(module, name, value)
+                                stack_of.enter_context(changed)
+                    times[way].append(fit(batch_size))
+        ours = np.array(times["sums of entries"])
+        print(f"{len(X):,} x {X.shape[1]}, batch {batch_size}: {np.median(ours):.2f} s")
+        for way in list(ways)[1:]:
+            ratio = np.array(times[way]) / ours
+            print(f"  {way}: {np.median(ratio):.2f} times as long", ratio.round(2))
+
+
 def kept_weights(n_rows, n_models=100):
     """Print what snapshots of a stack's weights of rows take in both precisions."""
     weights = torch.rand(N_SNAPSHOTS, n_models, n_rows).mul(3).numpy()
@@ -268,9 +339,13 @@ def main():
     parser.add_argument("--features", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--one-hot", type=Path, help="folder of the public tables")
     parser.add_argument("--shares", type=int, help="models of the stack")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    if options.one_hot and not options.shares:
+        one_hot(compas(options.one_hot), options.rounds)
+        return
     rng = np.random.default_rng(0)
     n, d = options.rows, options.features
     s = rng.integers(2, size=n)
@@ -287,7 +362,8 @@ def main():
     if options.shares:
         for batch_size in (1024, 128):
             print(f"batch {batch_size}, {options.shares} models, an epoch")
-            shares(*stack(options.shares, batch_size), (X, y, s))
+            table = compas(options.one_hot) if options.one_hot else (X, y, s)
+            shares(*stack(options.shares, batch_size), table)
         rounded_rates()
         return
     print("batch models   plain  stacked  (s, model, epoch)   ratio  share of sgemm")
