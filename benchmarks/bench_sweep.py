@@ -159,10 +159,12 @@ def main():
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--data", default=os.environ.get("FAIRDASH_DATA"))
     parser.add_argument("--batches", type=int, nargs="+", default=(1024, 128))
+    parser.add_argument("--tables", nargs="+", default=("made up", "law", "compas"))
     options = parser.parse_args()
     tables = {"made up": synthetic(10_000, 12)}
     if options.data:
         tables |= {name: public(name, options.data) for name in ("law", "compas")}
+    tables = {name: tables[name] for name in options.tables if name in tables}
     print(
         f"{options.models} models of ROAD, {options.epochs} epochs, {STEPS} + {STEPS} "
         f"steps, {options.cores} core(s), median of {options.rounds} rounds"
