@@ -3,8 +3,9 @@
     python benchmarks/reproduce.py road --data FOLDER [--out build/results]
     python benchmarks/reproduce.py road --tables zhang --seeds 5 --data FOLDER
 
-The papers are road, noisy, sensei, logloss and ramp. FOLDER has the public tables and,
-in ``raw``, the publishers' files. Every experiment is a script of this folder that does
+The papers are road, noisy, sensei, logloss and ramp; league is the league table, whose
+figures go to ``sample_data/league.csv``. FOLDER has the public tables and, in ``raw``,
+the publishers' files. Every experiment is a script of this folder that does
 not run a seed again that ``--out`` holds, so a run may be cut off, and a later one may
 take more seeds. The figures go to ``benchmarks/results/PAPER.json``, with the command,
 and from there to the page; tables that were not asked for stay as they are.
@@ -358,19 +359,23 @@ def once(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("paper", choices=list(PAPERS))
+    parser.add_argument("paper", choices=[*PAPERS, "league"])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("build/results"))
     parser.add_argument("--tables", nargs="+", help="of the page; all")
     parser.add_argument("--seeds", type=int, help="at most so many of an experiment")
     options = parser.parse_args()
-    tables = PAPERS[options.paper]
+    tables = PAPERS.get(options.paper, {})
     names = options.tables or list(tables)
     if unknown := set(names) - set(tables):
         parser.error(f"no table {', '.join(unknown)}; there are {', '.join(tables)}")
     out, data = options.out.resolve(), options.data.resolve()
     out.mkdir(parents=True, exist_ok=True)
     places = {"data": data, "raw": data / "raw", "out": out}
+    if options.paper == "league":
+        for words in ("--data {data}", "--page"):
+            run(Step(f"league.py --out {{out}}/league.jsonl {words}", 0), 0, places)
+        return
     path = RESULTS / f"{options.paper}.json"
     found = json.loads(path.read_text())
     for name in names:
@@ -382,7 +387,7 @@ def main():
         if options.seeds:
             command += f" --seeds {options.seeds}"
         rows = once(table.make(out, *seeds))
-        found[name] = {"command": command, "rows": rows}
+        found[name] = {"command": command, "typed": None, "rows": rows}
         path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     runpy.run_path(str(HERE.parent / "docs" / "tables.py"), run_name="__main__")
 
