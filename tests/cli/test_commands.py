@@ -15,7 +15,7 @@ from toys import people, people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.jobs.engine import engine_lives, ensure_engine
+from fairdash.jobs.engine import attach, engine_lives, ensure_engine
 from fairdash.methods import CATALOG
 from fairdash.store import open_store
 
@@ -123,7 +123,8 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
             assert reached == [True, True, True, False]
 
             said = engine.read_text()
-            with served(home):
+            with attach(home):  # as another app
+                ensure_engine(home)
                 assert engine.read_text() == said  # one engine for both
             assert is_healthy(port)
             assert engine_lives(home)
