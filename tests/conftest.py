@@ -24,7 +24,10 @@ FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 BROWSER = Path("tests/browser")
 LONGEST = ("tests/browser/", "tests/jobs/test_engine.py", "tests/test_docs.py")
 settings.register_profile(  # a busy machine is no failure
-    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "untimed",
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("untimed")
 gc.disable()  # until all is imported
