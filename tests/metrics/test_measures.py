@@ -120,6 +120,7 @@ def test_an_end_near_zero_keeps_its_sign_and_zero_has_none():
     assert "(0 to 3)" in said(-0.0, 0.031)
     assert "(0 to 9)" in said(0.00003, 0.088)
     assert "(−0.4 to 3.1)" in said(-0.004, 0.031)
+    assert "(1.98 to 2.02)" in said(0.0198, 0.0202)
 
 
 def test_a_missing_label_is_no_negative_one():

@@ -142,9 +142,13 @@ def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
         return "no interval"
     ends = (low, high) if difference > 0 else (-high, -low)
     scale, usual = (100, 0) if measure_of(measure).in_points else (1, 3)
-    # a rounded end must not say that an interval reaches 0, or does not, wrongly
+    # a rounded end must not say that an interval reaches 0, or does not, wrongly, nor
+    # that it has no width
     near = min((abs(scale * end) for end in ends if end), default=1.0)
-    more = (n for n in range(usual, usual + 3) if near >= 0.5 / 10**n)
-    digits = next(more, usual)
+    wide, more = scale * abs(high - low) or 1.0, range(usual, usual + 3)
+    digits = max(
+        next((n for n in more if near >= 0.5 / 10**n), usual),
+        next((n for n in more if wide >= 1 / 10**n), usual + 2),
+    )
     shown = (f"{scale * end:z.{digits}f}" for end in ends)
     return " to ".join(end.replace("-", MINUS) for end in shown)
