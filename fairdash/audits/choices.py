@@ -219,7 +219,7 @@ def sweep_answer(sweep: StoredSweep, limit: float, *, metric: str = PARITY) -> A
 
 
 def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
-    name, size = LIMITED[metric], f"{100 * limit:g} points"
+    name, size = LIMITED[metric], f"{100 * limit:g} pt"
     rule = f"With the {name} at most {size} on validation rows"
     place = sweep.result.best({metric: limit})
     within = place is not None
@@ -264,14 +264,14 @@ def verdict_words(
         rows = f"mean of {row['n_seeds']:.0f} seeds of {rows}"
     rows = f"95% intervals, {rows}"
     if changes is None:
-        return f"By {label}, {gap_clause(gap, speech)}; {rows}."
+        return f"By {label}, {gap_clause(gap, speech)}. {rows}."
     paired = changes.set_index("metric").to_dict("index")
     apart, accuracy = paired["demographic_parity_difference"], paired["accuracy"]
     return (
         f"{label}, against the plain model, "
-        f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')} and "
+        f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')}. It "
         f"{moved_words(accuracy, 'loses', 'gains', 'accuracy')}. "
-        f"Now {gap_clause(gap, speech)}; {rows}."
+        f"Now {gap_clause(gap, speech)}. {rows}."
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fairdash._wording import listing, moved_words, percent
+from fairdash._wording import moved_words, percent
 from fairdash.metrics import catalog, expected_local_di, expected_measure
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.outcome import changed_decisions, expected_outcome
@@ -114,8 +114,8 @@ class Report(NamedTuple):
             moved.append(moved_words(accuracy, "loses", "gains", "accuracy"))
         share = percent(self.changed["changed"].sum() / self.changed["n"].sum())
         return (
-            f"The ramp {listing(moved)}. It changes {share} of the decisions. All "
-            "changes are against no correction."
+            f"The ramp {'. It '.join(moved)}. It changes {share} of the decisions. "
+            "All changes are against no correction."
         )
 
 

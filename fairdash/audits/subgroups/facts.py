@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import count, number, plural
+from fairdash._wording import count, p_value, plural
 from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import ALL_ROWS, Tested, rows_of, split_seed, tested
@@ -68,9 +68,9 @@ class FoundSubgroups:
             int(first["n"]),
         )
         return (
-            f"{sentence(finding, speech)} Adjusted p = "
-            f"{number(first['p_adjusted'], 3)}, of {searched} subgroups searched "
-            f"({rows})."
+            f"{sentence(finding, speech)} Adjusted p "
+            f"{p_value(first['p_adjusted'])}, {searched} subgroups searched. Rows: "
+            f"{rows}."
         )
 
     def caption(self) -> str:

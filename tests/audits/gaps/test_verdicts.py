@@ -46,13 +46,13 @@ def test_only_what_an_interval_excludes_0_from_is_called_a_finding(
     words |= {"no gap between groups is clear": left[0] <= 0 <= left[2]}
     for word, holds in words.items():
         assert (f" {word} " in said.replace(":", " ")) == holds  # "against" is none
-    first = said.split(" and ")[0]
+    first = said.split(". It ")[0]
     if words["narrows"] or words["widens"]:
         size, low, high = numbers(first)[1:]
         ends = sorted(abs(100 * end) for end in (apart[0], apart[2]))
         assert [low, high] == [pytest.approx(end, abs=0.051) for end in ends]
         assert size == pytest.approx(abs(100 * apart[1]), abs=0.051)
-    who = re.search(r"sex: f is approved (.*)\);", said)[1]
+    who = re.search(r"sex: f is approved (.*)\)\.", said)[1]
     size, low, high = numbers(who)
     assert ("more often than sex: m" in who) == (left[1] > 0)
     ends = (left[0], left[2]) if left[1] > 0 else (-left[2], -left[0])
@@ -65,7 +65,7 @@ def test_only_what_an_interval_excludes_0_from_is_called_a_finding(
 def test_a_model_alone_tells_its_gap_and_a_constant_one_none():
     clear = gap(-0.204, -0.161, -0.118)
     assert verdict_words(ROW, None, clear, APPROVED) == (
-        "By ROAD λ 2, sex: f is approved 16 points less often than sex: m (12 to 20); "
+        "By ROAD λ 2, sex: f is approved 16 points less often than sex: m (12 to 20). "
         "95% intervals, 400 test rows."
     )
     said = verdict_words(ROW | {"constant": 1.0}, None, clear, APPROVED)
