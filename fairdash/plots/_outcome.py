@@ -139,7 +139,7 @@ def _rows(
         series,
         [rows.Panel(axis)],
         least=20 + 4 * len(groups),
-        around=110,
+        around=110 + 20 * max(len(groups) - 3, 0),  # legends of a phone are tall
         lowest=240,
         legend=True,
         **look,

@@ -75,7 +75,7 @@ _LAYOUT: Spec = {
 _LEGEND: Spec = {
     "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom",
     "bgcolor": "rgba(0,0,0,0)", "font": {"size": 13, "color": TEXT},
-    "itemsizing": "constant", "title": {"text": ""},
+    "itemsizing": "constant", "title": {"text": ""}, "maxheight": 0.7,
 }  # fmt: skip
 
 
