@@ -30,7 +30,6 @@ settings.register_profile(  # a busy machine is no failure
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("untimed")
-gc.disable()  # until all is imported
 
 
 def pytest_collection_modifyitems(items):
@@ -38,10 +37,15 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
-def pytest_collection_finish():
-    """Let the garbage collector pass over what was imported: it stays to the end."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let the garbage collector pass over what is imported: it stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class _OneBrowser(LoadFileScheduling):
