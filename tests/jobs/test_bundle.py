@@ -186,13 +186,14 @@ def of(known):
     return known["runs"][0]
 
 
-def refused(store, file):
-    with pytest.raises(ValueError) as told:
-        unpack_runs(store, file)
-    assert str(told.value)
-    assert store.runs() == []
-    assert store.datasets() == []
-    assert not [path for path in store.home.glob("artifacts/*/*") if path.is_dir()]
+def test_a_run_of_other_keys_is_refused_with_what_to_do(swept, stores, tmp_path):
+    def older(known):
+        of(known)["keys"].reverse()
+
+    hostile = rewritten(swept[2], tmp_path / "b.zip", older)
+    with pytest.raises(ValueError, match=r"sampling weights\. Train them from"):
+        unpack_runs(stores[0], hostile)
+    assert stores[0].runs() == []
 
 
 def test_another_table_under_the_same_digest_is_refused(swept, stores, tmp_path):
