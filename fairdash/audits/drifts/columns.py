@@ -30,11 +30,11 @@ _SHOWN = {
     "n_after": "Rows after",
 }  # fmt: skip
 _HOW = """
-Left, the value of each group, then the gap between the two groups farthest apart on the
-data set: **open** there, **filled** on the other table. Right, the change; where its
-interval excludes 0 it is black. Intervals hold for all groups, measures and subgroups
-at once; of predicted classes, for every class. **Exposure** of the longer table is read
-at the length of the shorter one: neighbours in its ranking share a place.
+Left, the value of each group, then the gap between two groups: **open** before,
+**filled** on the other table. These two are farthest apart on the data set. Right, the
+change; where its interval excludes 0 it is black. Intervals hold for all groups,
+measures, subgroups and classes at once. **Exposure** of the longer table is read at the
+length of the shorter one. Neighbours in its ranking share a place.
 """
 
 
