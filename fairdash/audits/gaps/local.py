@@ -236,6 +236,7 @@ class LocalResult:
                 )
         else:
             place, size = self.widest["subgroup"], self._size(self.widest["gap"])
+            mean = " on average" if self.n_seeds > 1 else ""
             reach = "what chance alone shows is not known"
             if not isnan(self.chance):
                 reach = (
@@ -243,7 +244,7 @@ class LocalResult:
                     "cases"
                 )
             said = (
-                f"No gap is sure to be beyond chance. The largest is {size}, in "
+                f"No gap is sure to be beyond chance. The largest is {size}{mean}, in "
                 f"{place}; {reach} ({self._rows()})."
             )
         whole = self.whole
