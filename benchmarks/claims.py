@@ -18,6 +18,8 @@ import os
 import sys
 import time
 from argparse import Namespace
+from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -75,14 +77,17 @@ def sweeps(options):
     """Compare a sweep on two cores with the plain loop in threads or processes."""
     import bench_sweep
 
-    table = bench_sweep.synthetic(10_000, 12)
+    tables = {"made up": bench_sweep.synthetic(10_000, 12)}
+    if options.data:
+        for name in ("law", "compas"):
+            tables[name] = bench_sweep.public(name, options.data)
     how = Namespace(
         models=16 if options.quick else 64, epochs=1, rounds=options.rounds, cores=2
     )
-    for batch_size in (1024, 128):
+    for (name, table), batch_size in product(tables.items(), (1024, 128)):
         times = bench_sweep.measure(table, how, batch_size)
         for rival in ("threads", "processes"):
-            words = f"sweep against plain loop, two {rival}, batch {batch_size}"
+            words = f"sweep against two {rival}, {name}, batch {batch_size}"
             yield words, times[rival] / times["stacked"]
 
 
@@ -202,7 +207,7 @@ def noisy(options):
 
 def sensei(options):
     """Compare SenSeI with the same two phases with autograd."""
-    from bench_sensei import ROWS, adult, own, plain_fit, synthetic
+    from bench_sensei import ROWS, adult, library_fit, own, plain_fit, synthetic
 
     from fairdash.metrics import group_directions
 
@@ -214,12 +219,17 @@ def sensei(options):
     metric = group_directions(X, male, names, columns=["male", "white"])
     basis = torch.as_tensor(np.ascontiguousarray(metric.basis, np.float32))
     tensors = torch.as_tensor(X), torch.as_tensor(y.astype(np.float32))
-    ratios = paired(
-        lambda: own(metric, names, 1).fit(X, y, sensitive_features=male),
-        lambda: plain_fit(*tensors, basis, 1),
-        options.rounds,
-    )
-    yield "SenSeI against autograd", ratios
+    sigma = torch.as_tensor(metric.sigma.astype(np.float32))
+    rivals = {"autograd": lambda: plain_fit(*tensors, basis, 1)}
+    if find_spec("inFairness"):
+        rivals["inFairness"] = lambda: library_fit(*tensors, sigma, 1)
+    for name, rival in rivals.items():
+        ratios = paired(
+            lambda: own(metric, names, 1).fit(X, y, sensitive_features=male),
+            rival,
+            options.rounds,
+        )
+        yield f"SenSeI against {name}", ratios
 
 
 CLAIMS = {
