@@ -71,10 +71,7 @@ class StoredSweep:
 
     @cached_property
     def once(self) -> Memo:
-        """Make what follows from the sweep and from what is asked, and keep it.
-
-        A sweep whose run is over never changes.
-        """
+        """Keep what follows from the sweep: once its run is over it never changes."""
         return Memo(_MOST_KEPT)
 
     @cached_property
@@ -99,7 +96,7 @@ class StoredSweep:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
         The candidates on the front of accuracy against the largest gap, in units of its
-        limit, on validation rows, with the decisions counted on test rows; no row where
+        limit, judged without test rows, on which decisions are counted; no row where
         none decides. Models are called by the places of their settings.
         """
         rows = self.result.rows
@@ -110,6 +107,8 @@ class StoredSweep:
         places = self.result.place_of_row[rows.index]
         bare = dict(zip(map(int, places), rows["key"], strict=True))
         keys = {place: ruled_key(key, self.rule, seed) for place, key in bare.items()}
+        ranking = self.result.ranking("worst_1_di")[rows.index].fillna(0.0)
+        shares = ranking / limits.get("worst_1_di", np.inf)
         where = self.store, self.run.dataset_id, seed, self.subgroups
         validation, test = rows_of(*where, "validation"), rows_of(*where, "test")
 
@@ -121,6 +120,7 @@ class StoredSweep:
             decided,
             (decided_part(validation), decided_part(test)),
             limits=limits,
+            local=dict(zip(keys, shares, strict=True)),
         )
 
     def cards(
@@ -188,12 +188,8 @@ def _measured(
 ) -> pd.DataFrame:
     decided = decisions_by(rule, store, dataset_id, key, seed)
     row = score(store.dataset(dataset_id), seed, decided[None].astype(float), subgroups)
-    of_scores = [
-        f"{part}_{name}"
-        for part in ("validation", "test")
-        for name in ("auc", "log_loss")
-    ]
-    return row.drop(columns=of_scores)
+    of_scores = row.filter(regex="_(auc|log_loss)$")
+    return row.drop(columns=of_scores.columns)
 
 
 def _card(

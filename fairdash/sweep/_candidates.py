@@ -5,7 +5,7 @@ They are put in order on validation rows alone; the test rows, on which
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,7 @@ def candidate_table(
     parts: tuple[Part, Part],
     *,
     limits: Mapping[str, float],
+    local: Mapping[int, float] | None = None,
 ) -> pd.DataFrame:
     """Return what `choose_certified` tests: models on the front, counted.
 
@@ -120,9 +121,12 @@ def candidate_table(
         From a model to its scores of validation and of test rows.
     parts : pair of `Part`
         Validation rows and test rows.
+    local : mapping of int to float, optional
+        Of each model its local gaps in units of their limit, judged by other rows.
     """
     validation, test = parts
     weight = validation.sample_weight
+    judged = validation if local is None else replace(validation, inside={})
     axes = ("validation_worst_1_di", "validation_accuracy")
     ranked = []
     for model in models:
@@ -131,7 +135,9 @@ def candidate_table(
         if status["status"].iloc[0]:
             continue
         accuracy = np.average(decided == validation.y, weights=weight)
-        share = _share(validation, decided, limits)
+        share = _share(judged, decided, limits)
+        if local is not None:
+            share = max(share, local[model])
         ranked.append([model, share, float(accuracy)])
     if not ranked:
         return pd.DataFrame(columns=COLUMNS)
@@ -156,4 +162,4 @@ def _share(
         for name, gap in part.gaps(decided, measure).items()
         if (most := limit_of(str(name), limits, measure)) is not None
     ]
-    return float(np.max(shares))
+    return float(np.max(shares, initial=0.0))

@@ -27,16 +27,6 @@ def ranking_column(rows: pd.DataFrame, metric: str) -> str:
     return f"validation_{metric}"
 
 
-def ranking_words(rows: pd.DataFrame, metric: str) -> str:
-    """Say by which rows models are ranked in a metric."""
-    if ranking_column(rows, metric).startswith(PREFIX):
-        return (
-            "Settings are compared by the root mean square of their local gaps over "
-            "training and validation rows."
-        )
-    return "Settings are compared by their gaps on validation rows."
-
-
 def local_gaps(
     dataset: Dataset, seed: int, scores: NDArray[np.floating], subgroups: Subgroups
 ) -> pd.DataFrame:

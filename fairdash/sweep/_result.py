@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairdash.methods import CATALOG
 from fairdash.sweep import _seeds as seeds
 from fairdash.sweep._front import decides, pareto_front, select, within
-from fairdash.sweep._ranking import ranking_column, ranking_words
+from fairdash.sweep._ranking import PREFIX, ranking_column
 from fairdash.sweep._spec import BASELINE, TAU, WEIGHT, Scalar, model_label
 
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
@@ -182,9 +182,16 @@ class SweepResult:
             }
         )
 
+    def ranking(self, metric: str) -> "pd.Series[float]":
+        """Return by row the number that models are ranked by in a metric."""
+        return self.rows[ranking_column(self.rows, metric)]
+
     def ranking_words(self, metric: str) -> str:
         """Say by which rows the settings of a front are compared in a metric."""
-        return ranking_words(self.rows, metric)
+        which = "their gaps on"
+        if ranking_column(self.rows, metric).startswith(PREFIX):
+            which = "the root mean square of their local gaps over training and"
+        return f"Settings are compared by {which} validation rows."
 
     def baseline(self, method: str) -> int | None:
         """Return the place of the unconstrained model most like those of a method.
