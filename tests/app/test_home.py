@@ -31,8 +31,7 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert page.title[0].value == "What does fairness cost?"
     assert (run.status, run.dataset_name) == ("finished", "Loans")
     limit = run.spec["di_limit"]
-    size = f"{100 * limit:g} points"
-    assert f"With the gap at most {size} on validation rows" in words(page)
+    assert f"gap at most {100 * limit:g} pt on validation rows" in words(page)
     assert "6,000 test rows" in words(page)
     assert len(sent(page, "live_setting")["settings"]) == 12
 
