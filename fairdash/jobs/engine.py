@@ -147,7 +147,8 @@ def watching(home: Path, after: float) -> Iterator[None]:
         while not stop.wait(seconds):
             seconds = WATCH_SECONDS
             with suppress(OSError):  # a full disk; pages say so
-                ensure_engine(home)
+                if home.is_dir():  # else its engine would end at once, again and again
+                    ensure_engine(home)
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
