@@ -196,7 +196,10 @@ def _axis(metric: str, values: "pd.Series[Any]") -> theme.Spec:
     title, style = METRICS[metric]
     if style is gap_size:
         return theme.gap_axis(title.replace(" (", ", points ("), float(values.max()))
-    return theme.value_axis(title, ".1~%" if style is percent else "~g")
+    if style is not percent:
+        return theme.value_axis(title, "~g")
+    around = {"clipmin": -0.02, "clipmax": 1.02}  # of one mark it would reach 150%
+    return theme.value_axis(title, ".1~%", autorangeoptions=around)
 
 
 def _hover(row: theme.Spec, axes: tuple[str, str]) -> str:
