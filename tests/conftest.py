@@ -22,7 +22,6 @@ from xdist.scheduler import LoadFileScheduling
 os.environ.setdefault("FAIRDASH_NICE", "10")  # training: a tenth of a core beside tests
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 BROWSER = Path("tests/browser")
-LONGEST = ("tests/browser/", "tests/jobs/test_engine.py", "tests/test_docs.py")
 settings.register_profile(  # a busy machine is no failure
     "untimed",
     deadline=None,
@@ -33,8 +32,8 @@ settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with what takes longest: no process is to be the last one, alone."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    """Begin with the browser: it takes longest, and engines must not wait beside it."""
+    items.sort(key=lambda item: not item.nodeid.startswith(f"{BROWSER}/"))
 
 
 @pytest.hookimpl(wrapper=True)

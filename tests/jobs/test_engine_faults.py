@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections import deque
 from types import SimpleNamespace
 
@@ -90,6 +91,9 @@ def test_an_app_starts_its_engine_again_while_no_page_is_open(home, monkeypatch)
     monkeypatch.setattr(engine, "WATCH_SECONDS", 0.01)
     monkeypatch.setattr(engine, "ensure_engine", starts.append)
     with engine.watching(home, 0.0):
+        time.sleep(0.1)
+        assert not starts  # without its folder a home needs none
+        home.mkdir()
         wait_until(lambda: len(starts) > 2)
     assert set(starts) == {home}
 

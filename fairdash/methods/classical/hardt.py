@@ -74,4 +74,5 @@ HARDT = Method.of(
     "the group to predict.",
     source="Hardt, Price and Srebro (NeurIPS 2016)",
     needs_groups=True,
+    former={"rates": "all"},  # models of 1,001 rates keep keys and results of their own
 )
