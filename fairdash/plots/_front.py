@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 
@@ -77,9 +76,10 @@ def plot_front(
     own = models.iloc[:0] if own is None else own
     own = own.assign(method=own["label"], within=True, front=True, quiet=False)
     data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
+    widest = max(shown["x"].max(), limit if axes[0] == limited else 0.0)
     layout: theme.Spec = {
-        "xaxis": _axis(axes[0], shown["x"]) | {"showgrid": True},
-        "yaxis": _axis(axes[1], shown["y"]),
+        "xaxis": _axis(axes[0], widest) | {"showgrid": True},
+        "yaxis": _axis(axes[1], shown["y"].max()),
     }
     layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
     if axes[0] == limited:
@@ -192,10 +192,10 @@ def _mark(of_method: pd.DataFrame) -> tuple[str, str]:
     return theme.method_mark(of_method["colour_role"].iloc[0])
 
 
-def _axis(metric: str, values: "pd.Series[Any]") -> theme.Spec:
+def _axis(metric: str, largest: float) -> theme.Spec:
     title, style = METRICS[metric]
     if style is gap_size:
-        return theme.gap_axis(title.replace(" (", ", points ("), float(values.max()))
+        return theme.gap_axis(title.replace(" (", ", points ("), float(largest))
     if style is not percent:
         return theme.value_axis(title, "~g")
     around = {"clipmin": -0.02, "clipmax": 1.02}  # of one mark it would reach 150%
