@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
@@ -274,11 +274,18 @@ def audit(
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
-    found = Audit(
-        len(pred), by_group, gaps, local, curve, verdict, confidence, findings
+    graded = [predicted[m] for m in ("calibration", "brier") if m in predicted]
+    return Audit(
+        len(pred),
+        by_group,
+        gaps,
+        local,
+        curve,
+        verdict,
+        confidence,
+        findings,
+        recalibrated=any(scores is not raw for scores in graded),
     )
-    taken = [predicted[m] for m in ("calibration", "brier") if m in predicted]
-    return replace(found, recalibrated=any(scores is not raw for scores in taken))
 
 
 def measured(

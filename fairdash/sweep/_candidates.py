@@ -1,7 +1,7 @@
 """What a certified choice is made among: models that decide at 0.5.
 
-They are put in order on validation rows alone; the test rows, on which
-`fairdash.sweep.choose_certified` tests them, are only counted.
+They are put in order without the test rows, on which
+`fairdash.sweep.choose_certified` tests them: there decisions are only counted.
 """
 
 from collections.abc import Callable, Mapping, Sequence

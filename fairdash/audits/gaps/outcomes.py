@@ -36,8 +36,7 @@ _HOW = """
 Test rows only: no model was trained or chosen on them. The **gap** is the largest minus
 the smallest rate of positive predictions of the groups. The **largest local gap**
 (Worst-1-DI) is the largest such gap within a subgroup. A change is
-**paired**: both models on the same rows. That is sharper than
-comparing two intervals.
+**paired**: both models on the same rows. That is sharper than comparing two intervals.
 """
 _METRICS = (
     ("accuracy", "Accuracy", percent, 1),

@@ -38,13 +38,13 @@ class HardtLogistic(Weighted, CarriesBase, GroupedClassifier):
     def _learn(self, rows: TrainingRows) -> Float:
         self.solver_ = fit_base(self._base(rows), rows.X, rows.target, rows.weight)
         base = stored(self.solver_)
-        found = HardtThreshold(self.constraints).fit(
+        corrected = HardtThreshold(self.constraints).fit(
             base.positive(rows.X, rows.codes),
             rows.target,
             sensitive_features=self.groups_[rows.codes],
             sample_weight=rows.weight,
         )
-        self.network_ = as_arrays(base, found.thresholds())
+        self.network_ = as_arrays(base, corrected.thresholds())
         return self._positive(rows.X, rows.codes)
 
     def _positive(self, rows: Any, group: Codes) -> Float:
@@ -52,9 +52,9 @@ class HardtLogistic(Weighted, CarriesBase, GroupedClassifier):
         return network.positive(rows, group)
 
 
-def as_arrays(base: Scorer, found: Thresholds) -> GroupThresholds:
+def as_arrays(base: Scorer, by_group: Thresholds) -> GroupThresholds:
     """Return staircases of at most two steps, by group, as plain arrays."""
-    rules = list(found.rules.values())
+    rules = list(by_group.rules.values())
     thresholds, shares = np.full((len(rules), 2), np.inf), np.zeros((len(rules), 2))
     for code, rule in enumerate(rules):
         step, level = rule.score[1::2], np.array(rule.probability)

@@ -30,8 +30,8 @@ def compare(
 ) -> pd.DataFrame:
     """Return the difference of two models on the same rows, with its interval.
 
-    That of accuracy is the interval of the mean change of a row, that of the gap over
-    all rows is `gap_change`. Only the largest local gap, of ``subgroups``, needs a
+    Those of accuracy and of the gap over all rows are of `accuracy_change` and
+    `gap_change`. Only the largest local gap, of ``subgroups``, needs a
     paired bootstrap: it depends on the counts of rows by (subgroup, group, prediction,
     reference prediction) alone, and a resample of rows is one multinomial draw of
     these. Subgroups that are estimable in the table are so in every resample; one that
@@ -73,9 +73,9 @@ def compare(
         rng = np.random.default_rng(random_state)
         drawn_as = None if sample_weight is None and unit is None else weight
         cell, counts = _resampled(local, new, old, drawn_as, unit, n_resamples, rng)
-        drawn = [_worst(cell, counts, local, which) for which in (2, 3)]
-        worst = np.array([values[0] for values in reversed(drawn)])
-        change = _percentiles(drawn[0] - drawn[1], confidence)
+        after, before = (_worst(cell, counts, local, which) for which in (2, 3))
+        worst = np.array([before[0], after[0]])
+        change = _percentiles(after - before, confidence)
     return pd.DataFrame([*rows, _row("worst_1_di", worst, change)])
 
 
