@@ -107,6 +107,7 @@ class StoredSweep:
         places = self.result.place_of_row[rows.index]
         bare = dict(zip(map(int, places), rows["key"], strict=True))
         keys = {place: ruled_key(key, self.rule, seed) for place, key in bare.items()}
+        # where no subgroup is estimable, the other limits put the models in order
         ranking = self.result.ranking("worst_1_di")[rows.index].fillna(0.0)
         shares = ranking / limits.get("worst_1_di", np.inf)
         where = self.store, self.run.dataset_id, seed, self.subgroups
