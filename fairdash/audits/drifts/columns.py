@@ -18,7 +18,7 @@ from fairdash.audits.portable import PortableModel
 from fairdash.audits.tables.outcomes import OF_CLASS
 from fairdash.audits.trials import rows
 from fairdash.audits.trials.models import Setting
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import LocalMeasure, catalog, intervals
 from fairdash.store import Store
 
@@ -70,19 +70,7 @@ def column_drift(
     score = rows.score_of_key(main.trials[0].key)
     assert score is not None, "own scores name their column"
     dataset, about = store.dataset(dataset_id), catalog.measure_of(measure)
-    columns: dict[str, Any] = {"features": (score.column,), "missing": "exclude"}
-    dataset = replace(dataset, roles=dataset.roles.model_copy(update=columns))
-    no_model: Any = None
-    reader = PortableModel(no_model, no_model, dataset.roles, dataset.group_names)
-    tables = drift_tables(dataset, rows.ALL_ROWS, reader, subgroups, other)
-    if about.outcome == "number":
-        after = tables[1].outcome
-        y = None if after is None else after.to_numpy(np.float64)
-        tables = replace(tables[0], y=dataset.outcome_numbers), replace(tables[1], y=y)
-    target, name = dataset.roles.target, catalog.MEASURE_NAMES[measure]
-    if about.needs_outcome and tables[1].y is None:
-        message = f"{name} needs the outcome, column {target!r}, in every table"
-        raise ValueError(f"{message}; add it, or choose a measure without errors.")
+    tables = _both_tables(dataset, score.column, measure, subgroups, other)
     predicted = [score.values(table.frame) for table in tables]
     family = [
         each
@@ -94,6 +82,7 @@ def column_drift(
         each.key: measured_on_both(tables, predicted, each.key, subgroups.min_size)
         for each in family
     }
+    target = dataset.roles.target
     classes = dataset.frame[target].nunique() if about.outcome == "classes" else 1
     times = _FAMILIES * classes
     changes = changes_by_group(measured, dataset.group_names, times=times)
@@ -104,28 +93,71 @@ def column_drift(
     low, high = (wording.group_label(feature, group) for group in pair)
     between = f"{high} {wording.MINUS} {low}"
     gaps = gaps.assign(measure=measure, group=between, clear=clear)
+    return _answer(tables, changes, gaps, measure, feature)
+
+
+def _both_tables(
+    dataset: Dataset,
+    column: str,
+    measure: str,
+    subgroups: Subgroups,
+    other: tuple[str, pd.DataFrame],
+) -> tuple[DriftTable, DriftTable]:
+    about = catalog.measure_of(measure)
+    columns: dict[str, Any] = {"features": (column,), "missing": "exclude"}
+    dataset = replace(dataset, roles=dataset.roles.model_copy(update=columns))
+    no_model: Any = None
+    reader = PortableModel(no_model, no_model, dataset.roles, dataset.group_names)
+    first, second = drift_tables(dataset, rows.ALL_ROWS, reader, subgroups, other)
+    if about.outcome == "number":
+        after = second.outcome
+        y = None if after is None else after.to_numpy(np.float64)
+        first, second = replace(first, y=dataset.outcome_numbers), replace(second, y=y)
+    if about.needs_outcome and second.y is None:
+        raise ValueError(
+            f"{catalog.MEASURE_NAMES[measure]} needs the outcome, column "
+            f"{dataset.roles.target!r}, in every table; add it, or choose a measure "
+            "without errors."
+        )
+    return first, second
+
+
+def _verdict(own: pd.DataFrame, gaps: pd.DataFrame, measure: str, table: str) -> str:
+    name = catalog.MEASURE_NAMES[measure]
+    groups, places = own[own["clear"]], gaps[gaps["clear"]]
+    if len(groups):
+        row = groups.sort_values("change", key=abs).iloc[-1]
+        verb = "rises" if row["change"] > 0 else "falls"
+        return f"{name} {verb} {moved_by(row, measure)} for {row['subgroup']}."
+    if len(places):
+        row = places.sort_values("change", key=abs).iloc[-1]
+        return moved_gap(row, measure, table)
+    return f"{name} and its gaps change by no more than chance would show."
+
+
+def _answer(
+    tables: tuple[DriftTable, DriftTable],
+    changes: pd.DataFrame,
+    gaps: pd.DataFrame,
+    measure: str,
+    feature: str,
+) -> Answer:
+    in_points = catalog.measure_of(measure).in_points
+    name = catalog.MEASURE_NAMES[measure]
     own = changes[changes["measure"] == measure]
     labels = [wording.group_label(feature, group) for group in own["group"]]
     own = own.assign(subgroup=labels)
-    verdict = f"{name} and its gaps change by no more than chance would show."
-    if own["clear"].any():
-        row = own[own["clear"]].sort_values("change", key=abs).iloc[-1]
-        verb = "rises" if row["change"] > 0 else "falls"
-        verdict = f"{name} {verb} {moved_by(row, measure)} for {row['subgroup']}."
-    elif clear.any():
-        row = gaps[clear].sort_values("change", key=abs).iloc[-1]
-        verdict = moved_gap(row, measure, tables[1].name)
-    value = wording.percent if about.in_points else wording.number
-    signed = wording.points if about.in_points else wording.change
+    value = wording.percent if in_points else wording.number
+    signed = wording.points if in_points else wording.change
     shown = pd.concat([own, gaps.assign(subgroup="Gap: " + gaps["subgroup"])])
     n, total = int(own["clear"].sum()), wording.plural(len(own), "group")
     headline = f"{name} changes clearly in {n or 'none'} of {total}"
-    look = {"headline": headline, "title": name, "in_points": about.in_points}
+    look = {"headline": headline, "title": name, "in_points": in_points}
     data = pd.concat([changes.assign(subgroup=wording.NO_SUBGROUPS), gaps])
     table = data[list(_SHOWN)].rename(columns=_SHOWN)
     table["Measure"] = table["Measure"].map(catalog.MEASURE_NAMES)
     return Answer(
-        verdict,
+        _verdict(own, gaps, measure, tables[1].name),
         [
             wording.Kpi(
                 row["subgroup"],
