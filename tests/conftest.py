@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-os.environ.setdefault("FAIRDASH_NICE", "10")  # training: a tenth of a core beside tests
+os.environ.setdefault("FAIRDASH_NICE", "2")  # training: after tests, but not starved
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 BROWSER = Path("tests/browser")
 settings.register_profile(  # a busy machine is no failure

@@ -298,19 +298,24 @@ class StoreLink:
         self._cancelled = False
 
     def report(self, event: dict[str, Any]) -> None:
-        """Write a progress event."""
+        """Write a progress event, now or when it is next asked whether to stop."""
         self._events[event["key"]] = event
+        self._write()
+        if self.watch is not None:
+            self.watch()
+
+    def _write(self) -> None:
         if self.watch is None and time.monotonic() - self._wrote < LOOK_SECONDS:
             return
         self._wrote = time.monotonic()
         with suppress(*self._tolerated):
             self.store.put_progress(self._events.values())
             self._events.clear()
-        if self.watch is not None:
-            self.watch()
 
     def stopped(self) -> bool:
         """Tell whether the run is marked to be cancelled."""
+        if self._events:
+            self._write()
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
             with suppress(*self._tolerated):

@@ -333,6 +333,11 @@ class Monitor:
             every = math.ceil(stack.n_epochs / (MOST_POINTS - 2))
             if stack.epoch in (1, stack.n_epochs) or stack.epoch % every == 0:
                 self._look(stack)
+            now = time.monotonic()
+            if stack.epoch == stack.n_epochs or now - self._reported >= REPORT_SECONDS:
+                self._reported = now
+                for point in stack.points:
+                    self.report(self._event(stack, point, now - self._began))
         self.was_stopped = self.was_stopped or self.stopped()
         return self.was_stopped
 
@@ -353,11 +358,6 @@ class Monitor:
                     seen[name] = float(stack.history[name][-1][model])
             seen["validation_loss"] = float(losses[model])
             self.curves.setdefault(point, []).append(seen)
-        now = time.monotonic()
-        if stack.epoch == stack.n_epochs or now - self._reported >= REPORT_SECONDS:
-            self._reported = now
-            for point in stack.points:
-                self.report(self._event(stack, point, now - self._began))
 
     def _event(self, stack: Any, point: int, seconds: float) -> Event:
         seen = self.curves[point]

@@ -42,12 +42,12 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
 
     page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
     choose_road(page)
-    train(page, epochs=120)
+    train(page, epochs=250)
     page.get_by_text("safe to close this page").wait_for()
-    page.get_by_text(re.compile(r"epoch \d+ of 120")).wait_for()
+    page.get_by_text(re.compile(r"epoch \d+ of 250")).wait_for()
     before, address = share(page), page.url
     page.reload()
-    page.get_by_text(re.compile(r"epoch \d+ of 120")).wait_for()
+    page.get_by_text(re.compile(r"epoch \d+ of 250")).wait_for()
     assert page.url == address
     assert share(page) >= before
     page.get_by_text("Largest by chance").first.wait_for()

@@ -1,5 +1,7 @@
 """A benchmark as one long table, and runs written to MLflow, by a stand-in for it."""
 
+import os
+import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,11 +47,17 @@ def test_a_benchmark_has_the_same_bytes_again_and_is_logged(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "mlflow", stand_in)
     (tmp_path / "a.csv").write_bytes(people_csv())
     (tmp_path / "b.yaml").write_text(BENCHMARK)
-    for name, more in (("one", ["--log", "mlflow"]), ("two", [])):
+
+    def words(name):
         places = ["--home", tmp_path / name, "--out", tmp_path / f"{name}.csv"]
-        words = ["run", tmp_path / "b.yaml", "--inline", *places, *more]
-        done = CliRunner().invoke(app, list(map(str, words)))
-        assert done.exit_code == 0, done.output
+        return list(map(str, ["run", tmp_path / "b.yaml", "--inline", *places]))
+
+    done = CliRunner().invoke(app, [*words("one"), "--log", "mlflow"])
+    assert done.exit_code == 0, done.output
+    # another process, whose sets have another order and whose sums more threads
+    others = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"}
+    code = "from fairdash.cli import app; app()"
+    subprocess.run([sys.executable, "-c", code, *words("two")], env=others, check=True)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     table = pd.read_csv(tmp_path / "one.csv")
     low = table[table["measure"] == "test_accuracy_low"]
