@@ -112,19 +112,17 @@ def models_of(
     return beside_plain(next(m for m in own if same_model(m, chosen)), models)
 
 
-def certified_words(
-    choice: CertifiedChoice, limits: Mapping[str, float], confidence: float = 0.95
-) -> str:
+def certified_words(choice: CertifiedChoice, limits: Mapping[str, float]) -> str:
     """Return the sentence on what was certified, or what it would take."""
     names = {**LIMITED, "false_positive_rate_difference": "false positive gap"}
     parts = [f"{names[key].capitalize()} ≤ {value:g}" for key, value in limits.items()]
     promise = " and ".join(parts)
     if choice.model is not None:
         return (
-            f"{promise} on new rows like these is certified with {confidence:.0%} "
-            "confidence. The test rows of the first seed certify its model."
+            f"{promise} on new rows like these is certified with 95% confidence. "
+            "The test rows of the first seed certify its model."
         )
-    words = f"No model can be certified to keep {promise} with {confidence:.0%}"
+    words = f"No model can be certified to keep {promise} with 95%"
     if choice.tested.empty:
         return f"{words} confidence: none decides on validation rows."
     if choice.rows_needed < np.inf:

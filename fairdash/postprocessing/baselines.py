@@ -1,6 +1,5 @@
 """The methods that the ramp is compared with: Hardt and reject option."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
+from scipy.optimize import isotonic_regression, linprog
 
 from fairdash._validation import CONSTRAINTS, check_one_of, check_positive
 from fairdash.postprocessing.base import PostProcessor, Report
@@ -26,6 +25,7 @@ BEFORE, PARITY, ODDS = (
 OPPORTUNITY = "true_positive_rate_parity"
 Baselines = Mapping[str, PostProcessor]
 GRID = np.arange(1, 101) / 100  # critical regions of reject option
+ROUNDING = 1e-9  # of a linear program
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +97,13 @@ class HardtThreshold(PostProcessor):
     Maximises accuracy on the fitting sample subject to equal positive rates
     (demographic parity), true positive rates, or both true and false positive rates
     (equalized odds), exactly: on the hull of each group's ROC curve, found by isotonic
-    regression.
+    regression, by a linear program over its vertices.
 
     Parameters
     ----------
     constraints : {"demographic_parity", "true_positive_rate_parity", "equalized_odds"}
+    tolerance : float
+        By how much these rates may differ between groups, in [0, 1].
 
     Attributes
     ----------
@@ -116,9 +118,12 @@ class HardtThreshold(PostProcessor):
 
     constraints: str = "demographic_parity"
     score_type: ScoreType = "margin"
+    tolerance: float = 0.0
 
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
         check_one_of("constraints", self.constraints, (*CONSTRAINTS, OPPORTUNITY))
+        if not 0 <= self.tolerance <= 1:
+            raise ValueError(f"`tolerance` must be in [0, 1], got {self.tolerance!r}.")
         for name, group in zip(rows.names, rows.by_outcome, strict=True):
             if not group.negative.total or not group.positive.total:
                 seen = int(group.positive.total > 0)
@@ -127,60 +132,46 @@ class HardtThreshold(PostProcessor):
                     "need both outcomes. Merge the group with another or exclude it."
                 )
         reachable = [Operating.of(group) for group in rows.by_outcome]
-        if self.constraints == "equalized_odds":
-            return _odds(reachable)
-        of_positives = self.constraints == OPPORTUNITY
-        counts = [g.true if of_positives else g.true + g.false for g in reachable]
-        return _same_rate(reachable, [count / count[-1] for count in counts])
+        return _most_accurate(reachable, self.constraints, self.tolerance)
 
 
-def _same_rate(groups: Sequence[Operating], axes: Sequence[Array]) -> list[Rule]:
-    rates = np.unique(np.concatenate(axes))
-    right = []
-    for axis, g in zip(axes, groups, strict=True):
-        first = np.append(True, np.diff(axis) > 0)  # of one rate it errs least
-        right.append(np.interp(rates, axis[first], (g.true - g.false)[first]))
-    best = float(rates[np.argmax(np.sum(right, axis=0))])
-    return [g.rule(axis, best) for axis, g in zip(axes, groups, strict=True)]
+def _most_accurate(
+    groups: Sequence[Operating], constraints: str, tolerance: float
+) -> list[Rule]:
+    """Return the rules whose rates are within a tolerance: a linear program.
 
-
-def _odds(groups: Sequence[Operating]) -> list[Rule]:
-    # What all groups can reach lies below all ROC hulls; a group whose hull is above
-    # the common point mixes it with a coin of the common false positive rate.
+    A group reaches all means of its vertices, of which (0, 0) and (1, 1) are two.
+    Unknown are the vertices' shares and, of each rate compared, the lowest.
+    """
     false = [g.false / g.false[-1] for g in groups]
     true = [g.true / g.true[-1] for g in groups]
-    curves = list(zip(false, true, strict=True))
-    rates = np.unique(np.concatenate(false))
-    heights = np.array([_height(rates, *curve) for curve in curves])
-    rates = np.union1d(rates, _crossings(rates, heights))
-    common = np.min([_height(rates, *curve) for curve in curves], axis=0)
-    positives = sum(g.true[-1] for g in groups)
-    negatives = sum(g.false[-1] for g in groups)
-    best = int(np.argmax(positives * common - negatives * rates))
-    x, y = float(rates[best]), float(common[best])
+    all_rows = [(g.true + g.false) / (g.true[-1] + g.false[-1]) for g in groups]
+    compared = {"equalized_odds": [false, true], OPPORTUNITY: [true]}
+    kinds = compared.get(constraints, [all_rows])
+    k, n_kinds, sizes = len(groups), len(kinds), [len(g.true) for g in groups]
+    member = np.repeat(np.eye(k), sizes, axis=1)
+    rates = np.vstack([member * np.concatenate(kind) for kind in kinds])
+    lowest = np.repeat(np.eye(n_kinds), k, axis=0)
+    right = np.concatenate([g.true - g.false for g in groups])
+    best = linprog(
+        -np.append(right / np.abs(right).max(), np.zeros(n_kinds)),
+        A_ub=np.block([[rates, -lowest], [-rates, lowest]]),
+        b_ub=np.repeat([tolerance, 0], n_kinds * k),
+        A_eq=np.hstack([member, np.zeros((k, n_kinds))]),
+        b_eq=np.ones(k),
+    ).x
     rules = []
-    for g, (across, up) in zip(groups, curves, strict=True):
-        top = float(_height(rates[best : best + 1], across, up)[0])
-        coin = (top - y) / (top - x) if top > x else 0.0
+    own = np.split(np.asarray(best)[:-n_kinds], np.cumsum(sizes)[:-1])
+    for g, across, up, part in zip(groups, false, true, own, strict=True):
+        at, height = float(across @ part), float(up @ part)
+        # below its curve a group mixes the curve with a coin of the same false rate;
+        # of vertices above one another the last is the highest
+        last = np.append(np.diff(across) > 0, True)
+        top = float(np.interp(at, across[last], up[last]))
+        coin = min((top - height) / (top - at), 1.0) if top - height > ROUNDING else 0.0
         # along the curve by the sum of both rates, which rises strictly
-        rules.append(g.rule(across + up, x + top, 1 - coin, coin * x))
+        rules.append(g.rule(across + up, at + top, 1 - coin, coin * at))
     return rules
-
-
-def _height(rates: Array, across: Array, up: Array) -> Array:
-    # of vertices above one another the last counts, which is the highest
-    last = np.append(np.diff(across) > 0, True)
-    return np.interp(rates, across[last], up[last])
-
-
-def _crossings(rates: Array, heights: Array) -> Array:
-    crossings = []
-    for first, second in itertools.combinations(heights, 2):
-        gap = first - second
-        turn = np.flatnonzero(gap[:-1] * gap[1:] < 0)
-        share = gap[turn] / (gap[turn] - gap[turn + 1])
-        crossings.append(rates[turn] + share * (rates[turn + 1] - rates[turn]))
-    return np.concatenate(crossings)
 
 
 @dataclass(eq=False, repr=False)

@@ -60,33 +60,57 @@ def test_it_is_fair_and_as_accurate_as_fairlearn_at_least(constraints, n_groups,
     assert accuracy(h, y) <= accuracy(pmf[:, 1], y) + 1e-3  # their grid of rates
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("tolerance", [0.0, 0.06])
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
-def test_no_mixture_of_thresholds_and_coins_is_more_accurate(constraints, seed):
+def test_no_mixture_of_thresholds_and_coins_is_more_accurate(
+    constraints, seed, tolerance
+):
     margins, y, groups = people(80, 2 + seed % 2, seed, ties=seed % 3 == 0)
-    ours = HardtThreshold(constraints).fit(margins, y, sensitive_features=groups)
+    ours = HardtThreshold(constraints, tolerance=tolerance)
+    ours.fit(margins, y, sensitive_features=groups)
     h = ours.predict_proba(margins, sensitive_features=groups)
+    for rows in conditions(constraints, y):
+        assert gap(h, groups, rows) <= tolerance + 1e-9
     # a linear program over the mixtures of every group: all thresholds, always, never
     names = np.unique(groups)
     cuts = np.append(np.unique(margins), 2.0)
     decided = margins[None] >= cuts[:, None]
     columns = [(k, decision & (groups == k)) for k in names for decision in decided]
     gain = [np.sum(d * (2 * y - 1)) for _, d in columns]
-    equal, right = [], []
-    for k in names:
-        equal.append([float(own == k) for own, _ in columns])
-        right.append(1.0)
-    for rows in conditions(constraints, y):
-        for k in names[1:]:
-            sizes = {j: np.sum(rows & (groups == j)) for j in (names[0], k)}
-            sign = {names[0]: -1, k: 1}
-            equal.append(
-                [
-                    sign.get(j, 0) * np.sum(d & rows) / sizes.get(j, 1)
-                    for j, d in columns
-                ]
-            )
-            right.append(0.0)
-    best = linprog(-np.array(gain), A_eq=equal, b_eq=right, method="highs")
+    one = [[float(own == k) for own, _ in columns] for k in names]
+    least = [
+        [
+            ((own == low) / np.sum(rows & (groups == low)) - (own == high)
+             / np.sum(rows & (groups == high))) * np.sum(d & rows)
+            for own, d in columns
+        ]
+        for rows in conditions(constraints, y)
+        for low in names
+        for high in names
+    ]  # fmt: skip
+    most = np.full(len(least), tolerance)
+    best = linprog(
+        -np.array(gain), A_ub=least, b_ub=most, A_eq=one, b_eq=[1] * len(one)
+    )
     found = np.sum(h * (2 * y - 1))
     assert found == pytest.approx(-best.fun, abs=1e-7)
+
+
+def test_a_wide_tolerance_changes_nothing_and_a_wrong_one_is_refused():
+    margins, y, groups = people(400, 3, 9)
+    for constraints in ("demographic_parity", "equalized_odds"):
+        free = HardtThreshold(constraints, tolerance=1.0)
+        h = free.fit(margins, y, sensitive_features=groups).predict_proba(
+            margins, sensitive_features=groups
+        )
+        each = [
+            max(
+                np.sum((margins[own] >= cut) * (2 * y[own] - 1))
+                for cut in [*margins, 2]
+            )
+            for own in (groups == k for k in range(3))
+        ]
+        assert np.sum(h * (2 * y - 1)) == pytest.approx(sum(each))
+    with pytest.raises(ValueError, match=r"`tolerance` must be in \[0, 1\], got 2"):
+        HardtThreshold(tolerance=2).fit(margins, y, sensitive_features=groups)

@@ -18,10 +18,11 @@ from fairdash._validation import check_lengths
 from fairdash._wording import in_points, plural
 from fairdash.audits.trials.models import known_models
 from fairdash.datasets import split
-from fairdash.metrics import gap_change, intervals
+from fairdash.metrics import accuracy_change, gap_change, intervals
 from fairdash.store import Store
 
-LOSS = 0.01
+LOSS = 0.01  # of accuracy that an alternative may have
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,6 @@ def less_discriminatory(
     search_rows: ArrayLike,
     confirm_rows: ArrayLike,
     loss: float = LOSS,
-    confidence: float = 0.95,
 ) -> Alternative:
     r"""Search models for a smaller gap of selection rates, and confirm it elsewhere.
 
@@ -123,15 +123,16 @@ def less_discriminatory(
         return intervals.Interval(-gap.value, -gap.high, -gap.low)
 
     def accuracy(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
-        right = decided[name][rows] == y[rows]
-        return _paired(right, now[rows] == y[rows], level)
+        return accuracy_change(
+            y[rows], now[rows], decided[name][rows], confidence=level
+        )
 
     def expected(name: str) -> float:
-        narrower = change(name, search, confidence)
-        right = accuracy(name, search, confidence)
+        narrower = change(name, search, LEVEL)
+        right = accuracy(name, search, LEVEL)
         above = intervals.Interval(*(part + loss for part in right))
         share = len(search) / len(confirm)
-        chances = [_assurance(part, share, confidence) for part in (narrower, above)]
+        chances = [_assurance(part, share, LEVEL) for part in (narrower, above)]
         return max(float(narrower.value), 0.0) * math.prod(chances)
 
     worth = {name: expected(name) for name in decided}
@@ -140,11 +141,11 @@ def less_discriminatory(
     name, reduction = None, intervals.Interval(*np.full(3, np.nan))
     lost = reduction
     if chosen is not None:
-        reduction = change(chosen, confirm, confidence)
-        lost = accuracy(chosen, confirm, confidence)
+        reduction = change(chosen, confirm, LEVEL)
+        lost = accuracy(chosen, confirm, LEVEL)
         if reduction.low > 0 and lost.low >= -loss:
             name = chosen
-    level = 1 - (1 - confidence) / len(decided)
+    level = 1 - (1 - LEVEL) / len(decided)
     ends = [
         float(change(other, confirm, level).high)
         for other in decided
@@ -213,14 +214,3 @@ def _assurance(margin: intervals.Interval, share: float, level: float) -> float:
     reach = z * spread * math.sqrt(share)
     chance = norm.cdf((float(margin.value) - reach) / (spread * math.sqrt(1 + share)))
     return float(chance)
-
-
-def _paired(
-    right: NDArray[Any], other: NDArray[Any], level: float
-) -> intervals.Interval:
-    difference = right.astype(float) - other.astype(float)
-    # two pseudo-rows, one each way: an interval of rows that all agree has a width
-    padded = np.concatenate([difference, [1.0, -1.0]])
-    spread = padded.std(ddof=1) / np.sqrt(len(difference))
-    reach, value = norm.ppf((1 + level) / 2) * spread, difference.mean()
-    return intervals.Interval(value, value - reach, value + reach)

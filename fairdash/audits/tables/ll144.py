@@ -22,7 +22,7 @@ from fairdash._validation import check_one_of, value_labels
 from fairdash.audits.tables.counting import TableQuestion, count_rows, named_value
 from fairdash.metrics import counting, intervals
 
-SMALL = 0.02  # share of the data below which a category may be excluded
+SMALL = 0.02  # share of the known people below which a category has no ratio
 CROSSED = " × "
 
 Counts = NDArray[np.int64]
@@ -38,9 +38,7 @@ class Unknown(NamedTuple):
 NOBODY = Unknown(0, 0)
 
 
-def impact_table(
-    counts: pd.DataFrame, unknown: Unknown = NOBODY, *, small: float = SMALL
-) -> pd.DataFrame:
+def impact_table(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> pd.DataFrame:
     r"""Return the impact ratio of every category, with interval and bounds.
 
     Parameters
@@ -49,9 +47,6 @@ def impact_table(
         category, n and selected: one row per category.
     unknown : Unknown
         People who may belong to any category.
-    small : float, default=.02
-        Categories with a smaller share of the known people are excluded from the
-        ratios; they keep their counts and rates.
 
     Returns
     -------
@@ -70,7 +65,7 @@ def impact_table(
     check_counts(counts, unknown)
     n = counts["n"].to_numpy(np.int64)
     selected = counts["selected"].to_numpy(np.int64)
-    included = (n >= small * max(n.sum(), 1)) & (n > 0)
+    included = (n >= SMALL * max(n.sum(), 1)) & (n > 0)
     if not included.any():
         raise ValueError("No category has enough people for an impact ratio.")
     with np.errstate(invalid="ignore", divide="ignore"):

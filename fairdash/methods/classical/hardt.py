@@ -7,7 +7,8 @@ import numpy as np
 from fairdash.methods.base import Float, GroupedClassifier, TrainingRows, Weighted
 from fairdash.methods.classical.bases import fit_base, stored
 from fairdash.methods.classical.plain import CarriesBase, Codes
-from fairdash.methods.declare import Method
+from fairdash.methods.declare import Method, param
+from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT
 from fairdash.methods.scorers import GroupThresholds, Scorer
 from fairdash.postprocessing import HardtThreshold, Thresholds
@@ -34,11 +35,22 @@ class HardtLogistic(Weighted, CarriesBase, GroupedClassifier):
     network_: Any
 
     constraints: str = CLASSIC_CONSTRAINT
+    tolerance: float = param(
+        0.0,
+        "Tolerance",
+        letter="ε",
+        high=0.2,
+        step=0.005,
+        trade_off=True,
+        added=True,
+        check=check_share,
+        help="By how much the rates of groups may differ on the training rows.",
+    )
 
     def _learn(self, rows: TrainingRows) -> Float:
         self.solver_ = fit_base(self._base(rows), rows.X, rows.target, rows.weight)
         base = stored(self.solver_)
-        corrected = HardtThreshold(self.constraints).fit(
+        corrected = HardtThreshold(self.constraints, tolerance=self.tolerance).fit(
             base.positive(rows.X, rows.codes),
             rows.target,
             sensitive_features=self.groups_[rows.codes],

@@ -162,35 +162,29 @@ def top_rows(ratio: ArrayLike, share: float) -> NDArray[np.int64]:
     return np.argsort(-weights, kind="stable")[:count]
 
 
-def traits(
-    frame: pd.DataFrame, top: ArrayLike, *, confidence: float = 0.95, limit: int = 8
-) -> pd.DataFrame:
+def traits(frame: pd.DataFrame, top: ArrayLike) -> pd.DataFrame:
     """Values that are more frequent among ``top`` rows than among all rows.
 
     A numeric column with more than 12 values is cut at its quartiles. A column gives
-    at most one trait, the one that gains most.
+    at most one trait, the one that gains most; eight columns at most.
 
     Parameters
     ----------
     top : array-like of int
         Positions of the rows looked at.
-    confidence : float, default=0.95
-        With which the intervals of ``share_top`` hold for all values of all columns at
-        once (Wilson, Bonferroni): those returned are chosen for their gain.
 
     Returns
     -------
     DataFrame, by falling gain: column, value, trait (such as "age 18–25"), share_all,
-    share_top, ci_low, ci_high, lift (share_top / share_all)
+    share_top, ci_low, ci_high (95 % for all values of all columns at once, by Wilson
+    and Bonferroni), lift (share_top / share_all)
     """
-    check_whole("limit", limit, at_least=1)
-    check_confidence(confidence)
     rows = np.asarray(top, dtype=np.int64)
     if len(rows) == 0:
         raise ValueError("`top` must name at least one row.")
     labels = {name: _levels(frame[name]) for name in frame.columns}
     n_values = sum(label.nunique() for label in labels.values())
-    each = 1 - (1 - confidence) / n_values
+    each = 1 - 0.05 / n_values
     gains = []
     for name, label in labels.items():
         everywhere = label.value_counts(normalize=True)
@@ -212,7 +206,7 @@ def traits(
     best.insert(2, "trait", best["column"] + " " + best["value"])
     best["lift"] = best["share_top"] / best["share_all"]
     order = (best["share_top"] - best["share_all"]).sort_values(ascending=False).index
-    return best.loc[order].head(limit).reset_index(drop=True)
+    return best.loc[order].head(8).reset_index(drop=True)
 
 
 def _levels(column: "pd.Series[Any]") -> "pd.Series[Any]":
