@@ -19,7 +19,7 @@ CellKind = Literal["bool", "int", "float"]
 KINDS: tuple[CellKind, ...] = ("bool", "int", "float")  # else text
 ARROW = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64()}
 BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a block at least, a column each
-CHARACTERS = 1 << 20
+CHARACTERS, PROBED = 1 << 20, 100
 PLAIN: dict[str, Any] = {
     "delimiter": ",", "quote": '"', "encoding": "utf-8", "spaces": False,
     "comments": False, "skipped": 0,
@@ -61,6 +61,7 @@ def _parse(cells: Any, kind: CellKind) -> Any:
     if cells is None:
         return None
     try:
+        compute.cast(cells[:PROBED], ARROW[kind])  # all cells of text take long to fail
         numbers = compute.cast(cells, ARROW[kind])
     except pa.ArrowInvalid:
         return None

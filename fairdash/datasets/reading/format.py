@@ -240,6 +240,8 @@ def _has_spaces(rows: list[list[str]]) -> bool:
 
 
 def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:
+    cells = [cell for cell in cells if not cell.isalnum()]  # others have no mark
+
     def count(pattern: re.Pattern[str]) -> int:
         return sum(bool(pattern.fullmatch(cell)) for cell in cells)
 
