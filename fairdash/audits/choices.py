@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairdash._wording import alike_words, moved_words, plural
 from fairdash.audits.answer import Answer
@@ -160,30 +161,34 @@ def _quiet_places(sweep: StoredSweep, across: str) -> set[int]:
     for place in range(len(sweep.ids)):
         *plain, model = on_shared_seeds(sweep.compared(place)).models
         if plain:
-            table = evaluation.paired_changes(
+            tables[place] = evaluation.paired_changes(
                 sweep.store, model, plain[0], data, where, inside=across != PARITY
             )
-            tables[place] = table[table["metric"].isin(["accuracy", across])]
-    quiet = quiet_changes(list(tables.values()))
+    quiet = quiet_changes(list(tables.values()), ["accuracy", across])
     return {place for place, same in zip(tables, quiet, strict=True) if same}
 
 
-def quiet_changes(tables: Sequence[pd.DataFrame]) -> list[bool]:
+def quiet_changes(
+    tables: Sequence[pd.DataFrame], metrics: Sequence[str]
+) -> NDArray[np.bool_]:
     """Return for each table of `fairdash.metrics.compare` whether nothing is clear.
 
     The 95 % intervals are widened by the ratio of normal quantiles until all of all
     tables hold at once (Bonferroni): of copies of the reference all are quiet in 95 %
-    of cases, however many there are. Quiet is a table whose intervals all hold 0.
+    of cases, however many there are. Quiet is a table whose intervals of the
+    ``metrics`` all hold 0.
     """
+    if not tables:
+        return np.zeros(0, dtype=bool)
+    every = pd.concat(tables, keys=range(len(tables)))
+    every = every[every["metric"].isin(metrics)]
     z = NormalDist().inv_cdf
-    wider = z(1 - 0.025 / max(sum(map(len, tables)), 1)) / z(0.975)
-    quiet = []
-    for table in tables:
-        change = table["difference"]
-        low = change - wider * (change - table["low"])
-        high = change + wider * (table["high"] - change)
-        quiet.append(bool(((low <= 0) & (high >= 0)).all()))
-    return quiet
+    wider = z(1 - 0.025 / len(every)) / z(0.975)
+    change = every["difference"]
+    low = change - wider * (change - every["low"])
+    high = change + wider * (every["high"] - change)
+    holds = (low <= 0) & (high >= 0)
+    return holds.groupby(level=0).all().to_numpy()
 
 
 def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:

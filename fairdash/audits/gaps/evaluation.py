@@ -158,5 +158,6 @@ def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
 def _compared(trial: Tested, reference: str, inside: bool) -> pd.DataFrame:
     rows = trial.rows
     predictions, others = rows.predictions(trial.key), rows.predictions(reference)
-    groups = rows.groups if inside else {**rows.groups, "subgroups": None}
+    codes = {"sensitive_features": rows.dataset.group[rows.where]}  # sooner than names
+    groups = {**rows.groups, **codes, **({} if inside else {"subgroups": None})}
     return compare(rows.y, predictions, others, **groups, **rows.sampling)
