@@ -194,7 +194,7 @@ def test_a_base_model_of_which_scores_alone_are_kept_opens_on_every_page(
     assert trial.params["estimator"] == "gradient_boosting"
     assert ui.store().artifact(trial.key).network() == {}
     models = {model.label for model in ui.known_models(dataset_id, run)}
-    assert models == {"Unconstrained", "Hardt (Gradient boosting)"}
+    assert models == {"Unconstrained", "Hardt (Gradient boosting) ε 0"}
     for name in page_names:
         page = visit(name, run=run)
         assert not page.exception, name
