@@ -20,7 +20,7 @@ from fairdash.methods.classical.linear import Logistic, Reweighing
 from fairdash.methods.classical.plain import GradientBoosting
 from fairdash.methods.classical.reductions import GridReductions, Reductions
 
-FEW = {Reductions: {"max_iter": 5}, GridReductions: {"grid_size": 5}, HardtLogistic: {}}
+FEW = {Reductions: {"max_iter": 3}, GridReductions: {"grid_size": 5}, HardtLogistic: {}}
 SMALL = HistGradientBoostingClassifier(max_iter=10, random_state=0)
 
 
