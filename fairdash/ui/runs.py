@@ -23,7 +23,7 @@ from fairdash.ui.widgets.tray import pin
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
 _LOCAL = "pages/3_Local_fairness.py"
 _INTERVAL = "2s"
-_RECENT = 5
+_RECENT = 2  # Home has at most 250 words; Runs lists all
 
 
 def run_list() -> None:
