@@ -3,10 +3,8 @@
 import os
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -237,9 +235,6 @@ def missing_words(dataset: Dataset, grid: sweep.MethodGrid) -> str:
 
 def _crowd() -> float:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    with suppress(OSError):  # on Linux: the average remembers what has just ended
-        running = Path("/proc/loadavg").read_text().split()[3].partition("/")[0]
-        load = min(load, float(running) - 1)  # itself
     wanted = load + n_workers()
     return max(1.0, wanted / (os.cpu_count() or 1))
 
