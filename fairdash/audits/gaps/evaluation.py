@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, gap_size
 from fairdash.audits.trials.decision_rule import rule_of_key
@@ -157,7 +158,12 @@ def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
 @lru_cache(maxsize=5000)
 def _compared(trial: Tested, reference: str, inside: bool) -> pd.DataFrame:
     rows = trial.rows
-    predictions, others = rows.predictions(trial.key), rows.predictions(reference)
+    predictions, others = rows.predictions(trial.key), _reference(rows, reference)
     codes = {"sensitive_features": rows.dataset.group[rows.where]}  # sooner than names
     groups = {**rows.groups, **codes, **({} if inside else {"subgroups": None})}
     return compare(rows.y, predictions, others, **groups, **rows.sampling)
+
+
+@lru_cache(maxsize=8)
+def _reference(rows: Rows, key: str) -> NDArray[np.int64]:
+    return rows.predictions(key)
