@@ -32,8 +32,12 @@ settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the browser: it takes longest, and engines must not wait beside it."""
-    items.sort(key=lambda item: not item.nodeid.startswith(f"{BROWSER}/"))
+    """Begin with the browser, which takes longest, and the docs, a long file.
+
+    Engines must not wait beside the browser; a long file at the end keeps one process.
+    """
+    first = f"{BROWSER}/", "tests/test_docs.py"
+    items.sort(key=lambda item: not item.nodeid.startswith(first))
 
 
 @pytest.hookimpl(wrapper=True)
