@@ -298,4 +298,4 @@ def gap_clause(gap: Finding, speech: Speech) -> str:
     words = f"{clause(gap, speech)} ({ends})"
     if gap.clear and gap.sure:
         return words
-    return f"no gap between groups is clear: {words}"
+    return f"no gap between groups is clear. The largest: {words}"

@@ -223,7 +223,7 @@ class LocalResult:
             return _NONE
         if self.finding is not None:
             worse = self._of_worse_off(self.finding, favourable)
-            said = sentence(worse, speech, model=self.label, rows=self._rows())
+            said = f"{sentence(worse, speech)} By {self.label}, {self._rows()}."
             place = self.widest["subgroup"]
             if place != (self.finding.subgroup or NO_SUBGROUPS):
                 size = self._size(self.widest["gap"])

@@ -103,18 +103,8 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
     )
 
 
-def sentence(
-    finding: Finding, speech: Speech | None = None, *, model: str = "", rows: str = ""
-) -> str:
-    """Return a finding as one sentence, with its interval.
-
-    Parameters
-    ----------
-    model : str, optional
-        Whose decisions these are.
-    rows : str, optional
-        What to say of the rows, beside the interval.
-    """
+def sentence(finding: Finding, speech: Speech | None = None) -> str:
+    """Return a finding as one sentence, with its interval."""
     speech = speech or Speech()
     if math.isnan(finding.value):
         name = measure_in_text(finding.measure)
@@ -124,10 +114,8 @@ def sentence(
         )
         return f"The {name} of {' or '.join(groups)} is undefined."
     place = "" if finding.subgroup is None else f"in {finding.subgroup}, "
-    by = f"by {model}, " if model else ""
     ends = gap_ends(finding.measure, finding.value, finding.low, finding.high)
-    inside = "; ".join(filter(None, [ends, rows]))
-    said = f"{place}{by}{clause(finding, speech)} ({inside})."
+    said = f"{place}{clause(finding, speech)} ({ends})."
     name = group_label(speech.feature, finding.group)
     return said if said.startswith(f"{name} ") else f"{said[0].upper()}{said[1:]}"
 

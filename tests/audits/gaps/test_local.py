@@ -159,8 +159,8 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
     assert ("50 points in tiny, could be chance" in details) == other
     assert ("of a fair model can reach 60 points" in details) == (surest > other)
     assert details.startswith(
-        f"In {named}, by ROAD, sex: b is approved {size} points less often than "
-        f"sex: a ({100 * low:.0f} to {size + 10}; test rows)."
+        f"In {named}, sex: b is approved {size} points less often than sex: a "
+        f"({100 * low:.0f} to {size + 10}). By ROAD, test rows."
     )
     bad = result.brief(SPEECH, favourable=False)
     assert f"sex: a is approved {size} points more often than sex: b" in bad

@@ -45,7 +45,7 @@ def test_only_what_an_interval_excludes_0_from_is_called_a_finding(
     words |= {"loses": accuracy[2] < 0, "gains": accuracy[0] > 0}
     words |= {"no gap between groups is clear": left[0] <= 0 <= left[2]}
     for word, holds in words.items():
-        assert (f" {word} " in said.replace(":", " ")) == holds  # "against" is none
+        assert (f" {word} " in said.replace(".", " ")) == holds  # "against" is none
     first = said.split(". It ")[0]
     if words["narrows"] or words["widens"]:
         size, low, high = numbers(first)[1:]
