@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyarrow  # noqa: F401  # loaded before it is frozen, as the figures are
+import streamlit.emojis  # noqa: F401
 import uvicorn
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
