@@ -74,10 +74,11 @@ def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset
     words = alone.details(Speech.of("hired = yes", ""), favourable=True)
     worst = expected.loc[expected["gap"].idxmax()]
     assert words.startswith(
-        f"In {worst['subgroup']}, by decile ≥ 5, among rows without “hired = yes”, "
+        f"In {worst['subgroup']}, among rows without “hired = yes”, "
         f"there is predicted “hired = yes” {100 * worst['gap']:.0f} points less often "
         "than here ("
     )
+    assert "). By decile ≥ 5, all rows. " in words
 
 
 def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
