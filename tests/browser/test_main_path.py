@@ -10,12 +10,14 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 
-def train(page, *, epochs):
-    """Train ROAD for a number of epochs from the form of the open page."""
+def train(page, **settings):
+    """Train ROAD with settings of the form of the open page."""
     page.get_by_role("button", name="More settings").click()
-    field = page.get_by_role("spinbutton", name="Epochs")
-    field.fill(str(epochs))
-    field.press("Enter")
+    for name, value in settings.items():
+        label = name.replace("_", " ")
+        field = page.get_by_role("spinbutton", name=label)
+        field.fill(str(value))
+        field.press("Enter")
     page.keyboard.press("Escape")
     page.get_by_role("button", name=re.compile(r"Train \d seeds")).click()
 
@@ -42,14 +44,17 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
 
     page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
     choose_road(page)
-    train(page, epochs=250)
+    train(page, Epochs=500, Batch_size=16)  # a minute or more on any machine
     page.get_by_text("safe to close this page").wait_for()
-    page.get_by_text(re.compile(r"epoch \d+ of 250")).wait_for()
+    page.get_by_text(re.compile(r"epoch \d+ of 500")).wait_for()
     before, address = share(page), page.url
     page.reload()
-    page.get_by_text(re.compile(r"epoch \d+ of 250")).wait_for()
+    page.get_by_text(re.compile(r"epoch \d+ of 500")).wait_for()
     assert page.url == address
     assert share(page) >= before
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Cancelled after").wait_for()
+    train(page, Epochs=30, Batch_size=512)
     page.get_by_text("Largest by chance").first.wait_for()
     page.get_by_role("button", name="how sure?").click()
     expect(page.get_by_text("The largest gap changes by")).to_be_visible()
