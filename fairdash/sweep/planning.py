@@ -10,7 +10,7 @@ from typing import Any
 
 from fairdash._validation import check_one_of
 from fairdash.methods import CACHED_ROWS, CATALOG
-from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec, as_axis
+from fairdash.sweep._spec import BASELINE, MethodGrid, Scalar, SweepSpec, as_axis
 
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
@@ -174,8 +174,9 @@ class Stack:
 def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stack]:
     """Put trials together in stacks.
 
-    Trials that need several stacks are dealt out evenly. The longest stack comes first,
-    so that no worker begins one when the others are done.
+    Trials that need several stacks are dealt out evenly. The plain model comes first,
+    a short stack that the others are compared with; then the longest, so that no
+    worker begins one when the others are done.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stac
         for members in alike.values()
         for part in _deal(members, max_models or _fitting(members[0]))
     ]
-    return sorted(stacks, key=lambda stack: stack.length, reverse=True)
+    return sorted(stacks, key=lambda s: (s.method != BASELINE, -s.length))
 
 
 def _fitting(trial: Trial) -> int:
