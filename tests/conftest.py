@@ -34,7 +34,8 @@ settings.load_profile("untimed")
 def pytest_collection_modifyitems(items):
     """Begin with the browser, which takes longest, and the docs, a long file.
 
-    Engines must not wait beside the browser; a long file at the end keeps one process.
+    Engines must not wait beside the browser. Of a long file at the end one process
+    would go on while the others wait.
     """
     first = f"{BROWSER}/", "tests/test_docs.py"
     items.sort(key=lambda item: not item.nodeid.startswith(first))

@@ -96,8 +96,8 @@ class HardtThreshold(PostProcessor):
 
     Maximises accuracy on the fitting sample subject to equal positive rates
     (demographic parity), true positive rates, or both true and false positive rates
-    (equalized odds), exactly: on the hull of each group's ROC curve, found by isotonic
-    regression, by a linear program over its vertices.
+    (equalized odds). It does so exactly: a linear program over the hull of each group's
+    ROC curve, which isotonic regression finds.
 
     Parameters
     ----------

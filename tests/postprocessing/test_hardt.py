@@ -29,6 +29,8 @@ def people(n, n_groups, seed, *, ties=False):
 def conditions(constraints, y):
     if constraints == "demographic_parity":
         return [np.ones(len(y), dtype=bool)]
+    if constraints == "true_positive_rate_parity":
+        return [y == 1]
     return [y == 0, y == 1]
 
 
@@ -62,7 +64,9 @@ def test_it_is_fair_and_as_accurate_as_fairlearn_at_least(constraints, n_groups,
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.06])
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
+@pytest.mark.parametrize(
+    "constraints", ["demographic_parity", "true_positive_rate_parity", "equalized_odds"]
+)
 def test_no_mixture_of_thresholds_and_coins_is_more_accurate(
     constraints, seed, tolerance
 ):
