@@ -20,6 +20,15 @@ CHROMIUM_OPTIONS = (
     "--force-prefers-reduced-motion",  # what turns while a script runs is drawn anew
 )  # fmt: skip
 
+SLOW_LINE = """
+window.WebSocket = class extends WebSocket {  // what the server says comes late
+  addEventListener(kind, hear, ...more) {
+    const late = said => setTimeout(hear, 2500, said)
+    super.addEventListener(kind, kind === "message" ? late : hear, ...more)
+  }
+}
+"""
+
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
@@ -37,7 +46,7 @@ def server(home):
     """The address of `fairdash app`, in a process group of its own."""
     port = free_port()
     command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
-    settings = {"HOME": str(home), "WORKERS": "2", "LINGER": "0.5"}
+    settings = {"HOME": str(home), "WORKERS": "2", "LINGER": "0.5", "POLL": "0.3s"}
     ours = {f"FAIRDASH_{name}": value for name, value in settings.items()}
     with open(home / "app.log", "wb") as log:
         app = subprocess.Popen(
@@ -88,11 +97,17 @@ def page(browser):
 
 @pytest.fixture(scope="session")
 def audited(server, browser, tmp_path_factory):
-    """The query of an address: an uploaded table and the run that audited it."""
+    """The query of an address: an uploaded table and the run that audited it.
+
+    Over a slow line: polls of Train come to the server after it opens Local fairness.
+    """
     page = open_window(browser)
+    page.add_init_script(SLOW_LINE)
     page.goto(server)
     upload(page, tmp_path_factory.mktemp("upload"))
     audit(page)
+    page.wait_for_timeout(3000)  # the answer to the last poll
+    assert page.get_by_text("Largest by chance").first.is_visible()
     query = urlparse(page.url).query
     page.close()
     return query

@@ -86,6 +86,16 @@ def settle(page):
     )
 
 
+def lasting_faults(page, *rules):
+    """Return what axe finds serious, also a second later: what is redrawn is pale."""
+    settle(page)
+    if found := faults(page, *rules):
+        page.wait_for_timeout(1000)
+        settle(page)
+        found = faults(page, *rules)
+    return found
+
+
 def faults(page, *rules):
     """Return what axe finds serious, by all rules or some: the rule, the elements."""
     options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
