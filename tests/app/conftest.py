@@ -1,11 +1,12 @@
 """Pages opened as a reader would, on a small table, with jobs in this process."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, local_script_runner
 from toys import ROLES, people_csv
 
 from fairdash import ui
@@ -51,12 +52,21 @@ def trained(dataset_id, train_once):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def scanned():
-    """Look for components in installed packages once, not for every window."""
+def prepared():
+    """Look for components, and compile pages, once for all windows."""
     with pytest.MonkeyPatch.context() as patch:
+        compiled = cache(partial(ScriptCache.get_bytecode, ScriptCache()))
+        patch.setattr(ScriptCache, "get_bytecode", lambda _, path: compiled(path))
         scan = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        # AppTest looks for the end of a script every millisecond, which slows it down
+        patch.setattr(local_script_runner, "require_widgets_deltas", _wait)
         yield
+
+
+def _wait(runner, timeout):
+    runner._script_thread.join(timeout)
+    assert runner.script_stopped(), f"a page took more than {timeout} s"
 
 
 @pytest.fixture
