@@ -21,6 +21,7 @@ from typing import Any, Self
 
 import streamlit as st
 from pydantic import BaseModel
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from fairdash._record import Record
 from fairdash.datasets import Subgroups
@@ -126,6 +127,17 @@ def write(chosen: Texts) -> None:
 def choose(**changes: Any) -> None:
     """Change some fields of the address."""
     write(address(**changes))
+
+
+def open_at(path: str, address: Texts) -> None:
+    """Go to a page at an address.
+
+    A poll of the page left that is on its way is dropped: Streamlit would run it after
+    the new page, for the old one, and leave the window empty.
+    """
+    if context := get_script_run_ctx():
+        context.fragment_storage.clear()
+    st.switch_page(path, query_params=address)
 
 
 def arrive(page: str) -> None:

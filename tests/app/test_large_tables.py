@@ -9,7 +9,6 @@ from fairdash import ui
 from fairdash.datasets import ScoreColumn
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
-FAST = {"n_epochs": 2, "batch_size": 128}
 FOUR = pd.DataFrame(
     {
         "age": [20, 30, 40, 50],

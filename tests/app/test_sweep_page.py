@@ -1,6 +1,3 @@
-import base64
-
-import numpy as np
 import pytest
 from reading import button, figures, labels, sent, setting_of, start_of, widget, words
 
@@ -213,10 +210,3 @@ def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
     page.run()
     assert not page.exception
     assert "False positive gap ≤ 0.7 on new rows like these" in words(page)
-
-
-def _numbers_of(values):
-    """Return the numbers of a trace, which may be sent as bytes."""
-    if isinstance(values, list):
-        return values
-    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()

@@ -97,12 +97,9 @@ def page(browser):
 
 @pytest.fixture(scope="session")
 def audited(server, browser, tmp_path_factory):
-    """The query of an address: an uploaded table and the run that audited it.
-
-    Over a slow line: polls of Train come to the server after it opens Local fairness.
-    """
+    """The query of an address: an uploaded table and the run that audited it."""
     page = open_window(browser)
-    page.add_init_script(SLOW_LINE)
+    page.add_init_script(SLOW_LINE)  # polls of Train come after Local fairness opens
     page.goto(server)
     upload(page, tmp_path_factory.mktemp("upload"))
     audit(page)

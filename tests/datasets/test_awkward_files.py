@@ -21,7 +21,6 @@ from fairdash.datasets.reading.format import sniff
 from fairdash.datasets.reading.source import as_source
 
 AB = {"a": [1, 3], "b": [2, 4]}
-XY = {"a": ["x", "y"], "b": [1, 2]}
 READ = {
     "comma": (b"a,b\n1,2\n3,4\n", AB),
     "old mac line ends": (b"a,b\r1,2\r3,4\r", AB),

@@ -1,6 +1,5 @@
 import datetime
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -8,7 +7,6 @@ from hypothesis import strategies as st
 
 from fairdash.datasets.column_kinds import as_kind, date_parts, infer_kind
 
-RNG = np.random.default_rng(0)
 COLUMNS = {
     "whole numbers": ([3, 1, 4, 1, 5], "number"),
     "decimals": ([0.5, None, 2.25], "number"),

@@ -26,13 +26,7 @@ from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
 from fairdash.ui import selection
 from fairdash.ui.widgets.blocks import empty, problem
-from fairdash.ui.widgets.state import (
-    freeze_imports,
-    store,
-    switch_page,
-    theme_watch,
-    who,
-)
+from fairdash.ui.widgets.state import freeze_imports, store, theme_watch, who
 from fairdash.ui.widgets.tour import show_tour
 
 _HERE = Path(__file__).parent
@@ -160,7 +154,7 @@ def open_page(
         if run or data
         else {}
     )
-    switch_page(path, chosen | selection.stated(**more))
+    selection.open_at(path, chosen | selection.stated(**more))
 
 
 def open_unpacked(unpacked: Unpacked) -> None:

@@ -1,14 +1,13 @@
 """What the server process holds once for all sessions: store, components."""
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import fairdash.plots
 import fairdash.sweep  # noqa: F401
@@ -56,17 +55,6 @@ def who() -> User | None:
     if not st.user.get("is_logged_in"):
         return None
     return User.of(st.user.to_dict())
-
-
-def switch_page(path: str, fields: Mapping[str, Any]) -> None:
-    """Go to a page with fields in its address.
-
-    A poll of the page left that is still on its way is dropped: Streamlit would run it
-    after the new page, for the old one, and leave the window empty.
-    """
-    if context := get_script_run_ctx():
-        context.fragment_storage.clear()
-    st.switch_page(path, query_params=fields)
 
 
 def _close(opened: tuple[Store, engine.Lease]) -> None:

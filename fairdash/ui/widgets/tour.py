@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash.audits import trials
-from fairdash.ui.selection import SharedFields, choose, stated
-from fairdash.ui.widgets.state import store, switch_page
+from fairdash.ui.selection import SharedFields, choose, open_at, stated
+from fairdash.ui.widgets.state import store
 
 
 class _Stop(NamedTuple):
@@ -55,7 +55,7 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     if target.plain and run and (models := trials.known_models_of(store(), [run])):
         first = models[0].id
         there |= {"models": (first,), "model": first, "scores": first}
-    switch_page(f"pages/{target.page}.py", stated(**there))
+    open_at(f"pages/{target.page}.py", stated(**there))
 
 
 def show_tour() -> None:
