@@ -107,6 +107,8 @@ def test_the_screen_does_no_mathematics():
         if name.split(".")[0] in ("numpy", "scipy")
     }
     assert computing == set(), "a room outside `ui` computes what it shows"
+    leave = [path.name for path in SOURCES if "st.switch_page" in path.read_text()]
+    assert leave == ["selection.py"], "which drops polls that come late"
 
 
 def test_a_page_process_never_loads_torch():

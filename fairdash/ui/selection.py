@@ -129,15 +129,15 @@ def choose(**changes: Any) -> None:
     write(address(**changes))
 
 
-def open_at(path: str, address: Texts) -> None:
-    """Go to a page at an address.
+def open_at(path: str, there: Texts) -> None:
+    """Go to a page at an address; every page is left by this.
 
     A poll of the page left that is on its way is dropped: Streamlit would run it after
     the new page, for the old one, and leave the window empty.
     """
     if context := get_script_run_ctx():
         context.fragment_storage.clear()
-    st.switch_page(path, query_params=address)
+    st.switch_page(path, query_params=there)
 
 
 def arrive(page: str) -> None:
