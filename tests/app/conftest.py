@@ -66,6 +66,7 @@ def prepared():
 
 def _wait(runner, timeout):
     runner._script_thread.join(timeout)
+    runner.request_stop()  # one that hangs would be waited for without end
     assert runner.script_stopped(), f"a page took more than {timeout} s"
 
 

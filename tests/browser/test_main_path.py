@@ -14,8 +14,7 @@ def train(page, **settings):
     """Train ROAD with settings of the form of the open page."""
     page.get_by_role("button", name="More settings").click()
     for name, value in settings.items():
-        label = name.replace("_", " ")
-        field = page.get_by_role("spinbutton", name=label)
+        field = page.get_by_role("spinbutton", name=name.replace("_", " "))
         field.fill(str(value))
         field.press("Enter")
     page.keyboard.press("Escape")
@@ -44,7 +43,7 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
 
     page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
     choose_road(page)
-    train(page, Epochs=500, Batch_size=16)  # a minute or more on any machine
+    train(page, Epochs=500, Batch_size=16)  # cancelled long before its end
     page.get_by_text("safe to close this page").wait_for()
     page.get_by_text(re.compile(r"epoch \d+ of 500")).wait_for()
     before, address = share(page), page.url
