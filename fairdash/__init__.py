@@ -8,8 +8,8 @@ from fairdash._lazy import lazy
 __version__ = "0.3.0"
 
 __all__ = [
-    "BROAD", "CLP", "CUMA", "FAD", "ROAD", "AdversarialDebiasing", "CovarianceRamp",
-    "FairLogLoss", "FairMetric", "RampThreshold", "Roles", "SenSR", "SenSeI",
+    "BROAD", "CLP", "CUMA", "FAD", "ROAD", "AdversarialDebiasing",
+    "FairLogLoss", "FairMetric", "HardtThreshold", "RampThreshold", "Roles", "SenSR", "SenSeI",
     "Subgroups", "SweepSpec", "audit", "choose_certified", "find_subgroups", "load",
     "local_di", "measure_by_group", "read_table", "run_sweep", "show",
     "worst_counterparts",
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         SenSR,
     )
     from fairdash.metrics import FairMetric, local_di, measure_by_group
-    from fairdash.postprocessing import CovarianceRamp, RampThreshold
+    from fairdash.postprocessing import HardtThreshold, RampThreshold
     from fairdash.reports import show
     from fairdash.sweep import SweepSpec, choose_certified, run_sweep
 else:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         fill_missing,
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
-    from fairdash.postprocessing.ramp import CovarianceRamp, RampPreview, RampThreshold
+    from fairdash.postprocessing.ramp import RampPreview, RampThreshold
     from fairdash.postprocessing.rows import ScoredRows, SplitScores
     from fairdash.postprocessing.rules import Thresholds, apply_thresholds
 else:

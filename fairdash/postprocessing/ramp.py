@@ -1,22 +1,16 @@
-"""The ramp: one randomised threshold a group, over all rows or inside subgroups."""
+"""The ramp: one randomised threshold a group."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from fairdash import _validation as validation
 from fairdash.postprocessing import inputs, kernels
 from fairdash.postprocessing.base import PostProcessor
 from fairdash.postprocessing.rows import ScoredRows
-from fairdash.postprocessing.rules import Rule, draw
+from fairdash.postprocessing.rules import Rule
 
-NO_SUBGROUP = "(no subgroup)"
 TARGETS = ("accuracy", "balanced")
 _GAMMAS = np.geomspace(0.01, 2, 24).round(4)  # of the preview
 _RATES = np.linspace(0, 1, 65)
@@ -112,135 +106,6 @@ class RampThreshold(PostProcessor):
         return kernels.ramp_probability(
             rows.margins, self.starts_[rows.codes], self.gamma
         )
-
-
-@dataclass(eq=False, repr=False)
-class CovarianceRamp(BaseEstimator):
-    r"""Ramps that bound :math:`|\mathrm{Cov}(h, 1_S \mid X_k)|` in every subgroup.
-
-    At tolerance 0 both groups have the same expected rate inside each subgroup
-    :math:`X_k`: a local DI of 0, at the rate that costs least. See
-    :func:`covariance_threshold`.
-
-    Parameters
-    ----------
-    tolerance : float, default=0.0
-        Largest absolute covariance (epsilon); a gap of rates of epsilon / (p (1 - p))
-        in a subgroup where a share p of rows belongs to S.
-    group : group, optional
-        Which group is S, all others being "not S"; needed with three groups or more.
-
-    Attributes
-    ----------
-    starts_ : ndarray of shape (subgroups, groups)
-        Where the ramp of each cell starts, as a margin.
-    thresholds_ : dict of str to float
-        Multiplier t by subgroup; 0 where a subgroup holds only one kind of rows, since
-        a covariance with a constant is 0.
-    shares_ : dict of str to float
-        Share of S by subgroup.
-
-    References
-    ----------
-    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
-    machine learning models, appendix E. NeurIPS.
-    """
-
-    gamma: float = 0.1
-    tolerance: float = 0.0
-    group: Any = None
-    score_type: inputs.ScoreType = "margin"
-
-    def fit(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        sensitive_features: ArrayLike,
-        subgroups: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn one multiplier per subgroup; ``y`` is not used.
-
-        Rows whose subgroup is missing are left as they are.
-        """
-        rows = ScoredRows.read(
-            scores,
-            sensitive_features=sensitive_features,
-            sample_weight=sample_weight,
-            score_type=self.score_type,
-        )
-        labels = _labels(subgroups, rows.margins)
-        codes, names = pd.factorize(labels, sort=True)
-        validation.check_positive("gamma", self.gamma)
-        validation.check_non_negative("tolerance", self.tolerance)
-        chosen = self._chosen(rows.names)
-        self.groups_, self.group_ = rows.group_values, rows.group_values[chosen]
-        self.names_ = rows.names
-        self.thresholds_, self.shares_ = {NO_SUBGROUP: 0.0}, {}
-        in_group = rows.codes == chosen
-        weight = np.ones(len(codes)) if rows.weight is None else rows.weight
-        for code, name in enumerate(names):
-            inside = (codes == code) & (weight > 0)
-            share, t = 0.0, 0.0
-            if inside.any():
-                share = float(np.average(in_group[inside], weights=weight[inside]))
-            if 0 < share < 1:
-                t = kernels.covariance_threshold(
-                    rows.margins[inside],
-                    in_group[inside],
-                    self.gamma,
-                    self.tolerance,
-                    weight[inside],
-                )
-            self.thresholds_[name], self.shares_[name] = t, share
-        multipliers = np.array([*self.thresholds_.values()])[:, None]
-        shares = np.array([0.0, *self.shares_.values()])[:, None]
-        self.starts_ = multipliers * ((np.arange(len(rows.names)) == chosen) - shares)
-        return self
-
-    def predict_proba(
-        self, scores: ArrayLike, *, sensitive_features: ArrayLike, subgroups: ArrayLike
-    ) -> inputs.Array:
-        """Return h, the probability of a positive decision of every row."""
-        check_is_fitted(self)
-        margins = inputs.as_margins(scores, self.score_type)
-        labels = _labels(subgroups, margins).fillna(NO_SUBGROUP)
-        codes = inputs.known_codes(labels, list(self.thresholds_), margins, "subgroups")
-        group = inputs.known_codes(sensitive_features, self.names_, margins)
-        return kernels.ramp_probability(margins, self.starts_[codes, group], self.gamma)
-
-    def predict(
-        self,
-        scores: ArrayLike,
-        *,
-        sensitive_features: ArrayLike,
-        subgroups: ArrayLike,
-        random_state: int | np.random.Generator = 0,
-    ) -> NDArray[np.int64]:
-        """Draw a decision for every row, 1 with probability h, reproducibly."""
-        h = self.predict_proba(
-            scores, sensitive_features=sensitive_features, subgroups=subgroups
-        )
-        return draw(h, random_state)
-
-    def _chosen(self, names: tuple[str, ...]) -> int:
-        if self.group is not None:
-            name = validation.value_label(self.group)
-            validation.check_one_of("group", name, names)
-            return names.index(name)
-        if len(names) > 2:
-            raise ValueError(
-                f"`group` must name one of {list(names)}: a covariance is with one "
-                "group against the others."
-            )
-        return 0
-
-
-def _labels(subgroups: ArrayLike, like: Any) -> "pd.Series[Any]":
-    column = pd.Series(np.asarray(subgroups, dtype=object))
-    validation.check_lengths(like, column)
-    return validation.value_labels(column)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@ import pytest
 from sklearn.base import clone
 
 from fairdash.postprocessing import (
-    CovarianceRamp,
     HardtThreshold,
     RampThreshold,
     RejectOption,
     ScoredRows,
     Thresholds,
+    covariance_threshold,
 )
 
 METHODS = [RampThreshold(), HardtThreshold(), RejectOption()]
@@ -81,10 +81,6 @@ def test_what_is_learned_is_named_by_the_values_of_the_groups():
     assert (again.predict_proba(margins, sensitive_features=numbers * 1.0) == h).all()
     texts = RampThreshold().fit(margins, y, sensitive_features=numbers.astype(str))
     assert list(texts.thresholds_) == ["0", "1", "2"]
-    control = CovarianceRamp(group=1).fit(
-        margins, sensitive_features=numbers, subgroups=np.zeros(len(y))
-    )
-    assert control.group_ == 1
 
 
 def test_drawn_decisions_are_reproducible_and_near_their_expectation():
@@ -119,28 +115,20 @@ def test_reject_option_closes_the_gap_and_flips_towards_the_lower_group():
     assert ((h == 1) != before)[~doubtful].sum() == 0
 
 
-def test_covariance_control_leaves_no_gap_in_any_subgroup():
+def test_the_covariance_control_of_the_paper_is_a_ramp_in_each_subgroup():
     margins, _, groups = people(4000)
     subgroups = np.random.default_rng(2).choice(["young", "old"], len(margins))
     subgroups[groups == "g1"][:10] = "young"
-    method = CovarianceRamp().fit(
-        margins, sensitive_features=groups, subgroups=subgroups
-    )
-    h = method.predict_proba(margins, sensitive_features=groups, subgroups=subgroups)
     for name in ("young", "old"):
-        inside = subgroups == name
-        gap = h[inside & (groups == "g0")].mean() - h[inside & (groups == "g1")].mean()
-        assert abs(gap) < 1e-10
-
-
-def test_covariance_control_leaves_rows_without_a_subgroup_as_they_are():
-    margins, _, groups = people(1000)
-    subgroups = np.where(margins > 0.5, None, "a")
-    method = CovarianceRamp(0.2).fit(
-        margins, sensitive_features=groups, subgroups=subgroups
-    )
-    h = method.predict_proba(margins, sensitive_features=groups, subgroups=subgroups)
-    assert (h[margins > 0.5] == 1).all()
+        rows = subgroups == name
+        scores, members = margins[rows], groups[rows] == "g1"
+        t = covariance_threshold(scores, members, 0.1)
+        theirs = np.clip((scores - t * (members - members.mean())) / 0.1, 0, 1)
+        ramp = RampThreshold(0.1, target_rate=float(theirs.mean()))
+        ramp.fit(scores, sensitive_features=groups[rows])
+        h = ramp.predict_proba(scores, sensitive_features=groups[rows])
+        assert abs(h[members].mean() - h[~members].mean()) < 1e-10
+        assert h == pytest.approx(theirs, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from fairdash.postprocessing import CovarianceRamp, RampThreshold, Thresholds, cross
+from fairdash.postprocessing import RampThreshold, Thresholds, cross
 from fairdash.postprocessing.rules import Rule
 
 
@@ -86,14 +86,3 @@ def test_crossed_names_that_collide_are_refused():
     with pytest.raises(ValueError, match="'a × b × c'"):
         cross(["a × b", "a"], ["c", "b × c"])
     assert list(cross(["a × b", "a"], ["c", "d"])) == ["a × b × c", "a × d"]
-
-
-def test_covariance_control_refuses_a_group_it_has_not_seen():
-    margins = np.random.default_rng(0).uniform(-1, 1, 400)
-    groups = np.tile(["c", "d"], 200)
-    labels = np.repeat(["a × b", "a"], 200)
-    control = CovarianceRamp(0.2).fit(
-        margins, sensitive_features=groups, subgroups=labels
-    )
-    with pytest.raises(ValueError, match="groups \\['b × c'\\] without"):
-        control.predict_proba([0.1], sensitive_features=["b × c"], subgroups=["a"])

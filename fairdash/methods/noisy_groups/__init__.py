@@ -25,7 +25,6 @@ from fairdash.methods.noisy_groups.worst_case import (
     cell_probabilities,
     project_simplex,
     project_tv_ball,
-    robust_rates,
     soft_group_max,
     soft_group_rates,
     tv_ball_max,

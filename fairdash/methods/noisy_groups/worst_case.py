@@ -61,10 +61,14 @@ def tv_ball_max(
     return (p * values).sum(axis=-1), p
 
 
-def robust_rates(
-    y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike, radius: object
-) -> pd.DataFrame:
-    r"""Return the extreme rates over the total variation ball around each noisy group.
+def worst_rates(
+    side: inputs.Side,
+    y: inputs.Labels,
+    decision: inputs.Labels,
+    codes: inputs.Labels,
+    radii: Float,
+) -> tuple[Float, Float]:
+    r"""Return each group's rate, and the worst within radii, both (..., n_groups).
 
     .. math::
 
@@ -73,61 +77,15 @@ def robust_rates(
         \max FPR_j = \min\left(1, FPR_j + \frac{\gamma_j}{P(Y=0 | \hat G = j)}\right)
 
     exact if the sample has a false negative (false positive) to put the mass on; else
-    the rate is 1 (0) whatever the distribution.
-
-    Parameters
-    ----------
-    radius : float, mapping or sequence
-        :math:`\gamma`, for all groups, by name, or in sorted order of groups.
-
-    Returns
-    -------
-    DataFrame
-        ``min_tpr`` and ``max_fpr``, one row per noisy group.
-
-    Raises
-    ------
-    ValueError
-        When a radius is outside [0, 1] or a group lacks one of the outcomes.
+    the rate is 1 (0) whatever the distribution. ``radii`` has the result's shape.
     """
-    outcome, decision, names, codes = inputs.decided_rows(y, y_pred, noisy_groups)
-    radii = inputs.by_group("radius", radius, names)
-    table = {}
-    for side in (inputs.TPR, inputs.FPR):
-        side.check_groups(outcome, codes, names)
-        _, table[side.worst] = worst_rates(side, outcome, decision, codes, radii)
-    return pd.DataFrame(table, index=pd.Index(names, name="group"))
-
-
-def group_rates(
-    side: inputs.Side,
-    y: inputs.Labels,
-    decision: inputs.Labels,
-    codes: inputs.Labels,
-    n_groups: int,
-) -> tuple[Float, Float]:
-    """Return each group's rate, NaN without rows, and its share of the group's rows."""
-    chosen = side.rows(y)
+    chosen, n_groups = side.rows(y), radii.shape[-1]
     n = np.bincount(codes[chosen], minlength=n_groups)
     positive = np.bincount(codes[chosen], decision[chosen], minlength=n_groups)
     rate = np.where(n > 0, positive / np.maximum(n, 1), np.nan)
-    return rate, n / np.bincount(codes, minlength=n_groups)
-
-
-def worst_rates(
-    side: inputs.Side,
-    y: inputs.Labels,
-    decision: inputs.Labels,
-    codes: inputs.Labels,
-    radii: Float,
-) -> tuple[Float, Float]:
-    """Return each group's rate, and the worst within radii, both (..., n_groups).
-
-    ``radii`` has the result's shape; see `robust_rates` for the closed form.
-    """
-    rate, share = group_rates(side, y, decision, codes, radii.shape[-1])
+    share = n / np.bincount(codes, minlength=n_groups)
     moved = np.clip(rate + side.sign * (radii / share), 0, 1)
-    movable = (decision[side.rows(y)] == (side.sign > 0)).any()
+    movable = (decision[chosen] == (side.sign > 0)).any()
     return rate, moved if movable else np.broadcast_to(rate, radii.shape)
 
 
