@@ -8,12 +8,32 @@ from fairdash._lazy import lazy
 __version__ = "0.3.0"
 
 __all__ = [
-    "BROAD", "CLP", "CUMA", "FAD", "ROAD", "AdversarialDebiasing",
-    "FairLogLoss", "FairMetric", "HardtThreshold", "RampThreshold", "Roles", "SenSR", "SenSeI",
-    "Subgroups", "SweepSpec", "audit", "choose_certified", "find_subgroups", "load",
-    "local_di", "measure_by_group", "read_table", "run_sweep", "show",
+    "BROAD",
+    "CLP",
+    "CUMA",
+    "FAD",
+    "ROAD",
+    "AdversarialDebiasing",
+    "FairLogLoss",
+    "FairMetric",
+    "HardtThreshold",
+    "RampThreshold",
+    "Roles",
+    "SenSR",
+    "SenSeI",
+    "Subgroups",
+    "SweepSpec",
+    "audit",
+    "choose_certified",
+    "find_subgroups",
+    "load",
+    "local_di",
+    "measure_by_group",
+    "read_table",
+    "run_sweep",
+    "show",
     "worst_counterparts",
-]  # fmt: skip
+]
 
 _INSTALLED = Path(__file__).parent / "app"
 #: Folder of ``app.py``, ``pages`` and ``sample_data``: the checkout, or what an

@@ -11,9 +11,12 @@ from fairdash.datasets import Encoder, NumberEncoding
 from fairdash.methods import CATALOG, Network, Scorer
 
 _NO_NETWORK = (
-    "forest", "gradient_boosting", "reductions", "grid_reductions",
+    "forest",
+    "gradient_boosting",
+    "reductions",
+    "grid_reductions",
     "noisy_ideal",
-)  # fmt: skip
+)
 _LARGEST = float(np.finfo(np.float32).max)
 
 

@@ -27,9 +27,14 @@ LOST = (
     "{} is kept; an app or the next command on this home folder goes on with it."
 )
 SHOWN = (
-    "method", "seed", "fairness_weight", "tau", "test_accuracy",
-    "test_demographic_parity_difference", "test_worst_1_di",
-)  # fmt: skip
+    "method",
+    "seed",
+    "fairness_weight",
+    "tau",
+    "test_accuracy",
+    "test_demographic_parity_difference",
+    "test_worst_1_di",
+)
 
 
 def run(

@@ -18,9 +18,13 @@ RemedyKind = Literal[
 ]
 # what a kind needs beside the column
 _NEEDS: dict[str, tuple[str, ...]] = {
-    "leave_out": (), "drop_duplicates": (), "missing": ("values",),
-    "recode": ("changes",), "convert": ("to",), "date_parts": (),
-}  # fmt: skip
+    "leave_out": (),
+    "drop_duplicates": (),
+    "missing": ("values",),
+    "recode": ("changes",),
+    "convert": ("to",),
+    "date_parts": (),
+}
 _SHOWN = 3
 # no part of a data set's identity: they change no row and no model
 _APART = {
@@ -29,9 +33,16 @@ _APART = {
 }  # fmt: skip
 # at their defaults these are not part of it either, so that keys made before stand
 _LATER = (
-    "sample_weight", "sensitive_cuts", "crossed_with", "sensitive_missing",
-    "min_level_rows", "max_levels", "types", "preparation", "unit",
-)  # fmt: skip
+    "sample_weight",
+    "sensitive_cuts",
+    "crossed_with",
+    "sensitive_missing",
+    "min_level_rows",
+    "max_levels",
+    "types",
+    "preparation",
+    "unit",
+)
 
 
 def _labels(values: Any) -> Any:

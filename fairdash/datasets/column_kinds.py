@@ -24,8 +24,13 @@ COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 YES = frozenset({"1", "yes", "y", "true", "t", "ja", "oui", "si", "sí"})
 NO = frozenset({"0", "no", "n", "false", "f", "nein", "non"})
 DATE_FORMATS = (
-    "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "ISO8601",
-)  # fmt: skip
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%d.%m.%Y",
+    "ISO8601",
+)
 SEPARATOR = r"[,' \u00a0\u202f]"
 # 0,125 and 1.234,567 have a decimal comma
 THOUSANDS = re.compile(rf"^[+-]?[1-9]\d{{0,2}}({SEPARATOR}\d{{3}})+(\.\d*)?$")

@@ -8,9 +8,12 @@ from fairdash._validation import check_non_negative, check_one_of, check_positiv
 from fairdash.methods.declare import Effort, Scalar, at_least_one, param, vary
 
 LAYERS = {
-    "simple": (), "medium": (32,), "wide": (100,), "standard": (64, 32),
+    "simple": (),
+    "medium": (32,),
+    "wide": (100,),
+    "standard": (64, 32),
     "complex": (64, 32, 16),
-}  # fmt: skip
+}
 at_least_two = partial(at_least_one, at_least=2)
 
 

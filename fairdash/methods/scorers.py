@@ -417,8 +417,15 @@ def scorer_of(arrays: Arrays) -> Scorer:
 
 
 _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
-    "flags": Unfilled, "weight_0": Network, "pulls": TruncatedLogistic,
-    "signs": GroupThresholds, "member_shares": Mixture, "shares": LinearMixture,
-    "n_groups": Recalibrated, "baseline": Boosted, "roots": Forest,
-    "coefficients": Linear, "constant": Constant,
-}  # fmt: skip
+    "flags": Unfilled,
+    "weight_0": Network,
+    "pulls": TruncatedLogistic,
+    "signs": GroupThresholds,
+    "member_shares": Mixture,
+    "shares": LinearMixture,
+    "n_groups": Recalibrated,
+    "baseline": Boosted,
+    "roots": Forest,
+    "coefficients": Linear,
+    "constant": Constant,
+}

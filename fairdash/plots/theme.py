@@ -54,9 +54,13 @@ CONFIG: Spec = {
 
 _TITLE = {"standoff": 6, "font": {"size": 13, "color": TEXT}}
 _AXIS: Spec = {
-    "fixedrange": True, "zeroline": False, "automargin": True, "gridcolor": GRID,
-    "tickfont": {"size": 12, "color": TEXT}, "title": _TITLE,
-}  # fmt: skip
+    "fixedrange": True,
+    "zeroline": False,
+    "automargin": True,
+    "gridcolor": GRID,
+    "tickfont": {"size": 12, "color": TEXT},
+    "title": _TITLE,
+}
 _LAYOUT: Spec = {
     "font": {"family": "Source Sans, sans-serif", "size": 13},
     "paper_bgcolor": PAPER,
@@ -73,10 +77,17 @@ _LAYOUT: Spec = {
     "showlegend": False,
 }
 _LEGEND: Spec = {
-    "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom",
-    "bgcolor": "rgba(0,0,0,0)", "font": {"size": 13, "color": TEXT},
-    "itemsizing": "constant", "title": {"text": ""}, "maxheight": 0.7,
-}  # fmt: skip
+    "orientation": "h",
+    "x": 0,
+    "xanchor": "left",
+    "y": 1,
+    "yanchor": "bottom",
+    "bgcolor": "rgba(0,0,0,0)",
+    "font": {"size": 13, "color": TEXT},
+    "itemsizing": "constant",
+    "title": {"text": ""},
+    "maxheight": 0.7,
+}
 
 
 def fade(token: str, opacity: float) -> str:

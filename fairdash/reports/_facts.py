@@ -45,9 +45,14 @@ _TERMS = {
     "the rows: its gaps say nothing.",
 }
 _BASE = {
-    "subgroup": "Subgroup", "group": "Group", "n": "Rows", "rate": "Base rate",
-    "ci_low": "Low", "ci_high": "High", "reason": "Not estimable",
-}  # fmt: skip
+    "subgroup": "Subgroup",
+    "group": "Group",
+    "n": "Rows",
+    "rate": "Base rate",
+    "ci_low": "Low",
+    "ci_high": "High",
+    "reason": "Not estimable",
+}
 
 
 def portable_spec(store: Store, run_id: str) -> SweepSpec:

@@ -132,12 +132,18 @@ def count_table(audited: tables.TableAudit) -> pd.DataFrame:
     ratios = ratios[["reference", *ends]].add_suffix(" of ratio")
     table = audited.positive.set_index(keys).join(rates).join(ratios)
     names = {
-        "feature": "Column", "group": "Group", "n": "Rows",
-        "positive": "Rows decided positive", "value": "Selection rate", "low": "Low",
-        "high": "High", "reference of ratio": "Compared with",
-        "value of ratio": "Ratio", "low of ratio": "Ratio, low",
+        "feature": "Column",
+        "group": "Group",
+        "n": "Rows",
+        "positive": "Rows decided positive",
+        "value": "Selection rate",
+        "low": "Low",
+        "high": "High",
+        "reference of ratio": "Compared with",
+        "value of ratio": "Ratio",
+        "low of ratio": "Ratio, low",
         "high of ratio": "Ratio, high",
-    }  # fmt: skip
+    }
     return table.reset_index().rename(columns=names)[list(names.values())]
 
 

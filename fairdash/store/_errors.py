@@ -30,15 +30,23 @@ AWAY = (
     "FAIRDASH_DATABASE is its address, a login and a database that exist."
 )
 _BY_CODE = {  # SQLite's primary result code, or the SQLSTATE of Postgres
-    sqlite3.SQLITE_BUSY: BUSY, sqlite3.SQLITE_FULL: FULL,
-    sqlite3.SQLITE_READONLY: READ_ONLY, sqlite3.SQLITE_CORRUPT: DAMAGED,
-    sqlite3.SQLITE_NOTADB: DAMAGED, "53100": FULL, "55P03": BUSY, "25006": READ_ONLY,
+    sqlite3.SQLITE_BUSY: BUSY,
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_READONLY: READ_ONLY,
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
+    sqlite3.SQLITE_NOTADB: DAMAGED,
+    "53100": FULL,
+    "55P03": BUSY,
+    "25006": READ_ONLY,
     "42501": READ_ONLY,
-}  # fmt: skip
+}
 _BY_ERRNO = {
-    errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EFBIG: FULL, errno.EROFS: READ_ONLY,
+    errno.ENOSPC: FULL,
+    errno.EDQUOT: FULL,
+    errno.EFBIG: FULL,
+    errno.EROFS: READ_ONLY,
     errno.EACCES: READ_ONLY,
-}  # fmt: skip
+}
 
 
 class StoreError(OSError):

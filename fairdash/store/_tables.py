@@ -22,9 +22,13 @@ from fairdash.store._records import DatasetRecord, Draft, TableRecord
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
 MOST_TABLES, MOST_DATASETS = 3, 8  # in memory; data sets share the rows of tables
 APART: dict[str, Any] = {  # fields of roles that decide no row
-    "subgroup_columns": (), "left_out": {}, "feature_order": (), "positive_name": "",
-    "positive_is": None, "scores": (),
-}  # fmt: skip
+    "subgroup_columns": (),
+    "left_out": {},
+    "feature_order": (),
+    "positive_name": "",
+    "positive_is": None,
+    "scores": (),
+}
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
 

@@ -25,10 +25,16 @@ from fairdash.store import Store
 _FEWEST = 10  # rows of a group in each table, for its change to be named
 _FAMILIES = 3  # groups, the gap over all rows, gaps inside subgroups: held at once
 _SHOWN = {
-    "measure": "Measure", "subgroup": "Rows", "group": "Group", "gap_before": "Before",
-    "gap_after": "After", "change": "Change", "ci_low": "Low", "ci_high": "High",
+    "measure": "Measure",
+    "subgroup": "Rows",
+    "group": "Group",
+    "gap_before": "Before",
+    "gap_after": "After",
+    "change": "Change",
+    "ci_low": "Low",
+    "ci_high": "High",
     "n_after": "Rows after",
-}  # fmt: skip
+}
 _HOW = """
 Left, the value of each group, then the gap between two groups: **open** before,
 **filled** on the other table. These two are farthest apart on the data set. Right, the

@@ -46,15 +46,24 @@ the chi-square test, by Holm over the columns. **Unseen**: rows whose value no t
 row has, or a number outside the range of training rows.
 """
 _MODELS = {
-    "label": "Model", "table": "Table", "n": "Rows", "accuracy": "Accuracy",
-    "selection_rate": "Selection rate", "gap": "Gap", "gap_low": "Gap, low",
+    "label": "Model",
+    "table": "Table",
+    "n": "Rows",
+    "accuracy": "Accuracy",
+    "selection_rate": "Selection rate",
+    "gap": "Gap",
+    "gap_low": "Gap, low",
     "gap_high": "Gap, high",
-}  # fmt: skip
+}
 _SHIFTS = {
-    "column": "Column", "statistic": "Statistic", "shift": "Shift",
-    "p_adjusted": "Adjusted p", "unseen": "Unseen (%)", "missing": "More missing (%)",
+    "column": "Column",
+    "statistic": "Statistic",
+    "shift": "Shift",
+    "p_adjusted": "Adjusted p",
+    "unseen": "Unseen (%)",
+    "missing": "More missing (%)",
     "change": "What changed most",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,14 +28,21 @@ MOST_SEEDS = 0.5  # share of seeds beyond which a model counts as constant
 DECIDES = ""
 _INTERVAL = {"_low": ", low", "_high": ", high"}
 _NAMES = {
-    "label": "Model", "n_seeds": "Seeds", "n": "Test rows", "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy", "auc": "AUC", "log_loss": "Log loss",
-    "demographic_parity_difference": "Gap", "demographic_parity_ratio": "Ratio",
+    "label": "Model",
+    "n_seeds": "Seeds",
+    "n": "Test rows",
+    "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
+    "auc": "AUC",
+    "log_loss": "Log loss",
+    "demographic_parity_difference": "Gap",
+    "demographic_parity_ratio": "Ratio",
     "equalized_odds_difference": "Equalized odds",
     "equal_opportunity_difference": "Equal opportunity",
-    "worst_1_di": "Largest local gap", "worst_2_di": "Mean of the 2 largest local gaps",
+    "worst_1_di": "Largest local gap",
+    "worst_2_di": "Mean of the 2 largest local gaps",
     "worst_3_di": "Mean of the 3 largest local gaps",
-}  # fmt: skip
+}
 
 
 def metrics_by_setting(

@@ -51,9 +51,13 @@ in a subgroup. The largest of many noisy gaps is never 0. In the **grey** band l
 largest gap of a fair model in 95% of cases.
 """
 _CHANGES = {
-    "metric": "Measure", "reference": "Before", "value": "After",
-    "difference": "Change", "low": "Low", "high": "High",
-}  # fmt: skip
+    "metric": "Measure",
+    "reference": "Before",
+    "value": "After",
+    "difference": "Change",
+    "low": "Low",
+    "high": "High",
+}
 _CHANGED = {
     "accuracy": "Accuracy",
     "demographic_parity_difference": "Gap",

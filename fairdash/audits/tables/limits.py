@@ -19,10 +19,17 @@ from fairdash.brought import TableModel
 Status = Literal["pass", "fail", "undecided"]
 EXIT_STATUS: dict[Status, int] = {"pass": 0, "fail": 1, "undecided": 2}
 _HEADINGS = {
-    "limit": "Limit", "feature": "Column", "subgroup": "Subgroup", "group": "Group",
-    "value": "Value", "low": "Low", "high": "High", "n": "Rows", "status": "Status",
+    "limit": "Limit",
+    "feature": "Column",
+    "subgroup": "Subgroup",
+    "group": "Group",
+    "value": "Value",
+    "low": "Low",
+    "high": "High",
+    "n": "Rows",
+    "status": "Status",
     "reason": "Why",
-}  # fmt: skip
+}
 _DRAWN = ("value", "low", "high", "status")
 _HOW = """A row is a measure of a group, or its gap or ratio to the best group. Bars
 are intervals. The upright mark is the limit. A limit is kept if the whole

@@ -23,11 +23,20 @@ OutcomeKind = Literal["classes", "numbers", "ranking"]
 OUTCOME_KINDS: tuple[OutcomeKind, ...] = ("classes", "numbers", "ranking")
 MOST_CLASSES = 20
 _NAMES = {
-    "outcome": "Outcome", "measure": "Measure", "subgroup": "Subgroup",
-    "group": "Group", "reference": "Compared with", "value": "Value",
-    "difference": "Difference", "gap": "Gap", "ci_low": "Low", "ci_high": "High",
-    "chance": "By chance", "n": "Rows", "reason": "Not estimable",
-}  # fmt: skip
+    "outcome": "Outcome",
+    "measure": "Measure",
+    "subgroup": "Subgroup",
+    "group": "Group",
+    "reference": "Compared with",
+    "value": "Value",
+    "difference": "Difference",
+    "gap": "Gap",
+    "ci_low": "Low",
+    "ci_high": "High",
+    "chance": "By chance",
+    "n": "Rows",
+    "reason": "Not estimable",
+}
 OF_CLASS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 
 
@@ -222,9 +231,16 @@ def audit_outcomes(
 
 _BY_GROUP = ["outcome", "measure", "group", "value", "ci_low", "ci_high", "n"]
 _GAPS = [
-    "outcome", "measure", "group", "reference", "difference", "ci_low", "ci_high", "n",
+    "outcome",
+    "measure",
+    "group",
+    "reference",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "n",
     "clear",
-]  # fmt: skip
+]
 _LOCAL = [
     "outcome", "measure", "subgroup", "n", "gap", "ci_low", "ci_high", "chance",
     "estimable", "reason",

@@ -12,9 +12,12 @@ from fairdash._validation import check_one_of
 Float = NDArray[np.float64]
 RuleKind = Literal["half", "as_many", "top", "costs", "custom"]
 RULE_NAMES: dict[RuleKind, str] = {
-    "half": "Above 0.5", "as_many": "As many as in training", "top": "Top share",
-    "costs": "Costs of errors", "custom": "Custom threshold",
-}  # fmt: skip
+    "half": "Above 0.5",
+    "as_many": "As many as in training",
+    "top": "Top share",
+    "costs": "Costs of errors",
+    "custom": "Custom threshold",
+}
 _START = {"half": 0.5, "as_many": 0.0, "top": 20.0, "costs": 1.0, "custom": 0.5}
 _RANGE = {"top": (0.0, 100.0), "costs": (0.0, np.inf), "custom": (-np.inf, np.inf)}
 _SUFFIX = re.compile(r"^(.*) decided by (-?\d+) ([a-z_]+(?: [-+.\de]+)?)$", re.DOTALL)

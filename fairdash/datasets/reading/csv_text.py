@@ -21,9 +21,13 @@ ARROW = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64()}
 BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a block at least, a column each
 CHARACTERS, PROBED = 1 << 20, 100
 PLAIN: dict[str, Any] = {
-    "delimiter": ",", "quote": '"', "encoding": "utf-8", "spaces": False,
-    "comments": False, "skipped": 0,
-}  # fmt: skip
+    "delimiter": ",",
+    "quote": '"',
+    "encoding": "utf-8",
+    "spaces": False,
+    "comments": False,
+    "skipped": 0,
+}
 
 
 def typed(cells: Any, form: TableFormat, name: str) -> Any:

@@ -16,14 +16,21 @@ from fairdash.datasets.reading.source import ZIP, Source
 
 FileKind = Literal["csv", "excel", "json", "parquet"]
 DELIMITERS = {
-    ",": "comma-separated", ";": "semicolon-separated", "\t": "tab-separated",
-    "|": "bar-separated", " ": "space-separated",
-}  # fmt: skip
+    ",": "comma-separated",
+    ";": "semicolon-separated",
+    "\t": "tab-separated",
+    "|": "bar-separated",
+    " ": "space-separated",
+}
 ENCODINGS = {
-    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16",
-    "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "cp1252": "Windows-1252",
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8 with a byte order mark",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "cp1252": "Windows-1252",
     "latin-1": "Latin-1",
-}  # fmt: skip
+}
 DECIMALS = {".": "decimal point", ",": "decimal comma"}
 THOUSANDS = {"": "no thousands separator", ",": "comma", ".": "point", " ": "space"}
 THOUSANDS["'"] = "apostrophe"

@@ -46,9 +46,18 @@ TABLES = {
     ".gz",
 }  # fmt: skip
 NOT_TABLES = (
-    b"\xd0\xcf\x11\xe0", b"SQLite format 3", b"%PDF", b"ARROW1", b"BZh", b"\xfd7zXZ",
-    b"\x28\xb5\x2f\xfd", b"PK\x05\x06", b"7z\xbc\xaf", b"Rar!", b"\x89HDF",
-)  # fmt: skip
+    b"\xd0\xcf\x11\xe0",
+    b"SQLite format 3",
+    b"%PDF",
+    b"ARROW1",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"\x28\xb5\x2f\xfd",
+    b"PK\x05\x06",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"\x89HDF",
+)
 
 
 def check_columns(name: str, header: Collection[str]) -> None:

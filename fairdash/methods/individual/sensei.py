@@ -192,9 +192,12 @@ _SENSEI_PAPER = {  # 30,000 minibatches of 36,177 rows: the paper does not say h
     "full_learning_rate": 1e-3,
 }
 _SENSR_PAPER = {
-    "fair_radius": 0.001, "n_subspace_steps": 50, "subspace_learning_rate": 10.0,
-    "n_full_steps": 40, "full_learning_rate": 1e-4,
-}  # fmt: skip
+    "fair_radius": 0.001,
+    "n_subspace_steps": 50,
+    "subspace_learning_rate": 10.0,
+    "n_full_steps": 40,
+    "full_learning_rate": 1e-4,
+}
 SENSEI = Method.of(
     SenSeI,
     key="sensei",

@@ -16,8 +16,12 @@ from fairdash.ui.widgets.state import BY_KEY, store
 
 _TABLES = 4  # of each kind kept in memory
 _WORDS = {
-    "subgroup_columns", "positive_name", "positive_is", "guessed", "scores",
-}  # no check is about these  # fmt: skip
+    "subgroup_columns",
+    "positive_name",
+    "positive_is",
+    "guessed",
+    "scores",
+}  # no check is about these
 _PAGE = "pages/1_Data.py"
 
 

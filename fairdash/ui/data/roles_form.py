@@ -25,15 +25,21 @@ from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
 _FEW = 4
 _SIGNS: dict[Literal[">", ">=", "<", "<="], str] = {
-    ">": ">", ">=": "≥", "<": "<", "<=": "≤",
-}  # fmt: skip
+    ">": ">",
+    ">=": "≥",
+    "<": "<",
+    "<=": "≤",
+}
 _MISSING = {
-    "keep": "Kept for models that take them", "impute": "Replaced for every model",
+    "keep": "Kept for models that take them",
+    "impute": "Replaced for every model",
     "exclude": "Exclude rows that lack a feature",
-}  # fmt: skip
+}
 _MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
-    "Favourable": "favourable", "Unfavourable": "unfavourable", "Neither": None,
-}  # fmt: skip
+    "Favourable": "favourable",
+    "Unfavourable": "unfavourable",
+    "Neither": None,
+}
 
 
 def _pick_scores(

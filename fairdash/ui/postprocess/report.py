@@ -25,21 +25,32 @@ Gap between the groups' rates of positive decisions inside subgroups, of test ro
 ramp equalises groups over all rows, not inside subgroups.
 """
 _BEFORE_AFTER = {
-    "group": "Group", "before": "Before", "before_low": "Low before",
-    "before_high": "High before", "after": "After", "after_low": "Low after",
+    "group": "Group",
+    "before": "Before",
+    "before_low": "Low before",
+    "before_high": "High before",
+    "after": "After",
+    "after_low": "Low after",
     "after_high": "High after",
-}  # fmt: skip
+}
 _TRADE = {
-    "method": "Method", "selection_rate": "Decided 1", "accuracy": "Accuracy",
-    "accuracy_low": "Low accuracy", "accuracy_high": "High accuracy",
+    "method": "Method",
+    "selection_rate": "Decided 1",
+    "accuracy": "Accuracy",
+    "accuracy_low": "Low accuracy",
+    "accuracy_high": "High accuracy",
     "demographic_parity_difference": "Gap",
     "demographic_parity_difference_low": "Low gap",
     "demographic_parity_difference_high": "High gap",
-}  # fmt: skip
+}
 _CHANGED = {
-    "group": "Group", "n": "Rows", "rate_before": "Rate before", "rate": "Rate after",
-    "up": "To 1", "down": "To 0",
-}  # fmt: skip
+    "group": "Group",
+    "n": "Rows",
+    "rate_before": "Rate before",
+    "rate": "Rate after",
+    "up": "To 1",
+    "down": "To 0",
+}
 _OF_DRAWS = (
     "95% intervals with expected counts. They are as wide as for decisions once drawn, "
     "so more than wide enough for the average."

@@ -63,9 +63,12 @@ def pick_rule() -> None:
 
 
 _SHORT: dict[trials.RuleKind, str] = {
-    "half": "Above 0.5", "as_many": "As many as in training", "top": "Top {}%",
-    "costs": "Errors {} : 1", "custom": "Above {}",
-}  # fmt: skip
+    "half": "Above 0.5",
+    "as_many": "As many as in training",
+    "top": "Top {}%",
+    "costs": "Errors {} : 1",
+    "custom": "Above {}",
+}
 
 
 def decided(models: Sequence[Setting]) -> list[Setting]:
