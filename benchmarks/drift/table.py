@@ -108,7 +108,7 @@ def of_kind(kind, tables, predicted):
     if kind == "numbers":
         return tables, predicted, list(catalog.NUMBER_MEASURES)
     if kind == "ranking":
-        return tables, predicted, ["exposure"]
+        return tables, predicted, list(catalog.RANKING_MEASURES)
     low, high = np.quantile(tables[0].y, [1 / 3, 2 / 3])
     middle = [((part > low) & (part <= high)).astype(np.int8) for part in predicted]
     y = [((t.y > low) & (t.y <= high)).astype(np.int8) for t in tables]

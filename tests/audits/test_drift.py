@@ -312,6 +312,17 @@ def test_classes_and_rankings_change_by_group(store):
     expected = (discount / discount.mean()).groupby(frame["sex"]).mean()
     before = attention.data.iloc[:2].set_index("group")["gap_before"]
     np.testing.assert_allclose(before, expected[before.index])
+    top = column_drift(store, rank, data, measure="top_share", **asked)
+    own = top.data.iloc[2:4].set_index("group")  # after the rows of exposure
+    first = [t["rank"].rank(ascending=False) <= len(t) / 10 for t in (frame, later)]
+    shares = [part.groupby(frame["sex"]).mean() for part in first]
+    np.testing.assert_allclose(own["gap_before"], shares[0][own.index])
+    np.testing.assert_allclose(own["gap_after"], shares[1][own.index])
+    level = 1 - 0.05 / (3 * 2 * 2)  # kinds of rows, measures, groups
+    n_first = int(first[0][frame["sex"] == "f"].sum())
+    wilson = binomtest(n_first, 300).proportion_ci(level, method="wilson")
+    assert own.loc["f", "before_low"] == pytest.approx(wilson.low)
+    assert top.verdict.startswith("Share in the top 10%")
 
 
 def table(rng, n, groups=("a", "b")):

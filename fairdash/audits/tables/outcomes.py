@@ -220,31 +220,18 @@ def audit_outcomes(
     return OutcomesAudit(
         kind,
         len(predicted),
-        pd.concat(by_group, ignore_index=True)[_BY_GROUP],
-        pd.concat(gaps, ignore_index=True)[_GAPS],
-        pd.concat(local, ignore_index=True)[_LOCAL] if local else None,
+        _long(by_group),
+        _long(gaps).drop(columns="value"),
+        _long(local) if local else None,
         sorted(findings, key=_distance),
         feature,
         confidence,
     )
 
 
-_BY_GROUP = ["outcome", "measure", "group", "value", "ci_low", "ci_high", "n"]
-_GAPS = [
-    "outcome",
-    "measure",
-    "group",
-    "reference",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "n",
-    "clear",
-]
-_LOCAL = [
-    "outcome", "measure", "subgroup", "n", "gap", "ci_low", "ci_high", "chance",
-    "estimable", "reason",
-]  # fmt: skip
+def _long(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    whole = pd.concat(parts, ignore_index=True)
+    return whole[[c for c in (*_NAMES, "clear", "estimable") if c in whole]]
 
 
 def _distance(named: tuple[str, Finding]) -> tuple[bool, float]:
@@ -269,10 +256,9 @@ def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
             raise ValueError(
                 f"`top` must be a share between 0 and 1 that has a row, got {top}."
             )
-        cut = np.sort(scores)[-round(top * len(scores))]
-        first = (scores >= cut).astype(np.int8)  # rows of one score stay together
+        first = {"selection_rate": catalog.in_top(scores, top).astype(np.int8)}
         return [
-            _Part(f"top {100 * top:g}%", None, {"selection_rate": first}),
+            _Part(f"top {100 * top:g}%", None, first),
             _Part("", None, {"exposure": predicted}),
         ]
     columns = [pd.Series(c).map(value_label) for c in (y, predicted) if c is not None]

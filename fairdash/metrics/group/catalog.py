@@ -274,6 +274,20 @@ add(
         in_points=False, interval=_STUDENT, outcome="ranking",
     )
 )  # fmt: skip
+add(
+    Measure(
+        "top_share", "Share in the top 10%", "P(rank in the first tenth)",
+        "{group} is in the top 10% {points} {often} than {other}",
+        values=lambda y, predicted: in_top(predicted, 0.1), needs_outcome=False,
+        better="favourable", outcome="ranking",
+    )
+)  # fmt: skip
+
+
+def in_top(scores: Array, share: float) -> Array:
+    """Return 1.0 for the first ``share`` of a ranking, rows of one score together."""
+    cut = np.sort(scores)[-max(1, round(share * len(scores)))]
+    return np.where(scores >= cut, 1.0, 0.0)
 
 
 def exposure(scores: Array, places: int | None = None) -> Array:

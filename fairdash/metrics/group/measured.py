@@ -133,11 +133,11 @@ class Measured(NamedTuple):
         rows = self if inside.all() else self._at(inside)
         cell = cell if rows is self else cell[inside]
         costs = error_costs(self.measure)
-        if measure_of(self.measure).outcome != "classes":
-            least, most = float(self.predicted.min()), float(self.predicted.max())
-            estimates, own = rows._mean(
-                rows.predicted, cell, n_cells, (least, most), "mean"
-            )
+        measure = measure_of(self.measure)
+        if measure.outcome != "classes":
+            limits = float(self.predicted.min()), float(self.predicted.max())
+            how: Any = ((0.0, 1.0), "rate") if measure.in_points else (limits, "mean")
+            estimates, own = rows._mean(rows.predicted, cell, n_cells, *how)
         elif self.measure == "auc":
             estimates, own = rows._areas(cell, n_cells)
         elif self.measure in RATES or (costs is not None and costs[0] == costs[1]):
