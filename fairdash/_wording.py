@@ -6,12 +6,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MINUS = "−"
 UNDEFINED = "–"
 FOUR_FIFTHS = 0.8
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
+_HEADINGS = {"n": "Rows", "ci_low": "Low", "ci_high": "High", "feature": "Column"}
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
 
 
@@ -242,3 +246,16 @@ def whole_points(difference: float) -> str:
     if n == 0 and size:
         return f"{size:.1f} points" if size >= 0.05 else "less than 0.1 points"
     return f"{n} point" if n == 1 else f"{n} points"
+
+
+def headed(
+    table: "pd.DataFrame", columns: Iterable[str] | None = None, **own: str
+) -> "pd.DataFrame":
+    """Return some columns of a table, by default all, as a reader calls them.
+
+    That is the name in words, but for those of ``_HEADINGS`` and ``own``.
+    """
+    chosen = [*map(str, table if columns is None else columns)]
+    words = _HEADINGS | own
+    shown = {c: words.get(c, c.replace("_", " ").capitalize()) for c in chosen}
+    return table[chosen].rename(columns=shown)

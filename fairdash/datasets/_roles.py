@@ -17,14 +17,7 @@ RemedyKind = Literal[
     "leave_out", "drop_duplicates", "missing", "recode", "convert", "date_parts"
 ]
 # what a kind needs beside the column
-_NEEDS: dict[str, tuple[str, ...]] = {
-    "leave_out": (),
-    "drop_duplicates": (),
-    "missing": ("values",),
-    "recode": ("changes",),
-    "convert": ("to",),
-    "date_parts": (),
-}
+_NEEDS = {"missing": "values", "recode": "changes", "convert": "to"}
 _SHOWN = 3
 # no part of a data set's identity: they change no row and no model
 _APART = {
@@ -124,9 +117,9 @@ class Remedy(Record):
     def _check(self) -> None:
         if not self.column and self.kind != "drop_duplicates":
             raise ValueError(f"a remedy {self.kind!r} needs a `column`.")
-        lacking = [name for name in _NEEDS[self.kind] if not getattr(self, name)]
-        if lacking:
-            raise ValueError(f"a remedy {self.kind!r} needs {lacking}.")
+        needed = _NEEDS.get(self.kind, "kind")
+        if not getattr(self, needed):
+            raise ValueError(f"a remedy {self.kind!r} needs `{needed}`.")
 
     def words(self) -> str:
         """Return what it does, as the label of a button."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from fairdash import __version__
-from fairdash._wording import count, duration, listing, plural, utc
+from fairdash._wording import count, duration, headed, listing, plural, utc
 from fairdash.audits import Answer, Listing, gaps, training, trials
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
@@ -43,15 +43,6 @@ _TERMS = {
     "means fair.",
     "Constant": "A model that decides alike for everyone, or as chance might on "
     "the rows: its gaps say nothing.",
-}
-_BASE = {
-    "subgroup": "Subgroup",
-    "group": "Group",
-    "n": "Rows",
-    "rate": "Base rate",
-    "ci_low": "Low",
-    "ci_high": "High",
-    "reason": "Not estimable",
 }
 
 
@@ -105,7 +96,8 @@ def data(subject: DataSubject) -> Sequence[Block]:
     if few:
         return [*blocks[1:], Words(small_groups.few_words())]
     cells, hidden = small_groups.base_cells(rates)
-    table = cells[list(_BASE)].rename(columns=_BASE)
+    columns = ("subgroup", "group", "n", "rate", "ci_low", "ci_high", "reason")
+    table = headed(cells, columns, rate="Base rate", reason="Not estimable")
     words = small_groups.suppressed_words(hidden)
     blocks.append(Table("Base rates", table, words))
     return blocks

@@ -14,6 +14,7 @@ from fairdash._wording import (
     change,
     gap_size,
     group_label,
+    headed,
     interval,
     number,
     p_value,
@@ -45,16 +46,6 @@ distance (**TV**): 0 is alike, 1 has nothing in common. The adjusted p is of the
 the chi-square test, by Holm over the columns. **Unseen**: rows whose value no training
 row has, or a number outside the range of training rows.
 """
-_MODELS = {
-    "label": "Model",
-    "table": "Table",
-    "n": "Rows",
-    "accuracy": "Accuracy",
-    "selection_rate": "Selection rate",
-    "gap": "Gap",
-    "gap_low": "Gap, low",
-    "gap_high": "Gap, high",
-}
 _SHIFTS = {
     "column": "Column",
     "statistic": "Statistic",
@@ -242,7 +233,9 @@ class DriftResult:
 
     def table_of_models(self) -> pd.DataFrame:
         """Return accuracy and gap of every model on both tables."""
-        listed = self.points[list(_MODELS)].rename(columns=_MODELS)
+        shown = ["label", "table", "n", "accuracy", "selection_rate"]
+        shown += ["gap", "gap_low", "gap_high"]
+        listed = headed(self.points, shown, label="Model")
         return listed.assign(
             Decides=self.points["status"].replace({"": "yes", **STATUS_WORDS})
         )

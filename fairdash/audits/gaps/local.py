@@ -20,6 +20,7 @@ from fairdash._wording import (
     floor_words,
     gap_size,
     group_label,
+    headed,
     interval,
     number,
     plural,
@@ -50,14 +51,6 @@ A dashed line is the same gap over all rows. A model can be fair on the whole an
 in a subgroup. The largest of many noisy gaps is never 0. In the **grey** band lies the
 largest gap of a fair model in 95% of cases.
 """
-_CHANGES = {
-    "metric": "Measure",
-    "reference": "Before",
-    "value": "After",
-    "difference": "Change",
-    "low": "Low",
-    "high": "High",
-}
 _CHANGED = {
     "accuracy": "Accuracy",
     "demographic_parity_difference": "Gap",
@@ -351,7 +344,9 @@ class LocalResult:
     def _listed_changes(self) -> Listing | None:
         if self.changes is None:
             return None
-        table = self.changes.rename(columns=_CHANGES)[list(_CHANGES.values())]
+        shown = ("metric", "reference", "value", "difference", "low", "high")
+        names = {"metric": "Measure", "reference": "Before", "value": "After"}
+        table = headed(self.changes, shown, **names, difference="Change")
         table["Measure"] = [_CHANGED.get(name, name) for name in table["Measure"]]
         note = (
             f"{self.label} after, {self.models['label'].iloc[0]} before, on the same "

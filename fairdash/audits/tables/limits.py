@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from fairdash._wording import Kpi, interval, listing, number, plural
+from fairdash._wording import Kpi, headed, interval, listing, number, plural
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables import audit
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
@@ -18,18 +18,6 @@ from fairdash.brought import TableModel
 
 Status = Literal["pass", "fail", "undecided"]
 EXIT_STATUS: dict[Status, int] = {"pass": 0, "fail": 1, "undecided": 2}
-_HEADINGS = {
-    "limit": "Limit",
-    "feature": "Column",
-    "subgroup": "Subgroup",
-    "group": "Group",
-    "value": "Value",
-    "low": "Low",
-    "high": "High",
-    "n": "Rows",
-    "status": "Status",
-    "reason": "Why",
-}
 _DRAWN = ("value", "low", "high", "status")
 _HOW = """A row is a measure of a group, or its gap or ratio to the best group. Bars
 are intervals. The upright mark is the limit. A limit is kept if the whole
@@ -138,7 +126,7 @@ class PolicyCheck:
             verdict=verdict,
             cards=cards,
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
-            table=Listing("Every limit", table.rename(columns=_HEADINGS), words),
+            table=Listing("Every limit", headed(table, reason="Why"), words),
             how=_HOW,
             file="fairdash-limits.csv",
             data=table,

@@ -18,7 +18,7 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from fairdash._validation import check_one_of
-from fairdash._wording import Kpi, count, plural
+from fairdash._wording import Kpi, count, headed, plural
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.claims import Claim, claims_of
@@ -34,12 +34,6 @@ COLUMNS = [
     "batch", "limit", "feature", "subgroup", "group", "value", "low", "high", "n",
     "batch alone", "evidence", "alarm",
 ]  # fmt: skip
-_HEADINGS = {
-    **{name: name.capitalize() for name in COLUMNS},
-    "feature": "Column",
-    "n": "Rows",
-    "batch alone": "By itself",
-}
 _HOW = """A row is a batch: the number that is furthest beyond the limit, or nearest to
 it, with its interval. The upright mark is the limit. A batch can break it by chance. An
 alarm weighs all batches so far; it is false in a year with 5% at most."""
@@ -204,6 +198,7 @@ class Watch:
         if broken:
             verdict = f"Alarm since {broken[0][1]}: a limit is broken."
         failing = table.loc[table["batch alone"] == "fail", "batch"].nunique()
+        own = {"batch alone": "By itself"}
         return Answer(
             verdict=verdict,
             cards=[
@@ -212,7 +207,7 @@ class Watch:
                 Kpi("Batches that fail", str(failing), "each by itself"),
             ],
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
-            table=Listing("Every batch and limit", table.rename(columns=_HEADINGS)),
+            table=Listing("Every batch and limit", headed(table, **own)),
             details="; ".join(f"{words} (since {when})" for words, when in broken),
             how=_HOW,
             file="fairdash-monitor.csv",

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._wording import Kpi, gap_size, interval, percent, points
+from fairdash._wording import Kpi, gap_size, headed, interval, percent, points
 from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Subgroups
 from fairdash.metrics import catalog
@@ -24,15 +24,6 @@ _HOW_LOCAL = """
 Gap between the groups' rates of positive decisions inside subgroups, of test rows. The
 ramp equalises groups over all rows, not inside subgroups.
 """
-_BEFORE_AFTER = {
-    "group": "Group",
-    "before": "Before",
-    "before_low": "Low before",
-    "before_high": "High before",
-    "after": "After",
-    "after_low": "Low after",
-    "after_high": "High after",
-}
 _TRADE = {
     "method": "Method",
     "selection_rate": "Decided 1",
@@ -42,14 +33,6 @@ _TRADE = {
     "demographic_parity_difference": "Gap",
     "demographic_parity_difference_low": "Low gap",
     "demographic_parity_difference_high": "High gap",
-}
-_CHANGED = {
-    "group": "Group",
-    "n": "Rows",
-    "rate_before": "Rate before",
-    "rate": "Rate after",
-    "up": "To 1",
-    "down": "To 0",
 }
 _OF_DRAWS = (
     "95% intervals with expected counts. They are as wide as for decisions once drawn, "
@@ -155,7 +138,7 @@ def inside_subgroups(ramp: Ramp, dataset_id: str, subgroups: Subgroups) -> None:
     table = ramp.report.inside(
         labels.iloc[ramp.data.split.test_rows], min_size=subgroups.min_size
     )
-    blocks.show_table(table.rename(columns={**_BEFORE_AFTER, "subgroup": "Subgroup"}))
+    blocks.show_table(headed(table))
 
 
 def by_group(ramp: Ramp) -> None:
@@ -169,10 +152,12 @@ def by_group(ramp: Ramp) -> None:
         st.caption(plain(error))
         return
     table["group"] = [*map(ramp.label, table["group"])]
-    blocks.show_table(table.rename(columns=_BEFORE_AFTER))
+    blocks.show_table(headed(table))
     said = f"{catalog.MEASURE_NAMES[measure]} on test rows, on average over draws. "
     st.caption(f"{said}{_OF_DRAWS}")
-    changed = ramp.report.changed[list(_CHANGED)].rename(columns=_CHANGED)
+    shown = ("group", "n", "rate_before", "rate", "up", "down")
+    names = {"rate": "Rate after", "up": "To 1", "down": "To 0"}
+    changed = headed(ramp.report.changed, shown, **names)
     changed["Group"] = [*map(ramp.label, changed["Group"])]
     whole = st.column_config.NumberColumn(format="%.0f")
     blocks.show_table(changed, columns=dict.fromkeys(("Rows", "To 1", "To 0"), whole))
