@@ -36,6 +36,7 @@ from fairdash.audits.short_verdicts import (
     moved_brief,
     place_brief,
 )
+from fairdash.audits.trials.memo import Memo
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import Finding, Speech, catalog, clause, gap_ends, sentence, views
 
@@ -163,7 +164,7 @@ class LocalResult:
         *,
         truth: Mapping[str, float] = MappingProxyType({}),
     ) -> Answer:
-        """Return where the model is unfair.
+        """Return where the model is unfair, with its figure made once for all readers.
 
         Parameters
         ----------
@@ -172,6 +173,19 @@ class LocalResult:
         truth : mapping, optional
             The true gap in the planted subgroups of a sample.
         """
+        words = dataset.name, dataset.roles.spoken_outcome(), dataset.roles.positive_is
+        return self._answers(
+            lambda: self._answer(dataset, subgroups, truth),
+            *(*words, subgroups, *truth.items()),
+        )
+
+    @cached_property
+    def _answers(self) -> Memo:
+        return Memo(4)
+
+    def _answer(
+        self, dataset: Dataset, subgroups: Subgroups, truth: Mapping[str, float]
+    ) -> Answer:
         roles = dataset.roles
         feature = roles.sensitive_feature
         speech = Speech.of(roles.spoken_outcome(), feature)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable
 from functools import wraps
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from fairdash.audits.trials.models import Setting
 
@@ -22,6 +23,7 @@ class Memo:
         self._size = size
         self._values: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
         self._lock = Lock()
+        self._making = WeakValueDictionary[tuple[Hashable, ...], Any]()  # locks in use
 
     def __len__(self) -> int:
         return len(self._values)
@@ -29,19 +31,22 @@ class Memo:
     def __call__(self, make: Callable[[], Value], *key: Hashable) -> Value:
         """Return what ``make`` makes, which must follow from ``key``.
 
-        Nothing is stored where it raises. Two calls at the same time may both make it.
+        Nothing is stored where it raises. Of calls at the same time one makes it.
         """
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                stored: Value = self._values[key]
-                return stored
-        value = make()
-        with self._lock:
-            self._values[key] = value
-            while len(self._values) > self._size:
-                self._values.popitem(last=False)
-        return value
+            making = self._making.setdefault(key, Lock())
+        with making:
+            with self._lock:
+                if key in self._values:
+                    self._values.move_to_end(key)
+                    stored: Value = self._values[key]
+                    return stored
+            value = make()
+            with self._lock:
+                self._values[key] = value
+                while len(self._values) > self._size:
+                    self._values.popitem(last=False)
+            return value
 
 
 def memoised(size: int) -> Callable[[Callable[P, Value]], Callable[P, Value]]:

@@ -1,4 +1,6 @@
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 
 import pytest
 from hypothesis import given
@@ -29,3 +31,17 @@ def test_nothing_is_kept_of_what_fails():
     with pytest.raises(ZeroDivisionError):
         kept(lambda: 1 / 0, "value")
     assert kept(lambda: 5, "value") == 5
+
+
+def test_of_calls_at_the_same_time_one_makes_the_value():
+    kept, made = Memo(2), []
+
+    def make():
+        sleep(0.1)  # long enough for the others to ask
+        made.append(5)
+        return 5
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: kept(make, "value"), range(4)))
+    assert answers == [5] * 4
+    assert made == [5]

@@ -83,17 +83,3 @@ def test_a_group_without_the_outcome_has_no_certificate():
         [0, 0, 0, 1], decided, groups, 0.1, constraints="false_positive_rate_parity"
     )
     assert alarms["worst"].notna().all()
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"radius": 1.5}, r"`radius` must be in \[0, 1\], got 1.5"),
-        ({"radius": [0.1, 0.2]}, "one for each of the 3 groups"),
-    ],
-)
-def test_bad_input_names_what_to_change(change, message, rows):
-    y, decided, _, noisy = rows
-    settings = {"radius": 0.1, **change}
-    with pytest.raises(ValueError, match=message):
-        tv_certificate(y, decided, noisy, **settings)
