@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fairdash._validation import check_non_negative
-from fairdash.methods.base import Float, MixtureClassifier
+from fairdash.methods.base import Float, MixtureClassifier, TrainingRows
 from fairdash.methods.classical.plain import Codes, OneByOne
 from fairdash.methods.declare import Method, at_least_one, param, vary
 from fairdash.methods.params import CONSTRAINT, RANDOM_STATE, TOLERANCE
@@ -180,14 +180,14 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
     )
     random_state: Any = vary(RANDOM_STATE, doc="Of the samples.")
 
-    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
+    def _learn(self, rows: TrainingRows) -> Float:
+        X, target, codes, _ = rows
         conditions, met = possible_conditions(X, self.n_bins, self.min_support)
         rng = check_random_state(self.random_state)
         kept = rng.random((self.n_samples, len(X))) < 0.5
         samples = np.vstack([np.ones(len(X), bool), kept])
-        rows = Patterns(met, target, codes, samples)
         search = RuleSearch(
-            rows,
+            Patterns(met, target, codes, samples),
             odds=self.constraints == "equalized_odds",
             tolerance=self.tolerance,
             cost=self.rule_cost,
