@@ -34,6 +34,16 @@ GIVEN_UP = {  # accuracies to give up of ROAD and Zhang
     "law-quick": (0.05, 0.1),
     "compas-quick": (0.005, 0.02),
 }
+VARIED = {  # of ROAD's ablations
+    "normalisation": "normalisation of r",
+    "conditional": "in each group",
+    "global": "over all rows",
+    "adversary_layers": "adversary g",
+    "ratio_layers": "ratio network r",
+    "simple": "linear",
+    "medium": "32",
+    "complex": "64-32-16",
+}
 SEVEN = ("law-seven", "german-seven", "compas-seven")
 TITLES = {
     "adult": "Adult",
@@ -171,7 +181,8 @@ def ablation(out, _):
     for param, rows in found.groupby("param", sort=False):
         for i, row in enumerate(rows.to_dict("records")):
             difference = interval(row, "area_apart", sign=True) if i else ""
-            lines.append([param, str(row["value"]), interval(row, "area"), difference])
+            names = VARIED[param], VARIED[row["value"]]
+            lines.append([*names, interval(row, "area"), difference])
     return [["varied", "value", "area", "difference"], *lines]
 
 

@@ -251,11 +251,11 @@ def whole_points(difference: float) -> str:
 def headed(
     table: "pd.DataFrame", columns: Iterable[str] | None = None, **own: str
 ) -> "pd.DataFrame":
-    """Return some columns of a table, by default all, as a reader calls them.
+    """Return columns of a table, those it has, by default all, as a reader calls them.
 
     That is the name in words, but for those of ``_HEADINGS`` and ``own``.
     """
-    chosen = [*map(str, table if columns is None else columns)]
+    chosen = [str(c) for c in (table if columns is None else columns) if c in table]
     words = _HEADINGS | own
     shown = {c: words.get(c, c.replace("_", " ").capitalize()) for c in chosen}
     return table[chosen].rename(columns=shown)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import Kpi, count, interval, number, percent, plural
+from fairdash._wording import Kpi, count, headed, interval, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.evaluation import constant
 from fairdash.audits.short_verdicts import brief
@@ -114,14 +114,9 @@ class TopRows:
 
     def readable(self) -> pd.DataFrame:
         """Return the traits for a reader."""
-        names = {
-            "trait": "Value",
-            "share_top": "Share of these rows",
-            "ci_low": "Low",
-            "ci_high": "High",
-            "share_all": "Share of all rows",
-        }
-        return self.traits[list(names)].rename(columns=names)
+        shown = ("trait", "share_top", "ci_low", "ci_high", "share_all")
+        names = {"trait": "Value", "share_top": "Share of these rows"}
+        return headed(self.traits, shown, **names, share_all="Share of all rows")
 
 
 def weighted_models(models: Sequence[Setting]) -> list[Setting]:

@@ -7,15 +7,14 @@ from fairdash._lazy import lazy
 if TYPE_CHECKING:
     from fairdash.audits.gaps.classes import every_class, predicts_classes
     from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable
+    from fairdash.audits.gaps.every_measure import every_measure, readable_measures
     from fairdash.audits.gaps.local import LocalResult, not_estimable
     from fairdash.audits.gaps.measured import (
         calibration_of,
-        every_measure,
         local_by_measure,
         named_metrics,
         opening_measure,
         other_measures,
-        readable_measures,
         speech_of,
     )
     from fairdash.audits.gaps.outcomes import outcome

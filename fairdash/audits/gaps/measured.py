@@ -1,7 +1,7 @@
-"""Any measure of the models of a data set, by group and inside subgroups."""
+"""A measure of the models of a data set: who is farthest apart, and where."""
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,6 @@ from fairdash.audits.trials.rows import (
 )
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
-    MEASURES,
     TOO_FEW,
     Finding,
     LocalMeasure,
@@ -37,15 +36,12 @@ from fairdash.metrics import (
     catalog,
     intervals,
     measure_gaps,
-    sentence,
     views,
 )
 from fairdash.store import Store
 
 _ALL = Subgroups()
 _SURE = 0.975
-_RATIO = ["ratio", "ratio_low", "ratio_high"]
-_NAMED = ("Model", "Measure", "Gap of", "Gap", "Low", "High", "Ratio", "Four fifths")
 
 
 def asked_of(
@@ -283,98 +279,11 @@ def _inside(
     return tuple(findings)
 
 
-def every_measure(
-    store: Store,
-    model: Setting,
-    dataset_id: str,
-    *,
-    favourable: bool = True,
-    reference: str | None = None,
-    also: str = "selection_rate",
-) -> pd.DataFrame:
-    """Return every measure of a model by group, over all rows it is looked at.
-
-    Over several seeds values and ends of intervals are means. Gaps are from the
-    ``reference``, by default from the group that is best off. An error cost with its
-    weights, ``also``, is one measure more.
-
-    Returns
-    -------
-    DataFrame, one row per measure: measure, symbol, values (by group), group, other,
-    gap (signed: the group furthest from the reference minus that one, the other, both
-    as a sentence calls them), ci_low, ci_high, ratio,
-    ratio_low, ratio_high (the value of that group over that of the other), four_fifths
-    (where the ratio of favourable decisions is by the rule of thumb; of the selection
-    rate only), sentence
-    """
-    more = other_measures(store, model, dataset_id)
-    symbols = catalog.MEASURE_SYMBOLS
-    return pd.DataFrame(
-        [
-            {
-                "measure": catalog.MEASURE_NAMES[measure],
-                "symbol": " · ".join(
-                    filter(None, [symbols[measure], recalibrated(model, measure)])
-                ),
-                **_by_groups(store, model, dataset_id, measure, favourable, reference),
-            }
-            for measure in dict.fromkeys((*more, *MEASURES, also))
-        ]
-    )
-
-
 @memoised(2000)
-def _by_groups(
-    store: Store,
-    model: Setting,
-    dataset_id: str,
-    measure: str,
-    favourable: bool,
-    reference: str | None = None,
-) -> dict[str, Any]:
-    how: Any = {"favourable": favourable, "reference": reference}
-    gap = widest_gap(store, model, dataset_id, measure, **how)
-    trials = tested(store, model, dataset_id, _ALL)
-    ratio = _ratio_of(trials, gap)
-    fifths = ""
-    if measure == "selection_rate":  # the rule is of favourable decisions
-        spared = ratio if favourable else _ratio_of(trials, gap, rejected=True)
-        fifths = wording.four_fifths(spared["ratio"], spared["ratio_high"])
-    label = partial(
-        wording.group_label, store.dataset(dataset_id).roles.sensitive_feature
-    )
-    return {
-        "values": tuple(_values(store, model, dataset_id, measure)["value"]),
-        "group": label(gap.group),
-        "other": label(gap.reference),
-        "gap": gap.value,
-        "ci_low": gap.low,
-        "ci_high": gap.high,
-        **ratio,
-        "four_fifths": fifths,
-        "sentence": sentence(gap, speech_of(store, dataset_id)),
-    }
-
-
-def _ratio_of(
-    trials: Sequence[Tested], gap: Finding, *, rejected: bool = False
-) -> dict[str, float]:
-    n_groups = len(trials[0].rows.dataset.group_names)
-    options = (
-        gap.measure,
-        gap.reference,
-        intervals.for_all_pairs(0.95, n_groups),
-        rejected,
-    )
-    rows = pd.concat([_gaps(trial, *options) for trial in trials])
-    mean = rows.loc[rows["group"] == gap.group, _RATIO].mean()
-    return dict(zip(_RATIO, map(float, mean), strict=True))
-
-
-@memoised(2000)
-def _values(
+def values_of(
     store: Store, model: Setting, dataset_id: str, measure: str
 ) -> pd.DataFrame:
+    """Return value by group, over seeds, and how often a group is large enough."""
     by_seed = [_local(t, measure) for t in tested(store, model, dataset_id, _ALL)]
     tables = [
         pd.DataFrame(
@@ -407,14 +316,14 @@ def widest_gap(
     Finding, of that group less the other
     """
     names = store.dataset(dataset_id).group_names
-    table = _values(store, model, dataset_id, measure)
+    table = values_of(store, model, dataset_id, measure)
     value = table["value"].to_numpy(np.float64)
     some = np.where(table["large"] >= MOST_SEEDS, value, np.nan)
     best = reference or names[catalog.best_off(measure, some, favourable=favourable)]
     trials = tested(store, model, dataset_id, _ALL)
     n_groups, held = int(np.isfinite(value).sum()), reference is not None
     every = intervals.for_all_pairs(0.95, n_groups, held=held)
-    gaps = pd.concat([_gaps(trial, measure, best, every) for trial in trials])
+    gaps = pd.concat([gaps_of(trial, measure, best, every) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high", "n", "too_few"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     clear = (by_group["ci_low"] > 0) | (by_group["ci_high"] < 0)
@@ -434,30 +343,6 @@ def speech_of(store: Store, dataset_id: str) -> Speech:
     """Return what a data set calls a positive prediction, and its groups."""
     roles = store.dataset(dataset_id).roles
     return Speech.of(roles.spoken_outcome(), roles.sensitive_feature)
-
-
-def readable_measures(
-    table: pd.DataFrame, groups: Sequence[str], feature: str
-) -> pd.DataFrame:
-    """Return the table of `every_measure` with readable names.
-
-    Intervals are of gaps; each row says which groups its gap and ratio are of.
-    """
-    names = {"model": "Model", "measure": "Measure"}
-    shown = table[[name for name in names if name in table]].rename(columns=names)
-    for place, label in enumerate(wording.distinct_labels(feature, groups, _NAMED)):
-        shown[label] = [values[place] for values in table["values"]]
-    shown["Gap of"] = [
-        f"{group} {wording.MINUS} {other}" if np.isfinite(gap) else wording.UNDEFINED
-        for group, other, gap in zip(
-            table["group"], table["other"], table["gap"], strict=True
-        )
-    ]
-    names = {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
-    names |= {"four_fifths": "Four fifths", "sentence": "In words"}
-    names["symbol"] = "Definition"
-    rest = table[[name for name in names if name in table]].rename(columns=names)
-    return pd.concat([shown, rest], axis=1)
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:
@@ -498,13 +383,14 @@ def _local(trial: Tested, measure: str) -> LocalMeasure:
 
 
 @lru_cache(maxsize=2000)
-def _gaps(
+def gaps_of(
     trial: Tested,
     measure: str,
     reference: str,
     confidence: float,
     rejected: bool = False,
 ) -> pd.DataFrame:
+    """Return `measure_gaps` of a trial, or of its ``rejected`` rows."""
     options = asked_of(trial.rows, trial.key, measure)
     if rejected:
         options["y_pred"] = 1 - options["y_pred"]
