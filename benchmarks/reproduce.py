@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import re
-import runpy
 import shlex
 import subprocess
 import sys
@@ -400,7 +399,8 @@ def main():
         rows = once(table.make(out, *seeds))
         found[name] = {"command": command, "typed": None, "rows": rows}
         path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
-    runpy.run_path(str(HERE.parent / "docs" / "tables.py"), run_name="__main__")
+    # apart, for a table here may have added methods of its own to the catalog
+    subprocess.run([sys.executable, HERE.parent / "docs" / "tables.py"], check=True)
 
 
 if __name__ == "__main__":

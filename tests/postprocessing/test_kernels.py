@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import LinearConstraint, minimize, minimize_scalar
 
 from fairdash.postprocessing import covariance_threshold, ramp_threshold
 
@@ -197,18 +197,7 @@ def least_by_solver(scores, weight, gamma, moments, low, high):
         np.full(len(scores), 0.5),
         jac=lambda h: weight * (gamma * h - scores) / scale,
         bounds=[(0, 1)] * len(scores),
-        constraints=[
-            {
-                "type": "ineq",
-                "fun": lambda h: moments @ h - low,
-                "jac": lambda h: moments,
-            },
-            {
-                "type": "ineq",
-                "fun": lambda h: high - moments @ h,
-                "jac": lambda h: -moments,
-            },
-        ],
+        constraints=LinearConstraint(moments, low, high),
         method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 2000},
     )

@@ -24,17 +24,6 @@ from fairdash.store import Store
 
 _FEWEST = 10  # rows of a group in each table, for its change to be named
 _FAMILIES = 3  # groups, the gap over all rows, gaps inside subgroups: held at once
-_SHOWN = {
-    "measure": "Measure",
-    "subgroup": "Rows",
-    "group": "Group",
-    "gap_before": "Before",
-    "gap_after": "After",
-    "change": "Change",
-    "ci_low": "Low",
-    "ci_high": "High",
-    "n_after": "Rows after",
-}
 _HOW = """
 Left, the value of each group, then the gap between two groups: **open** before,
 **filled** on the other table. These two are farthest apart on the data set. Right, the
@@ -160,7 +149,10 @@ def _answer(
     headline = f"{name} changes clearly in {n or 'none'} of {total}"
     look = {"headline": headline, "title": name, "in_points": in_points}
     data = pd.concat([changes.assign(subgroup=wording.NO_SUBGROUPS), gaps])
-    table = data[list(_SHOWN)].rename(columns=_SHOWN)
+    columns = ["measure", "subgroup", "group", "gap_before", "gap_after"]
+    columns += ["change", "ci_low", "ci_high", "n_after"]
+    own_names = {"subgroup": "Rows", "gap_before": "Before", "gap_after": "After"}
+    table = wording.headed(data, columns, **own_names, n_after="Rows after")
     table["Measure"] = table["Measure"].map(catalog.MEASURE_NAMES)
     return Answer(
         _verdict(own, gaps, measure, tables[1].name),

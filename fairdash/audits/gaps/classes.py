@@ -19,16 +19,24 @@ def predicts_classes(store: Store, model: Setting, dataset_id: str) -> bool:
     return dataset.frame[dataset.roles.target].nunique() > 2
 
 
-@memoised(16)
 def every_class(store: Store, model: Setting, dataset_id: str) -> OutcomesAudit:
     """Audit each class of a model against the rest, all classes at once.
 
     On the rows where the model is looked at, of its first seed. Raises ValueError for a
     model that does not predict classes, or more than 20 of them.
     """
-    score = score_of_key(model.trials[0].key)
-    if score is None or not predicts_classes(store, model, dataset_id):
+    if not predicts_classes(store, model, dataset_id):
         raise ValueError(f"{model.label} does not predict three or more classes.")
+    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
+    return _every_class(store, model, dataset_id, favourable)
+
+
+@memoised(16)
+def _every_class(
+    store: Store, model: Setting, dataset_id: str, favourable: bool
+) -> OutcomesAudit:
+    score = score_of_key(model.trials[0].key)
+    assert score is not None, "it predicts classes"
     rows = tested(store, model, dataset_id, Subgroups())[0].rows
     roles, frame = rows.dataset.roles, rows.dataset.frame.iloc[rows.where]
     audit = audit_outcomes(
@@ -36,7 +44,7 @@ def every_class(store: Store, model: Setting, dataset_id: str) -> OutcomesAudit:
         frame[score.column],
         kind="classes",
         sensitive_features=rows.groups["sensitive_features"],
-        favourable=roles.positive_is != "unfavourable",
+        favourable=favourable,
         **rows.sampling,
     )
     return replace(audit, feature=roles.sensitive_feature)

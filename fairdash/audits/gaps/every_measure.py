@@ -19,7 +19,7 @@ from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Tested, tested
 from fairdash.datasets import Subgroups
-from fairdash.metrics import MEASURES, Finding, catalog, intervals, sentence
+from fairdash.metrics import MEASURES, Finding, Speech, catalog, intervals, sentence
 from fairdash.store import Store
 
 _RATIO = ["ratio", "ratio_low", "ratio_high"]
@@ -51,7 +51,8 @@ def every_measure(
     rate only), sentence
     """
     more = other_measures(store, model, dataset_id)
-    symbols = catalog.MEASURE_SYMBOLS
+    symbols, speech = catalog.MEASURE_SYMBOLS, speech_of(store, dataset_id)
+    how = favourable, reference, speech
     return pd.DataFrame(
         [
             {
@@ -59,7 +60,7 @@ def every_measure(
                 "symbol": " · ".join(
                     filter(None, [symbols[measure], recalibrated(model, measure)])
                 ),
-                **_by_groups(store, model, dataset_id, measure, favourable, reference),
+                **_by_groups(store, model, dataset_id, measure, *how),
             }
             for measure in dict.fromkeys((*more, *MEASURES, also))
         ]
@@ -73,7 +74,8 @@ def _by_groups(
     dataset_id: str,
     measure: str,
     favourable: bool,
-    reference: str | None = None,
+    reference: str | None,
+    speech: Speech,
 ) -> dict[str, Any]:
     how: Any = {"favourable": favourable, "reference": reference}
     gap = widest_gap(store, model, dataset_id, measure, **how)
@@ -83,17 +85,16 @@ def _by_groups(
     if measure == "selection_rate":  # the rule is of favourable decisions
         spared = ratio if favourable else _ratio_of(trials, gap, rejected=True)
         fifths = wording.four_fifths(spared["ratio"], spared["ratio_high"])
-    feature = store.dataset(dataset_id).roles.sensitive_feature
     return {
         "values": tuple(values_of(store, model, dataset_id, measure)["value"]),
-        "group": wording.group_label(feature, gap.group),
-        "other": wording.group_label(feature, gap.reference),
+        "group": wording.group_label(speech.feature, gap.group),
+        "other": wording.group_label(speech.feature, gap.reference),
         "gap": gap.value,
         "ci_low": gap.low,
         "ci_high": gap.high,
         **ratio,
         "four_fifths": fifths,
-        "sentence": sentence(gap, speech_of(store, dataset_id)),
+        "sentence": sentence(gap, speech),
     }
 
 
@@ -101,12 +102,8 @@ def _ratio_of(
     trials: Sequence[Tested], gap: Finding, *, rejected: bool = False
 ) -> dict[str, float]:
     n_groups = len(trials[0].rows.dataset.group_names)
-    options = (
-        gap.measure,
-        gap.reference,
-        intervals.for_all_pairs(0.95, n_groups),
-        rejected,
-    )
+    level = intervals.for_all_pairs(0.95, n_groups)
+    options = gap.measure, gap.reference, level, rejected
     rows = pd.concat([gaps_of(trial, *options) for trial in trials])
     mean = rows.loc[rows["group"] == gap.group, _RATIO].mean()
     return dict(zip(_RATIO, map(float, mean), strict=True))

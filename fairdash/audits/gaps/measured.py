@@ -106,7 +106,6 @@ def _of_numbers(store: Store, model: Setting, dataset_id: str) -> bool:
     return score is not None and score.kind == "score" and numbers is not None
 
 
-@memoised(256)
 def local_by_measure(
     store: Store,
     models: Sequence[Setting],
@@ -120,10 +119,22 @@ def local_by_measure(
     score columns on the same rows, or on all rows where no trained model is compared.
     Paired changes are of selection rates.
     """
+    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
+    return _local_result(store, models, dataset_id, subgroups, measure, favourable)
+
+
+@memoised(256)
+def _local_result(
+    store: Store,
+    models: Sequence[Setting],
+    dataset_id: str,
+    subgroups: Subgroups,
+    measure: str,
+    favourable: bool,
+) -> LocalResult:
     models = beside_trained(models)
     compared = on_shared_seeds(models)
     first, main = compared.models[0], compared.models[-1]
-    favourable = store.dataset(dataset_id).roles.positive_is != "unfavourable"
     tables, rows, chances = [], [], []
     inside: tuple[Finding, ...] = ()
     whole: Finding | None = None

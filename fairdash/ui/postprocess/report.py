@@ -24,16 +24,6 @@ _HOW_LOCAL = """
 Gap between the groups' rates of positive decisions inside subgroups, of test rows. The
 ramp equalises groups over all rows, not inside subgroups.
 """
-_TRADE = {
-    "method": "Method",
-    "selection_rate": "Decided 1",
-    "accuracy": "Accuracy",
-    "accuracy_low": "Low accuracy",
-    "accuracy_high": "High accuracy",
-    "demographic_parity_difference": "Gap",
-    "demographic_parity_difference_low": "Low gap",
-    "demographic_parity_difference_high": "High gap",
-}
 _OF_DRAWS = (
     "95% intervals with expected counts. They are as wide as for decisions once drawn, "
     "so more than wide enough for the average."
@@ -126,8 +116,10 @@ def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
     """Draw accuracy and DI of the ramp and of other methods."""
     blocks.heading("Other methods", _HOW_TRADE)
     others = baselines(dataset_id, choice.source)
-    table = trade_off_table(ramp.report, others).rename(columns=_TRADE)
-    blocks.show_table(table.dropna(axis="columns", how="all"))
+    gap = "demographic_parity_difference"
+    names = {gap: "Gap", f"{gap}_low": "Gap low", f"{gap}_high": "Gap high"}
+    table = trade_off_table(ramp.report, others).dropna(axis="columns", how="all")
+    blocks.show_table(headed(table, selection_rate="Decided 1", **names))
     st.caption("Test rows, 95% Wilson and Newcombe intervals.")
 
 

@@ -239,3 +239,20 @@ def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(inline, measur
             *counts.loc[most], *counts.loc[least], confidence=every
         )
         assert (low, high) == pytest.approx(expected)
+
+
+def test_what_the_outcome_means_can_be_said_otherwise_later(dataset_id):
+    store, found = ui.store(), []
+    record, (own,) = (
+        store.dataset_record(dataset_id),
+        trials.own_models(store, dataset_id),
+    )
+    for meaning in ("favourable", "unfavourable"):
+        said = {"positive_name": f"so {meaning}", "positive_is": meaning}
+        roles = record.roles.model_copy(update=said)
+        assert store.add_dataset(record.table_sha256, roles, "People") == dataset_id
+        whole = gaps.local_by_measure(store, [own], dataset_id, SUBGROUPS).whole
+        found.append({whole.group: 1, whole.reference: -1})
+        words = gaps.every_measure(store, own, dataset_id)["sentence"]
+        assert words.str.contains(f"“so {meaning}”").any()
+    assert found[0] == {group: -side for group, side in found[1].items()}

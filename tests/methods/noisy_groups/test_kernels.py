@@ -218,10 +218,6 @@ def test_the_projection_is_the_closest_point_of_the_ball():
         (lambda: tv_ball_max([0, 1], [0.5, 0.5], 1.1), r"in \[0, 1\], got 1.1"),
         (lambda: robust_rates([1, 0], [0, 1], ["a", "a"], [0.1, 0.2]), "the 1 group"),
         (
-            lambda: robust_rates([1, 0], [0, 1], ["a", "a"], 1.5),
-            r"in \[0, 1\], got 1.5",
-        ),
-        (
             lambda: robust_rates([1, 0], [0, 1], ["a", "a"], {"b": 0.1}),
             "`radius` has no entry for the group 'a'",
         ),
