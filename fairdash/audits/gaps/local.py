@@ -1,7 +1,7 @@
 """Where a model is unfair: its gaps inside subgroups, and who is worse off where."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
@@ -94,6 +94,7 @@ class LocalResult:
     rows: str = "test row"
     inside: tuple[Finding, ...] = ()
     whole: Finding | None = None
+    _answers: Memo = field(default_factory=lambda: Memo(4), repr=False)
 
     @cached_property
     def row(self) -> "pd.Series[Any]":
@@ -178,10 +179,6 @@ class LocalResult:
             lambda: self._answer(dataset, subgroups, truth),
             *(*words, subgroups, *truth.items()),
         )
-
-    @cached_property
-    def _answers(self) -> Memo:
-        return Memo(4)
 
     def _answer(
         self, dataset: Dataset, subgroups: Subgroups, truth: Mapping[str, float]

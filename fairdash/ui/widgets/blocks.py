@@ -1,6 +1,7 @@
 """The parts of a page: controls, KPI row, figure, empty, error, files both ways."""
 
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import Any, Literal
 
 import pandas as pd
@@ -17,6 +18,7 @@ from fairdash.ui.selection import SharedFields, choose, entry, with_entry
 from fairdash.ui.widgets.state import store
 
 MOST_MB = 200
+_MARKING = Lock()
 TABLE_FILES = [
     "csv", "tsv", "tab", "txt", "dat", "data", "gz", "zip", "parquet", "xlsx",
 ]  # fmt: skip
@@ -85,12 +87,13 @@ def draw_picture(
     ``on_select`` is called after a click on a mark; the session state holds the
     selection at ``key``.
     """
-    # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    drawing = picture.figure.update_layout(meta=st.context.theme.type)
-    selecting: dict[str, Any] = {}
+    click: dict[str, Any] = {}
     if on_select is not None:
-        selecting = {"on_select": on_select, "selection_mode": "points"}
-    st.plotly_chart(drawing, config=theme.CONFIG, alt=picture.alt, key=key, **selecting)
+        click = {"on_select": on_select, "selection_mode": "points"}
+    # colour tokens are swapped when a figure mounts: a new theme is a new figure
+    with _MARKING:  # windows of both themes may draw this one
+        marked = picture.figure.update_layout(meta=st.context.theme.type)
+        st.plotly_chart(marked, config=theme.CONFIG, alt=picture.alt, key=key, **click)
 
 
 def table_below(table: pd.DataFrame) -> None:
