@@ -94,7 +94,7 @@ class LocalResult:
     rows: str = "test row"
     inside: tuple[Finding, ...] = ()
     whole: Finding | None = None
-    _answers: Memo = field(default_factory=lambda: Memo(4), repr=False)
+    _answers: Memo = field(init=False, repr=False, default_factory=lambda: Memo(4))
 
     @cached_property
     def row(self) -> "pd.Series[Any]":
