@@ -37,14 +37,6 @@ def strokes(x: list[Any], y: list[Any], name: str, hover: list[str]) -> Spec:
     return scatter(x, y, mode="markers", hover=hover, **more)
 
 
-def band(x: list[Any], low: Any, high: Any, colour: str, **more: Any) -> Spec:
-    """Return the area between two lines over ``x``."""
-    edge = numbers(high) + numbers(low)[::-1]
-    line = {"width": 0}
-    look: Spec = {"fill": "toself", "fillcolor": colour, "line": line}
-    return scatter(x + x[::-1], edge, hoverinfo="skip", **look, **more)
-
-
 def interval_bars(at: Any, low: Any, high: Any, *, colour: str, thickness: int) -> Spec:
     """Return bars around marks from ``low`` to ``high``."""
     up, down = numbers(high - at), numbers(at - low)

@@ -28,6 +28,8 @@ from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
 
 _LATEST = "latest selection"  # of this session, as an address
+_BEHIND = "addresses replaced"  # which the browser sends until it hears of the latest
+_N_BEHIND = 50
 _MENU = "menu drawn"  # by which page, and the address of its links
 Address = dict[str, list[str]]
 Texts = Mapping[str, Iterable[str]]
@@ -118,9 +120,8 @@ def with_run(now: Texts, run: str | None, data: str | None) -> Address:
 
 def write(chosen: Texts) -> None:
     """Make ``chosen`` the address of the page, whole."""
-    latest = {name: list(texts) for name, texts in chosen.items()}
-    st.session_state[_LATEST] = latest
-    if latest != _here():
+    before = _here()
+    if (latest := _replace_by(chosen)) != before:
         st.query_params.from_dict(latest)
 
 
@@ -137,6 +138,7 @@ def open_at(path: str, there: Texts) -> None:
     """
     if context := get_script_run_ctx():
         context.fragment_storage.clear()
+    _replace_by(there)
     st.switch_page(path, query_params=there)
 
 
@@ -147,8 +149,10 @@ def arrive(page: str) -> None:
     not in them; it is in no address but that of the page left.
     """
     drawn_by, menu = st.session_state.get(_MENU, (page, {}))
-    if drawn_by != page and menu == _here():
-        write(_elsewhere(st.session_state[_LATEST]))
+    if drawn_by != page:
+        st.session_state[_BEHIND] = []
+        if menu == _here():
+            write(_elsewhere(st.session_state[_LATEST]))
 
 
 def menu_address(page: str) -> Address:
@@ -181,7 +185,7 @@ def bound(
     if named is not None:
         options = {"options": list(named), "format_func": named.__getitem__}
     among = named if among is None else among
-    chosen = _value(_declared()[name], tuple(st.query_params.get_all(name)))
+    chosen = _value(_declared()[name], tuple(_here().get(name, ())))
     value = default if chosen is None else shown(chosen)
     if among is not None:
         allowed = list(among)
@@ -220,7 +224,7 @@ def bound_entry(
 
     def meant(value: Any) -> tuple[str, ...]:
         text = f"{value:.10g}" if isinstance(value, float) else written(value)
-        now = st.query_params.get_all(name)
+        now = _here().get(name, ())
         return with_entry(now, entry_name, "" if value is None else text)
 
     how["key"] = f"{how.get('key', '')} {entry_name}"
@@ -243,7 +247,28 @@ def _escaped(name: str) -> str:
 
 
 def _here() -> Address:
-    return {name: st.query_params.get_all(name) for name in st.query_params}
+    # A click made before the browser heard of the latest choice states an older
+    # address: it would undo that choice.
+    now = {name: st.query_params.get_all(name) for name in st.query_params}
+    if _went_back():
+        st.session_state[_LATEST] = now
+    elif now in st.session_state.get(_BEHIND, ()):
+        now = st.session_state[_LATEST]
+        st.query_params.from_dict(now)
+    return now
+
+
+def _went_back() -> bool:
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def _replace_by(chosen: Texts) -> Address:
+    latest = {name: list(texts) for name, texts in chosen.items()}
+    behind = [*st.session_state.get(_BEHIND, ()), _here()]
+    st.session_state[_BEHIND] = [old for old in behind if old != latest][-_N_BEHIND:]
+    st.session_state[_LATEST] = latest
+    return latest
 
 
 def _elsewhere(here: Address) -> Address:

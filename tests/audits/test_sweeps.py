@@ -27,13 +27,6 @@ SHARE = st.integers(0, 8).map(lambda value: value / 8)
 
 
 @pytest.fixture
-def store(inline):
-    opened = open_store()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def run_id(store):
     table = store.add_table(people_csv(), "people.csv")
     subgroups = Subgroups(columns=("branch",), min_size=20)

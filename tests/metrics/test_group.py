@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.metrics import demographic_parity_difference, equalized_odds_difference
-from fairdash.metrics.group.rates import demographic_parity_ratio
+from fairdash.metrics.group.rates import ratio
 
 
 @pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
@@ -17,12 +17,10 @@ def test_gaps_equal_fairlearn(fixture, request):
     assert np.allclose(
         [
             demographic_parity_difference(y_pred, **group),
-            demographic_parity_ratio(y_pred, **group),
             equalized_odds_difference(y, y_pred, **group),
         ],
         [
             fl.demographic_parity_difference(y, y_pred, **group),
-            fl.demographic_parity_ratio(y, y_pred, **group),
             fl.equalized_odds_difference(y, y_pred, **group),
         ],
     )
@@ -45,7 +43,7 @@ def test_the_difference_lies_in_0_to_1_and_ignores_names_of_groups(rows):
 
 def test_what_is_undefined_is_nan():
     group = {"sensitive_features": ["a", "a", "b", "b"]}
-    assert np.isnan(demographic_parity_ratio([0, 0, 0, 0], **group))
+    assert np.isnan(ratio(np.zeros(2)))
     assert np.isnan(equalized_odds_difference([1, 1, 0, 1], [1, 0, 0, 1], **group))
 
 

@@ -3,10 +3,13 @@
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from toys import ROLES, people
 
+from fairdash.audits import stored
 from fairdash.store import open_store
+from fairdash.sweep import SweepSpec
 
 # 120 applicants of `toys.people`, two models of two epochs each, a draft of roles
 ARCHIVE = Path(__file__).parent / "older_home.tar.gz"
@@ -45,3 +48,17 @@ def test_its_data_set_and_its_draft_are_read(store):
     expected = (people(120)["hired"] == "yes").astype(int).tolist()
     assert store.dataset(record.id).y.tolist() == expected
     assert store.draft(record.id).subgroups.columns == ("branch",)
+
+
+def test_an_older_model_gives_the_scores_it_gave(store):
+    (run,) = store.runs()
+    dataset, spec = store.dataset(run.dataset_id), SweepSpec.model_validate(run.spec)
+    for trial in store.snapshot(run.id).trials:
+        rows = stored.audit_rows_of(dataset, trial, spec)
+        model = stored.read_model(store, trial, rows)
+        X, group = rows.test
+        np.testing.assert_allclose(
+            model.scorer.positive(X, group),
+            store.artifact(trial.key).scores()[rows.where],
+            atol=1e-6,
+        )

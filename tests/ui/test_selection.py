@@ -5,6 +5,7 @@ from toy_fields import ToyFields
 
 from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
+from fairdash.ui import selection
 from fairdash.ui.selection import SharedFields, entry, stated, with_entry, with_run
 
 names = st.text("abcdef0123456789", min_size=1, max_size=8)
@@ -85,6 +86,20 @@ def test_a_widget_shows_the_address_and_writes_it_back():
     assert (again.radio[0].value, again.slider[0].value) == (2, 0.98)
 
 
+def test_a_click_made_before_the_last_choice_arrived_does_not_undo_it(monkeypatch):
+    app = AppTest.from_function(page).run()
+    app.radio[0].set_value(2).run()
+    app.query_params.clear()  # the browser has not heard of it
+    app.slider[0].set_value(0.5).run()
+    assert (app.radio[0].value, app.slider[0].value) == (2, 0.5)
+    assert app.caption[0].value == "2 2"
+    assert app.query_params == {"k": "2", "gamma": "0.5"}
+    monkeypatch.setattr(selection, "_went_back", lambda: True)
+    app.query_params.clear()
+    app.run()
+    assert (app.radio[0].value, app.slider[0].value) == (1, 0.1)
+
+
 def menu():
     import streamlit as st
     from toy_fields import ToyFields
@@ -99,7 +114,7 @@ def menu():
         choose(k=further)  # as inside a fragment: the menu is not drawn again
 
 
-def test_a_link_drawn_before_the_last_choice_leads_to_that_choice():
+def test_a_link_drawn_before_the_last_choice_leads_to_that_choice(monkeypatch):
     app = AppTest.from_function(menu)
 
     def show(page, k, further=None):
@@ -114,7 +129,9 @@ def test_a_link_drawn_before_the_last_choice_leads_to_that_choice():
     assert app.query_params["k"] == "2"
     assert show("Weights", "1") == "2"  # by the menu
     assert app.query_params == {"run": "1", "k": "2"}
-    assert show("Weights", "1") == "1"  # Back, or typed
+    with monkeypatch.context() as patch:
+        patch.setattr(selection, "_went_back", lambda: True)
+        assert show("Weights", "1") == "1"
     assert show("Sweep", "3") == "3"
     assert show("Sweep", "1", further=2) == "1"
     assert show("Weights", "3") == "3"  # another link

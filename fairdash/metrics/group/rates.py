@@ -1,4 +1,4 @@
-"""Largest gaps and smallest ratios of rates between groups, as one number."""
+"""Largest gaps of rates between groups, as one number."""
 
 from typing import Any
 
@@ -28,22 +28,6 @@ def demographic_parity_difference(
     """
     rows = sensitive_features, sample_weight, pos_label
     return float(spread(_rates("selection_rate", None, y_pred, *rows)))
-
-
-def demographic_parity_ratio(
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
-    """Smallest over largest rate of positive predictions (four-fifths rule).
-
-    NaN if no row is predicted positive; parameters as in
-    :func:`demographic_parity_difference`.
-    """
-    rows = sensitive_features, sample_weight, pos_label
-    return float(ratio(_rates("selection_rate", None, y_pred, *rows)))
 
 
 def equalized_odds_difference(
@@ -78,5 +62,5 @@ def _rates(
 
 
 def ratio(rates: Counts) -> Counts:
-    """Return the smallest over the largest rate of the last axis."""
+    """Return the smallest over the largest rate of the last axis, NaN if all are 0."""
     return divide(rates.min(axis=-1), rates.max(axis=-1))
