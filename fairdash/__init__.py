@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = [
     "BROAD",
