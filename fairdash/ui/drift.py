@@ -57,9 +57,8 @@ def ask_for_table(dataset_id: str) -> None:
         remedies = {"Open the drifted sample": lambda: _open_sample(sample)}
     empty(
         "No other table yet",
-        "The models were tested on rows of the table they were trained on. Upload rows "
-        "of another time or place under “Other table”, with the same columns; the "
-        "outcome may be absent.",
+        "Upload rows of another time or place under “Other table”, with the same "
+        "columns; the outcome may be absent.",
         remedies,
     )
 

@@ -115,10 +115,10 @@ class PolicyCheck:
             "undecided": f"{counts['undecided']} {of} cannot be decided: too few rows.",
         }[self.status]
         rows = pd.DataFrame([vars(judged) for judged in self.judged])
-        estimates = Counter(rows["status"])
+        n = Counter(rows["status"])  # estimates; one that fails breaks its limit
         cards = [
-            Kpi(f"Limits {name}", str(counts[key]), plural(estimates[key], "estimate"))
-            for key, name in _CARDS.items()
+            Kpi(f"Limits {said}", f"{counts[key]}", plural(n[key], f"{said} estimate"))
+            for key, said in _CARDS.items()
         ]
         names = [self.policy.limits[at].words for at in rows["limit"]]
         table, words = rows.assign(limit=names), self.audited.rows.words
