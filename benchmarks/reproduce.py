@@ -54,7 +54,7 @@ TITLES = {
     "law": "Law School",
     "law-quick": "Law School, quick",
     "law-seven": "Law School",
-    "loans": "Loans",
+    "loans": "Loans, 9,000 rows",
 }
 
 
