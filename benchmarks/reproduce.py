@@ -200,10 +200,10 @@ def noisy(out, *seeds):
             data, exact = part["data"].iloc[0], "soft" if method == "soft" else "tv"
             published = PUBLISHED.get((data, method, noise or None), ("", ""))
             violation = of_worst_group(part["violations"]).mean()
-            found = number(part["error"].mean()), number(violation, sign=True)
+            figures = number(part["error"].mean()), number(violation, sign=True)
             cells = [
                 f"{mine} ({number(theirs, sign=i > 0)})" if theirs != "" else mine
-                for i, (mine, theirs) in enumerate(zip(found, published, strict=True))
+                for i, (mine, theirs) in enumerate(zip(figures, published, strict=True))
             ]
             cells.append(number(part[f"{exact}_worst"].mean(), sign=True))
             lines.append([data, method, number(noise)[:2] if noise else "–", *cells])

@@ -117,8 +117,8 @@ class PolicyCheck:
         rows = pd.DataFrame([vars(judged) for judged in self.judged])
         n = Counter(rows["status"])  # estimates; one that fails breaks its limit
         cards = [
-            Kpi(f"Limits {said}", f"{counts[key]}", plural(n[key], f"{said} estimate"))
-            for key, said in _CARDS.items()
+            Kpi(f"Limits {word}", f"{counts[key]}", plural(n[key], f"{word} estimate"))
+            for key, word in _CARDS.items()
         ]
         names = [self.policy.limits[at].words for at in rows["limit"]]
         table, words = rows.assign(limit=names), self.audited.rows.words
