@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -36,9 +35,8 @@ class Sample:
     ----------
     planted : str
         One sentence: where the bias is, how it came about and how large it is.
-    planted_rows : callable
-        Takes a table and flags the rows of all groups in the planted region, so that
-        the gap between groups over these rows is the planted one.
+    region : str
+        Where, as a condition of `pandas.DataFrame.eval`.
     """
 
     title: str
@@ -47,8 +45,12 @@ class Sample:
     subgroups: Subgroups
     planted: str
     n_rows: int
-    planted_rows: Callable[[pd.DataFrame], NDArray[np.bool_]]
+    region: str
     later: Path | None = None
+
+    def planted_rows(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Flag the rows, of all groups, over which the gap is the planted one."""
+        return np.asarray(frame.eval(self.region), dtype=bool)
 
     def truth(self) -> Truth:
         """Return the true gaps, of a million rows of the generator.
@@ -69,24 +71,6 @@ def load_sample(name: str) -> Dataset:
     return make_dataset(table, sample.roles, name=sample.title, key=key)
 
 
-def _young(frame: pd.DataFrame) -> NDArray[np.bool_]:
-    return (frame["age"] < 30).to_numpy()
-
-
-def _north_depot(frame: pd.DataFrame) -> NDArray[np.bool_]:
-    return (frame["site"] == "North depot").to_numpy()
-
-
-def _old_at_community_clinic(frame: pd.DataFrame) -> NDArray[np.bool_]:
-    old = frame["age"].between(65, 74)
-    return (old & (frame["clinic"] == "community")).to_numpy()
-
-
-PLANTED = {
-    "loans": _young,
-    "hiring": _north_depot,
-    "readmission": _old_at_community_clinic,
-}
 _FACTS = tomllib.loads(Path(__file__).with_name("samples.toml").read_text("utf-8"))
 SAMPLES = {
     name: Sample(
@@ -96,7 +80,7 @@ SAMPLES = {
         subgroups=Subgroups.model_validate(facts["subgroups"]),
         planted=facts["planted"],
         n_rows=facts["n_rows"],
-        planted_rows=PLANTED[name],
+        region=facts["region"],
         later=FOLDER / facts["later"] if "later" in facts else None,
     )
     for name, facts in _FACTS.items()

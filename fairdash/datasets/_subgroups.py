@@ -159,6 +159,7 @@ def _name(low: float, high: float, whole: bool, low_end: float) -> str:
         high = math.ceil(high) - 1
         if low == high:
             return _number(low)
+    low = max(low, 0.0) if low_end >= 0 else low
     dash = "–" if low >= 0 else " to "
     return f"{_number(low)}{dash}{_number(high)}"
 

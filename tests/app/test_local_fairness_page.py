@@ -173,7 +173,7 @@ def test_the_reader_chooses_how_scores_become_decisions(visit, run_id, dataset_i
     usual = numbers(page)
     widget(page, "radio", "Decided 1").set_value("top").run()
     assert not page.exception
-    widget(page, "number_input", "Percent accepted").set_value(30.0).run()
+    widget(page, "number_input", "Percent decided 1").set_value(30.0).run()
     assert not page.exception
     assert page.query_params["decided"] in ("top 30", ["top 30"])
     assert numbers(page) != usual

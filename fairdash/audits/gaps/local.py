@@ -216,10 +216,10 @@ class LocalResult:
             return self._said(place_brief(worse, speech))
         if isnan(self.chance):
             return brief("What chance alone would show is not known here.", remedy)
-        inside = self.widest["subgroup"] != NO_SUBGROUPS
-        if inside and self.whole is not None and self.whole.sure:
-            whole = f"Over all rows it is {self._size(abs(self.whole.value))}."
-            return brief("No gap inside a subgroup is beyond chance.", whole)
+        if (whole := self._clear_whole) is not None:
+            size, verb = self._size(abs(whole.value)), "is" if whole.sure else "may be"
+            said = f"Over all rows it {verb} {size}."
+            return brief("No gap inside a subgroup is beyond chance.", said)
         reach = f"A fair model can reach {self._size(self.chance)}."
         return brief(NO_GAP, remedy, self.unclear, reach)
 
@@ -247,19 +247,22 @@ class LocalResult:
             mean = " on average" if self.n_seeds > 1 else ""
             reach = "what chance alone shows is not known"
             if not isnan(self.chance):
-                reach = (
-                    f"a fair model stays below {self._size(self.chance)} in 95% of "
-                    "cases"
-                )
+                most = self._size(self.chance)
+                reach = f"a fair model stays below {most} in 95% of cases"
             said = (
                 f"No gap is sure to be beyond chance. The largest is {size}{mean}, in "
                 f"{place}; {reach} ({self._rows()})."
             )
-        whole = self.whole
-        if whole is None or not whole.sure or self.widest["subgroup"] == NO_SUBGROUPS:
+        if (whole := self._clear_whole) is None:
             return said
         ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
-        return f"{said} Over all rows, {clause(whole, speech)} ({ends})."
+        few = "" if whole.sure else ", of too few rows to be sure"
+        return f"{said} Over all rows, {clause(whole, speech)} ({ends}){few}."
+
+    @property
+    def _clear_whole(self) -> Finding | None:
+        inside = self.widest is not None and self.widest["subgroup"] != NO_SUBGROUPS
+        return self.whole if inside and self.whole and self.whole.clear else None
 
     def _said(self, finding: str) -> str:
         said = finding
@@ -389,7 +392,9 @@ class LocalResult:
             label = group_label(feature, str(group))
             cells = cells.set_index("subgroup").reindex(table["subgroup"])
             shown[f"{symbol} {label}"] = cells["value"].to_numpy()
-            shown[f"Rows {label}"] = [_whole(n) for n in cells["n"]]
+            shown[f"Rows {label}"] = [
+                count(int(n)) if np.isfinite(n) else UNDEFINED for n in cells["n"]
+            ]
         if self.n_seeds > 1:
             shown["± over seeds"] = table["gap_sd"].to_numpy()
             shown["Seeds"] = table["n_seeds"].to_numpy()
@@ -477,7 +482,3 @@ def not_estimable(local: pd.DataFrame) -> str:
     facts = [f"{small} too small" if small else ""]
     facts += [f"{len(reasons) - small} lack a group" if len(reasons) > small else ""]
     return ", ".join(fact for fact in facts if fact) or "all of them"
-
-
-def _whole(n: float) -> str:
-    return count(int(n)) if np.isfinite(n) else UNDEFINED

@@ -324,8 +324,8 @@ def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     if min(accepted, 1 - accepted) >= min(base_rate, 1 - base_rate) / 2:
         return ""
     return (
-        f"{model.label} accepts {percent(accepted, 0)} of rows; "
-        f"{percent(base_rate, 0)} have the outcome. Choose another decision rule."
+        f"{model.label} predicts the outcome for {percent(accepted, 0)} of rows; "
+        f"{percent(base_rate, 0)} have it. Choose another decision rule."
     )
 
 

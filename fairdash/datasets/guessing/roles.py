@@ -12,12 +12,14 @@ from fairdash._wording import is_bare
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets.column_kinds import (
+    PROBED_ROWS,
     common_labels,
     count_codes,
     count_values,
     is_age,
     is_nested,
     is_number,
+    is_whole,
     label_codes,
     words,
 )
@@ -39,6 +41,7 @@ _OTHERS = "All others"
 FEWEST_GROUP_ROWS = 100
 UNIT_WORDS = listed("unit")
 FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
+MOST_MOVED = 0.01  # of the rows, to the other side of a median that is rounded
 _MOST_GUESSED = 3
 
 
@@ -101,7 +104,7 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         features=tuple(features),
         subgroup_columns=_guess_subgroup_columns(frame, features),
         scores=scores,
-        unit=guess_unit(frame, [n for n in left_out if n not in scored]),
+        unit=guess_unit(frame, [n for n in left_out if n not in scored], sensitive),
         keep=dict.fromkeys(filters, ("1",)),
         positive_name=name,
         positive_is=meaning,
@@ -113,8 +116,8 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     """Propose what counts as 1 in an outcome.
 
     Of two values the one that says yes, else the last. Of more numbers those above
-    the median; of more words the one that says yes,
-    else all but the one that says no, else the commonest.
+    the rounded median; of more words the one that says yes, else all but the one that
+    says no, else the commonest.
 
     Raises ValueError if the column has no value.
     """
@@ -127,15 +130,25 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
         _, labels = label_codes(column)
         return min(reversed(labels), key=_yes_rank)
     if is_number(column):
-        median = float(column.median())
-        above = bool((column > median).any())
-        return Cut(sign=">" if above else ">=", value=median)
+        middle = _round_median(column)
+        above = bool((column > middle).any())
+        return Cut(sign=">" if above else ">=", value=middle)
     labels = common_labels(column)
     best = min(labels, key=_yes_rank)
     if _yes_rank(best) < len(POSITIVE):
         return (best,)
     rest = tuple(label for label in labels if label.strip().lower() not in NEGATIVE)
     return rest if len(rest) < len(labels) <= MOST_CLASSES else (labels[0],)
+
+
+def _round_median(column: "pd.Series[Any]") -> float:
+    median = float(column.median())
+    for digits in range(2, 17):
+        value = float(f"{median:.{digits}g}")
+        moved = (column > value) ^ (column > median)
+        if (moved | (column >= value) ^ (column >= median)).mean() <= MOST_MOVED:
+            return value
+    return median
 
 
 def _yes_rank(label: str) -> int:
@@ -160,7 +173,7 @@ def guess_groups(
         The median of a number of more than 20 values: two groups.
     """
     if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
-        return None, (float(column.median()),)
+        return None, (_round_median(column),)
     codes, labels = label_codes(column)
     if len(labels) == 2:
         bare = all(map(is_bare, labels))
@@ -240,7 +253,8 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
     weights = (n for n in free if is_weight(n) and is_number(frame[n]))
     if roles.sample_weight is None and (weight := next(weights, None)):
         more[f"Weight rows by {weight}"] = {"sample_weight": weight}
-    if roles.unit is None and (unit := guess_unit(frame, free)):
+    group = roles.sensitive_feature
+    if roles.unit is None and (unit := guess_unit(frame, free, group)):
         more[f"Rows share one {unit}"] = {"unit": unit}
     outcome = roles.target, roles.positive
     if not roles.scores and (scores := guess_scores(frame, taken, *outcome)):
@@ -254,15 +268,39 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
     return changed
 
 
-def guess_unit(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
-    """Return the first of some columns whose name is an identifier and repeats."""
+def guess_unit(frame: pd.DataFrame, names: Iterable[str], group: str) -> str | None:
+    """Return the first of some columns that says whose a row is, and repeats.
+
+    Its name is an identifier, or whom a row is about settles the ``group``.
+    """
     for name in names:
-        if not words(name) & UNIT_WORDS or is_nested(frame[name]):
+        if is_nested(frame[name]) or is_weight(name):
             continue
         n_rows, n_units = int(frame[name].count()), int(frame[name].nunique())
-        if n_units >= FEWEST_UNITS and n_units * (1 + REPEATED) <= n_rows:
+        if n_units < FEWEST_UNITS or n_units * (1 + REPEATED) > n_rows:
+            continue
+        if words(name) & UNIT_WORDS or _tells_people(frame[name], frame[group]):
             return name
     return None
+
+
+def _tells_people(column: "pd.Series[Any]", group: "pd.Series[Any]") -> bool:
+    # Rows with one value are of one group, and those with the next value as often of
+    # another as by chance: a year of birth settles who is young, but so does the next.
+    if is_number(column) and not is_whole(column):
+        return False
+    for n_rows in (PROBED_ROWS, len(column)):  # most columns are refused by the first
+        values, _ = pd.factorize(column.head(n_rows), sort=is_number(column))
+        groups, labels = pd.factorize(group.head(n_rows))
+        order = np.argsort(values, kind="stable")
+        order = order[(values[order] >= 0) & (groups[order] >= 0)]
+        same = np.diff(values[order]) == 0
+        differ = np.diff(groups[order]) != 0
+        if differ[same].any():
+            return False
+    chance = 1 - np.square(count_codes(groups, len(labels)) / len(groups)).sum()
+    least = chance * min(same.sum(), (~same).sum())
+    return bool(least >= FEWEST_UNITS and differ[~same].mean() >= chance / 2)
 
 
 def guess_score(column: "pd.Series[Any]") -> ScoreColumn | None:

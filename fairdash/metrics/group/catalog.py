@@ -163,125 +163,99 @@ MEASURE_SYMBOLS = Words("symbol", ", {ratio}")
 INTERVAL_KINDS = Words("interval")
 RECALIBRATED = "Scores become probabilities by isotonic regression over all rows."
 
-add(
+_STUDENT = "Student's intervals"
+_MEASURES = (
     Measure(
         "selection_rate", "Selection rate", "P(ŷ = 1)", _DECIDED,
         about=lambda y, d: d >= 0, counted=lambda y, d: d == 1,
         needs_outcome=False, better="favourable",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "true_positive_rate", "True positive rate", "P(ŷ = 1 | y = 1)", _DECIDED,
         about=lambda y, d: y == 1, counted=lambda y, d: d == 1,
         support="with outcome 1", among="among rows with {outcome}, ",
         better="favourable",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "false_positive_rate", "False positive rate", "P(ŷ = 1 | y = 0)", _DECIDED,
         about=lambda y, d: y == 0, counted=lambda y, d: d == 1,
         support="with outcome 0", among="among rows without {outcome}, ",
         better="favourable",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "false_negative_rate", "False negative rate", "P(ŷ = 0 | y = 1)",
         "{group} is wrongly not {decided} {points} {often} than {other}",
         about=lambda y, d: y == 1, counted=lambda y, d: d == 0,
         support="with outcome 1", among="among rows with {outcome}, ",
         better="unfavourable",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "precision", "Precision", "P(y = 1 | ŷ = 1)",
         "{outcome} is {points} {frequent} for {group} than for {other}",
         about=lambda y, d: d == 1, counted=lambda y, d: y == 1,
         support="with decision 1", among="among rows {decided}, ",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "accuracy", "Accuracy", "P(ŷ = y)",
         "decisions are right {points} {often} for {group} than for {other}",
         about=lambda y, d: d >= 0, counted=lambda y, d: d == y,
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "calibration", "Calibration", "mean score − P(y = 1)",
         "scores are {points} {higher} against outcomes for {group} than for {other}",
         values=lambda y, score: score - y, limits=(-1.0, 1.0), of_scores=True,
         better="favourable", interval=_BY_OUTCOME,
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "brier", "Brier score", "mean (score − y)²",
         "the Brier score is {decimals} {higher} for {group} than for {other}",
         values=lambda y, score: (score - y) ** 2, of_scores=True, better="low",
         in_points=False, interval=_BY_OUTCOME,
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "auc", "AUC", "P(score | y = 1 above score | y = 0)",
         "the AUC is {decimals} {higher} for {group} than for {other}",
         of_scores=True, in_points=False,
         interval="DeLong intervals on the logit scale",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         COST, "Error cost", "mean cost of wrong decisions",
         "wrong decisions cost {decimals} a row {more} for {group} than for {other}",
         better="low", in_points=False, interval=_BY_OUTCOME,
-    )
-)  # fmt: skip
-_STUDENT = "Student's intervals"
-add(
+    ),
     Measure(
         "mean_prediction", "Mean prediction", "mean ŷ",
         "the mean prediction is {decimals} {higher} for {group} than for {other}",
         values=lambda y, predicted: predicted, needs_outcome=False,
         better="favourable", in_points=False, interval=_STUDENT, outcome="number",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "mean_error", "Mean error", "mean ŷ − y",
         "the mean error is {decimals} {higher} for {group} than for {other}",
         values=lambda y, predicted: predicted - y, limits=(-1.0, 1.0),
         better="favourable", in_points=False, interval=_STUDENT, outcome="number",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "mean_absolute_error", "Mean absolute error", "mean |ŷ − y|",
         "the mean absolute error is {decimals} {higher} for {group} than for {other}",
         values=lambda y, predicted: np.abs(predicted - y), better="low",
         in_points=False, interval=_STUDENT, outcome="number",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "exposure", "Exposure", "mean 1 / log₂(1 + rank), 1 over all rows",
         "exposure is {decimals} {higher} for {group} than for {other}",
         values=lambda y, predicted: exposure(predicted), needs_outcome=False,
         in_points=False, interval=_STUDENT, outcome="ranking",
-    )
-)  # fmt: skip
-add(
+    ),
     Measure(
         "top_share", "Share in the top 10%", "P(rank in the first tenth)",
         "{group} is in the top 10% {points} {often} than {other}",
         values=lambda y, predicted: in_top(predicted, 0.1), needs_outcome=False,
         better="favourable", outcome="ranking",
-    )
+    ),
 )  # fmt: skip
+for _measure in _MEASURES:
+    add(_measure)
 
 
 def in_top(scores: Array, share: float) -> Array:

@@ -194,7 +194,7 @@ def _pick_target() -> str:
         required=True,
         format_func=_TARGETS.__getitem__,
         help="The rate that all groups get. Most accurate: on the rows that thresholds "
-        "are learned on. As before: what the model accepts without the ramp. Balanced: "
+        "are learned on. As before: that of the model without the ramp. Balanced: "
         "where corrections cancel. By hand: the slider.",
         **bound(
             "target_rate",

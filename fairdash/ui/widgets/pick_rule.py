@@ -12,12 +12,12 @@ from fairdash.ui.widgets.state import store
 
 # by kind: label of the number, smallest, largest, step
 _AMOUNTS: dict[trials.RuleKind, tuple[str, float, float, float]] = {
-    "top": ("Percent accepted", 0.1, 99.9, 1.0),
+    "top": ("Percent decided 1", 0.1, 99.9, 1.0),
     "costs": ("Wrong 0s a wrong 1 is worth", 0.01, 100.0, 0.5),
     "custom": ("Threshold", -1.0, 1.0, 0.05),
 }
 _HELP = (
-    "Which rows a model accepts. The threshold is learned on validation rows; all "
+    "Which rows are decided 1. The threshold is learned on validation rows; all "
     "numbers of the page follow it."
 )
 
@@ -85,7 +85,7 @@ def advise_rule(model: Setting, dataset_id: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(plain(advice), width="content")
             st.button(
-                "Accept as many as in training",
+                "As many as in training",
                 type="tertiary",
                 on_click=choose,
                 kwargs={"decided": "as_many"},

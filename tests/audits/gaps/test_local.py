@@ -140,8 +140,11 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
     if named is None:
         assert result.finding is None
         assert brief.startswith("No gap here is larger than chance would show.")
-        sure = replace(result, whole=inside(None, -0.1, -0.2, True))
+        sure = replace(result, whole=inside(None, 0.1, 0.02, True))
         assert sure.brief(SPEECH).endswith("chance. Over all rows it is 10 points.")
+        few = replace(result, whole=replace(sure.whole, sure=False))
+        assert few.brief(SPEECH).endswith("Over all rows it may be 10 points.")
+        assert few.details(SPEECH).endswith("(2 to 20), of too few rows to be sure.")
         assert details == (
             "No gap is sure to be beyond chance. The largest is 50 points, in tiny; a "
             f"fair model stays below {100 * chance:.0f} points in 95% of cases (test "
