@@ -12,6 +12,7 @@ from fairdash.audits import DecisionRule, load, portable, tables
 from fairdash.cli._options import (
     Decided,
     File,
+    Groups,
     Home,
     Model,
     Run,
@@ -142,10 +143,7 @@ def apply_to_file(
     thresholds: File,
     file: File,
     score: Annotated[str, typer.Option(help="Column of the scores.")],
-    group: Annotated[
-        list[str],
-        typer.Option(help="Column of the groups; repeat it to cross several."),
-    ],
+    group: Groups,
     out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
     seed: Annotated[int, typer.Option(help="Seed of the drawn decisions.")] = 0,
     score_type: Annotated[

@@ -32,6 +32,9 @@ Decided = Annotated[
     str | None,
     typer.Option(help="Rule: half, as_many, 'top 20', 'costs 3' or 'custom 0.4'."),
 ]
+Groups = Annotated[
+    list[str], typer.Option(help="Column of the groups; repeat it to cross several.")
+]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Unit = Annotated[
     str | None, typer.Option(help="Column of whom a row belongs to, if of several.")

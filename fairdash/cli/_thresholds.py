@@ -8,7 +8,7 @@ import typer
 
 from fairdash._validation import check_one_of, value_labels
 from fairdash.audits import correction_verdict
-from fairdash.cli._options import File, refusing
+from fairdash.cli._options import File, Groups, refusing
 from fairdash.datasets import read_table
 from fairdash.postprocessing import RampThreshold, ScoreType, SplitScores
 
@@ -16,10 +16,7 @@ from fairdash.postprocessing import RampThreshold, ScoreType, SplitScores
 def learn_thresholds(
     file: File,
     score: Annotated[str, typer.Option(help="Column of scores.")],
-    group: Annotated[
-        list[str],
-        typer.Option(help="Column of the groups; repeat it to cross several."),
-    ],
+    group: Groups,
     out: Annotated[Path, typer.Option(help="JSON file of thresholds.")],
     outcome: Annotated[
         str | None,
@@ -33,9 +30,7 @@ def learn_thresholds(
             "without an outcome balanced."
         ),
     ] = None,
-    tolerance: Annotated[
-        float, typer.Option(help="Largest gap of rates allowed.")
-    ] = 0.0,
+    tolerance: Annotated[float, typer.Option(help="Largest gap allowed.")] = 0.0,
     score_type: Annotated[
         ScoreType | None, typer.Option(help="Default: by the values of the column.")
     ] = None,

@@ -11,6 +11,7 @@ import pandas as pd
 from fairdash._wording import is_bare
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
+from fairdash.datasets._subgroups import FEW_VALUES
 from fairdash.datasets.column_kinds import (
     PROBED_ROWS,
     common_labels,
@@ -227,7 +228,7 @@ def chosen_of(groups: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...] |
 def _guess_subgroup_columns(
     frame: pd.DataFrame, features: list[str]
 ) -> tuple[str, ...]:
-    """Return age, then one column of sex and one of ethnicity.
+    """Return age, then one column of sex and one of ethnicity, of large subgroups.
 
     Without any, a category of few values.
     """
@@ -238,8 +239,14 @@ def _guess_subgroup_columns(
         if (about := concept(frame[name])) is not None:
             people.setdefault(about, name)
     others = [name for name in few if not is_number(frame[name])]
-    described = (*ages[:1], *people.values())
-    return described or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
+    chosen: list[str] = []
+    n_rows = float(len(frame))
+    for name in (*ages[:1], *people.values()):
+        in_each = n_rows / min(frame[name].nunique(), FEW_VALUES)
+        if not chosen or in_each >= FEWEST_GROUP_ROWS:
+            chosen.append(name)
+            n_rows = in_each
+    return tuple(chosen or sorted(others, key=lambda n: -frame[n].nunique())[:1])
 
 
 def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
