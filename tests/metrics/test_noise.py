@@ -41,6 +41,8 @@ def test_a_planted_gap_exceeds_the_floor_and_does_not_move_it(rows):
 def test_without_an_estimable_subgroup_the_floor_is_nan(rows):
     floor = noise_floor(rows.y_pred[0], **rows.where, min_size=10_000)
     assert np.isnan([floor.mean, floor.quantile]).all()
+    unit = np.arange(len(rows.group)) % 3
+    assert noise_floor(unit == 0, **rows.where, cluster=unit).samples.max() == 1
 
 
 def test_a_floor_of_means_has_the_error_of_each_group():
@@ -56,8 +58,6 @@ def test_a_floor_of_means_has_the_error_of_each_group():
     off = scores - y
     variance = sum(off[group == g].var(ddof=1) / (group == g).sum() for g in "ab")
     expected = np.sqrt(2 / np.pi * variance)  # mean of an absolute normal difference
-    assert local.noise_floor(n_permutations=20_000).mean == pytest.approx(
-        expected, rel=0.02
-    )
-    pooled = off.var(ddof=1) * sum(1 / (group == g).sum() for g in "ab")
-    assert pooled < 0.8 * variance
+    floor = local.noise_floor(n_permutations=20_000)
+    assert floor.mean == pytest.approx(expected, rel=0.02)
+    assert off.var(ddof=1) * sum(1 / (group == g).sum() for g in "ab") < 0.8 * variance

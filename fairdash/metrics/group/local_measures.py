@@ -369,11 +369,11 @@ class LocalMeasure(LocalValues):
             drawn = self._apart(divide(np.stack(handed_out, axis=1), rows))
         else:
             errors = rng.standard_normal((n_permutations, *own.value[some].shape))
-            drawn = self._apart(errors * self._errors()[some])
+            most = 1.0 if own.kind == "rate" else np.inf
+            drawn = np.minimum(self._apart(errors * self._errors()[some]), most)
         samples = mean_of_largest(drawn, k)
-        return NoiseFloor(
-            float(samples.mean()), float(np.quantile(samples, quantile)), samples
-        )
+        mean, high = float(samples.mean()), float(np.quantile(samples, quantile))
+        return NoiseFloor(mean, high, samples)
 
     def _errors(self) -> Array:
         own, cells = self.values, self.cells
