@@ -258,7 +258,7 @@ def _inside(
             every = intervals.for_all_pairs(confidence, n_groups, times=times)
             between = local.between(group, other, subgroup=place, confidence=every)
             by_local.append(between[1:])
-        return np.nanmean(by_local, axis=0)
+        return pd.DataFrame(by_local).mean().tolist()
 
     findings = []
     for place, own in cells[cells["subgroup"].isin(estimable)].groupby("subgroup"):
