@@ -30,6 +30,15 @@ MEASURES = {  # and whether more is better
     "Consistency": 1,
     "Gap at noise .1": -1,
 }
+NAMES = {
+    "german": "German",
+    "compas": "COMPAS",
+    "law": "Law School",
+    "adult": "Adult",
+    "credit": "Credit",
+    "acs": "ACS",
+    "all": "All six",
+}
 RANKED = ("Accuracy", "Gap", "Largest local gap")  # by which methods are in order
 
 
@@ -63,7 +72,7 @@ def aggregated(lines, tables, n_methods):
     order = table["Table"].map([*tables, "all"].index)
     mean_rank = table[[f"{name} rank" for name in RANKED]].mean(axis=1)
     table = table.iloc[np.lexsort((mean_rank, order))]
-    return table.round(4)
+    return table.assign(Table=table["Table"].map(NAMES)).round(4)
 
 
 def ranks(values):
@@ -91,7 +100,7 @@ def draw(table, path):
     """Draw the mean ranks of all methods as a PNG file."""
     from playwright.sync_api import sync_playwright
 
-    figure = resolve(plot_ranks(table[table["Table"] == "all"]).figure)
+    figure = resolve(plot_ranks(table[table["Table"] == NAMES["all"]]).figure)
     figure.update_layout(width=900)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
