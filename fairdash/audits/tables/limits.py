@@ -117,7 +117,7 @@ class PolicyCheck:
         rows = pd.DataFrame([vars(judged) for judged in self.judged])
         n = Counter(rows["status"])  # estimates; one that fails breaks its limit
         cards = [
-            Kpi(f"Limits {word}", f"{counts[key]}", plural(n[key], f"{word} estimate"))
+            Kpi(f"Limits {word}", f"{counts[key]}", f"in {plural(n[key], 'estimate')}")
             for key, word in _CARDS.items()
         ]
         names = [self.policy.limits[at].words for at in rows["limit"]]
