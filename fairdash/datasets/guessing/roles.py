@@ -42,7 +42,7 @@ _OTHERS = "All others"
 FEWEST_GROUP_ROWS = 100
 UNIT_WORDS = listed("unit")
 FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
-MOST_MOVED = 0.01  # of the rows, to the other side of a median that is rounded
+MOST_MOVED = 0.02  # of the rows on a side of a median that is rounded
 _MOST_GUESSED = 3
 
 
@@ -131,9 +131,9 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
         _, labels = label_codes(column)
         return min(reversed(labels), key=_yes_rank)
     if is_number(column):
-        middle = _round_median(column)
-        above = bool((column > middle).any())
-        return Cut(sign=">" if above else ">=", value=middle)
+        above = bool((column > column.median()).any())
+        value = _round_median(column, above=above)
+        return Cut(sign=">" if above else ">=", value=value)
     labels = common_labels(column)
     best = min(labels, key=_yes_rank)
     if _yes_rank(best) < len(POSITIVE):
@@ -142,14 +142,13 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     return rest if len(rest) < len(labels) <= MOST_CLASSES else (labels[0],)
 
 
-def _round_median(column: "pd.Series[Any]") -> float:
-    median = float(column.median())
-    for digits in range(2, 17):
-        value = float(f"{median:.{digits}g}")
-        moved = (column > value) ^ (column > median)
-        if (moved | (column >= value) ^ (column >= median)).mean() <= MOST_MOVED:
-            return value
-    return median
+def _round_median(column: "pd.Series[Any]", *, above: bool) -> float:
+    # with the fewest digits that move hardly any row to the other side
+    median, side = float(column.median()), column.gt if above else column.ge
+    share = float(side(median).mean())
+    most = MOST_MOVED * min(share, 1 - share)
+    rounded = (float(f"{median:.{digits}g}") for digits in range(2, 18))
+    return next(v for v in rounded if (side(v) ^ side(median)).mean() <= most)
 
 
 def _yes_rank(label: str) -> int:
@@ -174,7 +173,7 @@ def guess_groups(
         The median of a number of more than 20 values: two groups.
     """
     if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
-        return None, (_round_median(column),)
+        return None, (_round_median(column, above=False),)
     codes, labels = label_codes(column)
     if len(labels) == 2:
         bare = all(map(is_bare, labels))
