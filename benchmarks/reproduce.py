@@ -407,7 +407,7 @@ def main():
         if options.seeds:
             command += f" --seeds {options.seeds}"
         rows = once(table.make(out, *seeds))
-        found[name] = {"command": command, "typed": None, "rows": rows}
+        found[name] = {"command": command, "rows": rows}
         path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     # apart, for a table here may have added methods of its own to the catalog
     subprocess.run([sys.executable, HERE.parent / "docs" / "tables.py"], check=True)

@@ -89,17 +89,10 @@ def tables_of(page: str) -> list[str]:
         return [markdown(TABLES[page]())]
     found = json.loads((FOUND / f"{RESULTS[page]}.json").read_text())
     return [
-        f"{markdown(table['rows'])}\n\n{origin(table['command'], table['typed'])}"
+        f"{markdown(table['rows'])}\n\n"
+        f"Made by `benchmarks/reproduce.py {table['command']}`."
         for table in found.values()
     ]
-
-
-def origin(command: str, typed: str | None) -> str:
-    """Say which command made a table, and of which run it is where it was typed in."""
-    script = f"`benchmarks/reproduce.py {command}`"
-    if typed is None:
-        return f"Made by {script}."
-    return f"Typed in: {typed}; {script} makes it anew."
 
 
 def markdown(table: Iterable[Iterable[str]]) -> str:
