@@ -339,9 +339,13 @@ def measure(home, run, options):
     print("ms from release to the end of the script   n   p50   p95  kB received")
     for page, seconds in waits.items():
         median, most = 1000 * np.quantile(seconds, [0.5, 0.95])
+        later = 1000 * np.quantile(seconds[len(seconds) // 2 :], [0.5, 0.95])
         sizes = options.received[page]
         size = sizes.total() / len(seconds) / 1000
         print(f"{page:40s} {len(seconds):4d} {median:5.0f} {most:5.0f} {size:8.1f}")
+        print(
+            f"  the later half {later[0]:.0f}, {later[1]:.0f}: first answers are made"
+        )
         for kind, n_bytes in sizes.most_common(3):
             print(f"  of it {kind} {n_bytes / sizes.total():.0%}")
     print(f"server's processor time a release: {1000 * spent / n:.0f} ms")
