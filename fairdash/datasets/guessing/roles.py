@@ -13,7 +13,6 @@ from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._subgroups import FEW_VALUES
 from fairdash.datasets.column_kinds import (
-    PROBED_ROWS,
     common_labels,
     count_codes,
     count_values,
@@ -42,6 +41,7 @@ _OTHERS = "All others"
 FEWEST_GROUP_ROWS = 100
 UNIT_WORDS = listed("unit")
 FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
+SOME_ROWS = 1_000  # among which most columns tell no people apart
 MOST_MOVED = 0.02  # of the rows on a side of a median that is rounded
 _MOST_GUESSED = 3
 
@@ -282,22 +282,22 @@ def guess_unit(frame: pd.DataFrame, names: Iterable[str], group: str) -> str | N
     for name in names:
         if is_nested(frame[name]) or is_weight(name):
             continue
-        n_rows, n_units = int(frame[name].count()), int(frame[name].nunique())
-        if n_units < FEWEST_UNITS or n_units * (1 + REPEATED) > n_rows:
-            continue
-        if words(name) & UNIT_WORDS or _tells_people(frame[name], frame[group]):
-            return name
+        if words(name) & UNIT_WORDS or _tells_people(frame[name], frame.get(group)):
+            n_rows, n_units = int(frame[name].count()), int(frame[name].nunique())
+            if n_units >= FEWEST_UNITS and n_units * (1 + REPEATED) <= n_rows:
+                return name
     return None
 
 
-def _tells_people(column: "pd.Series[Any]", group: "pd.Series[Any]") -> bool:
+def _tells_people(column: "pd.Series[Any]", group: "pd.Series[Any] | None") -> bool:
     # Rows with one value are of one group, and those with the next value as often of
     # another as by chance: a year of birth settles who is young, but so does the next.
-    if is_number(column) and not is_whole(column):
+    fraction = is_number(column) and not is_whole(column.iloc[:SOME_ROWS])
+    if fraction or group is None:  # until one is chosen
         return False
-    for n_rows in (PROBED_ROWS, len(column)):  # most columns are refused by the first
-        values, _ = pd.factorize(column.head(n_rows), sort=is_number(column))
-        groups, labels = pd.factorize(group.head(n_rows))
+    for step in (max(1, len(column) // SOME_ROWS), 1):
+        values, _ = pd.factorize(column.iloc[::step], sort=is_number(column))
+        groups, labels = pd.factorize(group.iloc[::step])
         order = np.argsort(values, kind="stable")
         order = order[(values[order] >= 0) & (groups[order] >= 0)]
         same = np.diff(values[order]) == 0
