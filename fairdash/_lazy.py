@@ -93,6 +93,6 @@ class LazyModule(ModuleType):
 
 
 if TYPE_CHECKING:
-    from scipy import special
+    from scipy import special as special
 else:
     special = LazyModule("scipy.special")  # half as long to load as pandas

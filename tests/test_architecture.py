@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
+INITS = sorted((ROOT / "fairdash").rglob("__init__.py"))
 EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record")
 
 
@@ -127,20 +130,35 @@ assert "distributed" not in sys.modules, "dask.distributed was imported"
 
 
 def exported():
-    """Return the names that each room hands on, read from its `__init__`."""
+    """Return the names that each room hands on, its ``__all__``."""
     rooms = {}
     for init in sorted((ROOT / "fairdash").glob("*/__init__.py")):
-        statements = [
-            node
-            for node in ast.walk(ast.parse(init.read_text()))
-            if isinstance(node, ast.ImportFrom)
-            and (node.module or "").startswith("fairdash.")
-            and node.module != "fairdash._lazy"
-        ]
-        rooms[init.parent.name] = [
-            alias.asname or alias.name for node in statements for alias in node.names
-        ]
+        rooms[init.parent.name] = names_in_all(init)
     return rooms
+
+
+def names_in_all(init):
+    """Return ``__all__`` of a folder, () where it hands on nothing."""
+    for statement in ast.parse(init.read_text()).body:
+        targets = getattr(statement, "targets", ())
+        if any(ast.unparse(target) == "__all__" for target in targets):
+            return ast.literal_eval(statement.value)
+    return ()
+
+
+@pytest.mark.parametrize("init", INITS, ids=lambda path: path.parent.name)
+def test_a_folder_names_each_import_in_its_all(init):
+    """Checkers of whoever installs the package see no name that is not there."""
+    imported = [
+        alias.asname or alias.name
+        for node in ast.walk(ast.parse(init.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith("fairdash")
+        and node.module not in ("fairdash", "fairdash._lazy")
+        and node.col_offset <= 4  # those of a function are its own
+        for alias in node.names
+    ]
+    assert set(imported) <= set(names_in_all(init))
 
 
 def test_every_name_that_a_room_hands_on_is_there():

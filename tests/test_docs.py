@@ -1,6 +1,5 @@
 """What the documents say is checked against the code and the tree."""
 
-import ast
 import doctest
 import importlib.util
 import re

@@ -8,6 +8,43 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "Answer",
+    "Audit",
+    "AuditRows",
+    "AuditedModel",
+    "DecisionRule",
+    "Drawing",
+    "FoundSubgroups",
+    "Listing",
+    "Noise",
+    "Scaling",
+    "Setting",
+    "StoredSweep",
+    "as_subgroups",
+    "audit",
+    "audited",
+    "certificates",
+    "choices",
+    "correction_verdict",
+    "drift",
+    "drifts",
+    "find_subgroups",
+    "gaps",
+    "load",
+    "look_alikes",
+    "most_assumed",
+    "portable",
+    "search_model",
+    "stored",
+    "sweeps",
+    "tables",
+    "training",
+    "trials",
+    "weighting",
+    "worst_counterparts",
+]
+
 if TYPE_CHECKING:
     from fairdash.audits import (
         choices,

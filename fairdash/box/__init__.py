@@ -2,3 +2,14 @@
 
 from fairdash.box.child import Handler
 from fairdash.box.client import Child, Ended, Limits, Refused, Watch, run, start
+
+__all__ = [
+    "Child",
+    "Ended",
+    "Handler",
+    "Limits",
+    "Refused",
+    "Watch",
+    "run",
+    "start",
+]

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy, load
 
+__all__ = [
+    "app",
+    "main",
+]
+
 if TYPE_CHECKING:
     from fairdash.cli._commands import app
 else:

@@ -4,6 +4,46 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "MISSING",
+    "MOST_GROUPS",
+    "PUBLIC",
+    "SAMPLES",
+    "AddedScores",
+    "Cut",
+    "Dataset",
+    "Encoded",
+    "Encoder",
+    "NumberEncoding",
+    "Remedy",
+    "Roles",
+    "Sample",
+    "ScoreColumn",
+    "ScoreKind",
+    "Subgroups",
+    "check_table",
+    "column_kinds",
+    "encode",
+    "fetch",
+    "fetch_table",
+    "group_labels",
+    "guess_roles",
+    "guessing",
+    "load_sample",
+    "make_dataset",
+    "outcomes",
+    "quantile_cuts",
+    "read_table",
+    "read_units",
+    "read_weights",
+    "readable_checks",
+    "reading",
+    "remedies",
+    "sources",
+    "split",
+    "training_rows",
+]
+
 if TYPE_CHECKING:
     from fairdash.datasets import column_kinds, guessing, reading, remedies, sources
     from fairdash.datasets._dataset import (

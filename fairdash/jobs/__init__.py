@@ -4,6 +4,23 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "BUNDLE_TASK",
+    "Unpacked",
+    "cancel",
+    "engine",
+    "finished_file",
+    "keep_table",
+    "pack_runs",
+    "queue",
+    "run_open",
+    "serve_worker",
+    "submit",
+    "unpack_runs",
+    "wake",
+    "write_certificates",
+]
+
 if TYPE_CHECKING:
     from fairdash.jobs import engine
     from fairdash.jobs._work import cancel, keep_table, queue, run_open, submit, wake

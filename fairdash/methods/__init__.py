@@ -7,6 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "BROAD",
+    "CACHED_ROWS",
+    "CATALOG",
+    "CLP",
+    "CUMA",
+    "FAD",
+    "ROAD",
+    "AdversarialDebiasing",
+    "Effort",
+    "FairClassifier",
+    "FairLogLoss",
+    "Method",
+    "Network",
+    "NoisyGroupsDRO",
+    "NoisyGroupsIdeal",
+    "NoisyGroupsNaive",
+    "NoisyGroupsSoft",
+    "Param",
+    "Scorer",
+    "SenSR",
+    "SenSeI",
+    "Unconstrained",
+    "Unfilled",
+    "Weighted",
+    "fair_log_loss_multiplier",
+    "param",
+    "scorer_of",
+    "unfilled",
+]
+
 if TYPE_CHECKING:
     from fairdash.methods.adversarial.fad import CUMA, FAD
     from fairdash.methods.adversarial.road import BROAD, ROAD

@@ -8,6 +8,48 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "MEASURES",
+    "TOO_FEW",
+    "FairMetric",
+    "Finding",
+    "LocalMeasure",
+    "Measure",
+    "Measured",
+    "Speech",
+    "accuracy_change",
+    "as_probabilities",
+    "calibration_curve",
+    "catalog",
+    "clause",
+    "compare",
+    "counting",
+    "decision_status",
+    "demographic_parity_difference",
+    "equalized_odds_difference",
+    "evaluate",
+    "expected_local_di",
+    "expected_measure",
+    "fair_distance",
+    "flip_columns",
+    "gap_change",
+    "gap_ends",
+    "group_directions",
+    "ignore_columns",
+    "intervals",
+    "local_di",
+    "measure_by_group",
+    "measure_gaps",
+    "noise_floor",
+    "prediction_consistency",
+    "sentence",
+    "summarise_seeds",
+    "variance",
+    "views",
+    "weights",
+    "worst_k_di",
+]
+
 if TYPE_CHECKING:
     from fairdash.metrics.group import (
         catalog,

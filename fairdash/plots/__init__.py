@@ -12,6 +12,27 @@ for files.
 
 from fairdash._lazy import load
 
+__all__ = [
+    "METRICS",
+    "MOST_MODELS",
+    "Picture",
+    "plot_base_rates",
+    "plot_calibration",
+    "plot_comparison",
+    "plot_front",
+    "plot_gap_changes",
+    "plot_limits",
+    "plot_local_di",
+    "plot_pairs",
+    "plot_planted",
+    "plot_ranks",
+    "plot_ratio_against_di",
+    "plot_training",
+    "plot_worst_case",
+    "resolve",
+    "theme",
+]
+
 load("plotly")
 
 

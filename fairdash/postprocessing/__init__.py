@@ -9,6 +9,27 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "Baselines",
+    "HardtThreshold",
+    "RampPreview",
+    "RampThreshold",
+    "RejectOption",
+    "Report",
+    "ScoreType",
+    "ScoredRows",
+    "SplitScores",
+    "Thresholds",
+    "apply_thresholds",
+    "as_margins",
+    "covariance_threshold",
+    "cross",
+    "fill_missing",
+    "fit_baselines",
+    "ramp_threshold",
+    "trade_off_table",
+]
+
 if TYPE_CHECKING:
     from fairdash.postprocessing.base import Report
     from fairdash.postprocessing.baselines import (

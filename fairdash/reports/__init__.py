@@ -2,6 +2,20 @@
 
 from fairdash._lazy import load
 
+__all__ = [
+    "SMALLEST_GROUP",
+    "PackName",
+    "Report",
+    "adverse_pack",
+    "blocks_of",
+    "ll144_pack",
+    "pack",
+    "portable_spec",
+    "report",
+    "score_report",
+    "show",
+]
+
 load("jinja2")
 
 

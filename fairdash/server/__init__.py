@@ -3,3 +3,9 @@
 from fairdash.server.door import Rules
 from fairdash.server.serve import serve_pages
 from fairdash.server.sessions import Login
+
+__all__ = [
+    "Login",
+    "Rules",
+    "serve_pages",
+]

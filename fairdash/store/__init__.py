@@ -2,6 +2,25 @@
 
 from fairdash._lazy import load
 
+__all__ = [
+    "ID_LENGTH",
+    "Artifact",
+    "DatasetRecord",
+    "Draft",
+    "RunRecord",
+    "ScoresRecord",
+    "Snapshot",
+    "Store",
+    "StoreError",
+    "TrialRecord",
+    "Unreachable",
+    "User",
+    "home_folder",
+    "open_store",
+    "private",
+    "trouble",
+]
+
 load("sqlalchemy")
 
 

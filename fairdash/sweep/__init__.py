@@ -4,6 +4,41 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "AXES",
+    "BASELINE",
+    "PARITY",
+    "RESULTS_VERSION",
+    "CertifiedChoice",
+    "DataSource",
+    "MethodGrid",
+    "Part",
+    "SweepResult",
+    "SweepSpec",
+    "Trial",
+    "TrialResult",
+    "benchmark_specs",
+    "candidate_table",
+    "choose_certified",
+    "decides",
+    "decisions",
+    "expand",
+    "grids",
+    "load_dataset",
+    "long_table",
+    "mean_over_seeds",
+    "model_label",
+    "pareto_front",
+    "planning",
+    "python_script",
+    "run_sweep",
+    "score",
+    "select",
+    "source_file",
+    "train_stack",
+    "unsupported_methods",
+]
+
 if TYPE_CHECKING:
     from fairdash.sweep import grids, planning
     from fairdash.sweep._benchmark import benchmark_specs, long_table

@@ -2,6 +2,41 @@
 
 from fairdash._lazy import load
 
+__all__ = [
+    "Evidence",
+    "advise_rule",
+    "chosen_subgroups",
+    "context",
+    "decided",
+    "draw_picture",
+    "empty",
+    "follow",
+    "form_beside",
+    "freeze_imports",
+    "heading",
+    "known_models",
+    "more",
+    "open_page",
+    "page",
+    "pick_measure",
+    "pick_reference",
+    "pick_rule",
+    "pick_seed",
+    "plain",
+    "plural",
+    "problem",
+    "result_page",
+    "rows_to_train",
+    "scores",
+    "start_audit",
+    "start_training",
+    "stop_empty",
+    "store",
+    "subgroup_form",
+    "table_download",
+    "tray",
+]
+
 load("streamlit")
 
 

@@ -4,6 +4,29 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "GAP_HELP",
+    "BaseRates",
+    "LocalResult",
+    "base_rate_kpis",
+    "base_rates",
+    "base_rates_answer",
+    "calibration_of",
+    "every_class",
+    "every_measure",
+    "local_by_measure",
+    "metrics_by_setting",
+    "named_metrics",
+    "not_estimable",
+    "opening_measure",
+    "other_measures",
+    "outcome",
+    "predicts_classes",
+    "readable",
+    "readable_measures",
+    "speech_of",
+]
+
 if TYPE_CHECKING:
     from fairdash.audits.gaps.classes import every_class, predicts_classes
     from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable

@@ -4,6 +4,15 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "SEARCHED_MEASURES",
+    "Condition",
+    "FoundSubgroups",
+    "as_subgroups",
+    "find_subgroups",
+    "search_model",
+]
+
 if TYPE_CHECKING:
     from fairdash.audits.subgroups.conditions import Condition, as_subgroups
     from fairdash.audits.subgroups.facts import FoundSubgroups, search_model

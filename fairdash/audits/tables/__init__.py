@@ -4,6 +4,32 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "OUTCOME_KINDS",
+    "CountedRows",
+    "MembershipAudit",
+    "Monitor",
+    "OutcomesAudit",
+    "Policy",
+    "PolicyCheck",
+    "Source",
+    "TableAudit",
+    "TableQuestion",
+    "Watch",
+    "adverse_impact",
+    "alternative_in_run",
+    "audit_memberships",
+    "audit_outcomes",
+    "audit_table",
+    "bias_audit",
+    "check_policy",
+    "count_rows",
+    "first_policy",
+    "inconsistencies",
+    "memberships_of_table",
+    "published_audit",
+]
+
 if TYPE_CHECKING:
     from fairdash.audits.tables.adverse_impact import adverse_impact
     from fairdash.audits.tables.alternative import alternative_in_run

@@ -4,6 +4,35 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "OWN_NOTE",
+    "RULE_NAMES",
+    "USUAL",
+    "RuleKind",
+    "alike_advice",
+    "beside_plain",
+    "beside_trained",
+    "callable_models",
+    "decided_by",
+    "decisions_by",
+    "ids_to_come",
+    "is_own",
+    "known_models",
+    "known_models_of",
+    "on_shared_seeds",
+    "own_models",
+    "own_scores",
+    "part_sizes",
+    "reference_of",
+    "rows_used",
+    "score_name",
+    "score_of_key",
+    "settings",
+    "single_values",
+    "trained_as",
+    "trained_on",
+]
+
 if TYPE_CHECKING:
     from fairdash.audits.trials.decision_rule import RULE_NAMES, USUAL, RuleKind
     from fairdash.audits.trials.models import (

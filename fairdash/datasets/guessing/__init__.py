@@ -4,6 +4,22 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "Candidate",
+    "RoleGuess",
+    "chosen_of",
+    "groups_of",
+    "guess_classes",
+    "guess_features",
+    "guess_groups",
+    "guess_meaning",
+    "guess_positive",
+    "guess_rest",
+    "guess_score",
+    "more_roles",
+    "rank_roles",
+]
+
 if TYPE_CHECKING:
     from fairdash.datasets.guessing.features import guess_features
     from fairdash.datasets.guessing.ranking import Candidate

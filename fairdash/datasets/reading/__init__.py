@@ -4,6 +4,18 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "TASK",
+    "SeveralTablesError",
+    "TableFile",
+    "TableFormat",
+    "check_reading",
+    "convert_apart",
+    "convert_table",
+    "load_table",
+    "table_digest",
+]
+
 if TYPE_CHECKING:
     from fairdash.datasets.reading.apart import TASK, convert_apart
     from fairdash.datasets.reading.convert import TableFile, convert_table

@@ -4,6 +4,15 @@ from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
+__all__ = [
+    "is_address",
+    "listed_sources",
+    "shown",
+    "table_file",
+    "write_listed",
+    "write_source",
+]
+
 if TYPE_CHECKING:
     from fairdash.datasets.sources.address import is_address, shown
     from fairdash.datasets.sources.draw import table_file, write_source

@@ -2,3 +2,11 @@
 
 from fairdash.jobs.bundle.pack import finished_file, pack_runs
 from fairdash.jobs.bundle.unpack import BUNDLE_TASK, Unpacked, unpack_runs
+
+__all__ = [
+    "BUNDLE_TASK",
+    "Unpacked",
+    "finished_file",
+    "pack_runs",
+    "unpack_runs",
+]

@@ -13,3 +13,20 @@ from fairdash.methods.network.training import (
     group_slope,
     sigmoid,
 )
+
+__all__ = [
+    "CACHED_ROWS",
+    "LANES",
+    "Adam",
+    "Batch",
+    "Groups",
+    "StackView",
+    "StackedClassifier",
+    "StackedNetwork",
+    "Trainer",
+    "binary_cross_entropy",
+    "group_cross_entropy",
+    "group_slope",
+    "product",
+    "sigmoid",
+]

@@ -29,3 +29,24 @@ from fairdash.methods.noisy_groups.worst_case import (
     soft_group_rates,
     tv_ball_max,
 )
+
+__all__ = [
+    "NoiseEstimate",
+    "best_candidate",
+    "cell_probabilities",
+    "estimate_noise",
+    "largest_noise",
+    "project_simplex",
+    "project_tv_ball",
+    "reach",
+    "shares_on_rows",
+    "soft_certificate",
+    "soft_group_max",
+    "soft_group_rates",
+    "symmetric_limits",
+    "symmetric_noise",
+    "tv_ball_max",
+    "tv_bounds",
+    "tv_certificate",
+    "tv_curve",
+]

@@ -26,3 +26,33 @@ from fairdash.ui.data.table import (
     ways_to_a_table,
 )
 from fairdash.ui.data.upload import choose_table, how_read
+
+__all__ = [
+    "Unchosen",
+    "add_sample",
+    "bring_model",
+    "can_train",
+    "check_panel",
+    "choose_table",
+    "delete_button",
+    "discard_edits",
+    "edited_checks",
+    "edited_dataset",
+    "edited_rates",
+    "guess_notice",
+    "how_read",
+    "keep_dataset",
+    "keep_edits",
+    "list_own_scores",
+    "no_guess_notice",
+    "offer_roles",
+    "open_finished",
+    "open_scores",
+    "open_table",
+    "prepared_table",
+    "preview",
+    "roles_form",
+    "sample_cards",
+    "stop_without_features",
+    "ways_to_a_table",
+]

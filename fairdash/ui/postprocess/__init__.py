@@ -8,3 +8,14 @@ from fairdash.ui.postprocess.report import (
     post_downloads,
     trade_off,
 )
+
+__all__ = [
+    "by_group",
+    "fit_ramp",
+    "inside_subgroups",
+    "live_ramp",
+    "pick_post",
+    "post_answer",
+    "post_downloads",
+    "trade_off",
+]
