@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
-from sklearn.base import ClassifierMixin, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.base import clone
+from sklearn.callback import with_callbacks
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
@@ -26,7 +26,8 @@ from fairdash._validation import (
     value_label,
 )
 from fairdash.methods.declare import Declared, param
-from fairdash.methods.scorers import Float32, Network
+from fairdash.methods.scorers import Float32
+from fairdash.methods.sklearn_bases import CallbackSupportMixin, ClassifierMixin
 
 Float = NDArray[np.float64]
 
@@ -84,7 +85,33 @@ class GroupTags(Tags):
     needs_groups: bool = True
 
 
-class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
+class Learned:
+    """Attributes that ``fit`` sets; they are no parameters, so `Declared` has none.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    groups_ : ndarray of shape (n_groups,)
+    history_ : DataFrame, one row per epoch or iteration
+    ratio_ : ndarray of shape (n_samples,), or None
+        Weights of the training rows.
+    ratio_history_ : dict of str to ndarray, or None
+        Snapshots of the weights.
+    network_ : Network or another scorer
+        What predicts, as plain arrays.
+    """
+
+    classes_: NDArray[Any]
+    groups_: NDArray[Any]
+    history_: pd.DataFrame
+    ratio_: Float32 | None
+    ratio_history_: dict[str, NDArray[Any]] | None
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    network_: Any
+
+
+class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared, ABC):
     """Classifier of two classes with declared parameters and a history of its fit.
 
     With metadata routing enabled, ``fit`` asks for ``sensitive_features`` by itself.
@@ -99,12 +126,6 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared, ABC):
         doc="Label that counts as the positive outcome; by default the larger of two.",
         accepts="object",
     )
-
-    classes_: NDArray[Any]
-    groups_: NDArray[Any]
-    history_: pd.DataFrame
-    ratio_: Float32 | None
-    ratio_history_: dict[str, NDArray[Any]] | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -189,9 +210,6 @@ class Weighted(BinaryClassifier):
 class ManyClassifier(BinaryClassifier):
     """Binary classifier of which many settings train at once, in ``_fit_models``."""
 
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-
     def _fit(self, samples: Samples) -> None:
         self._fit_models([self], samples)
 
@@ -239,7 +257,6 @@ def alike(models: Sequence[Any], free: Sequence[str]) -> list[list[int]]:
 class NetworkClassifier(BinaryClassifier):
     """Binary classifier that predicts with ``network_``, by NumPy alone."""
 
-    network_: Network
     _dtype: ClassVar[type[np.floating]] = np.float32  # of the rows it was trained on
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -264,7 +281,6 @@ class NetworkClassifier(BinaryClassifier):
 class MixtureClassifier(NetworkClassifier):
     """Binary classifier that decides by one of many linear models, drawn at random."""
 
-    network_: Any
     _dtype: ClassVar[type[np.floating]] = np.float64
 
     def predict_proba(self, X: ArrayLike) -> Float:
@@ -289,7 +305,8 @@ class GroupedClassifier(BinaryClassifier):
     __metadata_request__decision_function = {"sensitive_features": True}  # noqa: RUF012
     __metadata_request__score = {"sensitive_features": True}  # noqa: RUF012
 
-    def score(
+    # The group has to be named here, where scikit-learn's `score` asks for none.
+    def score(  # type: ignore[override]
         self,
         X: ArrayLike,
         y: ArrayLike,

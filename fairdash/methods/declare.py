@@ -19,12 +19,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from textwrap import fill, indent
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
-from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from fairdash._validation import check_one_of, check_whole
+from fairdash.methods.sklearn_bases import BaseEstimator
 
 Scalar = str | int | float
 Effort = Literal["fast", "paper"]
@@ -179,16 +179,30 @@ def param(
     return Param("", label, kind, default, options=options or {}, **more)
 
 
+def positional(*, default: Any, kw_only: Literal[False] = False) -> Any:
+    """Return a declared parameter that may be given without its name.
+
+    The two names are those of a field of a dataclass, which type checkers read:
+    ``constraints: str = positional(default=CONSTRAINT, kw_only=False)``.
+    """
+    return replace(default, positional=not kw_only)
+
+
 def vary(declared: Any, **changes: Any) -> Any:
     """Return a declared parameter with some of its attributes changed."""
     return replace(declared, **changes)
 
 
+# A type checker sees each annotated attribute of a class as an argument by name, as of
+# a dataclass: so it refuses ``ROAD(lambda_=3)``, and an editor completes ``tau``.
+@dataclass_transform(kw_only_default=True, field_specifiers=(positional,))
 class Declared(BaseEstimator):
     """An estimator whose parameters are declared in its class body.
 
     A class attribute that takes the place of an inherited parameter fixes it: the
     constructor no longer has it. A class that writes its own constructor keeps it.
+    What ``fit`` learns is annotated in a base that is not declared, such as `Learned`:
+    here a type checker would take it for a parameter.
     """
 
     _own_params: ClassVar[dict[str, Param]] = {}

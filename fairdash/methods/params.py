@@ -70,7 +70,6 @@ CONSTRAINT: Any = param(
         "demographic_parity": "Demographic parity",
         "equalized_odds": "Equalized odds",
     },
-    positional=True,
     help="Demographic parity: the prediction says nothing about the group. Equalized "
     "odds: nothing beyond what the outcome says.",
     doc="What the prediction is to be independent of the group given: nothing, or y.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fairdash.methods.declare import Method, vary
+from fairdash.methods.declare import Method, positional, vary
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import (
     Batch,
@@ -173,7 +173,7 @@ class AdversarialDebiasing(StackedClassifier):
 
     _trainer_class = AdversarialTrainer
 
-    constraints: str = CONSTRAINT
+    constraints: str = positional(default=CONSTRAINT, kw_only=False)
     fairness_weight: float = vary(
         FAIRNESS_WEIGHT, doc="The :math:`\\lambda` above; 0 leaves the predictor alone."
     )

@@ -7,7 +7,7 @@ import numpy as np
 from fairdash.methods.base import Float, GroupedClassifier, TrainingRows, Weighted
 from fairdash.methods.classical.bases import fit_base, stored
 from fairdash.methods.classical.plain import CarriesBase, Codes
-from fairdash.methods.declare import Method, param
+from fairdash.methods.declare import Method, param, positional
 from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT
 from fairdash.methods.scorers import GroupThresholds, Scorer
@@ -32,9 +32,7 @@ class HardtLogistic(Weighted, CarriesBase, GroupedClassifier):
     2016).
     """
 
-    network_: Any
-
-    constraints: str = CLASSIC_CONSTRAINT
+    constraints: str = positional(default=CLASSIC_CONSTRAINT, kw_only=False)
     tolerance: float = param(
         0.0,
         "Tolerance",

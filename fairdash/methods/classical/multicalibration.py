@@ -51,8 +51,6 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
     Zou, Multiaccuracy (AIES 2019), with trees as auditors.
     """
 
-    network_: Any
-
     max_iter: int = param(
         50,
         "Rounds",

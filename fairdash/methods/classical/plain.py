@@ -116,14 +116,17 @@ def as_network(coefficients: Float, intercept: float) -> Network:
     )
 
 
-class OneModel(NetworkClassifier):
+class LearnedModel:
+    """The fitted model of `OneModel`, which is no parameter of it."""
+
+    model_: Any
+
+
+class OneModel(LearnedModel, NetworkClassifier):
     """Classifier that predicts with one fitted classifier, ``model_``.
 
     ``network_`` is the same as plain arrays, where its kind has these.
     """
-
-    network_: Any
-    model_: Any
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """Return the probability of each class, one column per class."""

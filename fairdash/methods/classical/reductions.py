@@ -12,7 +12,7 @@ from fairdash.methods.base import Float, MixtureClassifier, TrainingRows, Weight
 from fairdash.methods.classical.bases import fit_base, stored
 from fairdash.methods.classical.plain import CarriesBase, OneModel
 from fairdash.methods.classical.weighted_moments import WeightedParity, weighted
-from fairdash.methods.declare import Method, param
+from fairdash.methods.declare import Method, param, positional
 from fairdash.methods.lazy import reductions
 from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT, TOLERANCE, at_least_two
@@ -47,7 +47,7 @@ class Reductions(Weighted, CarriesBase, MixtureClassifier):
     Algorithm 1.
     """
 
-    constraints: str = CLASSIC_CONSTRAINT
+    constraints: str = positional(default=CLASSIC_CONSTRAINT, kw_only=False)
     tolerance: float = TOLERANCE
     max_iter: int = param(50, doc="Most rounds, each with a base model or more.")
 
@@ -80,7 +80,7 @@ class GridReductions(Weighted, CarriesBase, OneModel):
     3.2.
     """
 
-    constraints: str = CLASSIC_CONSTRAINT
+    constraints: str = positional(default=CLASSIC_CONSTRAINT, kw_only=False)
     constraint_weight: float = param(
         0.5,
         "Weight of the violation",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairdash._validation import check_one_of
-from fairdash.methods.declare import param, vary
+from fairdash.methods.declare import param, positional, vary
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import (
     Batch,
@@ -98,27 +98,33 @@ class PairTrainer(Trainer):
         return metric
 
 
-class FairMetricClassifier(StackedClassifier):
+METRIC: Any = param(
+    "group_direction",
+    "Sensitive directions",
+    options=METRICS,
+    check=_check_metric,
+    help="People who differ only in this are alike. It is the direction of a "
+    "logistic regression that predicts the group, columns, or both.",
+    doc="Sensitive directions: that of a logistic regression that predicts "
+    "the group, the values of ``columns``, or both; or a metric of "
+    "`fairdash.metrics`.",
+    accepts='{"group_direction", "columns", "both"} or FairMetric',
+)
+
+
+class LearnedMetric:
+    """The metric of `FairMetricClassifier`, given or learned."""
+
+    fair_metric_: FairMetric
+
+
+class FairMetricClassifier(LearnedMetric, StackedClassifier):
     """Network classifier with a fair metric given or learned.
 
     A subclass's ``_trainer_class`` calls `share_metric`.
     """
 
-    fair_metric_: FairMetric
-
-    metric: str | FairMetric = param(
-        "group_direction",
-        "Sensitive directions",
-        options=METRICS,
-        positional=True,
-        check=_check_metric,
-        help="People who differ only in this are alike. It is the direction of a "
-        "logistic regression that predicts the group, columns, or both.",
-        doc="Sensitive directions: that of a logistic regression that predicts "
-        "the group, the values of ``columns``, or both; or a metric of "
-        "`fairdash.metrics`.",
-        accepts='{"group_direction", "columns", "both"} or FairMetric',
-    )
+    metric: str | FairMetric = positional(default=METRIC, kw_only=False)
     columns: str | Sequence[str] = param(
         "",
         "Columns that do not count",

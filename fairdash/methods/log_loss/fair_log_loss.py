@@ -18,7 +18,7 @@ from fairdash.methods.base import (
     Weighted,
     alike,
 )
-from fairdash.methods.declare import Method, param, vary
+from fairdash.methods.declare import Method, param, positional, vary
 from fairdash.methods.log_loss import truncation
 from fairdash.methods.log_loss.saddle import Saddle, solve
 from fairdash.methods.params import CLASSIC_CONSTRAINT, NO_RANDOM_STATE, RIDGE
@@ -26,7 +26,18 @@ from fairdash.methods.params import CLASSIC_CONSTRAINT, NO_RANDOM_STATE, RIDGE
 ACCEPTED = 1e-6  # residual above which a fit warns
 
 
-class FairLogLoss(Weighted, ManyClassifier, GroupedClassifier):
+class LearnedLogLoss:
+    """What `FairLogLoss` learns, with its types; described there."""
+
+    coef_: truncation.Float
+    intercept_: truncation.Float
+    group_offsets_: truncation.Float
+    multiplier_: truncation.Float
+    kkt_residual_: float
+    n_iter_: int
+
+
+class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
     r"""Fair log-loss: the robust predictor under a constraint on its probabilities.
 
     A predictor P that meets the constraint plays against a Q that must match the
@@ -72,7 +83,7 @@ class FairLogLoss(Weighted, ManyClassifier, GroupedClassifier):
     ``docs/fair_log_loss.md``.
     """
 
-    constraints: str = CLASSIC_CONSTRAINT
+    constraints: str = positional(default=CLASSIC_CONSTRAINT, kw_only=False)
     alpha: float = vary(
         RIDGE,
         stackable=True,

@@ -27,7 +27,13 @@ NEWTON_STEPS = 40
 N_DRAWS = 20  # of the check in the paper's public code
 
 
-class NoisyGroupsDRO(estimators.RobustClassifier):
+class LearnedRadius:
+    """What `NoisyGroupsDRO` learns beside the model."""
+
+    radius_: dict[Any, float]
+
+
+class NoisyGroupsDRO(LearnedRadius, estimators.RobustClassifier):
     r"""Constraints for all distributions within total variation of the noisy groups.
 
     .. math::

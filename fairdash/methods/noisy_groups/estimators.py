@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative, check_positive
@@ -18,7 +19,7 @@ from fairdash.methods.base import (
     Weighted,
     alike,
 )
-from fairdash.methods.declare import Effort, Method, Scalar, param, vary
+from fairdash.methods.declare import Effort, Method, Scalar, param, positional, vary
 from fairdash.methods.noisy_groups import game
 from fairdash.methods.noisy_groups.inputs import SIDES
 from fairdash.methods.params import (
@@ -38,23 +39,31 @@ EFFORTS: dict[Effort, dict[str, Scalar]] = {
     "fast": {"max_iter": 300},
     "paper": {"max_iter": 750},
 }
+NOISY_CONSTRAINT: Any = vary(
+    CONSTRAINT,
+    default="true_positive_rate_parity",
+    options={
+        "true_positive_rate_parity": "Equal opportunity",
+        "false_positive_rate_parity": "False positives",
+        "equalized_odds": "Equalized odds",
+        "demographic_parity": "Demographic parity",
+    },
+    help="Which rate of a group must not be worse than that of all rows.",
+    doc="",
+)
 
 
-class NoisyGroupsClassifier(Weighted, ManyClassifier, NetworkClassifier):
+class LearnedNoise:
+    """What methods on noisy groups learn beside the model, with its types."""
+
+    noisy_prior_: NDArray[np.float64]
+    constant_: bool
+
+
+class NoisyGroupsClassifier(LearnedNoise, Weighted, ManyClassifier, NetworkClassifier):
     """Linear classifier under constraints on groups that are known with noise."""
 
-    constraints: str = vary(
-        CONSTRAINT,
-        default="true_positive_rate_parity",
-        options={
-            "true_positive_rate_parity": "Equal opportunity",
-            "false_positive_rate_parity": "False positives",
-            "equalized_odds": "Equalized odds",
-            "demographic_parity": "Demographic parity",
-        },
-        help="Which rate of a group must not be worse than that of all rows.",
-        doc="",
-    )
+    constraints: str = positional(default=NOISY_CONSTRAINT, kw_only=False)
     slack: float = param(
         0.05,
         "Slack",
