@@ -93,6 +93,8 @@ class LazyModule(ModuleType):
 
 
 if TYPE_CHECKING:
+    import narwhals as narwhals
     from scipy import special as special
 else:
     special = LazyModule("scipy.special")  # half as long to load as pandas
+    narwhals = LazyModule("narwhals")  # a tenth; most callers have tables of pandas

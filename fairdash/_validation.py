@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._lazy import load
+from fairdash._lazy import is_installed, load, narwhals
 from fairdash._record import Whole, explained
 
 if TYPE_CHECKING:
@@ -49,6 +49,42 @@ def as_column(values: ArrayLike) -> Any:
     from sklearn.utils import column_or_1d
 
     return column_or_1d(values)
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a table of any library that narwhals knows."""
+    if isinstance(value, pd.DataFrame):
+        return True
+    kind = type(value)  # an attribute of a lazy table may compute
+    return hasattr(kind, "columns") and narwhals.dependencies.is_into_dataframe(value)
+
+
+def as_frame(name: str, table: Any) -> pd.DataFrame:
+    """Return a table of pandas, Polars, Arrow or another library as pandas' own.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the error.
+    table : DataFrame, or an eager frame of a library that narwhals knows
+
+    Raises
+    ------
+    ValueError
+        When it is no table, or a lazy one, which holds no rows yet.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    if not is_frame(table):
+        kind = type(table).__name__
+        remedy = "collect it first" if hasattr(table, "collect") else "got " + kind
+        raise ValueError(
+            f"`{name}` must be a table of pandas, Polars or Arrow; {remedy}."
+        )
+    frame = narwhals.from_native(table, eager_only=True)
+    if is_installed("pyarrow"):
+        return frame.to_pandas()
+    return pd.DataFrame(frame.to_dict(as_series=False))
 
 
 def check_one_of(name: str, value: object, options: Collection[str]) -> None:
@@ -186,7 +222,7 @@ def crossed(columns: Any, name: str = "sensitive_features") -> Any:
     Raises ValueError if two combinations would have the same name: "a × b" with "c" and
     "a" with "b × c".
     """
-    frame = pd.DataFrame(columns)
+    frame = as_frame(name, columns) if is_frame(columns) else pd.DataFrame(columns)
     if not frame.shape[1]:
         raise ValueError(f"`{name}` needs at least one column.")
     parts = [frame.iloc[:, i] for i in range(frame.shape[1])]

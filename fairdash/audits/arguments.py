@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._validation import check_one_of, crossed
+from fairdash._validation import as_frame, check_one_of, crossed, is_frame
 from fairdash.brought import TableModel
 from fairdash.datasets import Subgroups
 from fairdash.postprocessing import cross
@@ -14,8 +14,8 @@ from fairdash.postprocessing import cross
 class Arguments:
     """Arrays, or names of columns of a table."""
 
-    def __init__(self, frame: pd.DataFrame | None) -> None:
-        self.frame = frame
+    def __init__(self, frame: Any) -> None:
+        self.frame = None if frame is None else as_frame("frame", frame)
 
     def values(self, role: str, value: Any) -> Any:
         """Return what is given, the column if it is a name, None for nothing."""
@@ -71,6 +71,6 @@ class Arguments:
             if self.frame is None:
                 raise ValueError("`subgroups` name columns; give their table, `frame`.")
             return value.label(self.frame), value.min_size
-        if isinstance(value, pd.DataFrame):
+        if is_frame(value):
             value = crossed(value, "subgroups")
         return self.values("subgroups", value), min_size

@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._validation import check_non_negative, value_label
+from fairdash._validation import (
+    as_frame,
+    check_non_negative,
+    is_frame,
+    value_label,
+)
 from fairdash.audits import table_search
 from fairdash.audits.audited_model import MOST_POOL, AuditedModel, AuditRows
 from fairdash.brought import TableModel
@@ -162,6 +167,8 @@ def _brought(
     model: TableModel, rows: Any, metric: FairMetric, places: Codes | None
 ) -> _People:
     names = metric.feature_names
+    if is_frame(rows):
+        rows = as_frame("rows", rows)
     header = list(rows) if isinstance(rows, pd.DataFrame) else None
     text = list(rows.select_dtypes(exclude=["number", "bool"])) if header else []
     if text:

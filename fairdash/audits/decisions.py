@@ -144,7 +144,7 @@ def audit(
     sensitive_features: Column | Sequence[Column],
     frame: pd.DataFrame | None = None,
     subgroups: ArrayLike | Subgroups | Sequence[str] | None = None,
-    measures: Sequence[str] | None = None,
+    measures: str | Sequence[str] | None = None,
     sample_weight: Column | None = None,
     cluster: Column | None = None,
     reference: str | None = None,
@@ -181,7 +181,7 @@ def audit(
     subgroups : array-like, Subgroups or list of column names, optional
         Label of every row, missing for none, or a table whose columns are crossed; or
         how ``frame`` makes them.
-    measures : sequence of str, optional
+    measures : str or sequence of str, optional
         Of `fairdash.metrics.MEASURES`, by default all that can be computed, the first
         of which the verdict is about; or the cost of errors that you weigh,
         "error_cost 3:1" for one false positive as bad as three false negatives.
@@ -357,13 +357,15 @@ def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np
 
 
 def _measures(
-    named: Sequence[str] | None, y: Any, scores: NDArray[np.float64] | None
+    named: str | Sequence[str] | None, y: Any, scores: NDArray[np.float64] | None
 ) -> list[str]:
     possible = ["selection_rate"]
     if y is not None:
         possible = [m for m in MEASURES if m not in catalog.SCORE_MEASURES]
         if scores is not None:
             possible = list(MEASURES)
+    if isinstance(named, str):
+        named = [named]
     for measure in named or ():
         if y is not None and catalog.error_costs(measure):
             continue

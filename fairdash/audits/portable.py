@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 from fairdash import __version__, datasets
-from fairdash._validation import explain_invalid, parsed
+from fairdash._validation import as_frame, explain_invalid, parsed
 from fairdash.audits.audited_model import AuditedModel
 from fairdash.audits.choices import opened_on
 from fairdash.audits.stored import audit_rows_of, read_model
@@ -99,7 +99,7 @@ class PortableModel:
             When a feature is missing or cannot be read as its kind, or, for a model
             that looks at groups, a row's group is none that it knows.
         """
-        return self.score_prepared(self.prepared(frame))
+        return self.score_prepared(self.prepared(as_frame("frame", frame)))
 
     def score_prepared(self, table: pd.DataFrame) -> Float:
         """Return what `score` does of rows that `prepared` returned."""

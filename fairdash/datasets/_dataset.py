@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._validation import as_written
+from fairdash._validation import as_frame, as_written
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
@@ -191,6 +191,7 @@ def make_dataset(
         If a column is missing, no row is left, the outcome does not have two sides,
         there are fewer than two groups, or a feature identifies rows.
     """
+    frame = as_frame("frame", frame)
     if frame.columns.is_unique:  # else find_errors says so
         frame = prepare(frame, roles)
     problems = list(find_errors(frame, roles))

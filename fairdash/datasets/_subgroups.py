@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._record import Record, Whole
-from fairdash._validation import Count, check_positive
+from fairdash._validation import Count, as_frame, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
 from fairdash.datasets._roles import Labels
 from fairdash.datasets.column_kinds import (
@@ -237,6 +237,7 @@ class Subgroups(Record):
         in order of size; missing outside ``where`` and where a column is missing.
         Raises ValueError if a column is not in the table, or text has a bin width.
         """
+        frame = as_frame("frame", frame)
         self._check_frame(frame)
         pieces = [self._piece(frame[column]) for column in self._ordered(frame)]
         code = np.zeros(len(frame), dtype=np.int64)

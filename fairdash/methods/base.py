@@ -185,8 +185,13 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared,
 
 
 class Weighted(BinaryClassifier):
-    """Binary classifier whose ``fit`` takes ``sample_weight``."""
+    """Binary classifier whose ``fit`` takes ``sample_weight``.
 
+    With metadata routing enabled, ``fit`` and ``score`` ask for it by themselves.
+    """
+
+    __metadata_request__fit = {"sample_weight": True}  # noqa: RUF012 of scikit-learn
+    __metadata_request__score = {"sample_weight": True}  # noqa: RUF012
     _no_weights = ""
 
     @with_callbacks

@@ -12,10 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairdash._wording import moved_words, percent
 from fairdash.metrics import catalog, expected_local_di, expected_measure
-from fairdash.postprocessing.inputs import Array, ScoreType
+from fairdash.postprocessing.inputs import Array, ScoreType, as_weights, binary_labels
 from fairdash.postprocessing.outcome import changed_decisions, expected_outcome
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
+
+# What scikit-learn's metadata routing hands to a method of `PostProcessor`.
+_GROUPS = {"sensitive_features": True}
+_GROUPS_AND_WEIGHTS = {"sensitive_features": True, "sample_weight": True}
 
 
 class Report(NamedTuple):
@@ -132,7 +136,8 @@ def _beside(before: pd.DataFrame, after: pd.DataFrame, value: str) -> pd.DataFra
 class PostProcessor(BaseEstimator, ABC):
     """A method whose decisions depend on the score and the group alone.
 
-    Subclasses return one rule a group from ``_rules``.
+    Subclasses return one rule a group from ``_rules``. With metadata routing enabled,
+    every method asks for the groups by itself, so that a search can set parameters.
 
     Attributes
     ----------
@@ -143,6 +148,11 @@ class PostProcessor(BaseEstimator, ABC):
     score_range_ : (float, float)
         Smallest and largest score of the fitting sample.
     """
+
+    __metadata_request__fit = _GROUPS_AND_WEIGHTS
+    __metadata_request__predict = _GROUPS
+    __metadata_request__predict_proba = _GROUPS
+    __metadata_request__score = _GROUPS_AND_WEIGHTS
 
     score_type: ScoreType
     groups_: tuple[Any, ...]
@@ -261,6 +271,29 @@ class PostProcessor(BaseEstimator, ABC):
         return rules.predict(
             scores, sensitive_features=sensitive_features, random_state=random_state
         )
+
+    def score(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the expected accuracy of drawn decisions.
+
+        The mean of h where y is 1 and of 1 - h where it is 0: no draw adds noise to a
+        search over parameters.
+
+        Raises
+        ------
+        ValueError
+            As `predict_proba`, and for outcomes other than 0 and 1.
+        """
+        h = self.predict_proba(scores, sensitive_features=sensitive_features)
+        positive = binary_labels(y, h) == 1
+        right = np.where(positive, h, 1 - h)
+        return float(np.average(right, weights=as_weights(sample_weight, h)))
 
     def thresholds(self) -> Thresholds:
         """Return what was learned as data, see :class:`Thresholds`."""

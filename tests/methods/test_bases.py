@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -181,6 +181,21 @@ def test_groups_reach_a_search_that_predicts_with_them(rows):
         assert get_tags(model).needs_groups == (not model._ignores_groups)
         assert asked.fit.requests["sensitive_features"]
         assert ("sensitive_features" in asked.score.requests) == method.needs_groups
+
+
+def test_weights_reach_a_model_in_a_pipeline_whose_other_steps_take_none(rows):
+    X, y, groups = rows
+    weight = np.linspace(0.5, 2, len(y))
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(QuantileTransformer(n_quantiles=50), FairLogLoss())
+        pipeline.fit(X, y, sensitive_features=groups, sample_weight=weight)
+    encoded = pipeline[0].transform(X)
+    alone = FairLogLoss().fit(
+        encoded, y, sensitive_features=groups, sample_weight=weight
+    )
+    plain = FairLogLoss().fit(encoded, y, sensitive_features=groups)
+    np.testing.assert_array_equal(pipeline[-1].coef_, alone.coef_)
+    assert not np.allclose(pipeline[-1].coef_, plain.coef_)
 
 
 def test_methods_that_ignore_groups_pass_scikit_learns_checks_as_they_come():

@@ -124,6 +124,7 @@ def find_subgroups(
     if not 0 < alpha < 1:
         raise ValueError(f"`alpha` must lie between 0 and 1, got {alpha!r}.")
     validation.check_one_of("measure", measure, SEARCHED_MEASURES)
+    frame = validation.as_frame("frame", frame)
     about, value, (origin, width), worth = _values(y_pred, y_true, measure)
     names, group = validation.encode_groups(sensitive_features, value)
     if len(frame) != len(value):

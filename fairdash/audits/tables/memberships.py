@@ -129,7 +129,7 @@ def audit_memberships(
     y_pred: ArrayLike,
     *,
     group_probabilities: pd.DataFrame,
-    measures: Sequence[str] | None = None,
+    measures: str | Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -144,7 +144,7 @@ def audit_memberships(
     group_probabilities : DataFrame, (n_rows, n_groups)
         Of a row for each group, which a column names; they add to 1. Rows of similar
         probabilities, 100 or more, are a cell of Z.
-    measures : sequence of str, optional
+    measures : str or sequence of str, optional
         Rates of `fairdash.metrics.catalog.RATES`, by default all that can be computed.
     sample_weight, cluster : array-like, (n_rows,), optional
         Sampling weights, and the unit of each row.
@@ -159,6 +159,8 @@ def audit_memberships(
     check_lengths(decided, group_probabilities, y_true)
     p = _checked(group_probabilities)
     able: Sequence[str] = catalog.RATES if y_true is not None else ["selection_rate"]
+    if isinstance(measures, str):
+        measures = [measures]
     for measure in measures or ():
         check_one_of("measures", measure, able)
     y: Any = decided if y_true is None else counting.binary_vector("y_true", y_true)
