@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: app test test-oldest lint docs bench coverage fuzz clean
+.PHONY: app test test-packaging test-oldest lint docs bench coverage fuzz clean
 
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
@@ -11,7 +11,12 @@ app: $(VENV)/.installed
 # Three at a time on two cores, since the browser and the engine mostly wait. Many tests
 # start an interpreter: modules are compiled once, whatever the environment says.
 test: $(VENV)/.installed-dev
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder \
+	  -m "not packaging"
+
+# What a wheel brings, and what type checkers see in it. It changes seldom and takes long.
+test-packaging: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m packaging tests/cli/test_wheel.py
 
 # The core alone, on the oldest versions that pyproject.toml declares.
 OLDEST := build/oldest

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 INITS = sorted((ROOT / "fairdash").rglob("__init__.py"))
-EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record")
+EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record", "_sklearn")
 
 
 def rooms_on_the_map():

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
@@ -19,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from fairdash._sklearn import CallbackSupportMixin, ClassifierMixin, with_callbacks
 from fairdash._validation import (
     check_lengths,
     encode_binary_target,
@@ -27,7 +27,6 @@ from fairdash._validation import (
 )
 from fairdash.methods.declare import Declared, param
 from fairdash.methods.scorers import Float32
-from fairdash.methods.sklearn_bases import CallbackSupportMixin, ClassifierMixin
 
 Float = NDArray[np.float64]
 
@@ -195,7 +194,7 @@ class Weighted(BinaryClassifier):
     _no_weights = ""
 
     @with_callbacks
-    def fit(
+    def fit(  # type: ignore[override]  # it refuses unknown names by itself
         self,
         X: ArrayLike,
         y: ArrayLike,

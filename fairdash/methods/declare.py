@@ -23,8 +23,8 @@ from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 from sklearn.utils import get_tags
 
+from fairdash._sklearn import BaseEstimator
 from fairdash._validation import check_one_of, check_whole
-from fairdash.methods.sklearn_bases import BaseEstimator
 
 Scalar = str | int | float
 Effort = Literal["fast", "paper"]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from fairdash._sklearn import BaseEstimator
 from fairdash._wording import moved_words, percent
 from fairdash.metrics import catalog, expected_local_di, expected_measure
 from fairdash.postprocessing.inputs import Array, ScoreType, as_weights, binary_labels

@@ -1,5 +1,6 @@
 """A wheel built from the checkout is the whole product, wherever it is installed."""
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from toys import people_csv
 
+pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).parents[2]
 NOT_SOURCES = shutil.ignore_patterns(
     ".*_cache", "__pycache__", ".venv", ".git", "build", "*.egg-info"
@@ -71,6 +73,42 @@ def test_all_pages_and_samples_are_in_the_wheel(installed, elsewhere):
     visited = run(sys.executable, "-c", VISIT, str(installed), **elsewhere).stdout
     pages = ["app.py", *sorted(page.name for page in ROOT.glob("pages/*.py"))]
     assert visited.splitlines() == pages
+
+
+@pytest.fixture
+def typed(installed, tmp_path):
+    """A folder with the README's code and a file of planted mistakes."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    (tmp_path / "readme.py").write_text("\n".join(blocks))
+    shutil.copy(ROOT / "tests" / "core" / "typed.py", tmp_path)
+    settings = {
+        "extraPaths": [str(installed)],
+        "typeCheckingMode": "standard",
+        "enableTypeIgnoreComments": False,
+        "reportMissingModuleSource": False,
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    return tmp_path
+
+
+def test_mypy_accepts_the_readme_and_finds_each_planted_mistake(installed, typed):
+    environment = {**os.environ, "MYPYPATH": str(installed)}
+    strict = ["mypy", "--strict", "--follow-imports", "silent", "readme.py", "typed.py"]
+    run(*PYTHON, *strict, cwd=typed, env=environment)
+
+
+def test_pyright_accepts_the_readme_and_finds_each_planted_mistake(typed):
+    command = [*PYTHON, "basedpyright", "--level", "error", "--outputjson"]
+    python = ["--pythonpath", sys.executable]
+    done = subprocess.run([*command, *python], cwd=typed, capture_output=True)
+    faults = json.loads(done.stdout)["generalDiagnostics"]
+    found = {
+        (Path(fault["file"]).name, fault["range"]["start"]["line"]) for fault in faults
+    }
+    lines = (typed / "typed.py").read_text().splitlines()
+    planted = [i for i, line in enumerate(lines) if "  # type: ignore[" in line]
+    assert len(planted) > 35
+    assert found == {("typed.py", line) for line in planted}
 
 
 OWN = (ROOT / "docs" / "methods.md").read_text().partition("## A method of your own")[2]

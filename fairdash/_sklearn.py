@@ -1,10 +1,11 @@
-"""The base classes of scikit-learn, with types for checkers: it carries none itself.
+"""Bases and decorators of scikit-learn, with types for checkers: it carries none.
 
 A class with an untyped base takes any argument in a checker's eyes, so that no wrong
 name of a parameter would be seen. Only what is called on an estimator stands here.
 """
 
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -50,7 +51,13 @@ if TYPE_CHECKING:
 
         def _init_callback_context(self, **context: Any) -> CallbackContext: ...
 
+    Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+    def with_callbacks(fit: Fit) -> Fit:
+        """Return ``fit`` with callbacks set up before it and taken down after."""
+
 else:
     from sklearn.base import BaseEstimator as BaseEstimator
     from sklearn.base import ClassifierMixin as ClassifierMixin
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
