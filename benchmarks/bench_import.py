@@ -59,9 +59,10 @@ def packages_of(extra=""):
 
 
 def megabytes(name):
-    """Return the size of an installed package."""
+    """Return what an installed package takes on the disk, in whole blocks as `du`."""
     paths = [file.locate() for file in distribution(name).files or []]
-    return sum(path.stat().st_size for path in paths if path.exists()) / 2**20
+    blocks = sum(path.stat().st_blocks for path in paths if path.exists())
+    return blocks * 512 / 2**20
 
 
 if __name__ == "__main__":

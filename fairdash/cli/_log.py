@@ -25,6 +25,12 @@ def tracker(name: Tracker) -> Any:
     client = import_module(name)
     try:
         client.search_experiments(max_results=1)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"{name} needs {error.name} to write to this address. The extra "
+            f"'fairdash[{name}]' brings only the client of a tracking server: "
+            f"pip install {name}, or set MLFLOW_TRACKING_URI to a server."
+        ) from error
     except Exception as error:  # of another package
         raise ValueError(f"{name} cannot be written to: {error}") from error
     return client

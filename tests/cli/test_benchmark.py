@@ -68,6 +68,21 @@ def test_a_benchmark_has_the_same_bytes_again_and_is_logged(tmp_path, monkeypatc
     assert [row["test_accuracy_low"] for row in logged["metrics"]] == list(low["value"])
 
 
+def test_a_tracker_that_lacks_a_library_is_named_before_a_training(
+    monkeypatch, tmp_path
+):
+    def search(max_results):
+        raise ModuleNotFoundError("No module named 'alembic'", name="alembic")
+
+    stand_in = SimpleNamespace(__spec__=SimpleNamespace(), search_experiments=search)
+    monkeypatch.setitem(sys.modules, "mlflow", stand_in)
+    (tmp_path / "a.csv").write_bytes(people_csv())
+    (tmp_path / "b.yaml").write_text(BENCHMARK)
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "b.yaml"), "--log", "mlflow"])
+    assert done.exit_code == 2
+    assert "mlflow needs alembic" in " ".join(done.stderr.split())
+
+
 def test_a_benchmark_that_is_none_is_refused(tmp_path):
     (tmp_path / "b.yaml").write_text("tables: []\nmethods: [{method: logistic}]")
     done = CliRunner().invoke(app, ["run", str(tmp_path / "b.yaml")])
