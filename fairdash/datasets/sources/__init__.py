@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 __all__ = [
+    "ANYBODY",
+    "check_configured",
     "is_address",
     "listed_sources",
     "shown",
@@ -14,8 +16,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.datasets.sources.address import is_address, shown
+    from fairdash.datasets.sources.address import check_configured, is_address, shown
     from fairdash.datasets.sources.draw import table_file, write_source
-    from fairdash.datasets.sources.listed import listed_sources, write_listed
+    from fairdash.datasets.sources.listed import (
+        ANYBODY,
+        listed_sources,
+        write_listed,
+    )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs"}
@@ -72,10 +72,9 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
     ValueError
         If it names no source, a database without a table, or holds a password.
     """
-    scheme_match = SCHEME.match(text)
-    if scheme_match is None:
+    if SCHEME.match(text) is None:
         return Address("parquet", text)
-    scheme = scheme_match[1].lower().partition("+")[0]
+    scheme = _scheme(text)
     url = urlsplit(text)
     pairs = parse_qsl(url.query, keep_blank_values=True)
     if not secrets and (url.password or any(SECRETS.search(k) for k, _ in pairs)):
@@ -84,6 +83,8 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
             "PGPASSWORD, ~/.pgpass or the variables of the object store, or let the "
             "operator list the source."
         )
+    if scheme in OBJECT_STORES and "::" in text:  # fsspec opens what follows, too
+        raise ValueError(f"{shown(text)} names several places; name one.")
     if scheme in OBJECT_STORES:
         return Address("parquet", text)
     if scheme not in DATABASES:
@@ -97,10 +98,29 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
             f"{shown(text)} names no table; add `?table=NAME` or `?query=SELECT …`, "
             "one of them."
         )
-    place = urlunsplit((url.scheme, url.netloc, url.path, urlencode(options), ""))
+    rest = urlencode(options, quote_via=quote)  # Postgres reads a plus as a plus
+    place = urlunsplit((url.scheme, url.netloc, url.path, rest, ""))
     if not url.netloc:  # urlunsplit drops an empty host
         place = place.replace(":/", ":///", 1) if ":///" not in place else place
     return Address(scheme, place, table, query)  # type: ignore[arg-type]
+
+
+def check_configured(path: str) -> None:
+    """Raise ValueError if the path of a configuration is the address of a database.
+
+    A configuration comes from anybody; which databases are read is the operator's word.
+    """
+    if _scheme(path) in DATABASES:
+        raise ValueError(
+            "`path`: a configuration may not name a database by its address. Let the "
+            "operator list it, and write `source: NAME`; or add its table with "
+            "`fairdash data add ADDRESS`, and train in the app."
+        )
+
+
+def _scheme(text: str) -> str:
+    match = SCHEME.match(text)
+    return "" if match is None else match[1].lower().partition("+")[0]
 
 
 def database_file(address: Address) -> Path:

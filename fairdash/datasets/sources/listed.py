@@ -10,6 +10,7 @@ from fairdash.datasets.sources.draw import MOST_ROWS, Drawn, write_source
 
 VARIABLE = "FAIRDASH_SOURCES"
 EVERYBODY = "*"
+ANYBODY = ""  # who has no login: a command, a configuration
 
 
 class ListedSource(Record):

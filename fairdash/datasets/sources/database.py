@@ -1,0 +1,243 @@
+"""The gate of every statement that goes to a database: one SELECT, and no files.
+
+A statement may come from an address that somebody else wrote, and the database itself,
+with its views, from a stranger. So nothing here trusts the text of a statement: the
+database's own parser says how many statements it is and of which kind, the connection
+can only read, and what reaches beyond the database is switched off before the statement
+is seen.
+
+===========  ==========================  ============================================
+database     one SELECT                  only reads, and only the database
+===========  ==========================  ============================================
+DuckDB       ``extract_statements``      read-only, no external access, locked
+SQLite       ``execute`` of the driver   ``mode=ro`` and an authorizer
+Postgres     ``DECLARE CURSOR``          read-only transaction, a login without the
+                                         server's files
+===========  ==========================  ============================================
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import pyarrow as pa
+
+from fairdash._validation import check_one_of
+from fairdash.datasets.sources.address import Address, database_file
+from fairdash.datasets.sources.cursor import BATCH_ROWS, cursor_batches
+from fairdash.datasets.sources.faults import (
+    beyond,
+    damaged,
+    installed,
+    no_select,
+    unreached,
+)
+
+_DUCKDB_LIMITS = {
+    "allow_community_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",  # variables of Python as tables
+    "lock_configuration": "true",
+}
+_SQLITE_READS = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+_SQLITE_UNPARSED = ("syntax error", "incomplete input", "unrecognized token")
+_SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+# Roles that a session may take on, and functions that it may call, beyond its database.
+_POSTGRES_REACH = """
+SELECT EXISTS (
+  SELECT FROM pg_catalog.pg_roles
+  WHERE (rolsuper OR rolname IN (
+      'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'))
+    AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER')
+) OR EXISTS (
+  SELECT FROM pg_catalog.pg_proc
+  WHERE proname IN ('pg_read_file', 'pg_read_binary_file', 'lo_import', 'lo_export')
+    AND pg_catalog.has_function_privilege(session_user, oid, 'EXECUTE')
+)
+"""
+# A table whose rows are read as they are stored, without a function: no view.
+_POSTGRES_STORED = """
+SELECT relkind IN ('r', 'p', 'm') AND NOT relrowsecurity
+FROM pg_catalog.pg_class WHERE oid = %s::regclass
+"""
+
+
+def select(address: Address, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a table or query in batches; only ``columns`` if given.
+
+    Raises ValueError, with one sentence, when the query is not exactly one SELECT, when
+    it or a view reaches beyond the database, and when the rows cannot be read.
+    """
+    statement = address.query or _statement(address.table or "", columns)
+    if not _is_text(statement + address.place):
+        raise no_select(address)
+    for batch in _READERS[address.kind](address, statement):
+        if columns is None:
+            yield batch
+            continue
+        for column in columns:
+            check_one_of("column", column, batch.schema.names)
+        yield batch.select(list(columns))
+
+
+def _is_text(text: str) -> bool:
+    """Return whether a driver takes a text whole: UTF-8 without a zero byte."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _statement(table: str, columns: Sequence[str] | None) -> str:
+    # "rows"."age" and not "age": SQLite takes a lone name it does not know as text
+    names = [f'"rows".{_quoted(name)}' for name in columns or ()]
+    return f'SELECT {", ".join(names) or "*"} FROM {_identifier(table)} AS "rows"'
+
+
+def _identifier(table: str) -> str:
+    return ".".join(map(_quoted, table.split(".")))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _duckdb(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+    duckdb = installed("duckdb")
+    path = str(database_file(address).resolve())
+    try:
+        with duckdb.connect(path, read_only=True, config=_DUCKDB_LIMITS) as link:
+            statements = link.extract_statements(statement)
+            kinds = [parsed.type for parsed in statements]
+            if kinds != [duckdb.StatementType.SELECT]:
+                raise no_select(address)
+            yield from link.sql(statements[0]).to_arrow_reader(BATCH_ROWS)
+    except duckdb.ParserException:
+        raise no_select(address) from None
+    except duckdb.PermissionException:
+        raise beyond(address) from None
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise _duckdb_fault(address, error) from None
+
+
+def _duckdb_fault(address: Address, error: Exception) -> ValueError:
+    duckdb = installed("duckdb")
+    text = str(error)
+    refusals = ("read-only mode", "configuration")
+    if isinstance(error, duckdb.InvalidInputException) and any(
+        refusal in text for refusal in refusals
+    ):
+        return beyond(address)
+    if isinstance(error, duckdb.IOException) and "lock" in text:
+        return unreached(address, error)
+    # a wrong checksum has no class of its own
+    if type(error) is duckdb.Error or isinstance(
+        error,
+        (
+            duckdb.FatalException,
+            duckdb.IOException,
+            duckdb.InternalException,
+            duckdb.SerializationException,
+        ),
+    ):
+        return damaged(address)
+    return unreached(address, error)
+
+
+def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+    file = f"{database_file(address).resolve().as_uri()}?mode=ro"
+    refused: list[int] = []
+
+    def authorize(action: int, first: str | None, second: str | None, *_: Any) -> int:
+        if action in _SQLITE_READS and second != "load_extension":
+            return sqlite3.SQLITE_OK
+        refused.append(action)
+        return sqlite3.SQLITE_DENY
+
+    try:
+        with closing(sqlite3.connect(file, uri=True)) as link:
+            link.execute("PRAGMA query_only = ON")
+            link.execute("PRAGMA trusted_schema = OFF")
+            link.set_authorizer(authorize)
+            cursor = link.execute(statement)
+            if cursor.description is None:
+                raise no_select(address)
+            names = [column[0] for column in cursor.description]
+            yield from cursor_batches(cursor, names, address.name)
+    except sqlite3.Warning:  # several statements, before Python 3.12
+        raise no_select(address) from None
+    except sqlite3.Error as error:
+        raise _sqlite_fault(address, error, bool(refused)) from None
+
+
+def _sqlite_fault(
+    address: Address, error: sqlite3.Error, is_refused: bool
+) -> ValueError:
+    text = str(error)
+    if is_refused:
+        return beyond(address)
+    # text that is none has no code of its own
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    if code & 0xFF in _SQLITE_DAMAGED or "decode to UTF-8" in text:
+        return damaged(address)
+    is_unparsed = any(words in text for words in _SQLITE_UNPARSED)
+    if is_unparsed or isinstance(error, sqlite3.ProgrammingError):
+        return no_select(address)
+    return unreached(address, error)
+
+
+def _postgres(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+    psycopg = installed("psycopg")
+    _, _, place = address.place.partition("://")
+    try:
+        with psycopg.connect(f"postgresql://{place}") as link:
+            link.read_only = True
+            # else a scan may begin where another is, and rows have another order
+            link.execute("SET LOCAL synchronize_seqscans = off")
+            _check_login(link, address)
+            # A cursor takes a SELECT and nothing else; the server refuses a second
+            # statement, since psycopg declares it by the extended protocol.
+            with link.cursor(name="rows") as cursor:
+                cursor.execute(statement.encode())
+                names = [column.name for column in cursor.description]
+                yield from cursor_batches(cursor, names, address.name)
+    except (psycopg.errors.SyntaxError, psycopg.errors.InvalidCursorDefinition):
+        raise no_select(address) from None
+    except (
+        psycopg.errors.FeatureNotSupported,
+        psycopg.errors.ReadOnlySqlTransaction,
+    ):
+        raise beyond(address) from None
+    except psycopg.Error as error:
+        raise unreached(address, error) from None
+
+
+def _check_login(link: Any, address: Address) -> None:
+    """Raise ValueError if the statement could reach files of the server.
+
+    A login with that right may read a table as it is stored, which calls no function.
+    """
+    (reaches_files,) = link.execute(_POSTGRES_REACH).fetchone()
+    if not reaches_files:
+        return
+    if address.table is not None:
+        name = _identifier(address.table)
+        (is_stored,) = link.execute(_POSTGRES_STORED, [name]).fetchone()
+        if is_stored:
+            return
+    raise ValueError(
+        f"{address.name} was not read: the login may read or write files of the "
+        "server, so it may read tables, but no query and no view. Use a login that "
+        "can only read: CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO reader."
+    )
+
+
+_READERS = {"duckdb": _duckdb, "sqlite": _sqlite, "postgresql": _postgres}
