@@ -83,8 +83,11 @@ def run(
             if not (long := bool(specs)):
                 specs = [keep_table(store, SweepSpec.from_yaml(config), table)]
         elif resume is not None and config is None:
-            old, long = store.run(resume), False
-            specs, name = [SweepSpec.of_run(old.spec)], name or old.name
+            from fairdash.reports import portable_spec  # loads Plotly
+
+            # the table as it was kept: its file or database may have changed
+            specs, long = [portable_spec(store, resume)], False
+            name = name or store.run(resume).name
         else:
             raise ValueError("Give either a configuration or --resume ID.")
         parts, finished = [], True

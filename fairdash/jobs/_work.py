@@ -182,10 +182,10 @@ def keep_table(
     """Keep the file of a specification's data in the store, if one is given.
 
     Where the specification names its table by a digest, the file is the one with that
-    digest; where it names a path, any file, which is taken instead. The specification
-    returned is of data that the store has, or that lie where they say. Raises
-    ValueError when the file is another one, a table named by a digest is neither given
-    nor in the store, or the data are a sample.
+    digest; where it names a path or source, any file, which is taken instead. The
+    specification returned is of data that the store has, or that lie where they say.
+    Raises ValueError when the file is another one, a table named by a digest is neither
+    given nor in the store, or the data are a sample.
     """
     data = spec.data
     if file is None:
@@ -196,11 +196,10 @@ def keep_table(
     if data.sample:
         message = f"Its data are the sample {data.sample!r}"
         raise ValueError(f"{message}, which needs no `--table`.")
-    if data.path:
-        return spec.model_copy(
-            update={"data": data.model_copy(update={"path": str(file)})}
-        )
-    assert data.table is not None, "a source has one of three names"
+    if data.path or data.source:
+        where = {"path": str(file), "source": None}
+        return spec.model_copy(update={"data": data.model_copy(update=where)})
+    assert data.table is not None, "data have one of four names"
     checked = reading.check_reading(data.table, file, data.table_format, file.name)
     store.add_table(file, file.name, **checked._asdict())
     return spec
@@ -244,9 +243,8 @@ def keep_data(store: Store, spec: sweep.SweepSpec) -> str:
     if data.table is not None:
         return store.add_dataset(data.table, data.roles, data.name, spec.subgroups)
     with sweep.source_file(data) as (path, name):
-        table = store.add_table(
-            path, name if sources.is_address(data.path) else path.name
-        )
+        is_file = data.source is None and not sources.is_address(data.path)
+        table = store.add_table(path, path.name if is_file else name)
     return store.add_dataset(table, data.roles, name, spec.subgroups)
 
 

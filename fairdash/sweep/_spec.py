@@ -43,7 +43,7 @@ class _Frozen(BaseModel):
 
 
 class DataSource(_Frozen):
-    """A table, by exactly one of three names, and what its columns mean.
+    """A table, by exactly one of four names, and what its columns mean.
 
     Attributes
     ----------
@@ -55,7 +55,10 @@ class DataSource(_Frozen):
     table_format : TableFormat, optional
         How that file was read.
     path : str, optional
-        Path of a file, or an address: see `fairdash.datasets.sources.write_source`.
+        Path of a file, or address of Parquet files: see
+        `fairdash.datasets.sources.write_source`.
+    source : str, optional
+        Name of a source that the operator lists for everybody, such as a database.
     roles : Roles
         Meaning of the columns.
     """
@@ -63,6 +66,7 @@ class DataSource(_Frozen):
     sample: str | None = None
     table: str | None = None
     path: str | None = None
+    source: str | None = None
     table_format: datasets.reading.TableFormat | None = None
     roles: datasets.Roles
     name: str
@@ -72,14 +76,19 @@ class DataSource(_Frozen):
     def _complete(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        named = [data[key] for key in ("sample", "table", "path") if data.get(key)]
+        ways = ("sample", "table", "path", "source")
+        named = [data[key] for key in ways if data.get(key)]
         if len(named) != 1:
-            raise ValueError("give exactly one of `sample`, `table` and `path`")
+            raise ValueError("give exactly one of `sample`, `table`, `path`, `source`")
         if not isinstance(named[0], str):
-            raise ValueError(f"name a sample, table or path, got {named[0]!r}")
+            raise ValueError(
+                f"name a sample, table, path or source, got {brief(named[0])}"
+            )
         usual: dict[str, Any] = {"name": Path(named[0]).stem}
         if data.get("path") and datasets.sources.is_address(named[0]):
             usual = {"name": datasets.sources.shown(named[0])}
+        if data.get("source"):
+            usual = {"name": named[0]}
         if data.get("sample"):
             if data["sample"] not in datasets.SAMPLES:
                 message = f"`sample` must be one of {sorted(datasets.SAMPLES)}"
@@ -232,7 +241,8 @@ class SweepSpec(_Frozen):
     def of_content(cls, content: Any, folder: Path | None = None) -> Self:
         """Return the specification that plain data describe, as `from_yaml` does.
 
-        A relative ``path`` of the data is taken from ``folder``, if there is one.
+        A relative ``path`` of the data is taken from ``folder``, if there is one. The
+        address of a database is refused before it is opened.
         """
         if not isinstance(content, dict):
             raise ValueError("A sweep is a YAML mapping with `data` and `methods`.")
@@ -241,9 +251,12 @@ class SweepSpec(_Frozen):
             if isinstance(path, str) and "://" not in path:
                 content["data"]["path"] = str(folder / path)
         try:
-            return cls.model_validate(content)
+            spec = cls.model_validate(content)
         except ValidationError as error:
             raise ValueError(explain_invalid(error)) from error
+        if spec.data.path is not None:
+            datasets.sources.check_configured(spec.data.path)
+        return spec
 
     @classmethod
     def of_run(cls, stored: Mapping[str, Any]) -> Self:
@@ -304,7 +317,12 @@ class SweepSpec(_Frozen):
         """
         if self.data.sample:
             return self
-        where = {"path": None, "table": digest, "table_format": table_format}
+        where = {
+            "path": None,
+            "source": None,
+            "table": digest,
+            "table_format": table_format,
+        }
         return self.model_copy(update={"data": self.data.model_copy(update=where)})
 
     def to_yaml(self) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
@@ -251,14 +252,26 @@ def run_sweep(
 
 @contextmanager
 def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
-    """Give the file of a sample, path or address, and the name of its data set.
+    """Give the file of a sample, path or listed source, and the name of its data set.
 
-    Raises ValueError when the source is an uploaded table, or cannot be read.
+    Raises ValueError when the table is one that was uploaded, its path is the address
+    of a database, or it cannot be read.
     """
     if source.table:
         message = "`table` names a file uploaded to the store"
         raise ValueError(f"{message}; pass its data set, or give a `path`.")
-    named = datasets.SAMPLES[source.sample].path if source.sample else str(source.path)
+    if source.source is not None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.parquet"
+            drawn = datasets.sources.write_listed(
+                source.source, datasets.sources.ANYBODY, path
+            )
+            yield path, drawn.titled(source.name)
+        return
+    named = str(source.path)
+    if source.sample:
+        named = str(datasets.SAMPLES[source.sample].path)
+    datasets.sources.check_configured(named)
     with datasets.sources.table_file(named, source.name, source.roles) as file:
         yield file
 

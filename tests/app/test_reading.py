@@ -1,7 +1,9 @@
 """The Data page says how a file was read, and reads it as the reader says."""
 
+import pytest
 import yaml
 from reading import button, widget, words
+from statements import ANY, DUCKDB, SQLITE, Bank
 from toys import people, people_csv
 
 from fairdash import ui
@@ -68,3 +70,27 @@ def test_a_source_of_the_operators_list_is_read_by_its_name(
     (record,) = ui.store().datasets()
     assert record.n_rows == 400
     assert record.name.startswith("People (400 of 600 rows, in proportion to hired and")
+
+
+@pytest.mark.parametrize(
+    "kind, statements",
+    [("duckdb", {**ANY, **DUCKDB}), ("sqlite", {**ANY, **SQLITE})],
+)
+def test_no_statement_of_a_listed_source_writes_or_reads_a_file(
+    visit, tmp_path, monkeypatch, kind, statements
+):
+    (tmp_path / "bank").mkdir()
+    bank = Bank(tmp_path / "bank", kind)
+    listed = {
+        name: {"address": bank.address(query=text)} for name, text in statements.items()
+    }
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(listed))
+    monkeypatch.setenv("FAIRDASH_SOURCES", str(tmp_path / "sources.yaml"))
+    page = visit("Data")
+    for name in listed:
+        widget(page, "selectbox", "Or read a table of this server").set_value(name)
+        button(page.run(), "Read it").click().run()
+        assert not page.exception
+        assert page.error[0].proto.title.endswith("was not read")
+        bank.assert_untouched(words(page))
+    assert ui.store().tables() == []

@@ -40,6 +40,10 @@ class Drawn(NamedTuple):
     n_rows: int
     n_total: int
 
+    def titled(self, name: str) -> str:
+        """Return a name that says so, if only some of the rows were drawn."""
+        return name if self.n_rows == self.n_total else f"{name} ({self.words})"
+
 
 def write_source(
     address: str | Address,
@@ -102,8 +106,8 @@ def write_source(
                 words += f", in proportion to {' and '.join(by)}"
         write_rows(_chosen(rows, wanted_names, chosen), path)
     n_rows = n_total if chosen is None else len(chosen)
-    title = source.name if chosen is None else f"{source.name} ({words})"
-    return Drawn(title, words, n_rows, n_total)
+    drawn = Drawn(source.name, words, n_rows, n_total)
+    return drawn._replace(title=drawn.titled(source.name))
 
 
 @contextmanager
@@ -127,10 +131,7 @@ def table_file(
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         drawn = write_source(address, path, by=by)
-        title = name or address.name
-        if drawn.n_rows < drawn.n_total:
-            title += f" ({drawn.words})"
-        yield path, title
+        yield path, drawn.titled(name or address.name)
 
 
 def _guessed(rows: ParquetRows, columns: Sequence[str]) -> tuple[str, ...]:

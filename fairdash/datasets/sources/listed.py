@@ -58,8 +58,7 @@ def write_listed(name: str, user: str, path: Path) -> Drawn:
         most_rows=source.most_rows,
         by=source.by,
     )
-    all_rows = drawn.n_rows == drawn.n_total
-    return drawn._replace(title=name if all_rows else f"{name} ({drawn.words})")
+    return drawn._replace(title=drawn.titled(name))
 
 
 def _may(user: str, source: ListedSource) -> bool:

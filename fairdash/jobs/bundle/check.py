@@ -132,7 +132,7 @@ def specification(run: PackedRun) -> SweepSpec:
         raise ValueError(f"its settings are not valid: {_places(error)}") from None
     except (AttributeError, KeyError, TypeError):
         raise ValueError("its settings name no methods") from None
-    if spec.data.path is not None:
+    if spec.data.path is not None or spec.data.source is not None:
         raise ValueError(
             "its data are named by a path; a bundle names a sample, or brings its table"
         )

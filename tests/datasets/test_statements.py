@@ -1,0 +1,268 @@
+"""No statement writes a file, or reads one that is not its database."""
+
+import ast
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import duckdb
+import pytest
+import sqlalchemy as sa
+import yaml
+from statements import ANY, DUCKDB, POSTGRES, SECRET, SQLITE, Bank
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+from fairdash.datasets import read_table, sources
+from fairdash.sweep import SweepSpec, benchmark_specs, source_file
+
+ROOT = Path(__file__).parents[2]
+ROLES = "roles: {target: a, positive: 1, sensitive_feature: b, features: [c]}"
+
+FILES = [
+    *[("duckdb", *case) for case in {**ANY, **DUCKDB}.items()],
+    *[("sqlite", *case) for case in {**ANY, **SQLITE}.items()],
+]
+variable = None
+
+
+@pytest.fixture
+def bank(request, tmp_path):
+    folder = tmp_path / "bank"
+    folder.mkdir()
+    return Bank(folder, request.param)
+
+
+def refusal(address):
+    with pytest.raises(ValueError) as caught:
+        read_table(address)
+    assert type(caught.value) is ValueError
+    words = str(caught.value)
+    assert re.search("was not read|could not be read from|is damaged", words), words
+    assert "\n" not in words
+    return words
+
+
+@pytest.mark.parametrize(
+    "bank, name, statement",
+    FILES,
+    ids=[f"{kind}: {name}" for kind, name, _ in FILES],
+    indirect=["bank"],
+)
+def test_a_statement_is_one_select_of_its_database(bank, name, statement):
+    bank.assert_untouched(refusal(bank.address(query=statement)))
+
+
+@pytest.mark.parametrize("bank", ["duckdb", "sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "table",
+    [
+        "loans\"; COPY loans TO '{out}'; --",
+        "loans\" AS s; ATTACH '{out}'; --",
+        "loans; DROP TABLE loans",
+        "read_text('{secret}')",
+        "loans' OR '1'='1",
+        "loans\0",
+        "；DROP TABLE loans",
+    ],
+)
+def test_a_table_is_a_name_and_no_statement(bank, table):
+    bank.assert_untouched(refusal(bank.address(table=table)))
+
+
+@pytest.mark.parametrize("bank", ["duckdb"], indirect=True)
+@pytest.mark.parametrize("body", ["SELECT content AS a FROM read_text('{secret}')"])
+def test_a_view_of_the_database_reads_no_file_either(bank, body):
+    with duckdb.connect(bank.file) as link:
+        link.execute(f"CREATE VIEW sly AS {body.format(secret=bank.secret)}")
+    bank.before = bank.file.read_bytes()
+    bank.assert_untouched(refusal(bank.address(table="sly")))
+
+
+@pytest.mark.parametrize("bank", ["duckdb", "sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT a, b FROM loans",
+        "SELECT a, b FROM loans; ",
+        "SELECT a, b FROM loans -- all; of them",
+        "/* COPY */ SELECT a, b FROM loans",
+        "WITH c AS (SELECT a, b FROM loans) SELECT a, b FROM c",
+        "SELECT l.* FROM loans AS l",
+        "SELECT a, b FROM loans WHERE 'a;b' <> 'x) AS s; COPY' ORDER BY a DESC, b",
+    ],
+)
+def test_one_select_is_read_as_it_is_written(bank, query, tmp_path):
+    frame = read_table(bank.address(query=query))
+    assert sorted(zip(frame["a"], frame["b"], strict=True)) == [(0, 1), (1, 0), (1, 1)]
+    path = tmp_path / "rows.parquet"
+    sources.write_source(bank.address(query=query), path, columns=["b"])
+    assert list(read_table(path)) == ["b"]
+    with pytest.raises(ValueError, match="`column` must be one of"):
+        sources.write_source(bank.address(query=query), path, columns=["nope"])
+
+
+@pytest.mark.parametrize("bank", ["duckdb", "sqlite"], indirect=True)
+def test_a_column_that_is_not_there_is_no_column_of_its_name(bank, tmp_path):
+    with pytest.raises(ValueError, match="could not be read from"):
+        sources.write_source(
+            bank.address(table="loans"), tmp_path / "rows.parquet", columns=["nope"]
+        )
+
+
+DOORS = ["shell", "configuration", "benchmark", "monitor", "source list"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    "bank, name, statement",
+    FILES,
+    ids=[f"{kind}: {name}" for kind, name, _ in FILES],
+    indirect=["bank"],
+)
+def test_no_door_lets_a_statement_through(
+    bank, name, statement, door, tmp_path, monkeypatch
+):
+    address = bank.address(query=statement)
+    config = tmp_path / "config.yaml"
+    path = f"{{path: {yaml.safe_dump(address).splitlines()[0]}, {ROLES}}}"
+    match door:
+        case "source list":
+            (tmp_path / "sources.yaml").write_text(
+                yaml.safe_dump({"Loans": {"address": address}})
+            )
+            monkeypatch.setenv("FAIRDASH_SOURCES", str(tmp_path / "sources.yaml"))
+            with pytest.raises(ValueError, match="read") as caught:
+                sources.write_listed("Loans", "ann", tmp_path / "rows.parquet")
+            bank.assert_untouched(str(caught.value))
+            return
+        case "shell":
+            command = ["data", "add", address]
+        case "configuration":
+            config.write_text(f"data: {path}\nmethods: [{{method: unconstrained}}]")
+            command = ["run", str(config)]
+        case "benchmark":
+            config.write_text(f"tables: [{path}]\nmethods: [{{method: unconstrained}}]")
+            command = ["run", str(config)]
+        case "monitor":
+            config.write_text("group: b\ndecision: a=1\nlimits: []")
+            command = ["monitor", "add", "m", "--source", address]
+            command += ["--policy", str(config)]
+    home = ["--home", str(tmp_path / "home")]
+    done = CliRunner().invoke(app, [*command, *home])
+    if door == "monitor" and done.exit_code == 0:
+        done = CliRunner().invoke(app, ["monitor", "run", *home])
+    assert done.exit_code == 2
+    assert isinstance(done.exception, SystemExit)
+    assert len(done.stderr.splitlines()) == 1
+    bank.assert_untouched(done.stderr)
+
+
+@pytest.mark.parametrize("bank", ["duckdb", "sqlite"], indirect=True)
+def test_a_configuration_names_no_database_but_a_listed_source(
+    bank, tmp_path, monkeypatch
+):
+    address = bank.address(table="loans")
+    method = "methods: [{method: unconstrained}]"
+    for scheme in (bank.kind, bank.kind.upper(), "postgresql", "postgresql+psycopg"):
+        named = address.replace(bank.kind, scheme, 1)
+        text = f"data: {{path: '{named}', {ROLES}}}\n{method}"
+        with pytest.raises(ValueError, match="may not name a database by its address"):
+            SweepSpec.from_yaml(text)
+        config = tmp_path / "config.yaml"
+        config.write_text(
+            f"tables: [{{sample: hiring}}, {{path: '{named}', {ROLES}}}]\n{method}"
+        )
+        with pytest.raises(ValueError, match="may not name a database by its address"):
+            benchmark_specs(config)
+    listed = {
+        "Loans": {"address": address},
+        "Hers": {"address": address, "users": ["ann@example.org"]},
+    }
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(listed))
+    monkeypatch.setenv("FAIRDASH_SOURCES", str(tmp_path / "sources.yaml"))
+    spec = SweepSpec.from_yaml(f"data: {{source: Loans, {ROLES}}}\n{method}")
+    with source_file(spec.data) as (path, name):
+        assert name == "Loans"
+        assert list(read_table(path)) == ["a", "b"]
+    spec = SweepSpec.from_yaml(f"data: {{source: Hers, {ROLES}}}\n{method}")
+    with (
+        pytest.raises(ValueError, match="no source 'Hers' that you may read"),
+        source_file(spec.data),
+    ):
+        pass
+
+
+@pytest.fixture
+def server_bank(new_database, tmp_path):
+    """A Postgres that a plain login and a superuser may read, as addresses."""
+    made = new_database()
+    engine = sa.create_engine(made, poolclass=sa.pool.NullPool)
+    with engine.begin() as link:
+        for statement in (
+            "CREATE TABLE public.loans (a INTEGER, b INTEGER)",
+            "INSERT INTO public.loans VALUES (1, 0), (0, 1)",
+            "CREATE SEQUENCE public.numbers",
+            "CREATE FUNCTION public.adds() RETURNS int LANGUAGE sql VOLATILE AS "
+            "'INSERT INTO public.loans VALUES (7, 7) RETURNING a'",
+            "CREATE VIEW public.sly AS SELECT pg_read_file('/etc/passwd') AS a",
+            "DROP ROLE IF EXISTS reader",
+            "CREATE ROLE reader LOGIN",
+            "GRANT ALL ON ALL TABLES IN SCHEMA public TO reader",
+            "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO reader",
+        ):
+            link.execute(sa.text(statement))
+    mighty = sa.make_url(made).set(drivername="postgresql")
+    mighty = mighty.update_query_dict({"options": "-c search_path=public"})
+    yield engine, mighty.set(username="reader"), mighty
+    with engine.begin() as link:
+        link.execute(sa.text("DROP OWNED BY reader"))
+        link.execute(sa.text("DROP ROLE reader"))
+
+
+def test_postgres_takes_one_select_too(server_bank, tmp_path):
+    engine, plain, mighty = server_bank
+    folder = tmp_path / "server"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    out, secret = folder / "out.txt", folder / "secret.csv"
+    secret.write_text(SECRET)
+    for login in (plain, mighty):
+        place = f"{login.render_as_string()}&"
+        for statement in {**ANY, **POSTGRES}.values():
+            text = statement.format(out=out, secret=secret, folder=folder)
+            assert SECRET not in refusal(f"{place}query={quote(text)}")
+            assert not out.exists()
+        assert len(read_table(f"{place}table=public.loans")) == 2
+        refusal(f"{place}table=sly")
+        refusal(f"{place}autocommit=1&table=loans")
+    assert len(read_table(f"{plain.render_as_string()}&query=SELECT a FROM loans")) == 2
+    with pytest.raises(ValueError, match="CREATE ROLE reader LOGIN"):
+        read_table(f"{mighty.render_as_string()}&query=SELECT a FROM loans")
+    with engine.begin() as link:
+        assert link.execute(sa.text("SELECT count(*) FROM public.loans")).scalar() == 2
+        tables = link.execute(
+            sa.text("SELECT count(*) FROM pg_tables WHERE tablename = 'more'")
+        )
+        assert tables.scalar() == 0
+
+
+def test_only_the_gate_and_the_store_open_a_database():
+    """The gate loads DuckDB and psycopg by name."""
+    opening = {"duckdb", "psycopg", "sqlite3", "sqlalchemy"}
+    found = set()
+    for path in sorted((ROOT / "fairdash").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            match node:
+                case ast.Import():
+                    names = [alias.name for alias in node.names]
+                case ast.ImportFrom():
+                    names = [node.module or ""]
+                case ast.Call(args=[ast.Constant(value=str(name))]):
+                    names = [name]
+            if {name.partition(".")[0] for name in names} & opening:
+                found.add(path.relative_to(ROOT / "fairdash").parts[:3])
+    assert {parts for parts in found if parts[0] != "store"} == {
+        ("datasets", "sources", "database.py")
+    }
