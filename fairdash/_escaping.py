@@ -4,8 +4,10 @@ Names of columns, values, groups, tables and runs come from files that anybody m
 Each format has one function here; whoever writes that format calls it.
 """
 
+import csv
 import json
 import re
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,11 @@ NO_WIDTH = "\u2060"
 # controls, and marks that turn the text around them; a mark of one letter may stay
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _CODE = r"(?<!`)(`[\w .,:=%()+/-]+`)(?!`)"  # that holds nothing to be read otherwise
-# a spreadsheet skips what cannot be seen before a formula
-FORMULA = "^[\\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+@＝＋－＠-]|^[\t\n]"
+_SEPARATORS = re.compile("([;\t\n])")
+_MAY_BEGIN = re.compile("(?:^|[;\t\n])[^0-9A-Za-z;\t\n]")
+_NUMBER = re.compile(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *")
+# letters and a symbol without a shape, and the quote that a cell may begin with
+_FILLERS = '\u115f\u1160\u2800"'
 _TAG = re.compile(
     r"<(?!/?(?:br|b|i|extra|span)>|span style=\"color:#[0-9a-fA-F]{6,8}\">)"
 )
@@ -71,8 +76,9 @@ def as_label(part: Any) -> Any:
 def as_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV that a spreadsheet can open.
 
-    A text that begins as a formula does gets an apostrophe before it, which marks it as
-    text in a spreadsheet. Numbers, also those kept as text, stay as they are.
+    An apostrophe marks as text what a spreadsheet would begin a formula with, also one
+    that parts cells by semicolons or tabs. Numbers, also those kept as text, stay as
+    they are. All texts are quoted, so that none ends a row.
     """
     safe = table.copy(deep=False)
     for position in range(safe.shape[1]):
@@ -80,20 +86,42 @@ def as_csv(table: pd.DataFrame) -> str:
         if not pd.api.types.is_numeric_dtype(column):
             safe.isetitem(position, [as_cell(value) for value in column])
     safe.columns = pd.Index([as_cell(name) for name in safe.columns])
-    return safe.to_csv(index=False)
+    return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
 
 
 def as_cell(value: Any) -> Any:
-    """Return a value of a table as `as_csv` writes it."""
+    """Return a value of a table as `as_csv` writes it.
+
+    Whoever opens the file may part cells by semicolons or tabs, and then a quote that
+    stands inside of a cell protects nothing: each part may begin a formula.
+    """
     if not isinstance(value, str):
         return value
     text = value.replace("\r\n", "\n").replace("\r", "\n")  # or it would end the row
-    if re.match(FORMULA, text):
-        try:
-            float(text)
-        except ValueError:
-            return f"'{text}"
-    return text
+    if _MAY_BEGIN.search(text) is None or _NUMBER.fullmatch(text):
+        return text
+    parts = _SEPARATORS.split(text)
+    return "".join(f"'{part}" if begins_formula(part) else part for part in parts)
+
+
+def begins_formula(text: str) -> bool:
+    """Return whether a spreadsheet may read a text as a formula.
+
+    That depends on its first sign other than spaces, signs without a shape and quotes.
+    A form of ``=``, ``+``, ``-`` or ``@``, such as a wide one, counts as that sign.
+    """
+    for sign in text:
+        plain_sign = unicodedata.normalize("NFKC", sign)
+        if plain_sign[0] in "=+-@":
+            return True
+        if not _is_shapeless(plain_sign[0]):
+            return False
+    return False
+
+
+def _is_shapeless(sign: str) -> bool:
+    """Return whether a sign leaves nothing to see: a control, space, mark or filler."""
+    return sign in _FILLERS or unicodedata.category(sign)[0] in "CMZ"
 
 
 def as_json(content: Any) -> str:

@@ -3,10 +3,14 @@
 import ast
 import csv
 import io
+import os
 import re
+import shutil
+import subprocess
 from contextlib import closing
 
 import numpy as np
+import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 from reading import ReportPage
@@ -147,6 +151,58 @@ def test_tables_of_a_run_hold_no_formula(store, run):
     ):
         rows = assert_no_formula(as_csv(table))
         assert len(rows) == len(table) + 1  # no text begins a row
+
+
+SEPARATORS = {"comma": "44", "semicolon": "59", "tab": "9", "all": "44/59/9"}
+ATTACKS = [
+    "=1+1", "x;=1+1", "x\t=1+1", "x\n=1+1", 'x;"=1+1', "\u200b=1+1", ";\ufeff=1+1",
+    "\t=1+1", ' "=1+1', "x,=1+1", '"";=1+1', "x;\n=1+1", "＝1+1", "x;﹦1+1", "@SUM(1)",
+    "=HYPERLINK(\"http://evil.invalid\")", 'x;=HYPERLINK("http://evil.invalid")',
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    """A function that opens CSV text in LibreOffice; it returns formulas and sheet."""
+    program = shutil.which("soffice")
+    if program is None and os.environ.get("CI") != "true":
+        pytest.skip("LibreOffice is not installed")
+    folder = tmp_path_factory.mktemp("office")
+    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
+
+    def read(text, separators):
+        (folder / "table.csv").write_bytes(text.encode())
+        read_as = f"--infilter=CSV:{separators},34,76,1"
+        command = [program, profile, "--headless", "--convert-to", "fods", read_as]
+        command += ["--outdir", str(folder), str(folder / "table.csv")]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        sheet = (folder / "table.fods").read_text()
+        return re.findall('table:formula="([^"]*)"', sheet), sheet
+
+    return read
+
+
+@pytest.mark.parametrize("separators", SEPARATORS.values(), ids=SEPARATORS)
+def test_a_spreadsheet_opens_the_tables_without_a_formula(
+    store, run, office, separators
+):
+    (data,) = store.datasets()
+    attacks = pd.DataFrame({"n": -1.5, "first": ATTACKS, "=1+1": ATTACKS[::-1]})
+    tables = [
+        attacks,
+        attacks[["first", "n"]],
+        store.snapshot(run).table(),
+        portable.predictions(store, run).head(60),
+        store.table(data.table_sha256).head(60),
+    ]
+    formulas, sheet = office("".join(map(as_csv, tables)), separators)
+    assert formulas == []
+    assert "HYPERLINK" in sheet
+    if separators == SEPARATORS["comma"]:
+        assert 'office:value="-1.5"' in sheet  # a number is still one
+    if separators == SEPARATORS["semicolon"]:
+        formulas, _ = office(attacks.to_csv(index=False), separators)
+        assert formulas != []  # as pandas writes it
 
 
 def test_the_configuration_and_the_script_say_what_they_are_for(store, run):
