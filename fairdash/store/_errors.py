@@ -72,12 +72,16 @@ def explaining() -> Iterator[None]:
     """Say what a database that does not work needs, instead of what it executed."""
     try:
         yield
+    except UnicodeDecodeError as error:  # SQLite quotes what it cannot read
+        raise StoreError(DAMAGED) from error
     except (sa.exc.DatabaseError, sqlite3.DatabaseError) as error:
         cause = getattr(error, "orig", error)
         state = getattr(cause, "sqlstate", None)
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         if text := _BY_CODE.get(state or code):
             raise StoreError(text) from error
+        if "decode to UTF-8" in str(cause):  # SQLite has no code for it
+            raise StoreError(DAMAGED) from error
         if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
             raise
         # 08: no connection, 57P: the server ends; without a state it never answered

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import read_table
-from fairdash.datasets.reading.format import sniff
+from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.source import as_source
 
 AB = {"a": [1, 3], "b": [2, 4]}
@@ -210,3 +210,24 @@ def test_a_workbook_damaged_inside_ends_in_no_other_error_than_a_value_error(
 ):
     with suppress(ValueError):
         assert len(read_table(mutated(part, at, change, patch)))
+
+
+@pytest.mark.parametrize(
+    "encoding, content, words",
+    [
+        ("utf-8", "a,b\n1,2\nGröße,3\n".encode("latin-1"), "line 3 .*0xF6.*not UTF-8"),
+        ("cp1252", b"a,b\n1,\x81\n", "line 2 .*0x81.*not Windows-1252"),
+        ("utf-16", "a,b\n1,2\n".encode("utf-16") + b"x", "line 3 .*0x78.*not UTF-16"),
+        ("utf-8", b"a," * 1_100_000 + b"\n\xff\n", "line 2 .*0xFF.*not UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("comments", [False, True])
+def test_a_byte_of_another_encoding_is_named_with_its_line(
+    encoding, content, words, comments
+):
+    form = TableFormat(encoding=encoding, comments=comments)
+    with pytest.raises(ValueError, match=words) as caught:
+        read_table(content, table_format=form)
+    assert type(caught.value) is ValueError
+    assert "codec" not in str(caught.value)
+    assert "Choose another encoding, such as" in str(caught.value)

@@ -1,6 +1,7 @@
 """Tables by address, read from the real thing each: files, object store, databases."""
 
 import hashlib
+import os
 import sqlite3
 
 import numpy as np
@@ -181,3 +182,32 @@ def test_the_list_of_the_operator_says_who_may_read_which_source(tmp_path, monke
     with pytest.raises(ValueError, match="could not be read") as caught:
         sources.listed_sources("ann")
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme, library", [("gs", "gcsfs"), ("az", "adlfs")])
+def test_a_library_that_is_missing_is_named(scheme, library):
+    with pytest.raises(ValueError, match=f"pip install {library}"):
+        read_table(f"{scheme}://bucket/loans")
+
+
+def test_an_object_store_without_credentials_is_refused_by_a_sentence(
+    monkeypatch, tmp_path
+):
+    for name in list(os.environ):
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(ValueError, match="needs its variables, such as AWS_PROFILE"):
+        read_table("s3://a-bucket-without-credentials/loans")
+    with pytest.raises(ValueError, match="could not be read"):
+        read_table("s3://Not_A_Name!/loans")
+    with pytest.raises(ValueError, match="names several places"):
+        read_table(f"s3://bucket/loans::file://{tmp_path}")
+
+
+def test_rows_are_drawn_by_a_column_of_single_values(tmp_path):
+    nested = TABLE.assign(team=[[1]] * len(TABLE))
+    nested.to_parquet(tmp_path / "loans.parquet")
+    with pytest.raises(ValueError, match="'team': its cells hold lists or records"):
+        written(f"{tmp_path}/*.parquet", tmp_path, by=["team"], most_rows=10)

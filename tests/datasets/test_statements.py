@@ -2,10 +2,13 @@
 
 import ast
 import re
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 import duckdb
+import numpy as np
 import pytest
 import sqlalchemy as sa
 import yaml
@@ -266,3 +269,28 @@ def test_only_the_gate_and_the_store_open_a_database():
     assert {parts for parts in found if parts[0] != "store"} == {
         ("datasets", "sources", "database.py")
     }
+
+
+@pytest.mark.parametrize("bank", ["duckdb", "sqlite"], indirect=True)
+def test_a_damaged_database_is_said_to_be_damaged(bank):
+    rng = np.random.default_rng(0)
+    said = []
+    for _ in range(40):
+        content = bytearray(bank.before)
+        for place in rng.integers(0, len(content), 400):
+            content[place] = rng.integers(256)
+        bank.file.write_bytes(content)
+        with suppress(ValueError):
+            read_table(bank.address(table="loans"))
+            continue
+        said.append(refusal(bank.address(table="loans")))
+    # the name of the table may be what was changed
+    damaged = [words for words in said if "the file is damaged, or no" in words]
+    assert len(damaged) >= 0.9 * len(said) > 30
+
+
+def test_text_of_another_encoding_is_damage(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "bank.db")) as link:
+        link.execute("CREATE TABLE loans AS SELECT CAST(x'ff41' AS TEXT) AS a")
+        link.commit()
+    assert "is damaged" in refusal(f"sqlite:///{tmp_path}/bank.db?table=loans")

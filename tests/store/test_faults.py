@@ -1,15 +1,17 @@
 """Kills in the midst, damaged files, odd paths: nothing is lost, nothing made up."""
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
 import pytest
 from toys import ROLES, Question, people_csv
 
-from fairdash.store import open_store
+from fairdash.store import StoreError, open_store
 
 # Deletes a run in a process that dies before it has told the database.
 DYING = """
@@ -106,3 +108,15 @@ def test_a_home_folder_that_others_could_read_becomes_private(home):
     assert set(modes) >= {"store.db", "store.db-wal"}
     assert set(modes.values()) == {0o600}
     store.close()
+
+
+@pytest.mark.parametrize("part", ["name", "created"])
+def test_a_database_with_text_that_is_none_is_said_to_be_damaged(
+    home, store, table, part
+):
+    store.add_dataset(table, ROLES, "People")
+    with closing(sqlite3.connect(home / "store.db")) as link:
+        link.execute(f"UPDATE datasets SET {part} = CAST(x'ff41' AS TEXT)")
+        link.commit()
+    with pytest.raises(StoreError, match="is damaged"):
+        store.datasets()

@@ -131,7 +131,7 @@ class CsvText:
                 self.form = replace(form, encoding="utf-8")
             self.header, self._offset = self._read_header()
         except (csv.Error, UnicodeError) as error:
-            raise rows.unreadable(source.name, error) from error
+            raise rows.unreadable(source, form, error) from error
         if not form.header:
             self.header = [f"column {i + 1}" for i in range(len(self.header))]
 
@@ -161,8 +161,7 @@ class CsvText:
                 )
         except pa.ArrowInvalid as error:
             self._find_ragged()
-            reason = "its cells and quotes do not fit together"
-            raise rows.unreadable(self.source.name, reason) from error
+            raise rows.unreadable(self.source, self.form, rows.MISFIT) from error
         columns = table.columns
         if len(table):
             self._check_end(columns[-1][-1].as_py() or "")
@@ -198,7 +197,7 @@ class CsvText:
             for _ in rows.csv_rows(self.source, self.form):
                 pass
         except (csv.Error, UnicodeError) as error:
-            raise rows.unreadable(self.source.name, error) from error
+            raise rows.unreadable(self.source, self.form, error) from error
 
     def _check_end(self, cell: str) -> None:
         quote = self.form.quote
@@ -211,7 +210,8 @@ class CsvText:
         else:
             is_open = tail.endswith(quote + cell.replace(quote, 2 * quote))
         if is_open:
-            raise rows.unreadable(self.source.name, "its last quote is never closed")
+            reason = "its last quote is never closed"
+            raise rows.unreadable(self.source, self.form, reason)
 
 
 def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:

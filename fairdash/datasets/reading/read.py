@@ -145,7 +145,7 @@ def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFram
                 na_values=MISSING,
             )
         except (csv.Error, UnicodeError) as error:
-            raise unreadable(source.name, error) from error
+            raise unreadable(file, form, error) from error
     if not len(frame):
         message = f"{source.name} has a header but no rows; add rows of data."
         raise ValueError(message)

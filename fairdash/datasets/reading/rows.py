@@ -1,15 +1,22 @@
 """The rows of a CSV file as Python reads them, and what its cells mean."""
 
+import codecs
+import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
 
-from fairdash.datasets.reading.format import TableFormat, parse
+from fairdash.datasets.reading.format import BLOCK, ENCODINGS, TableFormat, parse
 from fairdash.datasets.reading.source import Source
 
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 WHOLE = 18  # digits that always fit 64 bits
+MISFIT = "its cells and quotes do not fit together"
+CSV_ERRORS = {  # what the csv module says, and what it means
+    "field larger than": "a cell is too long, so a quote is never closed",
+    "line contains NUL": "it holds a zero byte",
+}
 # names, not numbers: 007, 0x1F, and whole numbers that a float would round
 ZERO_FIRST, LONG_WHOLE = "^0[0-9xX]", "^[+-]?[0-9]{19,}$"
 
@@ -53,11 +60,49 @@ def recorded(text: Iterator[str], lines: list[str]) -> Iterator[str]:
         yield line
 
 
-def unreadable(name: str, reason: object) -> ValueError:
-    """Return the error of a file that is no CSV file, or a damaged one."""
+def unreadable(source: Source, form: TableFormat, error: object) -> ValueError:
+    """Return the error of a file that is no CSV file, or a damaged one.
+
+    ``error`` is a reason in our words, or what the decoder or the csv module raised.
+    """
+    if isinstance(error, UnicodeError):
+        return _undecodable(source, form)
+    reason = error
+    if isinstance(error, csv.Error):
+        reasons = [words for mark, words in CSV_ERRORS.items() if mark in str(error)]
+        reason = (reasons or [MISFIT])[0]
     return ValueError(
-        f"{name} is not a readable CSV file ({reason}); save it again as CSV in UTF-8."
+        f"{source.name} is not a readable CSV file ({reason}); save it again as CSV in "
+        "UTF-8."
     )
+
+
+def _undecodable(source: Source, form: TableFormat) -> ValueError:
+    encoding = ENCODINGS[form.encoding]
+    others = dict.fromkeys(ENCODINGS[name] for name in ("utf-8", "cp1252", "utf-16"))
+    choices = " or ".join(name for name in others if name != encoding)
+    line, byte = _first_undecodable(source, form.encoding)
+    return ValueError(
+        f"{source.name}: line {line:,} holds the byte 0x{byte:02X}, which is not "
+        f"{encoding}. Choose another encoding, such as {choices}, or save the file "
+        "again as CSV in UTF-8."
+    )
+
+
+def _first_undecodable(source: Source, encoding: str) -> tuple[int, int]:
+    """Return line and value of the first byte that an encoding does not have."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line = 1
+    with source.open() as file:
+        while True:
+            block = file.read(BLOCK)
+            try:
+                line += decoder.decode(block, final=not block).count("\n")
+            except UnicodeDecodeError as error:
+                line += error.object[: error.start].count(b"\n")
+                return line, error.object[error.start]
+            if not block:
+                return line, 0  # nothing is wrong with the bytes
 
 
 def unique_names(header: list[str]) -> list[str]:

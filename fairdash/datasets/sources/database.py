@@ -174,6 +174,8 @@ def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
             yield from cursor_batches(cursor, names, address.name)
     except sqlite3.Warning:  # several statements, before Python 3.12
         raise no_select(address) from None
+    except UnicodeDecodeError:  # in a message that quotes what cannot be read
+        raise damaged(address) from None
     except sqlite3.Error as error:
         raise _sqlite_fault(address, error, bool(refused)) from None
 

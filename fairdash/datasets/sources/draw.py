@@ -147,7 +147,13 @@ def _cells(rows: ParquetRows, by: Sequence[str], n_rows: int) -> NDArray[np.int6
     cell = np.zeros(n_rows, dtype=np.int64)
     for name in by:
         parts = [batch.column(0) for batch in rows.batches([name])]
-        codes = _codes(pa.chunked_array(parts))
+        try:
+            codes = _codes(pa.chunked_array(parts))
+        except pa.ArrowException:
+            raise ValueError(
+                f"Rows cannot be drawn in proportion to the column {name!r}: its cells "
+                "hold lists or records. Choose a column of single values."
+            ) from None
         cell = cell * (codes.max() + 1) + codes
     return np.unique(cell, return_inverse=True)[1]
 
