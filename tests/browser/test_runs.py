@@ -47,3 +47,17 @@ def test_a_run_is_deleted(page, server, home):
     expect(page.get_by_text("Old name")).to_have_count(0)
     assert run not in [record.id for record in store.runs()]
     store.close()
+
+
+@pytest.mark.usefixtures("audited")
+def test_a_table_offers_no_csv_but_ours(page, server):
+    """The browser's own download writes what a spreadsheet runs."""
+    page.goto(f"{server}/Runs")
+    table = page.get_by_test_id("stDataFrame").first
+    table.hover()
+    expect(page.get_by_role("button", name="Search").first).to_be_visible()
+    download = page.get_by_test_id("stElementToolbarButton").filter(
+        has=page.locator("[aria-label^='Download as CSV']")
+    )
+    expect(download).not_to_have_count(0)
+    expect(download.first).to_be_hidden()

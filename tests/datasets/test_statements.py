@@ -294,3 +294,26 @@ def test_text_of_another_encoding_is_damage(tmp_path):
         link.execute("CREATE TABLE loans AS SELECT CAST(x'ff41' AS TEXT) AS a")
         link.commit()
     assert "is damaged" in refusal(f"sqlite:///{tmp_path}/bank.db?table=loans")
+
+
+@pytest.mark.parametrize(
+    "bank, query, words",
+    [
+        ("duckdb", "SELECT a, a FROM loans", "two columns named 'a'"),
+        ("sqlite", "SELECT a, b AS a FROM loans", "two columns named 'a'"),
+        ("duckdb", "SELECT INTERVAL 1 DAY AS a FROM loans", "a kind that is not kept"),
+    ],
+    indirect=["bank"],
+)
+def test_rows_that_cannot_be_kept_are_refused_by_a_sentence(bank, query, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        read_table(bank.address(query=query))
+    assert type(caught.value) is ValueError
+
+
+def test_a_database_of_another_kind_is_said_to_be_none(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "bank.db")) as link:
+        link.execute("CREATE TABLE loans AS SELECT 1 AS a")
+        link.commit()
+    words = refusal(f"duckdb:///{tmp_path}/bank.db?table=loans")
+    assert "no database of this version of DuckDB" in words

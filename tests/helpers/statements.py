@@ -60,6 +60,8 @@ DUCKDB = {
     "prepare": "PREPARE p AS COPY loans TO '{out}'",
 }
 SQLITE = {
+    "explain": "EXPLAIN SELECT a FROM loans",
+    "explain behind": "/* SELECT */ EXPLAIN QUERY PLAN SELECT a FROM loans",
     "attach": "ATTACH '{out}' AS other",
     "attach by URI": "ATTACH 'file:{out}?mode=rwc' AS other",
     "load_extension": "SELECT load_extension('{secret}') AS a",

@@ -75,8 +75,12 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
     if SCHEME.match(text) is None:
         return Address("parquet", text)
     scheme = _scheme(text)
-    url = urlsplit(text)
-    pairs = parse_qsl(url.query, keep_blank_values=True)
+    try:
+        url = urlsplit(text)
+        pairs = parse_qsl(url.query, keep_blank_values=True)
+        text.encode()
+    except ValueError:
+        raise ValueError(f"{shown(text)} is no address: try {EXAMPLES}.") from None
     if not secrets and (url.password or any(SECRETS.search(k) for k, _ in pairs)):
         raise ValueError(
             f"The address {shown(text)} holds a password. Remove it: use "
@@ -135,8 +139,11 @@ def shown(text: str) -> str:
     """Return an address without user, password and secret parameters."""
     if SCHEME.match(text) is None:
         return text
-    url = urlsplit(text)
+    try:
+        url = urlsplit(text)
+        pairs = parse_qsl(url.query, keep_blank_values=True)
+        rest = urlencode([(k, v) for k, v in pairs if not SECRETS.search(k)])
+    except ValueError:  # such as an open bracket; what is a password cannot be told
+        return f"{_scheme(text)}://…"
     host = url.netloc.rpartition("@")[2]
-    pairs = parse_qsl(url.query, keep_blank_values=True)
-    rest = urlencode([(k, v) for k, v in pairs if not SECRETS.search(k)])
     return f"{url.scheme}://{host}{url.path}" + (f"?{rest}" if rest else "")

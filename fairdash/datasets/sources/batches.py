@@ -12,7 +12,7 @@ from fairdash._lazy import load
 from fairdash.datasets.sources.address import SCHEME, Address, shown
 from fairdash.datasets.sources.cursor import BATCH_ROWS
 from fairdash.datasets.sources.database import select
-from fairdash.datasets.sources.faults import check_object_library, reached, unreached
+from fairdash.datasets.sources.faults import check_object_library, reached
 
 
 class ParquetRows:
@@ -83,8 +83,11 @@ def spool(address: Address, columns: Sequence[str] | None, path: Path) -> Parque
     """
     try:
         is_written = write_rows(select(address, columns), path)
-    except pa.ArrowException as error:
-        raise unreached(address, error) from None
+    except pa.ArrowException:
+        raise ValueError(
+            f"{address.name} has a column of a kind that is not kept, such as an "
+            "interval. Name other columns, or cast it in a query: CAST(… AS VARCHAR)."
+        ) from None
     if not is_written:
         raise ValueError(f"{address.name} has no rows.")
     return ParquetRows(arrow_dataset.dataset(path, format="parquet"), address.name)

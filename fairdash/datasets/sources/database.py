@@ -16,6 +16,7 @@ Postgres     ``DECLARE CURSOR``          read-only transaction, a login without 
 ===========  ==========================  ============================================
 """
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -48,6 +49,11 @@ _SQLITE_READS = {
     sqlite3.SQLITE_FUNCTION,
     sqlite3.SQLITE_RECURSIVE,
 }
+# after comments; EXPLAIN would pass the authorizer
+_SQLITE_SELECT = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*+(?:SELECT|WITH|VALUES)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _SQLITE_UNPARSED = ("syntax error", "incomplete input", "unrecognized token")
 _SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 # Roles that a session may take on, and functions that it may call, beyond its database.
@@ -80,11 +86,17 @@ def select(address: Address, columns: Sequence[str] | None) -> Iterator[pa.Recor
     if not _is_text(statement + address.place):
         raise no_select(address)
     for batch in _READERS[address.kind](address, statement):
+        names = batch.schema.names
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ValueError(
+                f"{address.name} has two columns named {min(twice)!r}; name one of "
+                "them anew with AS."
+            )
         if columns is None:
             yield batch
             continue
         for column in columns:
-            check_one_of("column", column, batch.schema.names)
+            check_one_of("column", column, names)
         yield batch.select(list(columns))
 
 
@@ -114,7 +126,13 @@ def _duckdb(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
     duckdb = installed("duckdb")
     path = str(database_file(address).resolve())
     try:
-        with duckdb.connect(path, read_only=True, config=_DUCKDB_LIMITS) as link:
+        link = duckdb.connect(path, read_only=True, config=_DUCKDB_LIMITS)
+    except duckdb.PermissionException:  # a file for which it needs an extension
+        raise damaged(address) from None
+    except duckdb.Error as error:
+        raise _duckdb_fault(address, error) from None
+    try:
+        with link:
             statements = link.extract_statements(statement)
             kinds = [parsed.type for parsed in statements]
             if kinds != [duckdb.StatementType.SELECT]:
@@ -153,6 +171,8 @@ def _duckdb_fault(address: Address, error: Exception) -> ValueError:
 
 
 def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+    if _SQLITE_SELECT.match(statement) is None:
+        raise no_select(address)
     file = f"{database_file(address).resolve().as_uri()}?mode=ro"
     refused: list[int] = []
 
@@ -168,8 +188,6 @@ def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
             link.execute("PRAGMA trusted_schema = OFF")
             link.set_authorizer(authorize)
             cursor = link.execute(statement)
-            if cursor.description is None:
-                raise no_select(address)
             names = [column[0] for column in cursor.description]
             yield from cursor_batches(cursor, names, address.name)
     except sqlite3.Warning:  # several statements, before Python 3.12
