@@ -11,7 +11,9 @@ from fairdash.cli import app
 from fairdash.datasets import guess_roles
 from fairdash.jobs import queue
 from fairdash.store import open_store
-from fairdash.sweep import SweepSpec
+from fairdash.sweep import SweepSpec, expand
+
+QUICK = {"methods": [{"method": "unconstrained", "params": {"n_epochs": 2}}]}
 
 
 def call(*arguments):
@@ -72,17 +74,18 @@ def test_roles_that_are_none_are_told_from_the_file_in_words(tmp_path):
         assert "pydantic" not in done.stderr
 
 
-def test_a_table_of_a_database_is_checked_added_and_trained_on(home, tmp_path):
+def test_a_table_of_a_database_is_checked_added_and_trained_on(
+    home, tmp_path, monkeypatch
+):
     with closing(sqlite3.connect(tmp_path / "bank.db")) as link:
         people().to_sql("people", link, index=False)
     address = f"sqlite:///{tmp_path}/bank.db?table=people"
     added = call("add", address, "--home", home)
     assert added.exit_code == 0, added.output
+    (tmp_path / "sources.yaml").write_text(f"People: {{address: '{address}'}}")
+    monkeypatch.setenv("FAIRDASH_SOURCES", str(tmp_path / "sources.yaml"))
     spec = SweepSpec.model_validate(
-        {
-            "data": {"path": address, "roles": ROLES},
-            "methods": [{"method": "unconstrained", "params": {"n_epochs": 2}}],
-        }
+        {"data": {"source": "People", "name": "people", "roles": ROLES}, **QUICK}
     )
     with closing(open_store(home)) as store:
         run = store.run(queue(store, spec))
@@ -97,3 +100,24 @@ def test_a_table_of_a_database_is_checked_added_and_trained_on(home, tmp_path):
     refused = call("add", "postgresql://ann:hunter2@db/bank?table=people")
     assert refused.exit_code == 2
     assert "hunter2" not in refused.output + refused.stderr
+
+
+def test_a_run_that_named_a_database_goes_on_without_it(home, tmp_path):
+    with closing(open_store(home)) as store:
+        table = store.add_table(people_csv(), "people.csv")
+        dataset = store.dataset(store.add_dataset(table, ROLES, "People"))
+        where = {"path": f"sqlite:///{tmp_path}/gone.db?table=people"}
+        data = {**where, "name": "People", "roles": ROLES}
+        spec = SweepSpec.model_validate({"data": data, **QUICK})  # as earlier versions
+        run = store.add_run(
+            spec.model_dump(mode="json", exclude_none=True),
+            expand(spec, dataset.key),
+            name="Old",
+            dataset_id=dataset.key[:16],
+        )
+        store.set_status(run, "cancelled")
+    command = ["run", "--resume", run, "--inline", "--home", str(home)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    with closing(open_store(home)) as store:
+        assert {record.status for record in store.runs()} == {"cancelled", "finished"}
