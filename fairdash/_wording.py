@@ -1,7 +1,6 @@
 """Numbers as the screen writes them: typographic minus, few digits, n with a noun."""
 
 import math
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -132,11 +131,6 @@ def alike_words(label: str) -> str:
         f"{label} decides alike for everyone, or as chance might on these rows: gaps "
         "between groups say nothing about it."
     )
-
-
-def wrap(name: str, width: int = 20) -> str:
-    """Break a long name into lines."""
-    return "<br>".join(textwrap.wrap(name, width)) or name
 
 
 def group_label(feature: str, group: str) -> str:

@@ -45,7 +45,7 @@ with left, st.container(border=True, gap="xsmall"):
     )
     scored = next(iter(roles.scores), None)
     audit_scores = scored is not None and st.button(
-        f"Audit {ui.plain(scored.column)}",
+        ui.plain(f"Audit {scored.column}"),
         type="secondary" if roles.features else "primary",
         icon=":material/arrow_forward:",
         width="stretch",

@@ -51,7 +51,7 @@ def show_noisy_groups():
     page.show(certificates.promise_answer(curve, question, share, rows))
 
     def what_is_known():
-        st.dataframe(noise.table, hide_index=True)
+        ui.draw_table(noise.table)
         st.caption("P(G | Ĝ): the share of each true group behind a recorded one.")
 
     known = ui.Evidence("bounds", "What is known", what_is_known)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._escaping import as_printed, visible, visible_table
 from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
 from fairdash.audits.arguments import Arguments
@@ -125,12 +126,13 @@ class Audit:
 
     def __str__(self) -> str:
         """Return verdict and table as text."""
-        shown = self.table.map(number).to_string()
-        return f"{self.verdict}\n\n{shown}\n{self.rows}"
+        shown = visible_table(self.table.map(number)).to_string()
+        return f"{as_printed(self.verdict)}\n\n{shown}\n{as_printed(self.rows)}"
 
     def _repr_html_(self) -> str:
-        shown = self.table.map(number).to_html()
-        return f"<p>{escape(self.verdict)}</p>{shown}<p>{escape(self.rows)}</p>"
+        shown = visible_table(self.table.map(number)).to_html()
+        verdict, rows = (escape(visible(text)) for text in (self.verdict, self.rows))
+        return f"<p>{verdict}</p>{shown}<p>{rows}</p>"
 
 
 def audit(

@@ -10,7 +10,7 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
-from fairdash.cli._options import File, Unit, Weight, refusing
+from fairdash.cli._options import File, Unit, Weight, echo, refusing
 from fairdash.datasets import read_table
 
 _DECISIONS = "decisions"
@@ -131,7 +131,8 @@ def audit(
         from fairdash.reports import show  # only a page needs Plotly
 
         page.write_text(show(audited, facts=[rows.words]).page)
-    typer.echo(f"{audited}\n{rows.words}")
+    typer.echo(str(audited))
+    echo(rows.words)
 
 
 def _audit_outcomes(

@@ -9,7 +9,7 @@ import typer
 from numpy.typing import NDArray
 
 from fairdash.audits import Noise, certificates, trials
-from fairdash.cli._options import Constraint, Home, Run, refusing
+from fairdash.cli._options import Constraint, Home, Run, echo_table, refusing
 from fairdash.datasets import read_table
 from fairdash.store import open_store
 
@@ -71,7 +71,7 @@ def certify(
     table = certificates.points_table(
         curves, question, far if radius is None else radius
     )
-    typer.echo(table.to_string(index=False))
+    echo_table(table)
 
 
 def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:

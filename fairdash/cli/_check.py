@@ -8,7 +8,7 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
-from fairdash.cli._options import File, refusing
+from fairdash.cli._options import File, echo, refusing
 from fairdash.datasets import read_table
 
 
@@ -46,6 +46,6 @@ def check(
     if junit is not None:
         junit.write_bytes(checked.to_junit())
     for line in checked.lines():
-        typer.echo(line)
-    typer.echo(f"{checked.audited.rows.words}\n{checked.status}")
+        echo(line)
+    echo(f"{checked.audited.rows.words}\n{checked.status}")
     raise typer.Exit(checked.exit_status)

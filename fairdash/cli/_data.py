@@ -8,7 +8,7 @@ import typer
 from fairdash._record import InvalidError
 from fairdash._validation import parsed
 from fairdash._wording import clock_time, plural, size
-from fairdash.cli._options import File, Home, opened
+from fairdash.cli._options import File, Home, echo, opened
 from fairdash.datasets import Roles, guess_roles, sources
 from fairdash.jobs import pack_runs, unpack_runs
 
@@ -71,8 +71,8 @@ def add(
             title = name.split(".")[0].replace("_", " ")
         key = store.add_dataset(digest, table_roles, title)
         record = store.dataset_record(key)
-    typer.echo(f"{title}: {record.n_rows} rows, outcome {table_roles.outcome()}")
-    typer.echo(f"open /Data?data={key} in the app")
+    echo(f"{title}: {record.n_rows} rows, outcome {table_roles.outcome()}")
+    echo(f"open /Data?data={key} in the app")
 
 
 @data.command("list")
@@ -86,12 +86,12 @@ def list_kept(home: Home = None) -> None:
             for n, what in ((item.n_rows, "row"), (item.n_runs, "run"))
             if n
         ]
-        typer.echo(
+        echo(
             f"{item.id}  {item.kind:8}  {clock_time(item.created)}  "
             f"{size(item.n_bytes):>8}  {item.name} ({', '.join(counts)})"
         )
     if not listed:
-        typer.echo("nothing is kept")
+        echo("nothing is kept")
 
 
 @data.command()
@@ -105,7 +105,7 @@ def remove(
     """
     with opened(home) as store:
         store.remove(key)
-    typer.echo(f"{key} was deleted")
+    echo(f"{key} was deleted")
 
 
 @store.command("export")
@@ -125,7 +125,7 @@ def export_runs(
     """
     with opened(home) as files:
         pack_runs(files, run_ids, out, rows=rows)
-    typer.echo(f"{out}: {plural(len(run_ids), 'run')}, {size(out.stat().st_size)}")
+    echo(f"{out}: {plural(len(run_ids), 'run')}, {size(out.stat().st_size)}")
 
 
 @store.command("import")
@@ -139,4 +139,4 @@ def import_runs(file: File, home: Home = None) -> None:
         imported = unpack_runs(files, file)
         for run_id in imported.runs:
             run = files.run(run_id)
-            typer.echo(f"{run.name}: open /Train?run={run_id} in the app")
+            echo(f"{run.name}: open /Train?run={run_id} in the app")

@@ -18,6 +18,8 @@ from fairdash.cli._options import (
     Run,
     Seed,
     check_out,
+    echo,
+    echo_table,
     opened,
     refusing,
     write,
@@ -81,7 +83,7 @@ def write_report(
             )
         text = made.to_markdown() if out.suffix == ".md" else made.to_html()
     out.write_text(text)
-    typer.echo(f"{out}: {made.title}")
+    echo(f"{out}: {made.title}")
 
 
 def export(
@@ -106,7 +108,7 @@ def export(
         if out.suffix in (".csv", ".parquet"):
             table = portable.predictions(store, run_id, model, seed, rule)
             write(table, out)
-            typer.echo(f"{out}: {len(table):,} rows")
+            echo(f"{out}: {len(table):,} rows")
             return
         trained = portable.exported(store, run_id, model, seed, rule)
         if out.suffix == ".onnx":
@@ -115,7 +117,7 @@ def export(
             made = report(store, run_id, model=model, rule=rule)
             content = trained.to_bytes(made.to_markdown())
     out.write_bytes(content)
-    typer.echo(f"{out}: {trained.facts['label']}, seed {trained.facts['seed']}")
+    echo(f"{out}: {trained.facts['label']}, seed {trained.facts['seed']}")
 
 
 def predict(
@@ -136,7 +138,7 @@ def predict(
             raise ValueError("It already has a column 'score'; rename it.")
         scored = frame.assign(score=trained.predict_proba(frame)[:, 1])
     write(scored, out)
-    typer.echo(f"{out}: {len(scored):,} rows scored")
+    echo(f"{out}: {len(scored):,} rows scored")
 
 
 def apply_to_file(
@@ -181,9 +183,9 @@ def apply_to_file(
     )
     rates = pd.DataFrame({"n": h.size(), "obtained rate": h.mean()})
     rates.insert(1, "expected rate", [rules.expected_rates.get(g) for g in rates.index])
-    typer.echo(f"{out}: {len(frame)} rows decided")
+    echo(f"{out}: {len(frame)} rows decided")
     shown = rates.rename_axis("group").reset_index()
-    typer.echo(shown.to_string(index=False, float_format="{:.3f}".format))
+    echo_table(shown)
 
 
 model = typer.Typer(

@@ -12,7 +12,7 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import tables
-from fairdash.cli._options import Home, Out, check_out, opened, refusing, say
+from fairdash.cli._options import Home, Out, check_out, echo, opened, refusing, say
 
 ALLOWED = "FAIRDASH_MONITOR_HOOKS"
 HOOK_SECONDS = 30
@@ -70,7 +70,7 @@ def add(
         limits = limited.model_dump(mode="json")
         fields = (name, source, limits, every, date, outcomes, key, hook)
         store.keep_monitor(name, tables.Watch(tables.Monitor(*fields), ()).to_json())
-    typer.echo(f"{name} was added; `fairdash monitor run` looks at its batches")
+    echo(f"{name} was added; `fairdash monitor run` looks at its batches")
 
 
 @monitor.command()
@@ -91,7 +91,7 @@ def run(
             before = tables.Watch.of_json(store.monitor(name))
             watch = before.run()
             store.keep_monitor(name, watch.to_json())
-            typer.echo(f"{name}: {watch.answer().verdict}")
+            echo(f"{name}: {watch.answer().verdict}")
             alarm |= bool(watch.broken)
             if set(watch.broken) - set(before.broken):
                 _call(watch)
@@ -113,7 +113,7 @@ def show(
             say(tables.Watch.of_json(store.monitor(name)).answer(), out)
             return
         for watch in map(tables.Watch.of_json, store.monitors()):
-            typer.echo(f"{watch.monitor.name}: {watch.answer().verdict}")
+            echo(f"{watch.monitor.name}: {watch.answer().verdict}")
 
 
 @monitor.command()
@@ -121,7 +121,7 @@ def remove(name: Name, home: Home = None) -> None:
     """Delete a monitor with what it has seen."""
     with opened(home) as store:
         store.delete_monitor(name)
-    typer.echo(f"{name} was deleted")
+    echo(f"{name} was deleted")
 
 
 def allowed_hooks() -> list[str]:
@@ -145,4 +145,4 @@ def _call(watch: tables.Watch) -> None:
             command = shlex.split(hook)
             subprocess.run(command, input=text, timeout=HOOK_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        typer.echo(f"The hook failed ({type(error).__name__}).", err=True)
+        echo(f"The hook failed ({type(error).__name__}).", err=True)

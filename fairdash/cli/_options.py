@@ -9,7 +9,7 @@ import pandas as pd
 import typer
 from pydantic import ValidationError
 
-from fairdash._escaping import as_csv
+from fairdash._escaping import as_csv, as_printed, visible_table
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits import Answer
 from fairdash.store import Store, open_store
@@ -62,7 +62,7 @@ def refuse(error: ValueError | str, file: Path | str | None = None) -> typer.Exi
     """Return the exit after one clear line on stderr."""
     why = explain_invalid(error) if isinstance(error, ValidationError) else error
     message = f"{file}: {why}" if file else str(why)
-    typer.echo(" ".join(message.split()), err=True)
+    echo(" ".join(message.split()), err=True)
     return typer.Exit(UNUSABLE)
 
 
@@ -92,7 +92,18 @@ def say(answer: Answer, out: Path | None = None) -> None:
     if answer.data is not None:
         write(answer.data, out)
     for words in filter(None, (answer.verdict, answer.details)):
-        typer.echo(words)
+        echo(words)
     if answer.table is not None:
-        typer.echo(f"\n{answer.table.title}")
-        typer.echo(answer.table.frame.to_string(index=False, float_format="%.3f"))
+        echo(f"\n{answer.table.title}")
+        echo_table(answer.table.frame)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print text; names in it send nothing to the terminal but themselves."""
+    typer.echo(as_printed(text), err=err)
+
+
+def echo_table(table: pd.DataFrame, *, missing: str = "NaN") -> None:
+    """Print a table, with three decimals of every share."""
+    shown = visible_table(table)
+    typer.echo(shown.to_string(index=False, float_format="%.3f", na_rep=missing))

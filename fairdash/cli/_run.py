@@ -13,9 +13,18 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairdash._escaping import as_printed
 from fairdash._wording import duration
 from fairdash.cli._log import Tracker, log_run, tracker
-from fairdash.cli._options import Home, Out, check_out, opened, write
+from fairdash.cli._options import (
+    Home,
+    Out,
+    check_out,
+    echo,
+    echo_table,
+    opened,
+    write,
+)
 from fairdash.jobs import engine, keep_table, queue, run_open, wake
 from fairdash.store import Snapshot, Store, StoreError, Unreachable
 from fairdash.sweep import SweepSpec, benchmark_specs, long_table
@@ -99,7 +108,7 @@ def run(
             _print_results(snapshot, rows)
             finished &= snapshot.run.status == "finished"
             if client is not None:
-                typer.echo(f"logged as {log_run(store, run_id, client)}", err=True)
+                echo(f"logged as {log_run(store, run_id, client)}", err=True)
             if long:
                 dataset = store.dataset(snapshot.run.dataset_id)
                 rows = long_table(dataset, spec.data.name, rows)
@@ -114,7 +123,11 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
     Where the run waits, it says for what; without a terminal each once. Raises
     StoreError when the database was not reached for `AWAY_SECONDS`.
     """
-    columns = [TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
+    columns = [
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeRemainingColumn(),
+    ]
     reached, printed = time.monotonic(), {""}
     with _ctrl_c() as pressed, Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("queued", total=1.0)
@@ -122,8 +135,8 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
         def say(wait: str, *words: str) -> None:
             if wait not in printed and not bar.console.is_terminal:
                 printed.add(wait)
-                bar.console.print(wait)
-            bar.update(task, description=", ".join(words))
+                bar.console.print(as_printed(wait), markup=False)
+            bar.update(task, description=as_printed(", ".join(words)))
 
         def show() -> Snapshot:
             nonlocal reached
@@ -175,11 +188,11 @@ def _print_results(snapshot: Snapshot, table: pd.DataFrame) -> None:
     if not table.empty:
         short = table[[name for name in SHOWN if name in table]]
         short = short.rename(columns=lambda name: str(name).removeprefix("test_"))
-        typer.echo(short.to_string(index=False, float_format="%.3f", na_rep=""))
-    typer.echo(f"run {snapshot.run.id}: {snapshot.run.status}")
+        echo_table(short, missing="")
+    echo(f"run {snapshot.run.id}: {snapshot.run.status}")
     if snapshot.run.error:
-        typer.echo(snapshot.run.error, err=True)
+        echo(snapshot.run.error, err=True)
     for trial in snapshot.trials:
         if trial.status == "failed":
             what = f"{trial.method}, seed {trial.seed}, {trial.params}"
-            typer.echo(f"failed: {what}: {trial.reason}", err=True)
+            echo(f"failed: {what}: {trial.reason}", err=True)

@@ -8,7 +8,7 @@ import typer
 
 from fairdash._validation import check_one_of, value_labels
 from fairdash.audits import correction_verdict
-from fairdash.cli._options import File, Groups, refusing
+from fairdash.cli._options import File, Groups, echo, echo_table, refusing
 from fairdash.datasets import read_table
 from fairdash.postprocessing import RampThreshold, ScoreType, SplitScores
 
@@ -64,9 +64,9 @@ def learn_thresholds(
         ).fit_rows(rows)
         report = ramp.report(split.test)
     out.write_text(ramp.thresholds().to_json())
-    typer.echo(f"{correction_verdict(report)} {report.details()}")
-    typer.echo(report.changed.to_string(index=False, float_format="%.3f"))
-    typer.echo(f"{out}: {ramp}")
+    echo(f"{correction_verdict(report)} {report.details()}")
+    echo_table(report.changed)
+    echo(f"{out}: {ramp}")
 
 
 def _outcome(frame: pd.DataFrame, named: str | None) -> tuple[str | None, str | None]:

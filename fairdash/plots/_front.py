@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from fairdash._escaping import in_lines
 from fairdash._wording import floor_words, gap_size, number, percent
 from fairdash.plots import theme
 from fairdash.plots._rows import chance_alone, records, scatter, upright_line
@@ -126,7 +127,7 @@ def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame)
             for end in records(ends)
         )
         parts.append(f"{method}: {values}")
-    parts += [_values(row, axes).replace("<br>", ", ") for row in records(own)]
+    parts += [", ".join(_values(row, axes)) for row in records(own)]
     names = f"{METRICS[axes[1]][0]} against {METRICS[axes[0]][0]}"
     return f"Fronts of {names}. {'; '.join(parts)}."
 
@@ -203,14 +204,15 @@ def _axis(metric: str, largest: float) -> theme.Spec:
 
 
 def _hover(row: theme.Spec, axes: tuple[str, str]) -> str:
-    notes = "" if row["within"] else "<br>over the limit"
-    notes += "<br>not beyond chance from the plain model" if row["quiet"] else ""
-    return f"{_values(row, axes)}{notes}"
+    notes = [] if row["within"] else ["over the limit"]
+    if row["quiet"]:
+        notes.append("not beyond chance from the plain model")
+    return in_lines(*_values(row, axes), *notes)
 
 
-def _values(row: theme.Spec, axes: tuple[str, str]) -> str:
+def _values(row: theme.Spec, axes: tuple[str, str]) -> list[str]:
     values = [
         f"{METRICS[metric][0].split(' (')[0]} {metric_words(metric, row[axis])}"
         for metric, axis in zip(axes, "xy", strict=True)
     ]
-    return "<br>".join([row["label"], *values])
+    return [row["label"], *values]

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from fairdash._wording import number, percent, wrap
+from fairdash._escaping import in_lines, wrap
+from fairdash._wording import number, percent
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
 from fairdash.plots.theme import GROUPS, INK, Picture, Spec, value_axis
 
@@ -37,7 +38,7 @@ def plot_pairs(
         for i, column in enumerate(("before", "after"))
     ]
     axis = value_axis(
-        f"P(1), decided<br>1 above {number(threshold)}",
+        in_lines("P(1), decided", f"1 above {number(threshold)}"),
         ".0%",
         nticks=4,
         tickangle=0,
@@ -71,4 +72,4 @@ def plot_pairs(
 def _pair_hover(row: Spec) -> str:
     differences = [str(change) for change in row["changes"][:_MOST_CHANGES]]
     ends = f"P(1) {percent(row['before'], 1)} and {percent(row['after'], 1)}"
-    return "<br>".join([ends, *differences])
+    return in_lines(ends, *differences)

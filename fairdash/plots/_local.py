@@ -6,9 +6,11 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from fairdash._escaping import coloured, in_lines
 from fairdash._wording import count, gap_size, group_label, interval, number
 from fairdash.plots import theme
 from fairdash.plots._rows import (
+    UNDER_POINTER,
     Panel,
     Series,
     draw_rows,
@@ -175,7 +177,7 @@ def _hover(
         of_groups = ", ".join(f"{group} {number(own[group])}" for group in groups)
         ends = interval(row["ci_low"], row["ci_high"], style)
         gap = f"{style(row['gap'])} ({ends}), {row['n']:,.0f} rows"
-        return f"{row['subgroup']}: {gap}<br>{symbol}: {of_groups}"
+        return in_lines(f"{row['subgroup']}: {gap}", f"{symbol}: {of_groups}")
 
     return hover
 
@@ -207,7 +209,7 @@ def _counts(
                 "name": label,
                 "showlegend": False,
                 "hovertext": [f"{label}: {count(n)} rows" for n in own["n"]],
-                "hovertemplate": "%{hovertext}<extra></extra>",
+                "hovertemplate": UNDER_POINTER,
             }
         )
     return bars
@@ -216,7 +218,7 @@ def _counts(
 def _beside(groups: tuple[str, ...], feature: str) -> theme.Spec:
     axis = theme.value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
     named = [
-        f'{group_label(feature, name)} <span style="color:{colour}">■</span>'
+        coloured(group_label(feature, name), "■", colour)
         for name, colour in theme.group_colours(groups).items()
     ]
     place: theme.Spec = {"xref": "paper", "x": 1, "xanchor": "right", "align": "right"}
@@ -224,5 +226,5 @@ def _beside(groups: tuple[str, ...], feature: str) -> theme.Spec:
     return {
         "xaxis2": axis | {"domain": [_SPLIT[1], 1], "anchor": "y"},
         "barmode": "stack",
-        "annotations": [theme.text("<br>".join(named), **place)],
+        "annotations": [theme.text(in_lines(*named), **place)],
     }

@@ -4,7 +4,8 @@ import math
 
 import pandas as pd
 
-from fairdash._wording import gap_size, interval, percent, wrap
+from fairdash._escaping import bold, wrap
+from fairdash._wording import gap_size, interval, percent
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
 from fairdash.plots.theme import Picture, Spec, gap_axis, model_marks, value_axis
 
@@ -40,7 +41,7 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         else:
             largest = float(table[f"{metric}_high"].max())
             axis = gap_axis("", largest, rangemode="tozero", **axis)
-        panels.append(Panel(axis, words=f"<b>{wrap(title, 12)}</b>"))
+        panels.append(Panel(axis, words=bold(wrap(title, 12))))
         words = [_value(row, metric) for row in records(table)]
 
         def hover(row: Spec, metric: str = metric, title: str = title) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from fairdash._wording import group_label, percent, wrap
+from fairdash._escaping import wrap
+from fairdash._wording import group_label, percent
 from fairdash.plots import _rows as rows
 from fairdash.plots.theme import Picture, Spec, group_colours, value_axis
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fairdash._wording import wrap
+from fairdash._escaping import bold, wrap
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of
 from fairdash.plots.theme import INK, Picture, Spec, value_axis
 
@@ -27,7 +27,7 @@ def plot_ranks(table: pd.DataFrame) -> Picture:
         domain = [0.36 * place, 0.36 * place + 0.28]
         axis = value_axis("", nticks=4, domain=domain, range=[0, len(table) + 1])
         limit, words = float(table[rank].min()) + critical, wrap(measure, 12)
-        panels.append(Panel(axis, limit=limit, words=f"<b>{words}</b>"))
+        panels.append(Panel(axis, limit=limit, words=bold(words)))
     labels = table["Method"].astype(str).tolist()
     kinds = [Series(measure, INK, panel=i) for i, measure in enumerate(MEASURES)]
     figure = draw_rows(pd.concat(marks), labels, kinds, panels, least=22, top=46)

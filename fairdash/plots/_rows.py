@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from fairdash._wording import number, wrap
+from fairdash._escaping import Label, bold, wrap
+from fairdash._wording import number
 from fairdash.plots.theme import BAND, INK, MUTED, PAPER, VEIL, Spec, fade, finish, text
 
+UNDER_POINTER = Label("%{hovertext}<extra></extra>")  # and nothing beside it
+_TEXT_UNDER_POINTER = Label("%{text}<extra></extra>")
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
 
 
@@ -26,7 +29,7 @@ def scatter(
     """
     x, y = (at if isinstance(at, list) else numbers(at) for at in (x, y))
     if hover is not None:
-        more |= {"text": hover, "hovertemplate": "%{text}<extra></extra>"}
+        more |= {"text": hover, "hovertemplate": _TEXT_UNDER_POINTER}
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **more}
 
 
@@ -157,7 +160,8 @@ def marks_of(
     columns = [value, *(ends or (value, value))]
     numbers_of = table[columns].to_numpy(np.float64).reshape(-1, 3)
     marks = pd.DataFrame(numbers_of, columns=["value", "low", "high"])
-    hovers = [hover(row) for row in records(table)]
+    # a column of strings would keep the characters of a `Label`, and not what it is
+    hovers = pd.Series([hover(row) for row in records(table)], dtype=object)
     return marks.assign(row=at, series=series, aside=aside, hover=hovers)
 
 
@@ -210,7 +214,7 @@ def draw_rows(
         rows["ticktext"] = list(ticks)
     if said in labels:
         words = rows["ticktext"][list(labels).index(said)]
-        rows["ticktext"][list(labels).index(said)] = f"<b>{words}</b>"
+        rows["ticktext"][list(labels).index(said)] = bold(words)
     across = [_across(i) for i in range(len(panels))]
     at = np.array([places[row] for row in marks["row"]]) + marks["aside"].to_numpy()
     data = _joins(marks, at, series) if joined else []
@@ -261,7 +265,7 @@ def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
         words = {"text": own["words"].tolist(), "textposition": "top center"}
         trace |= {"mode": "markers+text", "textfont": {"color": INK, "size": 12}}
         trace |= words | {"hovertext": own["hover"].tolist()}
-        trace["hovertemplate"] = "%{hovertext}<extra></extra>"
+        trace["hovertemplate"] = UNDER_POINTER
     return trace
 
 

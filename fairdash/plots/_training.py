@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from fairdash._escaping import Label
 from fairdash._wording import listing, number
 from fairdash.plots import theme
 from fairdash.plots._rows import scatter
@@ -35,7 +36,7 @@ def plot_training(
             seen[name],
             name=words,
             line={"color": colours[name], "width": 2},
-            hovertemplate=f"epoch %{{x}}: {words} %{{y:.4f}}<extra></extra>",
+            hovertemplate=Label(f"epoch %{{x}}: {words} %{{y:.4f}}<extra></extra>"),
         )
         data.append(line)
         first, last = seen[name].iloc[[0, -1]]

@@ -9,7 +9,7 @@ from fairdash.audits.trials import USUAL
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Section
 from fairdash.reports._small_groups import SMALLEST_GROUP
-from fairdash.reports._written import as_markdown, to_html
+from fairdash.reports._written import to_html, to_markdown
 from fairdash.store import Store
 
 _TITLES: dict[str, tuple[str, Callable[[_sections.RunSubject], Sequence[Block]]]] = {
@@ -52,7 +52,7 @@ class Report:
 
     def to_markdown(self) -> str:
         """Return the report as Markdown, without figures; of a run a model card."""
-        text = as_markdown(self.title, self.facts, self.sections, self.note)
+        text = to_markdown(self.title, self.facts, self.sections, self.note)
         return f"{_METADATA}{text}" if self.is_card else text
 
 

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from fairdash import __version__
-from fairdash._escaping import as_json, plain, visible
+from fairdash._escaping import as_json, as_markdown, visible
 from fairdash._wording import Kpi
 from fairdash.plots import theme
 from fairdash.reports import _blocks as blocks
@@ -74,52 +74,57 @@ def _hash(script: str) -> str:
     return f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}"
 
 
-def as_markdown(
+def to_markdown(
     title: str, facts: Sequence[str], sections: Sequence[blocks.Section], note: str
 ) -> str:
     """Return sections as Markdown; whatever names hold, they stay text."""
-    parts = [f"# {plain(title)}"]
-    parts += [" · ".join(plain(fact) for fact in facts if fact)]
+    parts = [f"# {as_markdown(title)}"]
+    parts += [" · ".join(as_markdown(fact) for fact in facts if fact)]
     for section in sections:
         parts.append(f"## {section.title}")
         parts += [_written(block) for block in section.blocks]
-    parts.append(plain(f"{note} Written by fairdash {__version__}."))
+    parts.append(as_markdown(f"{note} Written by fairdash {__version__}."))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _written(block: blocks.Block) -> str:
     match block:
         case blocks.Words():
-            return f"**{plain(block.text)}**" if block.finding else plain(block.text)
+            text = as_markdown(block.text)
+            return f"**{text}**" if block.finding else text
         case blocks.Cards():
             return "\n".join(map(_card, block.items))
         case blocks.Facts():
-            lines = [f"- **{plain(k)}**: {plain(v)}" for k, v in block.items.items()]
-            title = f"### {plain(block.title)}\n\n" if block.title else ""
+            lines = [
+                f"- **{as_markdown(term)}**: {as_markdown(meaning)}"
+                for term, meaning in block.items.items()
+            ]
+            title = f"### {as_markdown(block.title)}\n\n" if block.title else ""
             return title + "\n".join(lines)
         case blocks.Code():
             longest = max(map(len, re.findall("`+", block.text)), default=0)
             fence = "`" * max(3, longest + 1)
-            return f"### {plain(block.title)}\n\n{fence}\n{block.text.strip()}\n{fence}"
+            title = as_markdown(block.title)
+            return f"### {title}\n\n{fence}\n{block.text.strip()}\n{fence}"
         case blocks.Figure():
             words = " ".join(filter(None, [block.picture.headline, block.caption]))
             table = _written(block.table) if block.table else ""
-            return "\n\n".join(filter(None, [plain(words), table]))
+            return "\n\n".join(filter(None, [as_markdown(words), table]))
         case blocks.Table():
             return _table(block)
 
 
 def _card(item: Kpi) -> str:
-    note = f" ({plain(item.note)})" if item.note else ""
-    return f"- **{plain(item.label)}**: {plain(item.value)}{note}"
+    note = f" ({as_markdown(item.note)})" if item.note else ""
+    return f"- **{as_markdown(item.label)}**: {as_markdown(item.value)}{note}"
 
 
 def _table(table: blocks.Table) -> str:
     lines = [
-        f"| {' | '.join(plain(' '.join(cell.split())) for cell in row)} |"
+        f"| {' | '.join(as_markdown(cell) for cell in row)} |"
         for row in [table.header, *table.rows]
     ]
     rule = "|".join("---:" if number else "---" for number in table.numeric)
     body = "\n".join([lines[0], f"|{rule}|", *lines[1:]])
-    parts = [f"### {plain(table.title)}", body, plain(table.caption)]
+    parts = [f"### {as_markdown(table.title)}", body, as_markdown(table.caption)]
     return "\n\n".join(filter(None, parts))

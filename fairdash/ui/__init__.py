@@ -9,6 +9,7 @@ __all__ = [
     "context",
     "decided",
     "draw_picture",
+    "draw_table",
     "empty",
     "follow",
     "form_beside",
@@ -46,6 +47,7 @@ from fairdash.ui.widgets import scores, tray
 from fairdash.ui.widgets.blocks import (
     context,
     draw_picture,
+    draw_table,
     empty,
     form_beside,
     heading,

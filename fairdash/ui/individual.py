@@ -12,7 +12,7 @@ from typing import get_args
 
 import streamlit as st
 
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash.audits import (
     AuditedModel,
     AuditRows,
@@ -125,7 +125,8 @@ def _pick_columns(
     columns = st.multiselect(
         "Should not count",
         features,
-        placeholder=f"{sensitive} (not read)",
+        format_func=visible,
+        placeholder=visible(f"{sensitive} (not read)"),
         width=260,
         help="Columns whose values should make no difference: the sensitive one and "
         "what stands for it.",

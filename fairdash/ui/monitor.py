@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import ui
+from fairdash._escaping import visible
 from fairdash.audits import tables
 
 
@@ -18,7 +19,7 @@ def pick_watch(by_name: dict[str, tables.Watch]) -> tables.Watch:
     name = names[0]
     if len(names) > 1:
         name = st.selectbox(
-            "Monitor", names, format_func=ui.plain, label_visibility="collapsed"
+            "Monitor", names, format_func=visible, label_visibility="collapsed"
         )
     watch = by_name[name]
     if st.button("Look at new batches", key="run monitor"):

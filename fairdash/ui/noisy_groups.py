@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash.audits import Noise, Setting, certificates, most_assumed
 from fairdash.datasets import Dataset
 from fairdash.ui.selection import Fields, bound, bound_entry
@@ -147,6 +147,7 @@ def _sample(dataset: Dataset) -> Noise:
         st.selectbox(
             label,
             few,
+            format_func=visible,
             **bound_entry("file_columns", label, first, among=few, key=table),
         )
         for label, first in zip(("True group", "Noisy group"), few, strict=False)
@@ -161,6 +162,7 @@ def _memberships(dataset: Dataset) -> Noise:
     chosen: list[str] = st.multiselect(
         "Columns of probabilities",
         numeric,
+        format_func=visible,
         help="A column for each group. They add to 1 in every row.",
         **bound("memberships", [], among=numeric, shown=list, meant=tuple),
     )

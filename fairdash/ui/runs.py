@@ -13,7 +13,13 @@ from fairdash.audits import choices, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
-from fairdash.ui.widgets.blocks import confirm_deletion, figure, problem, show_table
+from fairdash.ui.widgets.blocks import (
+    confirm_deletion,
+    draw_table,
+    figure,
+    problem,
+    show_table,
+)
 from fairdash.ui.widgets.frame import open_page, open_unpacked
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.runs import progress_facts, waiting_for_database
@@ -69,13 +75,11 @@ def _chosen_rows(
     table: pd.DataFrame, ids: Sequence[str], columns: dict[str, Any] | None = None
 ) -> list[int]:
     """Rows are chosen by place, so that the table of other rows is another one."""
-    event = st.dataframe(
+    event = draw_table(
         table,
-        hide_index=True,
-        column_config=columns,
+        columns,
         on_select="rerun",
         selection_mode="multi-row",
-        placeholder="–",
         key=f"rows {hash(tuple(ids))}",
     )
     return [row for row in event["selection"]["rows"] if row < len(ids)]
@@ -99,7 +103,7 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
         _pin(chosen)
         if st.button("Delete", icon=":material/delete:"):
             confirm_deletion(
-                [f"- {plain(run.name)}" for run in chosen],
+                [run.name for run in chosen],
                 "Models that no other run uses are deleted with it. The table stays.",
                 _deleting([run.id for run in chosen], store().delete_run),
             )
@@ -183,7 +187,7 @@ def _card(run: RunRecord, facts: Sequence[str]) -> None:
             icon_position="right",
             key=f"open {run.id}",
         )
-        st.caption(" · ".join(facts), width="content")
+        st.caption(plain(" · ".join(facts)), width="content")
     if opened:
         open_page(_TRAIN, run=run.id, data=run.dataset_id)
 
@@ -249,7 +253,7 @@ def kept_files() -> None:
         st.caption("Sizes are of a table and its models. Choose rows to delete them.")
         if chosen and st.button("Delete", key="delete kept"):
             confirm_deletion(
-                [f"- {plain(entry.name)}" for entry in chosen],
+                [entry.name for entry in chosen],
                 "Tables, roles, runs and models go. The files you uploaded stay yours.",
                 _deleting([entry.id for entry in chosen], store().remove),
             )

@@ -109,7 +109,7 @@ def test_an_impossible_setting_is_explained_and_starts_nothing(
     page = visit("Train", data=dataset_id)
     button(page, "Train 3 seeds").click().run()
     assert not page.exception
-    assert "`tau` must be" in page.error[0].value
+    assert r"\`tau\` must be" in page.error[0].value
 
 
 def test_a_failed_or_cancelled_run_says_why_and_what_was_kept(

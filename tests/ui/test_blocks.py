@@ -36,7 +36,7 @@ def test_a_problem_shows_the_text_of_the_file_as_it_is():
 
     (box,) = drawn(script).error
     assert box.proto.title == r"a\_b\$ was not loaded"
-    assert box.value == r"cells of \[x\] and `c_d` differ"
+    assert box.value == r"cells of \[x\] and \`c\_d\` differ"
 
 
 def test_a_picture_brings_its_own_words_and_numbers():

@@ -104,4 +104,4 @@ def test_tables_are_written_in_no_other_way():
         for path in (ROOT / folder).rglob("*.py")
         if ".to_csv(" in path.read_text()
     }
-    assert writers == {"_escaping.py"}
+    assert writers == {"table.py"}

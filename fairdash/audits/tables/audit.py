@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_one_of
 from fairdash._wording import UNDEFINED, number
 from fairdash.audits.arguments import Arguments
@@ -86,13 +87,15 @@ class TableAudit:
         """Return every verdict, gap and table as text."""
         lines = []
         for name, part in self.audits.items():
-            lines += [name] if len(self.audits) > 1 else []
-            lines += [f"{part}\n", *part.gaps["sentence"]]
+            lines += [as_printed(name)] if len(self.audits) > 1 else []
+            lines += [f"{part}\n", *map(as_printed, part.gaps["sentence"])]
             if part.local is not None:
                 columns = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high"]
                 local = part.local[[*columns, "chance", "reason"]]
-                table = local.to_string(index=False, float_format=number)
-                lines.append(f"\n{table.replace('NaN', UNDEFINED.rjust(3))}")
+                table = visible_table(local).to_string(
+                    index=False, float_format=number, na_rep=UNDEFINED
+                )
+                lines.append(f"\n{table}")
         return "\n".join(lines)
 
     def estimates(self) -> pd.DataFrame:

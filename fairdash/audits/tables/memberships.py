@@ -33,6 +33,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
 
+from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import as_written, check_lengths, check_one_of
 from fairdash._wording import in_points, listing, plural
 from fairdash.audits.answer import Answer, Listing
@@ -120,8 +121,9 @@ class MembershipAudit:
 
     def __str__(self) -> str:
         """Return verdict and estimates as text."""
-        table = self.estimates.fillna({"group": ALL, "reference": ""})
-        return f"{self.verdict}\n\n{table.to_string(index=False, float_format='%.3f')}"
+        named = self.estimates.fillna({"group": ALL, "reference": ""})
+        table = visible_table(named).to_string(index=False, float_format="%.3f")
+        return f"{as_printed(self.verdict)}\n\n{table}"
 
 
 def audit_memberships(

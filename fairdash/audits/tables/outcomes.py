@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_lengths, check_one_of, value_label
 from fairdash._wording import listing, plural
 from fairdash.audits.answer import Listing
@@ -118,9 +119,10 @@ class OutcomesAudit:
 
     def __str__(self) -> str:
         """Return verdict and table as text."""
-        table = self.listings()[0].frame
+        table = visible_table(self.listings()[0].frame)
         shown = table.to_string(index=False, float_format="%.3f")
-        return f"{self.verdict}\n\n{shown}\n{plural(self.n, 'row')}. {self._note()}"
+        note = f"{plural(self.n, 'row')}. {self._note()}"
+        return f"{as_printed(self.verdict)}\n\n{shown}\n{note}"
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:

@@ -181,7 +181,7 @@ def delete_button(table: OpenTable) -> None:
     runs = store().runs(table.place) if table.is_dataset else []
     if st.button("Delete this table", type="tertiary", icon=":material/delete:"):
         confirm_deletion(
-            [f"**{plain(table.name)}** ({plain(table.file)})"],
+            [f"{table.name} ({table.file})"],
             f"{plural(len(runs), 'run')} with their models go with it. The table stays "
             "where another data set is made of it.",
             delete,

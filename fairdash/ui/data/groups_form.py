@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash._validation import value_label
 from fairdash._wording import listing
 from fairdash.datasets import Roles, Subgroups, column_kinds, guessing
@@ -44,6 +44,7 @@ def pick_crossing(few: list[str], roles: Roles, key: str) -> tuple[str, ...]:
         few,
         default=[name for name in roles.crossed_with if name in few],
         max_selections=2,
+        format_func=visible,
         help="Race crossed with sex has the groups black men, black women and so on.",
         key=f"{key} crossed",
     )
@@ -79,6 +80,7 @@ def _pick_values(
         "Compared with the rest",
         labels,
         named,
+        format_func=visible,
         help="Each chosen value is a group, all others are one. With nothing chosen "
         "every value is a group of its own.",
         key=f"{key} groups",

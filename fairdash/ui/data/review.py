@@ -8,7 +8,7 @@ from fairdash.datasets import Remedy, Roles, Subgroups, readable_checks, remedie
 from fairdash.ui.data.computed import prepared_table
 from fairdash.ui.data.draft import apply_remedies, take_back
 from fairdash.ui.data.table import OpenTable
-from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.blocks import draw_table, problem
 from fairdash.ui.widgets.state import store
 
 _SHOWN, _ROW_PIXELS = 8, 64  # rows before the table scrolls; three lines in a row
@@ -44,12 +44,11 @@ def check_panel(
 
 def _selected(checks: pd.DataFrame, key: str) -> list[int]:
     column = st.column_config
-    event = st.dataframe(
+    event = draw_table(
         readable_checks(checks),
-        hide_index=True,
         height=_ROW_PIXELS * min(len(checks), _SHOWN) + 38,
         row_height=_ROW_PIXELS,
-        column_config={
+        columns={
             "Finding": column.TextColumn(width=415),
             "One click": column.TextColumn(width=185),
         },
@@ -80,5 +79,5 @@ def preview(table: OpenTable, roles: Roles) -> None:
     except ValueError:
         frame = store().table(table.digest)
     n = min(200, len(frame))
-    st.dataframe(frame.head(n).rename(lambda row: row + 1))
+    draw_table(frame.head(n).rename(lambda row: row + 1), hide_index=False)
     st.caption(f"The first {n} of {len(frame):,} rows, as the models see the cells.")

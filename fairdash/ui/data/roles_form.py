@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash._validation import value_label
 from fairdash._wording import amount, listing
 from fairdash.datasets import (
@@ -21,6 +21,7 @@ from fairdash.datasets import (
 )
 from fairdash.ui.data import groups_form
 from fairdash.ui.data.computed import guessed_features
+from fairdash.ui.widgets.blocks import draw_table
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
 _FEW = 4
@@ -56,6 +57,7 @@ def _pick_scores(
         "Scores or decisions of an existing model",
         columns,
         default=[name for name in current if name in columns],
+        format_func=visible,
         help="Higher numbers must speak for the outcome. Predicted classes have the "
         "values of the outcome.",
         key=f"{key} scores",
@@ -115,6 +117,7 @@ def _pick_positive(
         "Positive values",
         labels,
         [value for value in named if value in labels],
+        format_func=visible,
         help="They count as 1, all other values as 0.",
         key=f"{key} positive set",
     )
@@ -145,7 +148,7 @@ def _pick_meaning(
             "The outcome 1 in words",
             name,
             max_chars=40,
-            placeholder=f"what 1 in {target} means",
+            placeholder=visible(f"what 1 in {target} means"),
             key=f"{key} name",
         )
         current = next(x for x, value in _MEANINGS.items() if value == meaning)
@@ -254,6 +257,7 @@ def roles_form(
                 "Columns the model sees",
                 free,
                 default=[c for c in proposed if c in free],
+                format_func=visible,
                 key=f"{key} {scored} {weight} {unit} features",
             )
             types = _pick_codes(frame, free, roles, key)
@@ -291,6 +295,7 @@ def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
         label,
         columns,
         index=columns.index(current) if current in columns else None,
+        format_func=visible,
         placeholder="Choose a column",
         key=key,
     )
@@ -337,6 +342,7 @@ def _pick_codes(
         "Numbers that are codes",
         [c for c in free if c in codes or is_numeric_dtype(frame[c])],
         default=[c for c in codes if c in free],
+        format_func=visible,
         help="Each of their values is a category, as of a region or a branch.",
         key=f"{key} codes",
     )
@@ -347,7 +353,7 @@ def _pick_codes(
 def _show_reasons(reasons: dict[str, str]) -> None:
     if reasons:
         table = pd.DataFrame(reasons.items(), columns=["Excluded", "because"])
-        st.dataframe(table, hide_index=True, height=150)
+        draw_table(table, height=150)
 
 
 def _pick_optional(
@@ -362,7 +368,13 @@ def _pick_optional(
     # only a choice that begins with nothing can be emptied again
     st.session_state.setdefault(key, current if current in columns else None)
     chosen: str | None = st.selectbox(
-        label, columns, index=None, placeholder=placeholder, help=help, key=key
+        label,
+        columns,
+        index=None,
+        format_func=visible,
+        placeholder=placeholder,
+        help=help,
+        key=key,
     )
     return chosen
 
@@ -381,6 +393,7 @@ def _pick_described(
         "Subgroup columns",
         [column for column in others if column not in taken],
         max_selections=max(MOST_CROSSED, len(now)),
+        format_func=visible,
         help="Crossed, they make the subgroups in which fairness is looked at.",
         key=field,
     )

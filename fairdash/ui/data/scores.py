@@ -54,7 +54,7 @@ def _delete(data: str, name: str) -> None:
         st.rerun()
 
     note = "They leave every page. The file you uploaded stays yours."
-    confirm_deletion([f"- {plain(name)}"], note, delete)
+    confirm_deletion([name], note, delete)
 
 
 def bring_model(table: OpenTable, keep: Callable[[], str]) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash.box import Watch
 from fairdash.datasets import reading, sources
 from fairdash.ui.data.computed import file_of
@@ -74,6 +74,7 @@ def _choose_source() -> None:
         "Or read a table of this server",
         listed,
         index=None,
+        format_func=visible,
         placeholder="Choose a source",
         help="The operator lists them. Credentials stay on the server.",
         key="source",

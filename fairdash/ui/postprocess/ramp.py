@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from fairdash import postprocessing
+from fairdash._escaping import visible
 from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
 from fairdash.audits import DecisionRule
@@ -134,7 +135,7 @@ def pick_post(sources: Sequence[Source]) -> Choice:
     chosen = st.selectbox(
         "Scores of",
         list(by_id),
-        format_func=lambda name: by_id[name].label,
+        format_func=lambda name: visible(by_id[name].label),
         width=200,
         **bound("scores", _first(sources).id, among=by_id),
     )
@@ -166,7 +167,7 @@ def live_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
     live_component("live_ramp", _HERE)(
         data={
             "groups": [
-                {"name": group, **vars(table)}
+                {"name": visible(group), **vars(table)}
                 for group, table in zip(groups, tables, strict=True)
             ],
             "colours": theme.group_colours_of(groups, st.context.theme.type or "light"),

@@ -1,11 +1,10 @@
 """What the ramp does: cards, tables, and thresholds to take away."""
 
-import shlex
 from typing import Any
 
 import streamlit as st
 
-from fairdash._escaping import plain
+from fairdash._escaping import as_argument, plain
 from fairdash._wording import Kpi, gap_size, headed, interval, percent, points
 from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Subgroups
@@ -176,7 +175,7 @@ def post_downloads(ramp: Ramp) -> None:
             "fairdash-decisions.csv",
             width="content",
         )
-        groups = "".join(f" --group {shlex.quote(n)}" for n in ramp.data.columns)
+        groups = "".join(f" --group {as_argument(n)}" for n in ramp.data.columns)
         script = _SCRIPT.format(
             **fitted.get_params(),
             kind=_SCORES_ARE[fitted.score_type],

@@ -17,6 +17,7 @@ from typing import Any
 
 import streamlit as st
 
+from fairdash._escaping import visible
 from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.ui.sweep.controls import Controls, go
@@ -64,7 +65,11 @@ def _settings(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
                 "label": result.labels[place],
                 "at": [axes[name].index(row[name]) for name in axes],
                 "values": [
-                    {"value": kpi.value, "note": kpi.note, "delta": kpi.delta}
+                    {
+                        "value": visible(kpi.value),
+                        "note": visible(kpi.note),
+                        "delta": kpi.delta,
+                    }
                     for kpi in kpis
                 ],
                 "mark": mark if all(map(math.isfinite, mark)) else None,

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from fairdash._escaping import as_csv, plain
+from fairdash._escaping import as_csv, plain, visible, visible_table
 from fairdash._validation import explain_invalid
 from fairdash._wording import MINUS, Kpi
 from fairdash.plots import Picture, theme
@@ -93,7 +93,8 @@ def draw_picture(
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
     with _MARKING:  # windows of both themes may draw this one
         marked = picture.figure.update_layout(meta=st.context.theme.type)
-        st.plotly_chart(marked, config=theme.CONFIG, alt=picture.alt, key=key, **click)
+        alt = visible(picture.alt)
+        st.plotly_chart(marked, config=theme.CONFIG, alt=alt, key=key, **click)
 
 
 def table_below(table: pd.DataFrame) -> None:
@@ -111,8 +112,19 @@ def show_table(table: pd.DataFrame, columns: Mapping[str, Any] | None = None) ->
     shares = {
         str(name): three for name, kind in table.dtypes.items() if kind.kind == "f"
     }
-    config = {**shares, **(columns or {})}
-    st.dataframe(table, hide_index=True, column_config=config, placeholder="–")
+    draw_table(table, {**shares, **(columns or {})})
+
+
+def draw_table(
+    table: pd.DataFrame, columns: Mapping[str, Any] | None = None, **how: Any
+) -> Any:
+    """Draw a table, its texts to be read; return what was selected in it.
+
+    ``columns`` are configurations by name of column, ``how`` is for `st.dataframe`.
+    """
+    how = {"hide_index": True, "placeholder": "–", **how}
+    named = {visible(name): config for name, config in (columns or {}).items()}
+    return st.dataframe(visible_table(table), column_config=named, **how)
 
 
 def heading(text: str, how: str = "") -> None:
@@ -134,7 +146,7 @@ def empty(title: str, body: str, remedies: Mapping[str, Callable[[], None]]) -> 
     with st.container(border=True, horizontal_alignment="center", gap="small"):
         st.space("small")
         st.markdown(f"## {plain(title)}", text_alignment="center", anchors=False)
-        st.caption(body, text_alignment="center", width=520)
+        st.caption(plain(body), text_alignment="center", width=520)
         _remedies(remedies, alignment="center")
         st.space("small")
 
@@ -162,16 +174,16 @@ def confirm_deletion(
 ) -> None:
     """Ask before ``delete``, which draws the page anew or raises ValueError.
 
-    ``names`` say what goes, in Markdown, ``note`` what goes with it and what stays.
+    ``names`` say what goes, ``note`` what goes with it and what stays.
     """
     for name in names:
-        st.markdown(name)
-    st.caption(note)
+        st.markdown(f"- {plain(name)}")
+    st.caption(plain(note))
     if st.button("Delete", type="primary", icon=":material/delete:"):
         try:
             delete()
         except ValueError as error:
-            st.error(plain(error), title=refused)
+            st.error(plain(error), title=plain(refused))
 
 
 def _remedies(
@@ -192,14 +204,14 @@ def card(item: Kpi) -> None:
     chip: dict[str, Any] = {}
     if item.delta:
         colours: dict[bool | None, str] = {True: "green", False: "red", None: "gray"}
-        chip["delta"] = item.delta
+        chip["delta"] = plain(item.delta)
         chip["delta_color"] = colours[item.good]
         # st.metric reads a typographic minus as positive
         arrows = {"+": "up", MINUS: "down"}
         chip["delta_arrow"] = arrows.get(item.delta[0], "off")
     st.metric(
         plain(item.label),
-        item.value,
+        plain(item.value),
         help=plain(item.help) if item.help else None,
         delta_description=plain(item.note) or None,
         border=True,

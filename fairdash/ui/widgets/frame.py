@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.delta_generator_singletons import get_dg_singleton_instance
 from streamlit.logger import get_logger
 
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash._wording import clock_time, shortened
 from fairdash.audits import sweeps
 from fairdash.jobs import Unpacked
@@ -271,11 +271,12 @@ def _picker(kind: Literal["run", "data"], current: str | None) -> None:
     index = list(names).index(current) if current else None
     if kind == "data":
         names[_ANOTHER] = "Another table…"
+    short = shortened(names)
     chosen = st.selectbox(
         label,
         list(names),
         index=index,
-        format_func=shortened(names).__getitem__,
+        format_func=lambda key: visible(short[key]),
         placeholder=f"Open a {label.lower()}",
         label_visibility="collapsed",
         width=_PICKER,

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash import audits
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups
@@ -44,7 +44,7 @@ def pick_reference(groups: Sequence[str], feature: str) -> str | None:
         list(groups),
         index=None,
         placeholder="Group best off",
-        format_func=lambda name: group_label(feature, name),
+        format_func=lambda name: visible(group_label(feature, name)),
         help="The table of every measure compares with this group; with none chosen it "
         "compares with the group best off.",
         **bound("reference", None, among=[None, *groups]),
@@ -95,7 +95,7 @@ def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
     Numbers are cut in bins as on Data.
     """
     current = chosen_subgroups(dataset, start)
-    label = plain(" × ".join(current.columns) or "all rows")
+    label = shortened({"": " × ".join(current.columns) or "all rows"})[""]
 
     def with_columns(columns: Sequence[str]) -> Subgroups:
         ways = {
@@ -104,11 +104,12 @@ def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
         }
         return current.model_copy(update={"columns": tuple(columns), **ways})
 
-    with more(f"Subgroups: {shortened({'': label})['']}"):
+    with more(plain(f"Subgroups: {label}")):
         st.multiselect(
             "Columns",
             _columns(dataset),
             max_selections=max(MOST_CROSSED, len(current.columns)),
+            format_func=visible,
             help="Crossed with one another. None: all rows are one subgroup.",
             **bound(
                 "subgroups",

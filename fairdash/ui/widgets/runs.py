@@ -143,13 +143,13 @@ def progress_facts(snapshot: Snapshot) -> list[str]:
 def show_progress(snapshot: Snapshot) -> None:
     """Draw how far a run is, or for what it waits, with the button that cancels it."""
     head, *facts = progress_facts(snapshot)
-    words = [f"**{plain(head)}**", *facts, "saved as it goes, safe to close this page"]
+    rest = [*facts, "saved as it goes, safe to close this page"]
     with (
         st.container(border=True),
         st.container(horizontal=True, vertical_alignment="center"),
     ):
         with st.container(gap="xsmall"):
-            st.markdown(" · ".join(words))
+            st.markdown(" · ".join([f"**{plain(head)}**", *map(plain, rest)]))
             st.progress(min(1.0, snapshot.share))
         cancelled = snapshot.run.cancel_asked is not None
         if st.button(
@@ -194,7 +194,7 @@ def waiting_for_database() -> Iterator[None]:
     try:
         yield
     except Unreachable as error:
-        st.info(str(error), title=engine.FOR_DATABASE)
+        st.info(plain(error), title=engine.FOR_DATABASE)
 
 
 def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash import audits
-from fairdash._escaping import plain
+from fairdash._escaping import plain, visible
 from fairdash.audits import Setting
 from fairdash.plots import MOST_MODELS, theme
 from fairdash.ui.selection import SharedFields, bound, choose
@@ -118,6 +118,7 @@ def _pin_others(models: Sequence[Setting], shown: Sequence[Setting]) -> None:
             "Models",
             list(labels),
             max_selections=MOST_MODELS,
+            format_func=visible,
             help=f"At most {MOST_MODELS} on every page. Changes are against the first.",
             **bound(
                 "models",
