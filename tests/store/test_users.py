@@ -9,6 +9,8 @@ from fairdash.store import User, open_store
 
 ANN = User("a" * 16, "ann@example.org")
 BOB = User("b" * 16, "bob@example.org")
+MAIL = {"email": "Ann@example.org"}
+NOT_VERIFIED = False, 0, 1, None, "", "no", "False", "True", "1", [True], {}
 
 
 @pytest.fixture
@@ -37,9 +39,11 @@ def finished(store, name):
 @pytest.mark.parametrize(
     "claims, name, mail",
     [
-        ({"email": "Ann@example.org"}, "ann@example.org", "ann@example.org"),
-        ({"email": "ann@example.org", "email_verified": False}, "1", ""),
-        ({"name": "ann@example.org"}, "ann@example.org", ""),
+        ({**MAIL, "email_verified": True}, "ann@example.org", "ann@example.org"),
+        ({**MAIL, "email_verified": "true"}, "ann@example.org", "ann@example.org"),
+        ({**MAIL, "name": "Ann"}, "Ann", ""),
+        ({"name": "ann@example.org", "email_verified": True}, "ann@example.org", ""),
+        *[({**MAIL, "email_verified": value}, "1", "") for value in NOT_VERIFIED],
     ],
 )
 def test_only_a_verified_address_counts(claims, name, mail):

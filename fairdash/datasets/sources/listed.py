@@ -23,7 +23,7 @@ class ListedSource(Record):
     columns, by, most_rows
         See `write_source`.
     users : tuple of str
-        Who may read it, by the address of their login; ``"*"`` is everybody.
+        Who may read it, by the verified address of their login; ``"*"`` is everybody.
     """
 
     address: str

@@ -21,7 +21,7 @@ class User:
     name : str
         Electronic mail address where the provider says one.
     mail : str
-        The address, unless the provider says it is unverified: what rights go by.
+        The address where the provider says that it is verified: what rights go by.
     """
 
     id: str
@@ -32,6 +32,10 @@ class User:
     def of(cls, claims: Mapping[str, Any]) -> "User":
         """Return the user whom a provider names by the claims of an identity token.
 
+        An address counts where ``email_verified`` is true, or the text "true", as some
+        providers send it. Nothing else is a yes, nor is its absence: at some providers
+        users write what they like as their address.
+
         Raises ValueError when the claims name nobody.
         """
         subject = claims.get("sub") or claims.get("email")
@@ -39,7 +43,8 @@ class User:
             raise ValueError("The login says neither a subject nor an address.")
         folder = sha256(f"{claims.get('iss', '')}\n{subject}".encode()).hexdigest()[:16]
         mail = str(claims.get("email") or "").lower()
-        if str(claims.get("email_verified", True)).lower() == "false":
+        verified = claims.get("email_verified")
+        if verified is not True and verified != "true":
             mail = ""
         return cls(folder, mail or str(claims.get("name") or subject), mail)
 
