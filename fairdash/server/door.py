@@ -1,29 +1,35 @@
 """The front door: what every request passes before Streamlit sees it.
 
 In this order: the name the server is asked by, the page that asks, the login, limits.
-Nothing here asks another machine, and a refusal costs no session, thread or memory.
+Nothing here asks another machine, but for the session of who has a cookie that we
+signed, and a refusal costs no session, thread or memory.
 """
 
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode
 
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.auth_util import encode_provider_token
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from fairdash.server import cookies
+from fairdash.server.access import Line
 from fairdash.server.limits import ADDRESS, Limits, Refused
-from fairdash.server.sessions import COOKIE, SECONDS, Login, Sessions, user_cookies
+from fairdash.server.login import Login
+from fairdash.server.provider import CALLBACK, LOGIN, LOGOUT
+from fairdash.server.sessions import COOKIE, SECONDS, Sessions
+from fairdash.store import SessionRecords, StoreError
 
-READY = "/ready"
-LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
-OPEN = {READY, LOGIN, LOGOUT, CALLBACK}
+READY, HEALTH = "/ready", "/_stcore/health"
+PROBES = {READY, HEALTH}  # which say a word to whoever asks, by whatever name
+OPEN = PROBES | {LOGIN, LOGOUT, CALLBACK}
+STORE_SECONDS = 5  # after which a store that did not answer may be asked again
 LOOK_SECONDS = 1.0  # between two looks of a window whether its session lasts
 _STARTS = {"http.response.start", "websocket.accept", "websocket.http.response.start"}
 _HOST = re.compile(r"(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?", re.ASCII)
@@ -67,21 +73,23 @@ class Rules:
 class Door:
     """ASGI middleware that lets in what the rules allow, and dresses each answer.
 
-    Sessions are kept in ``home``, the home folder of the server.
+    Sessions of a login are kept in ``records``.
     """
 
-    def __init__(self, app: ASGIApp, rules: Rules, home: Path, limits: Limits) -> None:
+    def __init__(
+        self, app: ASGIApp, rules: Rules, records: SessionRecords, limits: Limits
+    ) -> None:
         self._app, self._rules, self._limits = app, rules, limits
         self._sessions = None
         if rules.login:
-            self._sessions = Sessions(home / "sessions", rules.login.secret)
+            self._sessions = Sessions(records, rules.login.secret)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
-        request = HTTPConnection(scope)
-        answer = _Answer(send, self._is_secure(scope))
+        request, line = HTTPConnection(scope), Line(scope)
+        answer = _Answer(send, self._is_secure(scope), line)
         try:
             await self._let_in(request, receive, answer)
         except Refused as refusal:
@@ -91,34 +99,38 @@ class Door:
                 unforeseen = Refused(500, "Something went wrong.")
                 await _refuse(unforeseen, scope, receive, answer)
             raise
+        finally:
+            line.write()
 
     async def _let_in(
         self, request: HTTPConnection, receive: Receive, answer: "_Answer"
     ) -> None:
         scope, path = request.scope, request.scope["path"]
         self._check_names(request)
-        user = self._sessions.user(request.cookies) if self._sessions else None
+        user = answer.line.user = await self._user(request)
         if self._sessions and not user and not self._is_open(request):
             if not _wants_page(request):
                 raise Refused(401, "Log in first.")
             await _LOGIN_PAGE(scope, receive, answer)
             return
-        who = {f"address {request.client.host if request.client else ''}": ADDRESS}
+        address = request.client.host if request.client else ""
+        who = {f"address {address}": ADDRESS}
         if user:
             who[f"user {user}"] = 1
-        if self._sessions and path == LOGIN:  # which asks for a token that is new
-            provider = urlencode({"provider": encode_provider_token("default")})
-            scope["query_string"] = provider.encode()
-        elif self._sessions and path == LOGOUT:
-            self._sessions.end(request.cookies)
-            answer.set_cookie(COOKIE, "; Max-Age=0")
-        elif self._sessions and path == CALLBACK:
-            answer.look = lambda lines: self._begin(request, answer, lines)
         if scope["type"] == "websocket":
             with self._limits.window(who):
                 await self._follow(request, receive, answer)
             return
-        with self._limits.body(who) as count:
+        with ExitStack() as limits:
+            if self._sessions and path in (LOGIN, CALLBACK):
+                limits.enter_context(self._limits.login(path, address))
+            if self._sessions and path == LOGOUT:
+                with _refusing():
+                    await self._sessions.end(request.cookies)
+                answer.set_cookie(COOKIE, "; Max-Age=0")
+            elif self._sessions and path == CALLBACK:
+                answer.look = lambda lines: self._begin(request, answer, lines)
+            count = limits.enter_context(self._limits.body(who))
 
             async def counted() -> Message:
                 message = await receive()
@@ -127,6 +139,12 @@ class Door:
 
             await self._app(scope, counted, answer)
 
+    async def _user(self, request: HTTPConnection) -> str | None:
+        if not self._sessions or request.scope["path"] in PROBES:
+            return None
+        with _refusing():
+            return await self._sessions.user(request.cookies)
+
     def _is_secure(self, scope: Scope) -> bool:
         login = self._rules.login
         return scope["scheme"] in ("https", "wss") or (
@@ -134,6 +152,9 @@ class Door:
         )
 
     def _check_names(self, request: HTTPConnection) -> None:
+        reads = request.scope.get("method") in ("GET", "HEAD")
+        if reads and request.scope["path"] in PROBES:
+            return  # a monitor asks by the number of a machine or a container
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         name = _HOST.fullmatch(host.lower())
         hosts = self._rules.hosts
@@ -141,7 +162,6 @@ class Door:
             raise Refused(
                 403, "This server has another name: `fairdash app --name` adds one."
             )
-        reads = request.scope.get("method") in ("GET", "HEAD")
         ours = (None, f"http://{host}", f"https://{host}")
         if not reads and origin not in ours:
             log.warning("refused a page of %.99r that is not of %.99r", origin, host)
@@ -150,16 +170,16 @@ class Door:
     def _is_open(self, request: HTTPConnection) -> bool:
         return request.scope["type"] == "http" and request.scope["path"] in OPEN
 
-    def _begin(
+    async def _begin(
         self, request: HTTPConnection, answer: "_Answer", lines: list[str]
     ) -> None:
-        cookies = user_cookies(lines)
-        if not self._sessions or not cookies:
+        user = cookies.set_in(lines)
+        if not self._sessions or not user:
             return
-        self._sessions.end(request.cookies)
         try:
-            key = self._sessions.open(cookies)
-        except ValueError as error:
+            await self._sessions.end(request.cookies)
+            key = await self._sessions.open(user)
+        except (ValueError, StoreError) as error:
             log.error("a login was refused: %s", error)
         else:
             answer.set_cookie(COOKIE, f"{key}; Max-Age={SECONDS}")
@@ -170,16 +190,23 @@ class Door:
         """Let a window talk to the app for as long as its session lasts.
 
         Then its browser is sent to the login, so that the page does not stay in sight.
+        A store that does not answer ends no window.
         """
         sessions, ended = self._sessions, False
         if sessions is None:
             return await self._app(request.scope, receive, answer)
 
+        async def lasts() -> bool:
+            try:
+                return await sessions.user(request.cookies) is not None
+            except StoreError:
+                return True
+
         async def receive_meanwhile() -> Message:
             nonlocal ended
             message = asyncio.ensure_future(receive())
             try:
-                while sessions.user(request.cookies):
+                while await lasts():
                     if (await asyncio.wait({message}, timeout=LOOK_SECONDS))[0]:
                         return message.result()
             finally:
@@ -199,10 +226,11 @@ class _Answer:
     Once the answer begins, ``look`` is called with the app's lines ``Set-Cookie``.
     """
 
-    def __init__(self, send: Send, secure: bool) -> None:
+    def __init__(self, send: Send, secure: bool, line: Line) -> None:
         self._send, self._secure, self.started = send, secure, False
+        self.line = line
         self._cookies: list[str] = []
-        self.look: Callable[[list[str]], None] = lambda _: None
+        self.look: Callable[[list[str]], Awaitable[None]] | None = None
 
     def set_cookie(self, name: str, value: str) -> None:
         self._cookies.append(f"{name}={value}; Path=/; HttpOnly; SameSite=Lax")
@@ -210,7 +238,10 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] in _STARTS:
             lines = list(message.get("headers", ()))
-            self.look([v.decode("latin-1") for name, v in lines if name == _COOKIE])
+            if self.look:
+                await self.look(
+                    [v.decode("latin-1") for name, v in lines if name == _COOKIE]
+                )
             lines += [(_COOKIE, line.encode()) for line in self._cookies]
             more = HEADERS
             if self._secure:
@@ -219,7 +250,19 @@ class _Answer:
             lines += [pair for pair in more.items() if pair[0] not in there]
             message = {**message, "headers": lines}
             self.started = True
+            self.line.status = message.get("status", 101)
         await self._send(message)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Refuse a request whose session the store cannot tell; the log says why."""
+    try:
+        yield
+    except StoreError as error:
+        log.error("no session can be read or ended: %s", error)
+        words = "The store does not answer. Try again in a few seconds."
+        raise Refused(503, words, STORE_SECONDS) from None
 
 
 def _secured(name: bytes, value: bytes) -> tuple[bytes, bytes]:
@@ -232,10 +275,13 @@ async def _refuse(
 ) -> None:
     """Say why a request is refused, and read no more of it: the connection ends."""
     if scope["type"] == "websocket":
+        answer.line.status = 403
         return await answer({"type": "websocket.close", "code": 1008})
     headers = {"Cache-Control": "no-store", "Connection": "close"}
     if refusal.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
+    if refusal.retry is not None:
+        headers["Retry-After"] = str(refusal.retry)
     words = PlainTextResponse(f"{refusal.words}\n", refusal.status, headers)
     await words(scope, receive, answer)
 

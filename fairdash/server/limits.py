@@ -1,4 +1,4 @@
-"""Limits for each user and each address: open windows, and bytes that come in."""
+"""Limits for each user and each address: windows, bytes that come in, logins."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -8,14 +8,20 @@ MIB = 1 << 20
 WINDOWS = 64  # websockets of a user at once
 IN_FLIGHT = 1024 * MIB  # of a user's requests that are being received
 ADDRESS = 4  # times as much for an address, which users may share
+LOGINS = 8  # of an address that are at work at once
+LOGINS_AT_ONCE = 32  # of all addresses
+LOGIN_SECONDS = 2  # after which one that was refused may try again
 
 
 class Refused(Exception):
-    """A request is not let in: a status of HTTP, and a sentence that says why."""
+    """A request is not let in: a status of HTTP, and a sentence that says why.
 
-    def __init__(self, status: int, words: str) -> None:
+    ``retry`` are the seconds after which it may be asked again.
+    """
+
+    def __init__(self, status: int, words: str, retry: int | None = None) -> None:
         super().__init__(words)
-        self.status, self.words = status, words
+        self.status, self.words, self.retry = status, words, retry
 
 
 class Limits:
@@ -34,6 +40,7 @@ class Limits:
         self._body = body
         self._windows: Counter[str] = Counter()
         self._in_flight: Counter[str] = Counter()
+        self._logins: Counter[tuple[str, str]] = Counter()
 
     @contextmanager
     def window(self, who: Mapping[str, int]) -> Iterator[None]:
@@ -68,3 +75,21 @@ class Limits:
             yield count
         finally:
             self._in_flight -= Counter(dict.fromkeys(who, size))
+
+    @contextmanager
+    def login(self, step: str, address: str) -> Iterator[None]:
+        """Count a step of a login at work; raises Refused when there are too many.
+
+        Each step has limits of its own: who begins takes no place from who comes back.
+        """
+        words = "Too many logins at once. Try again in a few seconds."
+        if self._logins[step, address] >= LOGINS:
+            raise Refused(429, words, LOGIN_SECONDS)
+        in_all = sum(n for (of, _), n in self._logins.items() if of == step)
+        if in_all >= LOGINS_AT_ONCE:
+            raise Refused(503, words, LOGIN_SECONDS)
+        self._logins[step, address] += 1
+        try:
+            yield
+        finally:
+            self._logins -= Counter({(step, address): 1})  # which forgets who has none

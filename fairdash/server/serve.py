@@ -1,16 +1,19 @@
 """Serve the pages, and what an operator asks for."""
 
+import asyncio
 import gc
 import logging
 import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import pyarrow  # noqa: F401  # loaded before it is frozen, as the figures are
 import streamlit.emojis  # noqa: F401
 import uvicorn
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -24,9 +27,12 @@ from fairdash.datasets import reading
 from fairdash.jobs import BUNDLE_TASK, engine
 from fairdash.server.door import READY, Door, Rules
 from fairdash.server.limits import MIB, Limits
-from fairdash.store import Store, open_store, trouble
+from fairdash.server.provider import Provider
+from fairdash.store import SessionRecords, Store, open_store, trouble
 
 SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
+READY_SECONDS = 1.0  # for which a look at the store is believed
+FAILS = "the store does not work; the log says why\n"
 PING_SECONDS = 30  # between two of a websocket, as Streamlit's own runner has it
 log = logging.getLogger("fairdash")
 
@@ -35,10 +41,13 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     """Serve the pages of a home folder until a signal comes."""
     box.start(reading.TASK, BUNDLE_TASK)
     store = open_store(home)
+    provider = Provider(rules.login) if rules.login else None
+    routes = provider.routes() if provider else []
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
-        routes=[Route(READY, lambda _: ready(store))],
-        middleware=[Middleware(_door, rules, home)],
+        routes=[Route(READY, Readiness(store).answer), *routes],
+        middleware=[Middleware(_door, rules, store.sessions())],
+        lifespan=provider.open if provider else None,
     )
     _configure(port)
     engine.log_to_stderr()
@@ -54,20 +63,39 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     store.close()
 
 
-def ready(store: Store) -> PlainTextResponse:
-    """Return what a monitor is told: 503 when the store fails, and nothing of why."""
-    words, status = "ready\n", 200
-    try:
-        store.runs()
-    except (OSError, ValueError) as error:
-        log.error("%s", trouble(error) or error)
-        words, status = "the store does not work; the log says why\n", 503
-    return PlainTextResponse(words, status, {"Cache-Control": "no-cache"})
+class Readiness:
+    """What a monitor is told: 503 when the store fails, and nothing of why.
+
+    However many ask, the store is asked once a second.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._until = 0.0
+        self._works: asyncio.Future[bool] | None = None
+
+    async def answer(self, _request: Request) -> PlainTextResponse:
+        """Answer one request."""
+        over = self._works is None or self._works.done()
+        if over and monotonic() >= self._until:
+            self._until = monotonic() + READY_SECONDS
+            self._works = asyncio.ensure_future(asyncio.to_thread(self._look))
+        works = self._works is not None and await asyncio.shield(self._works)
+        words, status = ("ready\n", 200) if works else (FAILS, 503)
+        return PlainTextResponse(words, status, {"Cache-Control": "no-cache"})
+
+    def _look(self) -> bool:
+        try:
+            self._store.runs()
+        except (OSError, ValueError) as error:
+            log.error("%s", trouble(error) or error)
+            return False
+        return True
 
 
-def _door(app: ASGIApp, rules: Rules, home: Path) -> Door:
+def _door(app: ASGIApp, rules: Rules, records: SessionRecords) -> Door:
     upload = config.get_option("server.maxUploadSize") + 1  # its envelope
-    return Door(app, rules, home, Limits(upload * MIB))
+    return Door(app, rules, records, Limits(upload * MIB))
 
 
 def _configure(port: int) -> None:

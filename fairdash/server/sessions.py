@@ -1,129 +1,118 @@
-"""The login, and the sessions it opens: the server knows them, and a logout ends them.
+"""The sessions that logins open: the server knows them, and a logout ends them.
 
 Streamlit's own cookie cannot be withdrawn: whoever has a copy is let in for 30 days. So
-a request also needs a cookie of a session, which is a file in the home folder. All
-processes of the server see it, and a restart keeps it.
+a request also needs a cookie of a session, which is kept in the store. All processes of
+the server see it, also on other machines, and a restart keeps it.
 """
 
+import asyncio
 import hmac
 import json
-import os
-import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from secrets import token_urlsafe
-from time import time
-from typing import Any, Self
-from urllib.parse import urlsplit
+from time import monotonic, time
+from typing import Any, TypeAlias
 
-import streamlit
-from streamlit.auth_util import (
-    get_cookie_with_chunks,
-    is_authlib_installed,
-    validate_auth_credentials,
-)
-from streamlit.errors import StreamlitAuthError
-from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-
-from fairdash.store import User
+from fairdash.server import cookies as user_cookies
+from fairdash.store import SessionRecords, User
 
 DAYS = 30  # a session ends then at the latest, as Streamlit's cookie does
 SECONDS = DAYS * 86400
+CLOCK_SECONDS = 600  # by which the clocks of replicas and provider may differ
 COOKIE = "fairdash_session"
-_OF_USER = re.compile(rf"{USER_COOKIE_NAME}(_\d+)?")
-
-
-@dataclass(frozen=True)
-class Login:
-    """The login that ``[auth]`` of the secrets sets up."""
-
-    origin: str  # of the pages: scheme and host of `redirect_uri`
-    secret: str = field(repr=False)  # signs cookies; with another one all sessions end
-
-    @classmethod
-    def find(cls, port: int) -> Self | None:
-        """Return the login, None where there is none; ValueError if it cannot work."""
-        secrets = streamlit.secrets
-        if not secrets.load_if_toml_exists() or "auth" not in secrets:
-            return None
-        if not is_authlib_installed():
-            raise ValueError('A login needs Authlib: `pip install "fairdash[login]"`.')
-        try:
-            validate_auth_credentials("default")
-        except StreamlitAuthError as error:
-            raise ValueError(f"The login cannot work: {error}") from error
-        auth = secrets["auth"]
-        page = urlsplit(str(auth["redirect_uri"]).replace("{port}", str(port)))
-        return cls(f"{page.scheme}://{page.netloc}", str(auth["cookie_secret"]))
+FRESH_SECONDS = 1.0  # for which a record is believed before it is read again
+Record: TypeAlias = dict[str, Any]
+MANY = 4096  # records that are remembered at once
 
 
 class Sessions:
-    """The open sessions, a file each in a folder.
+    """The open sessions.
 
     A session is bound to the user cookie of the login that opened it, and named by a
-    digest, so that no one who reads the folder can enter.
+    digest, so that no one who reads the records can enter. It lasts for `DAYS` from its
+    start; one that starts in the future, by a clock that was wrong, is none.
     """
 
-    def __init__(self, folder: Path, secret: str) -> None:
-        self._folder, self._secret = folder, secret
+    def __init__(self, records: SessionRecords, secret: str) -> None:
+        self._records, self._secret = records, secret
+        self._fresh: dict[str, tuple[float, Record]] = {}  # until when, and the record
 
-    def open(self, cookies: Mapping[str, str]) -> str:
+    async def open(self, cookies: Mapping[str, str]) -> str:
         """Open a session for the user whom Streamlit's cookies name; return its id.
 
-        Raises ValueError when they name nobody.
+        Raises ValueError when they name nobody, or the provider's clock says another
+        time than ours: then an end could not be told.
         """
-        user = User.of(self._claims(cookies))
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        for path in self._folder.iterdir():
-            with suppress(FileNotFoundError):
-                if path.stat().st_mtime < time() - SECONDS:
-                    path.unlink()
+        claims = user_cookies.read(cookies, user_cookies.USER, self._secret)
+        user, opened = User.of(claims), time()
+        vouched = _agree(claims.get("iat"), opened)
         key = token_urlsafe(32)
-        record = {"user": user.id, "until": time() + SECONDS}
-        record |= {"cookies": sorted(cookies), "digest": _digest(cookies, cookies)}
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with open(os.open(self._file(key), flags, 0o600), "w") as file:
-            json.dump(record, file)
+        record = {"user": user.id, "opened": opened, "cookies": sorted(cookies)}
+        record["digest"] = _digest(cookies, cookies)
+        if vouched:  # by another clock: what seems over is over
+            last = opened + CLOCK_SECONDS
+            await asyncio.to_thread(self._records.keep, opened - SECONDS, last)
+        await asyncio.to_thread(self._records.add, self._name(key), record)
         return key
 
-    def user(self, cookies: Mapping[str, str]) -> str | None:
-        """Return the id of the user whose open session a request's cookies name."""
-        try:
-            record = json.loads(self._file(cookies.get(COOKIE, "")).read_bytes())
-        except (FileNotFoundError, ValueError):
+    async def user(self, cookies: Mapping[str, str]) -> str | None:
+        """Return the id of the user whose open session a request's cookies name.
+
+        Nothing is read for who has no cookie that we signed. Raises StoreError when the
+        records cannot be read.
+        """
+        key = cookies.get(COOKIE)
+        if not key or not user_cookies.are_signed(cookies, self._secret):
             return None
-        same = hmac.compare_digest(
-            record["digest"], _digest(cookies, record["cookies"])
-        )
-        return record["user"] if same and time() < record["until"] else None
+        record = await self._record(self._name(key))
+        if record is None or not _lasts(record):
+            return None
+        digest = _digest(cookies, record["cookies"])
+        return record["user"] if hmac.compare_digest(record["digest"], digest) else None
 
-    def end(self, cookies: Mapping[str, str]) -> None:
+    async def end(self, cookies: Mapping[str, str]) -> None:
         """End the session that a request's cookies name, if there is one."""
-        self._file(cookies.get(COOKIE, "")).unlink(missing_ok=True)
+        if await self.user(cookies):
+            name = self._name(cookies[COOKIE])
+            await asyncio.to_thread(self._records.delete, name)
+            self._fresh.pop(name, None)
 
-    def _file(self, key: str) -> Path:
-        digest = hmac.new(self._secret.encode(), key.encode(), sha256)
-        return self._folder / digest.hexdigest()
+    async def _record(self, name: str) -> Record | None:
+        until, record = self._fresh.get(name, (0.0, None))
+        if monotonic() < until:
+            return record
+        began = monotonic()
+        record = await asyncio.to_thread(self._records.get, name)
+        self._fresh.pop(name, None)
+        if record is not None:
+            if len(self._fresh) >= MANY:
+                self._fresh.clear()
+            self._fresh[name] = began + FRESH_SECONDS, record
+        return record
 
-    def _claims(self, cookies: Mapping[str, str]) -> dict[str, Any]:
-        def read(name: str) -> bytes | None:
-            return decode_signed_value(self._secret, name, cookies.get(name, ""))
-
-        return json.loads(get_cookie_with_chunks(read, USER_COOKIE_NAME) or "{}")
+    def _name(self, key: str) -> str:
+        return hmac.new(self._secret.encode(), key.encode(), sha256).hexdigest()
 
 
-def user_cookies(lines: list[str]) -> dict[str, str]:
-    """Return the cookies that name a user, of the ``Set-Cookie`` lines of an answer.
+def _agree(issued: object, now: float) -> bool:
+    """Return whether the provider's clock confirms ours; ValueError if it differs."""
+    if not isinstance(issued, int | float):
+        return False
+    apart = abs(issued - now)
+    if apart > CLOCK_SECONDS:
+        raise ValueError(
+            "The clock of this server and that of the login's provider differ by "
+            f"{apart / 60:,.0f} minutes. Set the clock."
+        )
+    return True
 
-    A long one comes in parts with a number each.
-    """
-    pairs = (line.partition(";")[0].partition("=") for line in lines)
-    cookies = {k: value.strip('"') for k, _, value in pairs if _OF_USER.fullmatch(k)}
-    return {name: value for name, value in cookies.items() if value}  # not deleted
+
+def _lasts(record: Mapping[str, float]) -> bool:
+    # a record of an earlier version says its end alone
+    opened = record.get("opened", record.get("until", 0) - SECONDS)
+    age = time() - opened
+    return -CLOCK_SECONDS <= age < SECONDS
 
 
 def _digest(cookies: Mapping[str, str], names: Iterable[str]) -> str:

@@ -9,6 +9,8 @@ __all__ = [
     "Draft",
     "RunRecord",
     "ScoresRecord",
+    "SessionFiles",
+    "SessionRecords",
     "Snapshot",
     "Store",
     "StoreError",
@@ -35,6 +37,7 @@ from fairdash.store._records import (
     Snapshot,
     TrialRecord,
 )
+from fairdash.store._sessions import SessionFiles, SessionRecords
 from fairdash.store._store import Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH
 from fairdash.store.server.users import User

@@ -23,6 +23,7 @@ from fairdash.store._errors import DAMAGED, StoreError
 from fairdash.store._files import Files, write_file
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
+from fairdash.store._sessions import SessionFiles, SessionRecords, SessionTable
 from fairdash.store.server.users import USERS
 
 KINDS = "tables", "artifacts", "scores"  # folders of the home
@@ -159,6 +160,12 @@ class Store(ScoreStore, RunStore):
             needed = {"tables": tables, "artifacts": trials}
             for kind in KINDS:
                 self.files.tidy(kind, needed.get(kind))
+
+    def sessions(self) -> SessionRecords:
+        """Return the sessions of a server on this store, which its replicas share."""
+        if self.database.is_sqlite:
+            return SessionFiles(self.home / "sessions")
+        return SessionTable(self.database)
 
     def keep_monitor(self, name: str, text: str) -> None:
         """Keep the text of a monitor, in place of the one before."""

@@ -19,12 +19,13 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from fairdash.server import limits, sessions
+from fairdash.server import door, limits, sessions
 from fairdash.server.door import Door, Rules
 from fairdash.server.limits import Limits
+from fairdash.server.login import Login
 from fairdash.server.serve import listen, make_server
-from fairdash.server.sessions import DAYS, Login
-from fairdash.store import User
+from fairdash.server.sessions import DAYS
+from fairdash.store import SessionFiles, StoreError, User
 
 SECRET = "a long random text of ours"
 LOGIN = Login("http://localhost", SECRET)
@@ -40,6 +41,7 @@ class Behind:
         self.reached, self.query, self.client, self.size = [], "", "", 0
         self.windows = 0
         self.claims = {"iss": "https://accounts.example", "sub": "ann"}
+        self.late = 0  # seconds by which the provider's clock is ahead
         every = ["GET", "HEAD", "PUT", "DELETE", "POST", "OPTIONS"]
         self.routes = [
             Route("/oauth2callback", self.callback),
@@ -61,7 +63,7 @@ class Behind:
         """Answer as Streamlit does: old cookies go, the user comes in two parts."""
         answer = RedirectResponse("/")
         answer.delete_cookie("_streamlit_user")
-        text = json.dumps(self.claims)
+        text = json.dumps({"iat": time.time() + self.late} | self.claims)
         parts = ["chunks-2", text[:9], text[9:]]
         for name, part in zip(("", "_1", "_2"), parts, strict=True):
             name = f"_streamlit_user{name}"
@@ -139,7 +141,8 @@ def browser(behind, tmp_path):
 
         def make(body=1000, **rules):
             def front(app):
-                return Door(app, Rules(**rules), tmp_path, Limits(body))
+                records = SessionFiles(tmp_path / "sessions")
+                return Door(app, Rules(**rules), records, Limits(body))
 
             app = Starlette(routes=behind.routes, middleware=[Middleware(front)])
             return served.enter_context(Browser(served.enter_context(serving(app))))
@@ -204,7 +207,7 @@ def test_before_a_login_there_is_one_page_and_nothing_else(browser, behind):
         assert "<script" not in answer.text
         policy = answer.headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'; style-src")
-    closed = ("/", "/media/a.csv", "/static/a.js", "/_stcore/health", "/media/b.csv")
+    closed = ("/", "/media/a.csv", "/static/a.js", "/_stcore/health/", "/media/b.csv")
     closed += ("/_stcore/metrics", "/_stcore/host-config", "/ready/", "/ready%2Fa")
     for path in closed:
         answer = stranger.get(path)
@@ -213,7 +216,7 @@ def test_before_a_login_there_is_one_page_and_nothing_else(browser, behind):
         assert stranger.request(method, UPLOAD, headers=PAGE).status_code == 401
     assert not stranger.opens()
     assert behind.reached == []
-    for path in ("/ready", "/auth/logout"):
+    for path in ("/ready", "/_stcore/health", "/auth/logout"):
         assert stranger.get(path).status_code == 200
 
 
@@ -282,8 +285,8 @@ def test_a_session_is_of_one_login_and_of_one_secret_and_ends(
     ann.has(first)
     assert ann.get("/").status_code == 401
 
-    late = time.time() + DAYS * 86400 + 60
-    monkeypatch.setattr(sessions, "time", lambda: late)
+    behind.late = DAYS * 86400 + 60
+    monkeypatch.setattr(sessions, "time", lambda: time.time() + behind.late)
     ann.has(again)
     assert ann.get("/").status_code == 401
     log_in(ann)
@@ -295,8 +298,8 @@ def test_every_answer_has_its_headers_and_by_tls_more(browser):
         asked = browser(login=Login(origin, SECRET), hosts=("localhost",))
         answers = [
             asked.get("/", headers=PAGE),
-            asked.get("/_stcore/health"),
-            asked.get("/ready", headers={"Host": "evil.example"}),
+            asked.get("/media/a.csv"),
+            asked.get("/media/a.csv", headers={"Host": "evil.example"}),
             asked.get("/ready"),
             log_in(asked),
         ]
@@ -357,3 +360,63 @@ def test_bytes_are_counted_as_they_come(browser, behind, monkeypatch):
     status, words = put(1000)
     assert status == 429
     assert "Wait for it" in words
+
+
+def test_the_log_has_one_line_a_request_without_its_query(browser, behind, caplog):
+    ann = browser(login=LOGIN)
+    with caplog.at_level("INFO", "fairdash.access"):
+        ann.get("/media/a.csv?state=secret")
+        log_in(ann)
+        ann.get("/a%0ab%1b%e2%80%ae c?code=secret")
+        ann.put(UPLOAD, data=b"x" * 2000)
+        with suppress(requests.ConnectionError):
+            ann.get("/fails")
+        with ann.window():
+            pass
+        wait_until(lambda: len(caplog.messages) >= 6)
+    lines = [one for one in caplog.records if one.name == "fairdash.access"]
+    words = [one.getMessage().split(" ") for one in lines]
+    user = User.of(behind.claims).id
+    assert [line[:4] for line in words] == [
+        ["-", "GET", "/media/a.csv", "401"],
+        ["-", "GET", "/oauth2callback", "307"],
+        [user, "GET", "/a%0Ab%1B%E2%80%AE%20c", "404"],
+        [user, "PUT", UPLOAD, "413"],
+        [user, "GET", "/fails", "500"],
+        [user, "WEBSOCKET", STREAM, "101"],
+    ]
+    for *_, milliseconds, unit in words:
+        assert float(milliseconds) >= 0
+        assert unit == "ms"
+    assert {one.levelname for one in lines} == {"INFO"}
+
+
+def test_a_store_that_does_not_answer_is_said_and_ends_no_window(
+    browser, monkeypatch, caplog
+):
+    ann = browser(login=LOGIN)
+    log_in(ann)
+    monkeypatch.setattr(sessions, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(door, "LOOK_SECONDS", 0.01)
+    looks = []
+
+    def fail(*_):
+        looks.append(1)
+        raise StoreError("The database is away.")
+
+    with ann.window() as window:
+        monkeypatch.setattr(SessionFiles, "get", fail)
+        wait_until(lambda: len(looks) > 5)
+        window.send(b"still there")
+        assert window.recv() == b"still there"
+        answer = ann.get("/media/a.csv")
+        assert answer.status_code == 503
+        assert int(answer.headers["Retry-After"]) > 0
+        monkeypatch.undo()
+        monkeypatch.setattr(SessionFiles, "delete", fail)
+        assert ann.get("/auth/logout").status_code == 503
+        assert "fairdash_session" in ann.cookies  # it has not ended
+        assert "The database is away." in caplog.text
+        assert "Traceback" not in caplog.text
+        stranger = browser(login=LOGIN)
+        assert stranger.get("/").status_code == 401

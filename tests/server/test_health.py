@@ -1,10 +1,13 @@
 """What a monitor is told of the store."""
 
+import asyncio
+
 import pytest
 from toys import people_csv, specification
 
 from fairdash.jobs import queue
-from fairdash.server.serve import ready
+from fairdash.server import serve
+from fairdash.server.serve import Readiness
 from fairdash.store import StoreError, open_store
 
 
@@ -17,16 +20,39 @@ def store(home, tmp_path):
     store.close()
 
 
+async def ask(ready, times=1):
+    """Return the answers to so many who ask at once."""
+    return await asyncio.gather(*(ready.answer(None) for _ in range(times)))
+
+
 def test_a_monitor_learns_that_the_store_fails_and_the_log_why(
     store, monkeypatch, caplog
 ):
-    assert ready(store).body == b"ready\n"
+    (answer,) = asyncio.run(ask(Readiness(store)))
+    assert (answer.status_code, answer.body) == (200, b"ready\n")
 
     def fail():
         raise StoreError("The database /srv/secret is damaged.")
 
     monkeypatch.setattr(store, "runs", fail)
-    answer = ready(store)
+    (answer,) = asyncio.run(ask(Readiness(store)))
     assert answer.status_code == 503
     assert b"secret" not in answer.body
     assert "/srv/secret" in caplog.text
+
+
+def test_the_store_is_read_once_a_second_however_many_ask(store, monkeypatch):
+    looks, moment = [], 100.0
+    monkeypatch.setattr(store, "runs", lambda: looks.append(1))
+    monkeypatch.setattr(serve, "monotonic", lambda: moment)
+
+    async def go():
+        nonlocal moment
+        ready = Readiness(store)
+        for expected in (1, 1, 2):
+            answers = await ask(ready, 50)
+            assert {answer.status_code for answer in answers} == {200}
+            assert len(looks) == expected
+            moment += serve.READY_SECONDS / 2
+
+    asyncio.run(go())

@@ -63,13 +63,19 @@ def served(tmp_path, home):
 
 def ask(port, method, path, body=None, **headers):
     """Return the status of an answer, 0 where the connection was cut before one."""
+    return answer(port, method, path, body, **headers)[0]
+
+
+def answer(port, method, path, body=None, **headers):
+    """Return the status and the text of an answer."""
     with closing(HTTPConnection("localhost", port, timeout=120)) as link:
         try:
             with suppress(ConnectionError):  # of who goes on sending
                 link.request(method, path, body, headers, encode_chunked=True)
-            return link.getresponse().status
+            got = link.getresponse()
+            return got.status, got.read().decode()
         except ConnectionError:
-            return 0
+            return 0, ""
 
 
 def test_strangers_open_nothing_and_leave_nothing(served):
@@ -93,3 +99,30 @@ def test_strangers_open_nothing_and_leave_nothing(served):
     assert process.memory_info().rss - held < 20 * MIB
     assert len(process.net_connections("tcp")) < STRANGERS
     assert ask(port, "GET", "/", Accept="text/html") == 401
+
+
+def test_a_monitor_is_answered_without_a_login_by_any_name(served):
+    port, _ = served
+    for host in ("localhost", "10.0.0.7:8501", "monitor.example"):
+        assert answer(port, "GET", "/ready", Host=host) == (200, "ready\n")
+        assert answer(port, "GET", "/_stcore/health", Host=host) == (200, "ok")
+    assert ask(port, "GET", "/_stcore/host-config") == 401
+
+
+def test_logins_at_a_provider_that_is_gone_are_refused_at_once(served, tmp_path):
+    port, process = served
+    said = "/oauth2callback?error=%1b%5b2J%0aforged"
+    ask(port, "GET", "/auth/login")
+    held = process.memory_info().rss
+    with ThreadPoolExecutor(8) as strangers:
+        logins = strangers.map(lambda _: answer(port, "GET", "/auth/login"), range(200))
+        logins = {*logins}
+        errors = {*strangers.map(lambda _: ask(port, "GET", said), range(20))}
+    assert logins == {
+        (503, "The login's provider does not answer. Try again in a few seconds.\n")
+    }
+    assert errors == {302}
+    assert process.memory_info().rss - held < 20 * MIB
+    log = (tmp_path / "log").read_text()
+    assert all(line.isprintable() for line in log.splitlines())
+    assert "\nforged" not in log

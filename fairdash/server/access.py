@@ -1,0 +1,36 @@
+"""The access log: one line a request.
+
+A line says the user's id, which is the name of a home folder, or "-"; the method; the
+path; the status; the milliseconds. A window's line comes when it closes. The query
+stays out: it may hold a code of a login, or names of a table.
+"""
+
+import logging
+from time import perf_counter
+from urllib.parse import quote
+
+from starlette.types import Scope
+
+log = logging.getLogger("fairdash.access")
+
+
+class Line:
+    """What becomes the line of a request, when it ends."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._method = scope.get("method", "WEBSOCKET")
+        self._path = scope["path"]
+        self._began = perf_counter()
+        self.user: str | None = None
+        self.status: int | None = None  # none where nobody waited for an answer
+
+    def write(self) -> None:
+        """Write the line. A path is quoted, so that it stays one word of one line."""
+        log.info(
+            "%s %s %s %s %.0f ms",
+            self.user or "-",
+            quote(self._method),
+            quote(self._path),
+            self.status or "-",
+            1000 * (perf_counter() - self._began),
+        )
