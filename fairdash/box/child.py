@@ -1,5 +1,8 @@
 """What a boxed process does: it locks itself in, then answers one message at a time.
 
+A message is sent after its length; an answer after its length and a letter for its
+kind, which the length does not count.
+
 A task is a function of this package that takes the open files of a request and returns
 a `Handler`. It is called while modules can still be loaded, and reads nothing foreign;
 its handler is called for each message after the lock.
@@ -18,11 +21,14 @@ from importlib import import_module
 from socket import socket
 from typing import Any, BinaryIO
 
+from fairdash.box.confine import close_the_kernel, drop_privileges, limit_tasks
+
 Handler = Callable[[bytes], bytes]
 
 FIRST = 3  # number of the channel; the files follow it, nothing else is open
 MOST_FILES = 64
-DONE, REFUSED, FAILED, FULL = b"+", b"-", b"!", b"m"  # the first byte of an answer
+DONE, REFUSED, FAILED, FULL = b"+", b"-", b"!", b"m"  # kinds of answers
+MOST_TEXT = 20_000  # bytes of an answer that is not `DONE`
 HEAD = struct.Struct(">Q")
 BLOCK = 1 << 20
 
@@ -55,19 +61,15 @@ def serve(request: dict[str, Any], descriptors: Sequence[int]) -> None:
     _lock(FIRST + len(descriptors), request["memory"], request["written"])
     with suppress(EOFError, OSError):
         while True:
-            message = receive(channel)
+            message = _receive(channel)
             _allow_seconds(request["seconds"])
-            send(channel, _answer(handler, message))
+            kind, content = _answer(handler, message)
+            del message
+            channel.sendall(HEAD.pack(len(content)) + kind)
+            channel.sendall(content)
 
 
-def send(channel: socket, message: bytes) -> None:
-    """Send a message after its length."""
-    channel.sendall(HEAD.pack(len(message)))
-    channel.sendall(message)
-
-
-def receive(channel: socket) -> bytearray:
-    """Return the next message; EOFError when the channel ended."""
+def _receive(channel: socket) -> bytearray:
     (size,) = HEAD.unpack(_read(channel, HEAD.size))
     return _read(channel, size)
 
@@ -82,15 +84,20 @@ def _read(channel: socket, size: int) -> bytearray:
     return content
 
 
-def _answer(handler: Handler, message: bytearray) -> bytes:
+def _answer(handler: Handler, message: bytearray) -> tuple[bytes, bytes]:
     try:
-        return DONE + handler(bytes(message))
+        return DONE, handler(bytes(message))
     except ValueError as error:
-        return REFUSED + str(error).encode(errors="replace")
+        return REFUSED, _text(str(error))
     except MemoryError:
-        return FULL
+        return FULL, b""
     except Exception:  # a library met what its authors did not think of
-        return FAILED + traceback.format_exc(limit=-20).encode(errors="replace")
+        return FAILED, _text(traceback.format_exc(limit=-20))
+
+
+def _text(text: str) -> bytes:
+    # four bytes a character at most
+    return text[: MOST_TEXT // 4].encode(errors="replace")
 
 
 def _renumber(descriptors: Sequence[int]) -> None:
@@ -105,7 +112,10 @@ def _renumber(descriptors: Sequence[int]) -> None:
 
 
 def _lock(n_open: int, memory: int, written: int) -> None:
-    """Open no further file, write so many bytes to each, take so much more memory."""
+    """Open no further file, write so many bytes to each, take so much more memory.
+
+    What code could take back, it can no longer once the kernel is closed to it.
+    """
     with suppress(OSError):  # where there is no /proc, memory is not limited
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
@@ -116,6 +126,9 @@ def _lock(n_open: int, memory: int, written: int) -> None:
     # every number below is taken, so none is free for another file, pipe or socket
     resource.setrlimit(resource.RLIMIT_NOFILE, (n_open, n_open))
     sys.setrecursionlimit(1_000)
+    limit_tasks()
+    drop_privileges()
+    close_the_kernel()
 
 
 def _allow_seconds(seconds: int) -> None:

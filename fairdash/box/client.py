@@ -1,40 +1,22 @@
-"""The app's side of the box: start it, and ask a process of it."""
+"""The app's side of the box: have a process of it do a task."""
 
-import atexit
 import json
 import logging
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from multiprocessing.connection import wait
-from pathlib import Path
-from threading import BoundedSemaphore, Lock
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from fairdash.box.child import DONE, FULL, HEAD, REFUSED
+from fairdash.box.child import DONE, FULL, HEAD, MOST_TEXT, REFUSED
+from fairdash.box.probe import TASK, Confinement
+from fairdash.box.process import Process, Silent
+from fairdash.box.slots import Slots, Watch
 
-AT_ONCE = 2  # processes that one user may have at work; further requests wait
-_LOOK = 0.2  # seconds between two calls of a watch
-_END_SECONDS = 10
-_MOST_ANSWER = 1 << 30  # bytes
-_BLOCK = 1 << 20
-_ROOT = Path(__file__).parents[2]  # where the package lies
-# the isolated interpreter finds installed packages first, and nothing in this folder
-_BOOT = "import sys; sys.path.append(sys.argv[1]); "
-_BOOT += "from fairdash.box.supervisor import main; main()"
-_ENVIRONMENT: dict[str, str] = {
-    "OMP_NUM_THREADS": "1",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-}
+MOST_ANSWER = 64 << 20  # bytes, where a request does not say
 
-Watch = Callable[[float, bool], None]
 log = logging.getLogger("fairdash")
+_slots = Slots()
 
 
 @dataclass(frozen=True)
@@ -59,60 +41,12 @@ class Ended(ValueError):
     """The process came to a limit, or stopped: a clause such as "it takes more …"."""
 
 
-class _Silent(Exception):
-    """Nobody speaks at the other end of the channel."""
-
-
-class _Supervisor:
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-
-    def ask(self, request: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Send a request with open files, which also keep it apart from the next."""
-        content = json.dumps(request).encode()
-        with self._lock:
-            with suppress(OSError):
-                socket.send_fds(self._alive(), [content], descriptors)
-                return
-            self.stop()  # it ended between the look and the request
-            socket.send_fds(self._alive(), [content], descriptors)
-
-    def stop(self) -> None:
-        if self._control is not None and self._process is not None:
-            self._control.close()
-            self._process.wait()
-        self._control = self._process = None
-
-    def _alive(self) -> socket.socket:
-        if self._process is not None and self._process.poll() is not None:
-            self.stop()
-        if self._control is None:
-            self._control, theirs = socket.socketpair()
-            with theirs:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-c", _BOOT, str(_ROOT)],
-                    stdin=theirs.fileno(),
-                    stdout=subprocess.DEVNULL,
-                    env=_ENVIRONMENT,
-                )
-        return self._control
-
-
-_supervisor = _Supervisor()
-atexit.register(_supervisor.stop)
-_slots: dict[str, BoundedSemaphore] = defaultdict(lambda: BoundedSemaphore(AT_ONCE))
-
-
-def start(*tasks: str) -> None:
-    """Load what tasks need beforehand, so that the first file does not wait for it."""
-    for task in tasks:
-        Child(task).close()
-
-
 class Child:
-    """A boxed process that does one task, until it is closed.
+    """A boxed process that does one task, message by message, until it is closed.
+
+    It begins with its first message. At most two processes of an ``owner`` live
+    (`fairdash.box.slots`): one that is idle is ended when another needs its place, and
+    begins again with its next message.
 
     Parameters
     ----------
@@ -120,21 +54,39 @@ class Child:
         ``module:function``, see `fairdash.box.child`.
     files : sequence of files
         All that it can read (the first) and write (the others).
+    opening : bytes, optional
+        The message with which it begins, each time.
     """
 
     def __init__(
-        self, task: str, files: Sequence[BinaryIO] = (), limits: Limits | None = None
+        self,
+        task: str,
+        files: Sequence[BinaryIO] = (),
+        limits: Limits | None = None,
+        *,
+        owner: str = "",
+        opening: bytes | None = None,
     ) -> None:
+        self._task = task
+        self._files = files
         self._limits = limits or Limits()
-        self._channel, channel = socket.socketpair()
-        self._line, line = socket.socketpair()
-        self._channel.settimeout(_LOOK)
-        with channel, line:
-            descriptors = [line.fileno(), channel.fileno()]
-            _supervisor.ask(
-                {"task": task, **asdict(self._limits)},
-                [*descriptors, *(file.fileno() for file in files)],
-            )
+        self._owner = owner
+        self._opening = opening
+        self._process: Process | None = None
+
+    def begin(
+        self,
+        watch: Watch = lambda seconds, waiting: None,
+        *,
+        most_seconds: float = float("inf"),
+    ) -> bytearray:
+        """Begin anew, and return the answer to the opening message.
+
+        Arguments and errors are those of `ask`.
+        """
+        with _slots.at_work(self._owner, self, watch):
+            self.end()
+            return self._begin(watch, most_seconds)
 
     def ask(
         self,
@@ -142,16 +94,20 @@ class Child:
         watch: Watch = lambda seconds, waiting: None,
         *,
         most_seconds: float = float("inf"),
-    ) -> bytes:
+        most_bytes: int = MOST_ANSWER,
+    ) -> bytearray:
         """Send a message and return the answer.
 
         Parameters
         ----------
         watch : callable
-            Called with the seconds that have passed, and with False (nothing is waited
-            for), several times a second; what it raises is raised here.
+            Called several times a second with the seconds that have passed, and with
+            whether the request waits for others of its owner; what it raises is raised
+            here.
         most_seconds : float
             Until the answer, after which the process is ended.
+        most_bytes : int
+            Of the answer; one that is longer is not read, and the process is ended.
 
         Raises
         ------
@@ -160,6 +116,48 @@ class Child:
         Ended
             When there is no answer.
         """
+        with _slots.at_work(self._owner, self, watch):
+            if self._process is None or self._process.ended:
+                self.end()
+                self._begin(watch, most_seconds)
+            return self._converse(message, watch, most_seconds, most_bytes)
+
+    @property
+    def lives(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None
+
+    def end(self) -> None:
+        """End the process, if it lives; the next message begins another one."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def close(self) -> None:
+        """End the process, and give up its place."""
+        self.end()
+        _slots.leave(self._owner, self)
+
+    def __enter__(self) -> "Child":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self, watch: Watch, most_seconds: float) -> bytearray:
+        self._process = Process(
+            {"task": self._task, **asdict(self._limits)},
+            [file.fileno() for file in self._files],
+        )
+        if self._opening is None:
+            return bytearray()
+        return self._converse(self._opening, watch, most_seconds, MOST_ANSWER)
+
+    def _converse(
+        self, message: bytes, watch: Watch, most_seconds: float, most_bytes: int
+    ) -> bytearray:
+        process = self._process
+        assert process is not None
         began = time.monotonic()
 
         def look() -> None:
@@ -169,80 +167,31 @@ class Child:
                 raise Ended(f"it took longer than {most_seconds:g} s and was stopped")
 
         try:
-            self._send(HEAD.pack(len(message)), look)
-            self._send(message, look)
-            (size,) = HEAD.unpack(self._receive(HEAD.size, look))
-            if size > _MOST_ANSWER:
-                raise _Silent
-            answer = self._receive(size, look)
-        except _Silent:
-            raise Ended(self._end()) from None
-        kind, content = answer[:1], bytes(answer[1:])
+            process.send(message, look)
+            (size,) = HEAD.unpack(process.receive(HEAD.size, look))
+            kind = bytes(process.receive(1, look))
+            if size > (most_bytes if kind == DONE else MOST_TEXT):
+                raise Ended(f"it answers with more than {most_bytes:,} bytes")
+            content = process.receive(size, look)
+        except Silent:
+            reason = self._why_ended(process)
+            self.end()
+            raise Ended(reason) from None
+        except BaseException:
+            self.end()  # what it still says would be taken for the next answer
+            raise
+        if kind == DONE:
+            return content
         if kind == REFUSED:
             raise Refused(content.decode())
         if kind == FULL:
             raise Ended(self._too_much())
-        if kind != DONE:
-            log.warning("the box met an error:\n%s", content.decode(errors="replace"))
-            raise Ended("it is damaged, or written in a way that is not read here")
-        return content
+        log.warning("the box met an error:\n%s", content.decode(errors="replace"))
+        raise Ended("it is damaged, or written in a way that is not read here")
 
-    @property
-    def ended(self) -> bool:
-        """Whether the process is no more."""
-        return bool(wait([self._line], 0))  # select counts to 1,023 only
-
-    def close(self) -> None:
-        """End the process, if it has not ended."""
-        self._channel.close()
-        self._line.close()
-
-    def __enter__(self) -> "Child":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _send(self, content: bytes, look: Callable[[], None]) -> None:
-        rest = memoryview(content)
-        while rest:
-            with self._speaking(look):
-                rest = rest[self._channel.send(rest[:_BLOCK]) :]
-
-    def _receive(self, size: int, look: Callable[[], None]) -> bytearray:
-        content = bytearray()
-        while len(content) < size:
-            with self._speaking(look):
-                block = self._channel.recv(min(size - len(content), _BLOCK))
-                if not block:
-                    raise _Silent
-                content += block
-        return content
-
-    @contextmanager
-    def _speaking(self, look: Callable[[], None]) -> Iterator[None]:
+    def _why_ended(self, process: Process) -> str:
         try:
-            yield
-            return
-        except TimeoutError:
-            pass
-        except OSError:
-            raise _Silent from None
-        look()  # outside, since it may raise errors of the system as well
-
-    def usage(self) -> dict[str, Any]:
-        """Wait for the end of the process, and return what it took.
-
-        That is ``seconds`` of a processor, ``memory`` in bytes, and the ``signal`` that
-        ended it, or 0; or an ``error`` where it could not begin.
-        """
-        self._channel.close()
-        self._line.settimeout(_END_SECONDS)
-        return json.loads(self._line.recv(_BLOCK))
-
-    def _end(self) -> str:
-        try:
-            usage = self.usage()
+            usage = process.usage()
         except (OSError, ValueError):
             return "it stopped the process that read it"
         if "error" in usage:
@@ -266,23 +215,21 @@ def run(
     owner: str = "",
     limits: Limits | None = None,
     watch: Watch = lambda seconds, waiting: None,
-) -> bytes:
-    """Return what a process answers to one message.
+) -> bytearray:
+    """Return what a process answers to one message, and end it.
 
-    At most `AT_ONCE` processes of an ``owner`` are at work; the others wait, and
-    ``watch`` is called with True meanwhile. Other arguments and errors are those of
-    `Child` and `Child.ask`.
+    Arguments and errors are those of `Child` and `Child.ask`.
     """
-    with _slot(owner, watch), Child(task, files, limits) as child:
+    with Child(task, files, limits, owner=owner) as child:
         return child.ask(message, watch)
 
 
-@contextmanager
-def _slot(owner: str, watch: Watch) -> Iterator[None]:
-    slot, began = _slots[owner], time.monotonic()
-    while not slot.acquire(timeout=_LOOK):
-        watch(time.monotonic() - began, True)
-    try:
-        yield
-    finally:
-        slot.release()
+def start(*tasks: str) -> None:
+    """Load what tasks need beforehand, so that the first file does not wait for it."""
+    for task in tasks:
+        Process({"task": task, **asdict(Limits())}, []).close()
+
+
+def confinement() -> Confinement:
+    """Return what the box holds on this machine, as a process of it finds by trying."""
+    return Confinement(**json.loads(run(TASK, b"")))

@@ -24,7 +24,7 @@ def open_anything(files):
         "read": lambda path: Path(path).read_text(),
         "make": lambda path: Path(path).write_text("x"),
         "temporary": lambda _: tempfile.mkstemp(),
-        "connect": lambda port: socket.create_connection(("127.0.0.1", port)),
+        "connect": lambda port: socket.socket().connect(("127.0.0.1", port)),
         "start": lambda command: subprocess.run(command, check=True),
         "environment": lambda _: dict(os.environ),
         "path": lambda _: sys.path,

@@ -13,21 +13,22 @@ from pathlib import Path
 import pytest
 
 from fairdash import box
-from fairdash.box import client
+from fairdash.box import process as processes
+from fairdash.box.slots import AT_ONCE
 
 TASK = "boxed:open_anything"
 HERE = Path(__file__).parent
-NO_FILE_LEFT = f"OSError {errno.EMFILE}"
+NO_FILE_LEFT = f"OSError ({errno.EMFILE}|{errno.EPERM})"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def supervisor():
     """A supervisor that finds the tasks of these tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(client, "_ROOT", HERE)
-        patch.setattr(client, "_supervisor", client._Supervisor())
-        yield client._supervisor
-        client._supervisor.stop()
+        patch.setattr(processes, "_ROOT", HERE)
+        patch.setattr(processes, "supervisor", processes.Supervisor())
+        yield processes.supervisor
+        processes.supervisor.stop()
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def test_two_of_a_user_are_at_work_and_the_others_wait_and_are_told(monkeypatch)
         with pytest.raises(TimeoutError):
             box.run(TASK, b'["sleep", 60]', owner="ann", watch=hold)
 
-    threads = [threading.Thread(target=occupy) for _ in range(box.client.AT_ONCE)]
+    threads = [threading.Thread(target=occupy) for _ in range(AT_ONCE)]
     for thread in threads:
         thread.start()
     for _ in threads:
@@ -162,9 +163,9 @@ def test_nothing_is_left_of_it_when_the_app_is_killed():
         [
             sys.executable,
             "-c",
-            "import sys; from pathlib import Path; from fairdash.box import client\n"
-            "client._ROOT = Path(sys.argv[1])\n"
-            "child = client.Child('boxed:open_anything')\n"
+            "import sys; from pathlib import Path; from fairdash import box\n"
+            "box.process._ROOT = Path(sys.argv[1])\n"
+            "child = box.Child('boxed:open_anything')\n"
             "print(child.ask(b'[\"pid\", null]').decode(), flush=True)\n"
             "child.ask(b'[\"spin\", null]')",
             str(HERE),

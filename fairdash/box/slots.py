@@ -1,0 +1,89 @@
+"""Which processes of an owner live, and which of them are at work: `AT_ONCE` at most.
+
+It is one rule for all of the box. A process that is asked again and again counts while
+it lives; it is ended while it is idle when another one of its owner needs its place.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Condition
+from typing import Protocol
+
+AT_ONCE = 2  # processes of one owner; further requests wait
+LOOK_SECONDS = 0.2  # between two calls of a watch
+
+Watch = Callable[[float, bool], None]
+
+
+class Endable(Protocol):
+    """What may be ended while it is idle."""
+
+    @property
+    def lives(self) -> bool:
+        """Whether it takes a place while it is idle."""
+        ...
+
+    def end(self) -> None:
+        """End the process."""
+        ...
+
+
+@dataclass
+class _Owned:
+    working: list[Endable] = field(default_factory=list)
+    idle: list[Endable] = field(default_factory=list)  # the one that waits longest first
+
+
+class Slots:
+    """The places of all owners."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._owners: dict[str, _Owned] = {}
+
+    @contextmanager
+    def at_work(self, owner: str, process: Endable, watch: Watch) -> Iterator[None]:
+        """Wait for a place, and hold it; ``process`` keeps it when it is idle again.
+
+        ``watch`` is called with the seconds that have passed and True while it waits.
+        """
+        began = time.monotonic()
+        while not self._begin(owner, process):
+            watch(time.monotonic() - began, True)
+        try:
+            yield
+        finally:
+            with self._changed:
+                owned = self._owners[owner]
+                owned.working.remove(process)
+                if process.lives:
+                    owned.idle.append(process)
+                self._changed.notify_all()
+
+    def leave(self, owner: str, process: Endable) -> None:
+        """Forget a process that has ended while it was idle."""
+        with self._changed:
+            owned = self._owners.get(owner, _Owned())
+            if process in owned.idle:
+                owned.idle.remove(process)
+            if not owned.idle and not owned.working:
+                self._owners.pop(owner, None)
+
+    def _begin(self, owner: str, process: Endable) -> bool:
+        with self._changed:
+            if not self._changed.wait_for(
+                lambda: len(self._owned(owner).working) < AT_ONCE, LOOK_SECONDS
+            ):
+                return False
+            owned = self._owned(owner)
+            if process in owned.idle:
+                owned.idle.remove(process)
+            owned.working.append(process)
+            while len(owned.working) + len(owned.idle) > AT_ONCE:
+                owned.idle.pop(0).end()
+            return True
+
+    def _owned(self, owner: str) -> _Owned:
+        return self._owners.setdefault(owner, _Owned())
