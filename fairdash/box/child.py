@@ -121,14 +121,14 @@ def _lock(n_open: int, memory: int, written: int) -> None:
             used = int(file.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
     os.closerange(n_open, os.sysconf("SC_OPEN_MAX"))
+    limit_tasks()
+    drop_privileges()
+    close_the_kernel()  # while there is a number for a set of rules
     resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # every number below is taken, so none is free for another file, pipe or socket
     resource.setrlimit(resource.RLIMIT_NOFILE, (n_open, n_open))
     sys.setrecursionlimit(1_000)
-    limit_tasks()
-    drop_privileges()
-    close_the_kernel()
 
 
 def _allow_seconds(seconds: int) -> None:
