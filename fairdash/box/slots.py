@@ -33,7 +33,9 @@ class Endable(Protocol):
 @dataclass
 class _Owned:
     working: list[Endable] = field(default_factory=list)
-    idle: list[Endable] = field(default_factory=list)  # the one that waits longest first
+    idle: list[Endable] = field(
+        default_factory=list
+    )  # the one that waits longest first
 
 
 class Slots:

@@ -1,9 +1,9 @@
 """A model brought along: any object, or an ONNX file run in the box."""
 
-import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from threading import Lock
@@ -19,7 +19,8 @@ from fairdash._validation import as_written, value_label, value_labels
 from fairdash.datasets import Cut, Roles
 
 LARGEST_ONNX = 100 << 20  # bytes of a file
-PART = 65_536  # rows sent at once
+PART = 65_536  # rows sent at once, or fewer so that their cells are not more than
+PART_CELLS = 2_000_000
 SECONDS = 60.0  # that reading the file, or a part of the rows, may take
 Float = NDArray[np.float64]
 
@@ -38,14 +39,13 @@ class OnnxInput:
     labels: bool
 
     def values(self, column: "pd.Series[Any]") -> NDArray[Any]:
-        """Return the input's array; ValueError says why a column does not fit."""
-        values = self._values(column)
-        return values if self.rank == 1 else values[:, None]
+        """Return the input's array of shape (n_rows,), with text as objects.
 
-    def _values(self, column: "pd.Series[Any]") -> NDArray[Any]:
+        Raises ValueError that says why a column does not fit.
+        """
         text = self.dtype == "str"
         if self.labels and text:
-            return value_labels(column).fillna("").to_numpy(dtype=np.str_)
+            return value_labels(column).fillna("").to_numpy(dtype=object)
         wrong = column.isna().to_numpy()
         if text == pd.api.types.is_numeric_dtype(column):
             wrong = np.ones(len(column), bool)
@@ -64,7 +64,11 @@ class OnnxInput:
             )
         if self.dtype.startswith("float"):
             return column.to_numpy(dtype=self.dtype, na_value=np.nan)
-        return column.to_numpy(dtype=np.str_ if text else self.dtype)
+        if text:  # an array of NumPy's own text is as wide as its longest cell
+            dates = pd.api.types.is_datetime64_any_dtype(column)
+            values = column.to_numpy(dtype=np.str_ if dates else object)
+            return np.array([str(value) for value in values], object)
+        return column.to_numpy(dtype=self.dtype)
 
 
 class OnnxModel:
@@ -72,6 +76,8 @@ class OnnxModel:
 
     The file is neither read nor run in this process but in the box, see `fairdash.box`:
     one thread, at most 2 GiB of memory, and 60 s for the file and for each 65,536 rows.
+    What comes back is what was asked for: one number for each row and class, or one for
+    several classes together; a model that gives anything else is refused there.
     A file is run only if it holds no more than 2,000
     nodes, all of them of an allow-list of operators of ONNX and ``ai.onnx.ml``, no
     graph inside a node and no data outside the file. It needs the packages of
@@ -83,11 +89,15 @@ class OnnxModel:
         The file, of 100 MiB at most.
     name : str
         What the file is called, in messages.
+    owner : str
+        Of whom two processes live at once; further requests wait.
 
     Attributes
     ----------
     inputs : tuple of OnnxInput
         Each of one column, by its name.
+    n_classes : int
+        Two where the file names no classes.
     classes_ : ndarray
         Labels of the classes that the file names; else there is no such attribute.
 
@@ -98,17 +108,29 @@ class OnnxModel:
         not installed; the message says which.
     """
 
-    def __init__(self, content: bytes, name: str = "The file") -> None:
+    def __init__(
+        self, content: bytes, name: str = "The file", *, owner: str = ""
+    ) -> None:
         if len(content) > LARGEST_ONNX:
             raise ValueError(
                 f"{name} cannot be used: it is larger than {LARGEST_ONNX >> 20} MiB."
             )
-        self._content, self._name = content, name
-        self._child: box.Child | None = None
+        for library in ("onnx", "onnxruntime"):
+            if find_spec(library) is None:
+                raise ValueError(
+                    f"{name} needs onnxruntime to be run; install it: pip "
+                    "install 'fairdash[onnx]'."
+                )
+        from fairdash.brought.onnx_file import LIMITS, TASK  # needs these packages
+
+        self._name = name
         self._lock = Lock()
-        with self._lock:
-            facts = self._start()
+        self._child = box.Child(TASK, limits=LIMITS, owner=owner, opening=content)
+        self._end = finalize(self, self._child.close)
+        with self._refusals():
+            facts = json.loads(self._child.begin(most_seconds=SECONDS))
         self.inputs = tuple(OnnxInput(**each) for each in facts["inputs"])
+        self.n_classes = int(facts["n_classes"])
         if facts["classes"]:
             self.classes_ = np.array(facts["classes"])
 
@@ -140,57 +162,43 @@ class OnnxModel:
         ``frame`` holds the model's columns, in any order. Raises ValueError, naming it,
         when a column is missing or of another type, and when the model was stopped.
         """
-        names = self.columns(frame)
-        arrays = [each.values(frame[names[each.name]]) for each in self.inputs]
-        with self._lock:
-            parts = [
-                self._run([array[start : start + PART] for array in arrays])
-                for start in range(0, len(frame), PART)
-            ]
-        p = np.concatenate(parts) if parts else np.empty((0, 2))
-        if p.ndim == 2 and p.shape[1] == 1:
-            p = p[:, 0]
-        if p.ndim == 1:
-            p = np.column_stack([1 - p, p])
-        if p.ndim != 2 or len(p) != len(frame):
-            raise ValueError(
-                f"{self._name} cannot be used: it returns an array of shape {p.shape} "
-                f"for {len(frame):,} rows."
-            )
-        return p
+        return self._probabilities(frame, [[i] for i in range(self.n_classes)])
+
+    def class_probability(self, frame: pd.DataFrame, places: Sequence[int]) -> Float:
+        """Return the probability of some classes together, of every row.
+
+        ``places`` are theirs among ``classes_``. Only this number of each row leaves
+        the box. Raises ValueError as `predict_proba`.
+        """
+        return self._probabilities(frame, [[*places]])[:, 0]
 
     def close(self) -> None:
         """End the process; the next rows start another one."""
-        if self._child is not None:
-            self._end()
-            self._child = None
+        self._child.close()
 
-    def _start(self) -> dict[str, Any]:
-        for library in ("onnx", "onnxruntime"):
-            if find_spec(library) is None:
-                raise ValueError(
-                    f"{self._name} needs onnxruntime to be run; install it: pip "
-                    "install 'fairdash[onnx]'."
+    def _probabilities(self, frame: pd.DataFrame, columns: list[list[int]]) -> Float:
+        from fairdash.brought.onnx_file import packed  # needs the packages
+
+        names = self.columns(frame)
+        arrays = [each.values(frame[names[each.name]]) for each in self.inputs]
+        p = np.empty((len(frame), len(columns)))
+        step = max(1, min(PART, PART_CELLS // len(arrays)))
+        with self._lock, self._refusals():
+            for start in range(0, len(frame), step):
+                part = p[start : start + step]
+                request = packed(columns, [a[start : start + step] for a in arrays])
+                answer = self._child.ask(
+                    request, most_seconds=SECONDS, most_bytes=part.nbytes
                 )
-        from fairdash.brought.onnx_file import LIMITS, TASK  # needs these packages
+                if len(answer) != part.nbytes:
+                    raise box.Ended("it answers with fewer numbers than rows")
+                part[:] = np.frombuffer(answer, np.float64).reshape(part.shape)
+        return p
 
-        self._child = box.Child(TASK, limits=LIMITS)
-        self._end = finalize(self, self._child.close)
-        return json.loads(self._ask(self._content))
-
-    def _run(self, arrays: Sequence[NDArray[Any]]) -> Float:
-        if self._child is None or self._child.ended:
-            self._start()
-        buffer = io.BytesIO()
-        named: dict[str, Any] = {f"i{i}": array for i, array in enumerate(arrays)}
-        np.savez(buffer, **named)
-        answer = self._ask(buffer.getvalue())
-        return np.load(io.BytesIO(answer), allow_pickle=False)
-
-    def _ask(self, content: bytes) -> bytes:
-        assert self._child is not None
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
         try:
-            return self._child.ask(content, most_seconds=SECONDS)
+            yield
         except (box.Refused, box.Ended) as error:
             self.close()
             raise ValueError(f"{self._name} cannot be used: {error}.") from None
@@ -248,13 +256,11 @@ def positive_scores(
     Raises ValueError when what the model returns is not one probability for each class
     and row, or none of its classes is the positive outcome.
     """
-    p = np.asarray(model.predict_proba(frame), np.float64)
-    if p.ndim != 2 or len(p) != len(frame) or p.shape[1] < 2:
-        raise ValueError(
-            f"`predict_proba` must return a probability for each of {len(frame):,} "
-            f"rows and two classes, got an array of shape {p.shape}."
-        )
-    p = p[:, _positive_places(_labels(model), positive, p.shape[1])].sum(1)
+    if isinstance(model, OnnxModel):
+        places = _positive_places(_labels(model), positive, model.n_classes)
+        p = model.class_probability(frame, places)
+    else:
+        p = _positive_columns(model, frame, positive)
     wrong = np.flatnonzero(~((p >= -1e-6) & (p <= 1 + 1e-6)))
     if len(wrong):
         raise ValueError(
@@ -262,6 +268,18 @@ def positive_scores(
             f"not, first row {wrong[0] + 1} with {p[wrong[0]]:g}."
         )
     return p.clip(0, 1)
+
+
+def _positive_columns(
+    model: TableModel, frame: pd.DataFrame, positive: object
+) -> Float:
+    p = np.asarray(model.predict_proba(frame), np.float64)
+    if p.ndim != 2 or len(p) != len(frame) or p.shape[1] < 2:
+        raise ValueError(
+            f"`predict_proba` must return a probability for each of {len(frame):,} "
+            f"rows and two classes, got an array of shape {p.shape}."
+        )
+    return p[:, _positive_places(_labels(model), positive, p.shape[1])].sum(1)
 
 
 def _labels(model: TableModel) -> list[str]:

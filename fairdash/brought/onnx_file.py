@@ -1,7 +1,8 @@
 """Check an ONNX file and run it, in the box.
 
-`fairdash.brought.OnnxModel` sends messages: first the ONNX file, then NumPy archives of
-inputs. Each is answered with JSON or an array. Nothing here unpickles.
+`fairdash.brought.OnnxModel` sends messages: first the ONNX file, which is answered with
+JSON; then those of `packed`, each answered with numbers of eight bytes, row by row, as
+many for a row as it asks for. Nothing here unpickles.
 """
 
 import io
@@ -14,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import onnx
 import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
 from fairdash import box
 
@@ -22,6 +24,7 @@ LIMITS = box.Limits(memory=2 << 30, seconds=600, written=0, idle=300)
 MOST_NODES = 2_000  # onnxruntime takes time squared in them to load
 MOST_VALUES = 50_000_000  # of one tensor in the file
 MOST_INPUTS = 2_000
+MOST_CLASSES = 100
 # none that reads files, loops, holds a graph of its own or makes a tensor of a size
 # that its input's values say
 OPERATORS = {
@@ -114,14 +117,24 @@ def _facts(model: onnx.ModelProto) -> dict[str, Any]:
     graph = model.graph
     weights = {tensor.name for tensor in graph.initializer}
     fed = [value for value in graph.input if value.name not in weights]
+    if not fed:
+        raise ValueError("it has no input, so it says the same of every row")
     if len(fed) > MOST_INPUTS:
         raise ValueError(f"it has {len(fed):,} inputs, more than {MOST_INPUTS:,}")
     metadata = {entry.key: entry.value for entry in model.metadata_props}
     labels = metadata.get("labels") == "fairdash"
     inputs = [_input(value) | {"labels": labels} for value in fed]
     classes = _cut_zip_map(graph)
-    output = _probabilities(graph)
-    return {"inputs": inputs, "classes": classes, "output": output}
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(f"it has {len(classes):,} classes, more than {MOST_CLASSES}")
+    n_classes = max(2, len(classes))
+    output = _probabilities(graph, n_classes)
+    return {
+        "inputs": inputs,
+        "classes": classes,
+        "n_classes": n_classes,
+        "output": output,
+    }
 
 
 def _input(value: onnx.ValueInfoProto) -> dict[str, Any]:
@@ -147,7 +160,7 @@ def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:
     for node in list(graph.node):
         for attribute in node.attribute:
             if attribute.name in _LABELS:
-                labels = [*attribute.ints, *(s.decode() for s in attribute.strings)]
+                labels = [*attribute.ints, *(_text(s) for s in attribute.strings)]
                 classes = labels or classes
         if node.op_type == "ZipMap" and node.output[0] in outputs:
             shown = outputs[node.output[0]]
@@ -158,18 +171,36 @@ def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:
     return classes
 
 
-def _probabilities(graph: onnx.GraphProto) -> str:
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace")
+
+
+def _probabilities(graph: onnx.GraphProto, n_classes: int) -> str:
     real = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
-    names = [o.name for o in graph.output if o.type.tensor_type.elem_type in real]
-    likely = [name for name in names if "prob" in name.lower()]
-    if not names:
+    outputs = [o for o in graph.output if o.type.tensor_type.elem_type in real]
+    likely = [output for output in outputs if "prob" in output.name.lower()]
+    if not outputs:
         raise ValueError("it gives only labels; export its probabilities too")
-    if len(names) > 1 and len(likely) != 1:
+    if len(outputs) > 1 and len(likely) != 1:
         raise ValueError(
-            f"it has the outputs {[name[:80] for name in names[:8]]}; name the one of "
-            "the probabilities 'probabilities'"
+            f"it has the outputs {[output.name[:80] for output in outputs[:8]]}; name "
+            "the one of the probabilities 'probabilities'"
         )
-    return str((likely or names)[0])
+    output = (likely or outputs)[0]
+    shape = output.type.tensor_type.shape
+    declared = [d.dim_value if d.HasField("dim_value") else None for d in shape.dim]
+    if len(declared) > 2 or declared[1:] not in ([], [None], [1], [n_classes]):
+        raise ValueError(_not_asked_for(output.name, declared, n_classes))
+    return str(output.name)
+
+
+def _not_asked_for(name: str, shape: Sequence[int | None], n_classes: int) -> str:
+    known = ["rows" if n is None else n for n in shape[:8]]
+    return (
+        f"its output {name[:80]!r} is of shape ({', '.join(map(str, known))}); what is "
+        "asked for is one probability for each row, or one for each of its "
+        f"{n_classes} classes. Export only these"
+    )
 
 
 class Runner:
@@ -187,41 +218,117 @@ class Runner:
                 model.SerializeToString(), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise ValueError(f"it does not fit together: {_short(error)}") from error
+            raise ValueError(_why_not_loaded(error)) from error
 
-    def __call__(self, archive: bytes) -> np.ndarray[Any, Any]:
-        """Return the probabilities of the rows in a NumPy archive of inputs."""
-        with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+    def __call__(self, request: bytes) -> np.ndarray[Any, Any]:
+        """Return what a request of `packed` asks for, of shape (n_rows, n_columns)."""
+        with np.load(io.BytesIO(request), allow_pickle=False) as arrays:
+            columns = json.loads(bytes(arrays["columns"]))
+            n_rows = int(arrays["n_rows"])
             rows = {
-                each["name"]: arrays[f"i{i}"].astype(object)
-                if each["dtype"] == "str"
-                else arrays[f"i{i}"]
+                each["name"]: _unpacked(arrays, i).reshape([n_rows, 1][: each["rank"]])
                 for i, each in enumerate(self.facts["inputs"])
             }
         try:
             (p,) = self._session.run([self.facts["output"]], rows)
         except Exception as error:
-            raise ValueError(f"it stopped at these rows: {_short(error)}") from error
-        return np.asarray(p, np.float64)
+            raise ValueError(_why_stopped(error)) from error
+        p = self._by_class(np.asarray(p), n_rows)
+        return np.column_stack([p[:, places].sum(1) for places in columns])
+
+    def _by_class(self, p: np.ndarray[Any, Any], n_rows: int) -> np.ndarray[Any, Any]:
+        """Return what the model gave as one column for each class."""
+        n_classes = self.facts["n_classes"]
+        if p.shape not in ((n_rows,), (n_rows, 1), (n_rows, n_classes)):
+            shape = _not_asked_for(self.facts["output"], p.shape, n_classes)
+            raise ValueError(f"{shape}. The rows were {n_rows:,}")
+        p = p.astype(np.float64).reshape(n_rows, -1)
+        if p.shape[1] > 1:
+            return p
+        if n_classes > 2:
+            shape = _not_asked_for(self.facts["output"], p.shape, n_classes)
+            raise ValueError(shape)
+        return np.column_stack([1 - p, p])
 
 
-def _short(error: Exception) -> str:
-    if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+def packed(
+    columns: Sequence[Sequence[int]], arrays: Sequence[np.ndarray[Any, Any]]
+) -> bytes:
+    """Return a request for numbers of rows.
+
+    Parameters
+    ----------
+    columns : sequence of sequences of int
+        Places of classes; of each sequence their probabilities are added up.
+    arrays : sequence of ndarray of shape (n_rows,)
+        The model's inputs. Those of text hold objects.
+    """
+    named: dict[str, Any] = {}
+    for i, array in enumerate(arrays):
+        if array.dtype == object:
+            texts = [text.encode(errors="replace") for text in array]
+            named[f"n{i}"] = np.array([len(text) for text in texts], np.int64)
+            array = np.frombuffer(b"".join(texts), np.uint8)
+        named[f"i{i}"] = array
+    buffer = io.BytesIO()
+    asked = np.frombuffer(json.dumps(columns).encode(), np.uint8)
+    np.savez(buffer, columns=asked, n_rows=np.array(len(arrays[0])), **named)
+    return buffer.getvalue()
+
+
+def _unpacked(arrays: Any, i: int) -> np.ndarray[Any, Any]:
+    if f"n{i}" not in arrays:
+        return np.asarray(arrays[f"i{i}"])
+    content, ends = bytes(arrays[f"i{i}"]), arrays[f"n{i}"].cumsum()
+    texts = np.empty(len(ends), object)
+    start = 0
+    for row, end in enumerate(ends):
+        texts[row] = content[start:end].decode()
+        start = end
+    return texts
+
+
+def _why_not_loaded(error: Exception) -> str:
+    """Return a clause of ours; the library's words name its own source files."""
+    if _lacks_memory(error):
         return f"it needs more than {LIMITS.memory >> 30} GiB of memory"
-    return " ".join(str(error).split())[:300]
+    if isinstance(error, errors.NotImplemented):
+        return (
+            "it uses an operator for a type of numbers, or in a version, that "
+            f"onnxruntime {onnxruntime.__version__} does not run; export it for an "
+            "older or a newer set of operators"
+        )
+    return (
+        "its nodes do not fit together: one reads what no other makes, or not of the "
+        "type or shape that it takes. Export it again, and see that "
+        "`onnx.checker.check_model` passes it"
+    )
+
+
+def _why_stopped(error: Exception) -> str:
+    if _lacks_memory(error):
+        return f"it needs more than {LIMITS.memory >> 30} GiB of memory"
+    return (
+        "it stopped at these rows: one of its nodes does not take their values, or not "
+        "so many of them. Run it on a few rows where it was made, and export it again"
+    )
+
+
+def _lacks_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or "bad_alloc" in str(error)
 
 
 @cache
 def warm_up() -> None:
-    """Read an array as messages bring them, since NumPy loads modules when needed."""
-    buffer = io.BytesIO()
-    np.savez(buffer, i0=np.array(["a"]))
-    buffer.seek(0)
-    np.load(buffer)["i0"].astype(object)
+    """Unpack a request, since NumPy loads modules when needed."""
+    request = packed([[0]], [np.array(["a"], object), np.ones(1)])
+    with np.load(io.BytesIO(request)) as arrays:
+        _unpacked(arrays, 0)
+        _unpacked(arrays, 1)
 
 
 def open_model(files: Sequence[BinaryIO]) -> box.Handler:
-    """Return what takes an ONNX file, and then inputs of its model."""
+    """Return what takes an ONNX file, and then requests for numbers of rows."""
     runner: Runner | None = None
 
     def handle(message: bytes) -> bytes:
@@ -229,8 +336,6 @@ def open_model(files: Sequence[BinaryIO]) -> box.Handler:
         if runner is None:
             runner = Runner(message)
             return json.dumps(runner.facts).encode()
-        buffer = io.BytesIO()
-        np.save(buffer, runner(message), allow_pickle=False)
-        return buffer.getvalue()
+        return runner(message).tobytes()
 
     return handle

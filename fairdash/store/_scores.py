@@ -97,7 +97,7 @@ class ScoreStore(TableStore):
         """
         dataset, name = self.dataset(dataset_id), name.strip()
         _check_name(name, dataset)
-        model = OnnxModel(content, source or name)
+        model = OnnxModel(content, source or name, owner=str(self.home))
         columns = model_columns(model, dataset.frame, dataset.roles)
         values = positive_scores(model, dataset.frame[columns], dataset.roles.positive)
         model.close()
@@ -224,7 +224,8 @@ class ScoreStore(TableStore):
         self.files.delete(folders)
 
     def _open(self, path: str, name: str) -> OnnxModel:
-        return OnnxModel(self.files.intact(Path(path)).read_bytes(), name)
+        content = self.files.intact(Path(path)).read_bytes()
+        return OnnxModel(content, name, owner=str(self.home))
 
 
 def _check_name(name: str, dataset: Dataset) -> None:

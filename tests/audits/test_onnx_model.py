@@ -6,25 +6,31 @@ import time
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
+from conftest import wait_until  # noqa: E402
 from crafted.models import (  # noqa: E402
     DESCRIBED,
     MODELS,
+    RUN,
     WIDE,
     doubling,
+    foreign_label,
     many_nodes,
     model,
     sigmoid,
 )
 from onnx import helper  # noqa: E402
 
-from fairdash.brought import OnnxModel  # noqa: E402
+from fairdash import box  # noqa: E402
+from fairdash.box.slots import AT_ONCE  # noqa: E402
+from fairdash.brought import OnnxModel, positive_scores  # noqa: E402
 from fairdash.brought.model import OnnxInput  # noqa: E402
-from fairdash.brought.onnx_file import Runner  # noqa: E402
+from fairdash.brought.onnx_file import Runner, checked  # noqa: E402
 
 ONES = pd.DataFrame({"x": np.ones(64)})
 
@@ -49,6 +55,78 @@ def test_what_cannot_be_fed_or_read_is_said(case):
     make, why = DESCRIBED[case]
     with pytest.raises(ValueError, match=why):
         Runner(make().SerializeToString())
+
+
+@pytest.mark.parametrize("case", RUN)
+def test_what_is_not_asked_for_never_leaves_the_box(case):
+    make, why = RUN[case]
+    made = OnnxModel(make().SerializeToString(), "wide.onnx")
+    rows = pd.DataFrame({"x": np.ones(50_000)})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match=f"wide.onnx cannot be used: .*{why}") as told:
+        made.predict_proba(rows)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 50_000  # kB; 900 columns of 50,000 rows are 360 MB
+    words = str(told.value)
+    assert "onnxruntime_src" not in words
+    assert "zero-dimensional" not in words
+
+
+def test_one_number_a_row_is_sent_for_the_positive_class(monkeypatch):
+    sizes = []
+    ask = box.Child.ask
+
+    def measured(child, *arguments, **options):
+        answer = ask(child, *arguments, **options)
+        sizes.append((len(answer), options["most_bytes"]))
+        return answer
+
+    monkeypatch.setattr(box.Child, "ask", measured)
+    monkeypatch.setattr("fairdash.brought.model.PART", 40)
+    made = OnnxModel(model(sigmoid()).SerializeToString())
+    scores = positive_scores(made, ONES)
+    np.testing.assert_allclose(scores, 1 / (1 + np.exp(-1.0)))
+    assert sizes == [(8 * n, 8 * n) for n in (40, 24)]
+    assert made.predict_proba(ONES).shape == (64, 2)
+
+
+def test_a_label_of_another_encoding_is_no_error_of_a_library():
+    _, facts = checked(foreign_label().SerializeToString())
+    assert facts["classes"] == ["\N{REPLACEMENT CHARACTER}", "a"]
+
+
+def test_a_long_text_in_one_row_makes_the_others_no_wider():
+    texts = pd.Series(["a" * 1_000_000, *["b"] * 20_000], name="town")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    values = OnnxInput("town", "str", 1, labels=False).values(texts)
+    assert values.dtype == object
+    assert [*values] == [*texts]
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 50_000  # kB; 20,000 rows of a million characters are 80 GB
+
+
+def test_two_models_of_a_user_live_and_one_that_was_ended_goes_on():
+    content = model(sigmoid()).SerializeToString()
+    models = [OnnxModel(content, owner="ann") for _ in range(6)]
+    try:
+        wait_until(lambda: len(boxed_processes()) <= AT_ONCE)
+        for each in models:  # four of them begin again
+            assert each.predict_proba(ONES).shape == (64, 2)
+            wait_until(lambda: len(boxed_processes()) <= AT_ONCE)
+    finally:
+        for each in models:
+            each.close()
+    wait_until(lambda: not boxed_processes())
+
+
+def boxed_processes():
+    """Return the processes that answer, not the one they are forked from."""
+    return [
+        child
+        for supervisor in psutil.Process().children()
+        if any("fairdash.box" in word for word in supervisor.cmdline())
+        for child in supervisor.children()
+    ]
 
 
 def test_a_model_that_grows_while_it_runs_is_stopped_and_the_next_one_works():

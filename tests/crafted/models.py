@@ -68,6 +68,54 @@ def doubling(n=40):
     return model(*grown, total, sigmoid("m"))
 
 
+def wide(n=900, *, declared=None):
+    """Return a model that gives so many numbers for each row."""
+    many = helper.make_node("Concat", ["x"] * n, ["probabilities"], axis=1)
+    output = helper.make_tensor_value_info("probabilities", FLOAT, [None, declared])
+    return model(many, outputs=[output])
+
+
+def one_number():
+    """Return a model that gives one number for all rows, of no dimension."""
+    mean = helper.make_node("ReduceMean", ["x"], ["probabilities"], keepdims=0)
+    output = helper.make_tensor_value_info("probabilities", FLOAT, None)
+    return model(mean, outputs=[output])
+
+
+def many_classes(n=101):
+    shape = helper.make_tensor_value_info("probabilities", FLOAT, [None, n])
+    linear = helper.make_node(
+        "LinearClassifier",
+        ["x"],
+        ["label", "probabilities"],
+        domain="ai.onnx.ml",
+        coefficients=[0.0] * n,
+        classlabels_ints=[*range(n)],
+    )
+    return model(linear, outputs=[shape])
+
+
+def wrong_rows():
+    """Return a model that fits together, and takes one row only."""
+    w = weights("w", np.ones((1, 1)))
+    multiply = helper.make_node("MatMul", ["w", "x"], ["z"])
+    return model(multiply, sigmoid("z"), initializers=[w])
+
+
+def no_input():
+    """Return a model whose only input is a weight."""
+    return model(sigmoid(), initializers=[weights("x", [[0.5]])])
+
+
+def foreign_label():
+    """Return a classifier whose labels are no UTF-8."""
+    made = many_classes(2)
+    (node,) = made.graph.node
+    (labels,) = (a for a in node.attribute if a.name == "classlabels_ints")
+    labels.CopyFrom(helper.make_attribute("classlabels_strings", [b"\xff", b"a"]))
+    return made
+
+
 def small_messages():
     """Return 2 MB in which every two bytes are an empty node."""
     n = 1_000_000
@@ -91,6 +139,11 @@ def a_function():
 FIXED = helper.make_tensor_value_info("x", FLOAT, [1, 1])
 WIDE = helper.make_tensor_value_info("x", FLOAT, [None, 3])
 LABEL = helper.make_tensor_value_info("label", INT, [None, 1])
+RUN = {  # refused when rows come
+    "900 outputs": (wide, r"output 'probabilities' is of shape \(\d+, 900\)"),
+    "one number": (one_number, r"output 'probabilities' is of shape \(\)"),
+    "one row only": (wrong_rows, "does not take their values, or not so many"),
+}
 MODELS = {
     "external": (external, r"'w' lies in another file"),
     "loop": (loop, r"'Loop' is not among"),
@@ -123,5 +176,11 @@ DESCRIBED = {  # refused before anything is run
         ),
         "only labels",
     ),
-    "undefined": (lambda: model(sigmoid("nowhere")), "does not fit together"),
+    "undefined": (lambda: model(sigmoid("nowhere")), "do not fit together"),
+    "900 outputs": (
+        lambda: wide(declared=900),
+        r"'probabilities' is of shape \(rows, 900\); what is asked for is one",
+    ),
+    "101 classes": (many_classes, "101 classes, more than 100"),
+    "no input": (no_input, "no input"),
 }
