@@ -167,7 +167,7 @@ def close_the_kernel() -> None:
     `drop_privileges` comes first. Where the kernel refuses a layer the others hold.
     """
     if sys.platform == "linux":
-        _restrict_by_landlock()
+        _restrict_by_landlock(landlock_version())
         _restrict_by_seccomp()
 
 
@@ -186,8 +186,12 @@ def _known(by_version: Mapping[int, int], version: int) -> int:
     return max(accesses, default=0)
 
 
-def _restrict_by_landlock() -> None:
-    version = _syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION)
+def landlock_version() -> int:
+    """Return the version of Landlock that the kernel has, less than 1 if none."""
+    return _syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION)
+
+
+def _restrict_by_landlock(version: int) -> None:
     if version < 1:
         return
     handled = [
