@@ -7,6 +7,7 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 
 import pyarrow  # noqa: F401  # loaded before it is frozen, as the figures are
@@ -39,7 +40,8 @@ log = logging.getLogger("fairdash")
 
 def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     """Serve the pages of a home folder until a signal comes."""
-    box.start(reading.TASK, BUNDLE_TASK)
+    engine.log_to_stderr()
+    Thread(target=_open_box, daemon=True).start()
     store = open_store(home)
     provider = Provider(rules.login) if rules.login else None
     routes = provider.routes() if provider else []
@@ -50,7 +52,6 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
         lifespan=provider.open if provider else None,
     )
     _configure(port)
-    engine.log_to_stderr()
     gc.collect()
     gc.freeze()  # Streamlit collects after every rerun: spare it the modules
     # while models train, two threads of a sum wait for each other
@@ -61,6 +62,22 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
         with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
             make_server(app).run(sockets=[listening])
     store.close()
+
+
+def _open_box() -> None:
+    log_confinement()  # first, since readers take a while to load
+    box.start(reading.TASK, BUNDLE_TASK)
+
+
+def log_confinement() -> None:
+    """Log what the box holds here, as a warning where code in it is not confined."""
+    try:
+        confinement = box.confinement()
+    except ValueError as error:
+        log.error("the box does not work: %s", error)
+        return
+    level = logging.INFO if confinement.holds else logging.WARNING
+    log.log(level, confinement.sentence)
 
 
 class Readiness:

@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,11 +46,17 @@ def ask(verb, argument=None, files=(), **limits):
     return json.loads(box.run(TASK, message, files, limits=box.Limits(**limits)))
 
 
+def is_gone(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 def gone(process):
     for _ in range(200):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
+        if is_gone(process):
             return True
         time.sleep(0.05)
     return False
@@ -156,6 +164,75 @@ def test_two_of_a_user_are_at_work_and_the_others_wait_and_are_told(monkeypatch)
     assert told[0]
     for thread in threads:
         thread.join()
+
+
+def test_a_process_that_is_asked_again_and_again_waits_for_a_place_too():
+    begun, over = threading.Semaphore(0), threading.Event()
+
+    def hold(seconds, waiting):
+        begun.release()
+        if over.is_set():
+            raise TimeoutError
+
+    def occupy():
+        with box.Child(TASK, owner="ann") as child, pytest.raises(TimeoutError):
+            child.ask(b'["sleep", 60]', hold)
+
+    threads = [threading.Thread(target=occupy) for _ in range(AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        begun.acquire()
+    told = []
+
+    def wait(seconds, waiting):
+        told.append(waiting)
+        over.set()
+
+    with box.Child(TASK, owner="ann") as child:
+        assert child.ask(b'["pid", null]', wait)
+        assert told[0]  # it waited
+    for thread in threads:
+        thread.join()
+
+
+def test_the_one_that_waits_longest_is_ended_for_another_and_begins_again():
+    children = [
+        box.Child(TASK, owner="eve", opening=b'["pid", "first words"]')
+        for _ in range(AT_ONCE + 1)
+    ]
+    ids = [json.loads(child.begin()) for child in children]
+    assert gone(ids[0])
+    assert not any(map(is_gone, ids[1:]))
+    assert json.loads(children[0].ask(b'["message", null]')) == "first words"
+    assert gone(ids[1])
+    assert json.loads(children[2].ask(b'["pid", null]')) == ids[2]  # it never ended
+    for child in children:
+        child.close()
+
+
+def test_an_answer_that_is_longer_than_asked_for_is_not_read():
+    with box.Child(TASK) as child:
+        assert child.ask(b'["answer", 800]', most_bytes=800) == bytes(800)
+        process = json.loads(child.ask(b'["pid", null]'))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(box.Ended, match="answers with more than 800 bytes"):
+            child.ask(b'["answer", 500000000]', most_bytes=800)
+        assert gone(process)
+        with pytest.raises(box.Refused) as told:
+            child.ask(json.dumps(["refuse", "ä" * 10**6]).encode(), most_bytes=8)
+        assert len(str(told.value)) < 10_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kB
+
+
+def test_a_killed_supervisor_leaves_no_zombie_and_is_followed_by_another(supervisor):
+    with box.Child(TASK) as child:
+        process = json.loads(child.ask(b'["pid", null]'))
+        killed = supervisor._process.pid
+        os.kill(killed, signal.SIGKILL)
+        assert gone(killed)  # a zombie would still be there
+        assert gone(process)
+        assert ask("pid")
 
 
 def test_nothing_is_left_of_it_when_the_app_is_killed():

@@ -1,13 +1,15 @@
 """What a monitor is told of the store."""
 
 import asyncio
+import logging
 
 import pytest
 from toys import people_csv, specification
 
+from fairdash import box
 from fairdash.jobs import queue
 from fairdash.server import serve
-from fairdash.server.serve import Readiness
+from fairdash.server.serve import Readiness, log_confinement
 from fairdash.store import StoreError, open_store
 
 
@@ -56,3 +58,21 @@ def test_the_store_is_read_once_a_second_however_many_ask(store, monkeypatch):
             moment += serve.READY_SECONDS / 2
 
     asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    ("fields", "level", "words"),
+    [
+        ((True, True, True, True), logging.INFO, "against code that runs in it"),
+        ((True, False, True, True), logging.WARNING, "does not refuse it connections."),
+    ],
+)
+def test_the_log_says_once_what_the_box_holds(
+    fields, level, words, monkeypatch, caplog
+):
+    monkeypatch.setattr(box, "confinement", lambda: box.Confinement(*fields))
+    with caplog.at_level(logging.INFO, "fairdash"):
+        log_confinement()
+    (record,) = caplog.records
+    assert record.levelno == level
+    assert words in record.message

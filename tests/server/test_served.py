@@ -58,7 +58,9 @@ def served(tmp_path, home):
         app.send_signal(signal.SIGINT)
         app.wait(timeout=120)
     assert app.returncode == 0
-    assert "Traceback" not in (tmp_path / "log").read_text()
+    written = (tmp_path / "log").read_text()
+    assert "Traceback" not in written
+    assert written.count("The box holds against") == 1
 
 
 def ask(port, method, path, body=None, **headers):
