@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from distributed import Client, KilledWorker
 
+from fairdash.jobs._deaths import MEMORY, Death, Deaths
 from fairdash.jobs._work import begin, describe, end, fail, record
 from fairdash.jobs._workers import (
     check_encrypted,
@@ -28,9 +29,9 @@ from fairdash.sweep import planning
 TURN_SECONDS = 0.2
 IDLE_SECONDS = 0.5  # between turns while no run is open
 CLAIM_SECONDS = 15.0  # between looks whether another machine still drives the runs
-TRIES = 3  # workers that may die under a stack
+TRIES = 3  # workers that may die of a stack: of its memory, or by a crash
+MOST_PAUSE = 60.0  # seconds before a stack whose workers are killed is tried again
 GRACE_SECONDS = 5.0  # between telling a stack to stop and killing its worker
-KILLED = "The worker died {n} times during training, as it does when memory runs out."
 
 log = logging.getLogger("fairdash.jobs")
 
@@ -78,6 +79,7 @@ def _serve(
         return  # a poll starts the next engine while a run is open
     with client:
         host, threads = Host(store, client, elsewhere=cluster is None), -1
+        host.deaths.listen(client)
         needed = time.monotonic()
         while not stop.is_set():
             if client.status != "running" or not _is_connected(client):
@@ -131,13 +133,32 @@ class Task:
 
 @dataclass
 class OpenRun:
-    """A run that is being driven: stacks not yet given out, and those at workers."""
+    """A run that is being driven: stacks not yet given out, and those at workers.
+
+    A stack that lost its worker is in ``resting``, with the time when it may go on.
+    By the key of a stack, ``deaths`` are those that it is blamed for, ``kills`` counts
+    the others.
+    """
 
     id: str
     waiting: deque[planning.Stack]
     tasks: dict[str, Task] = field(default_factory=dict)
-    deaths: Counter[str] = field(default_factory=Counter)
+    resting: list[tuple[float, planning.Stack]] = field(default_factory=list)
+    deaths: dict[str, list[Death]] = field(default_factory=lambda: defaultdict(list))
+    kills: Counter[str] = field(default_factory=Counter)
     cancel_sent: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no stack is left."""
+        return not (self.waiting or self.tasks or self.resting)
+
+    def wake(self) -> None:
+        """Let stacks that have rested go first."""
+        now = time.monotonic()
+        rested = [stack for at, stack in self.resting if at <= now]
+        self.resting = [(at, stack) for at, stack in self.resting if at > now]
+        self.waiting.extendleft(rested)
 
 
 class Host:
@@ -150,6 +171,7 @@ class Host:
         self.store = store
         self.client = client
         self.elsewhere = elsewhere  # whether workers may be on other machines
+        self.deaths = Deaths()
         self.runs: dict[str, OpenRun] = {}
         self.bell = threading.Event()  # rung when a stack has ended: do not sleep on
 
@@ -180,7 +202,7 @@ class Host:
         self._collect(run)
         if open_run.cancel_asked is not None:
             self._cancel(run)
-        elif not run.waiting and not run.tasks:
+        elif run.is_over:
             end(self.store, run.id)
             self._forget(run)
 
@@ -195,33 +217,49 @@ class Host:
         return self.runs[open_run.id]
 
     def _collect(self, run: OpenRun) -> None:
+        run.wake()
         for key, task in list(run.tasks.items()):
             if not task.future.done():
                 continue
-            del run.tasks[key]
             status = task.future.status
+            error = task.future.exception() if status == "error" else None
+            death = None
+            if isinstance(error, KilledWorker):
+                death = self.deaths.why(error.last_worker)
+                if death is None:  # its nanny has not said yet
+                    continue
+            del run.tasks[key]
             if status == "finished":
                 record(self.store, run.id, task.future.result() or [])
-            elif status == "error":
-                self._failed(run, task.stack, task.future.exception())
+            elif death is not None:
+                self._lost(run, task.stack, death)
+            elif error is not None:
+                fail(self.store, run.id, task.stack, describe(error))
             elif run.cancel_sent is None:  # not by us: the scheduler was reset
                 run.waiting.appendleft(task.stack)
 
-    def _failed(
-        self, run: OpenRun, stack: planning.Stack, error: BaseException
-    ) -> None:
-        if not isinstance(error, KilledWorker):
-            fail(self.store, run.id, stack, describe(error))
-            return
-        run.deaths[stack.key] += 1
-        log.warning("a worker died under stack %s of run %s", stack.key, run.id)
-        if run.deaths[stack.key] < TRIES:
-            run.waiting.appendleft(stack)
+    def _lost(self, run: OpenRun, stack: planning.Stack, death: Death) -> None:
+        """Try a stack again whose worker died, or fail it where that is its own doing.
+
+        One whose workers are killed from outside is never failed for it, but rests
+        longer each time.
+        """
+        log.warning("a worker died %s, stack %s of %s", death.how, stack.key, run.id)
+        pause = 0.0
+        if death.counts:
+            run.deaths[stack.key].append(death)
         else:
-            fail(self.store, run.id, stack, KILLED.format(n=TRIES))
+            # 0, .5, 1.5, 3.5 … seconds; the exponent is bounded, or it would overflow
+            pause = min((2.0 ** min(run.kills[stack.key], 30) - 1) / 2, MOST_PAUSE)
+            run.kills[stack.key] += 1
+        if len(run.deaths[stack.key]) < TRIES:
+            run.resting.append((time.monotonic() + pause, stack))
+        else:
+            fail(self.store, run.id, stack, _reason(run.deaths[stack.key]))
 
     def _cancel(self, run: OpenRun) -> None:
         run.waiting.clear()
+        run.resting.clear()
         if run.cancel_sent is None:
             run.cancel_sent = time.monotonic()
         elif run.tasks and time.monotonic() - run.cancel_sent > GRACE_SECONDS:
@@ -268,7 +306,8 @@ class Host:
                 turns.append(run)
 
     def _submit(self, run: OpenRun, stack: planning.Stack) -> None:
-        key = f"{run.id}-{stack.key}-{run.deaths[stack.key]}"
+        n_tries = len(run.deaths[stack.key]) + run.kills[stack.key]
+        key = f"{run.id}-{stack.key}-{n_tries}"
         future = self.client.submit(
             run_stack,
             str(self.store.home.resolve()),
@@ -282,3 +321,11 @@ class Host:
         )
         future.add_done_callback(lambda _: self.bell.set())
         run.tasks[key] = Task(stack, future)
+
+
+def _reason(deaths: list[Death]) -> str:
+    how = ", ".join(death.how for death in deaths)
+    reason = f"The worker died {len(deaths)} times during training: {how}."
+    if any(death.kind == MEMORY for death in deaths):
+        reason += " Use fewer workers or fewer rows, or a machine with more memory."
+    return reason

@@ -8,12 +8,13 @@ import time
 from collections import deque
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from conftest import end_runs, wait_until, wait_until_no_engine
 from distributed import KilledWorker
 from toys import ROLES, Question, people_csv, specification
 
-from fairdash.jobs import _serve, engine, queue
+from fairdash.jobs import _deaths, _serve, engine, queue
 from fairdash.jobs._work import end
 from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
@@ -109,18 +110,77 @@ def test_an_engine_of_other_code_is_asked_to_end(home):
         assert sleeper.wait(60) == -signal.SIGTERM
 
 
-def test_a_stack_that_kills_three_workers_fails(home, ask, store):
+@pytest.mark.parametrize(
+    ("exit_code", "n_oom_kills", "reason"),
+    [
+        (-signal.SIGSEGV, 0, "3 times during training: by SIGSEGV, by SIGSEGV, by"),
+        (-signal.SIGKILL, 1, "when memory ran out. Use fewer workers or fewer rows"),
+        (3, 0, "with status 3"),
+    ],
+)
+def test_a_stack_that_makes_three_workers_die_fails(
+    exit_code, n_oom_kills, reason, ask, store
+):
     run_id = ask()
-    (key,) = store.unfinished(run_id)
-    stack = SimpleNamespace(key="stack", trials=[SimpleNamespace(key=key)])
-    host = _serve.Host(store, no_workers(), elsewhere=False)
-    run = _serve.OpenRun(run_id, deque())
-    for _ in range(_serve.TRIES):
-        assert store.unfinished(run_id) == {key}
-        host._failed(run, stack, KilledWorker("stack", None, 1))
+    host = dying(store, exit_code, n_oom_kills)
+    wait_until(lambda: not host.turn())
     (trial,) = store.snapshot(run_id).trials
-    assert "worker died 3 times" in trial.reason
-    store.set_status(run_id, "failed")
+    assert host.client.n_submitted == _serve.TRIES
+    assert reason in trial.reason
+    assert store.run(run_id).status == "failed"
+
+
+@pytest.mark.parametrize(
+    "exit_code", [-signal.SIGKILL, -signal.SIGTERM, 0, None], ids=str
+)
+def test_a_stack_whose_workers_are_killed_from_outside_is_tried_again(
+    exit_code, ask, store, monkeypatch
+):
+    monkeypatch.setattr(_serve, "MOST_PAUSE", 0.01)
+    monkeypatch.setattr("fairdash.jobs._deaths.REPORT_SECONDS", 0.01)
+    run_id = ask()
+    host = dying(store, exit_code, 0)
+    wait_until(lambda: host.turn() and host.client.n_submitted > 4 * _serve.TRIES)
+    assert store.snapshot(run_id).count("failed") == 0
+    store.set_status(run_id, "cancelled")
+
+
+def test_each_kill_from_outside_makes_a_stack_rest_longer(ask, store):
+    host = _serve.Host(store, no_workers(), elsewhere=False)
+    run = _serve.OpenRun(ask(), deque())
+    stack = SimpleNamespace(key="stack")
+    pauses = []
+    for _ in range(40):
+        host._lost(run, stack, _deaths.judge(-signal.SIGKILL, n_oom_kills=0))
+        assert not run.is_over
+        pauses.append(run.resting.pop()[0] - time.monotonic())
+    first = [0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5]
+    np.testing.assert_allclose(pauses[:7], first, atol=0.4)
+    np.testing.assert_allclose(pauses[7:], 60, atol=0.4)
+    store.set_status(run.id, "cancelled")
+
+
+def dying(store, exit_code, n_oom_kills):
+    """Return a host whose every worker ends so; with None no nanny says how."""
+    host = _serve.Host(store, no_workers(threads=1), elsewhere=False)
+    host.client.n_submitted = 0
+
+    def submit(*_, **__):
+        host.client.n_submitted += 1
+        worker = f"tcp://127.0.0.1:{host.client.n_submitted}"
+        if exit_code is not None:
+            fact = {"exit_code": exit_code, "n_oom_kills": n_oom_kills}
+            host.deaths.hear({"worker": worker} | fact)
+        error = KilledWorker("stack", SimpleNamespace(address=worker, nanny=""), 0)
+        return SimpleNamespace(
+            done=lambda: True,
+            status="error",
+            exception=lambda: error,
+            add_done_callback=lambda _: None,
+        )
+
+    host.client.submit = submit
+    return host
 
 
 def test_on_a_full_disk_training_waits_and_says_so(home, ask, store, monkeypatch):

@@ -1,0 +1,151 @@
+"""How a worker died is told by who started it, not guessed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairdash.jobs._deaths import CRASH, MEMORY, OUTSIDE, count_oom_kills, judge
+
+GROUPS = Path("/sys/fs/cgroup/memory")
+# Workers of a cluster are killed one after the other, each under a task.
+KILLS = """
+import json, os, signal, sys, time
+import distributed.utils
+from distributed import Client, KilledWorker
+from fairdash.jobs._deaths import Deaths
+from fairdash.jobs._workers import local_cluster
+
+def die(number):
+    os.kill(os.getpid(), number)
+    time.sleep(60)
+
+def grow(_):
+    return len(bytearray(os.urandom(1 << 20) * 2_000))
+
+def leave(status):
+    os._exit(status)
+
+if __name__ == "__main__":
+    ways = {
+        "kill": (die, signal.SIGKILL),
+        "term": (die, signal.SIGTERM),
+        "segv": (die, signal.SIGSEGV),
+        "exit": (leave, 3),
+        "grow": (grow, 0),
+    }
+    cluster = local_cluster(1)
+    with Client(cluster, security=cluster.security) as client:
+        deaths = Deaths()
+        deaths.listen(client)
+        said = {}
+        for way in sys.argv[1:]:
+            function, argument = ways[way]
+            error = client.submit(function, argument, key=way).exception()
+            assert isinstance(error, KilledWorker), error
+            while (death := deaths.why(error.last_worker)) is None:
+                time.sleep(0.05)
+            said[way] = [death.kind, death.how]
+        print(json.dumps(said))
+    cluster.close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "n_oom_kills", "kind", "how"),
+    [
+        (-signal.SIGKILL, 1, MEMORY, "when memory ran out"),
+        (-signal.SIGKILL, 0, OUTSIDE, "by SIGKILL"),
+        (-signal.SIGTERM, 1, OUTSIDE, "by SIGTERM"),
+        (-signal.SIGHUP, 0, OUTSIDE, "by SIGHUP"),
+        (-signal.SIGSEGV, 1, CRASH, "by SIGSEGV"),
+        (-signal.SIGABRT, 0, CRASH, "by SIGABRT"),
+        (-40, 0, OUTSIDE, "by signal 40"),
+        (0, 0, OUTSIDE, "with status 0"),
+        (255, 0, OUTSIDE, "with status 255"),
+        (1, 0, CRASH, "with status 1"),
+    ],
+)
+def test_a_death_is_of_memory_a_crash_or_from_outside(
+    exit_code, n_oom_kills, kind, how
+):
+    death = judge(exit_code, n_oom_kills=n_oom_kills)
+    assert (death.kind, death.how) == (kind, how)
+    assert death.counts == (kind != OUTSIDE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "file", "content"),
+    [
+        ("0::/app.slice\n", "groups/app.slice/memory.events", "low 0\noom_kill 7\n"),
+        (
+            "9:name=systemd:/\n4:cpu,memory:/app\n0::/\n",
+            "groups/memory/app/memory.oom_control",
+            "oom_kill_disable 0\noom_kill 7\n",
+        ),
+        ("0::/\n", "proc/vmstat", "nr_free_pages 9\noom_kill 7\n"),
+        ("", "proc/vmstat", "oom_kill 7\n"),
+    ],
+    ids=["cgroup", "cgroup of old", "machine", "no group"],
+)
+def test_kills_for_memory_are_those_of_the_own_group(lines, file, content, tmp_path):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    assert count_oom_kills(tmp_path / "proc", tmp_path / "groups") == 0
+    (tmp_path / "proc/vmstat").write_text("oom_kill 100\n")
+    (tmp_path / "proc/self/cgroup").write_text(lines)
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(content)
+    assert count_oom_kills(tmp_path / "proc", tmp_path / "groups") == 7
+
+
+def deaths_of(tmp_path, *ways, group=None):
+    """Return how the workers of a real cluster died, which ran in a control group."""
+    script = tmp_path / "kills.py"
+    script.write_text(KILLS)
+
+    def enter():
+        if group is not None:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+
+    ended = subprocess.run(
+        [sys.executable, str(script), *ways],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        preexec_fn=enter,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr[-2_000:]
+    return json.loads(ended.stdout)
+
+
+def test_nannies_tell_how_their_workers_died(tmp_path):
+    assert deaths_of(tmp_path, "kill", "term", "segv", "exit") == {
+        "kill": [OUTSIDE, "by SIGKILL"],
+        "term": [OUTSIDE, "by SIGTERM"],
+        "segv": [CRASH, "by SIGSEGV"],
+        "exit": [CRASH, "with status 3"],
+    }
+
+
+@pytest.fixture
+def small_group():
+    """A control group of 700 MB."""
+    if not os.access(GROUPS / "memory.limit_in_bytes", os.R_OK) or os.geteuid():
+        pytest.skip("no control group can be made here")
+    group = GROUPS / f"fairdash-test-{os.getpid()}"
+    group.mkdir()
+    (group / "memory.limit_in_bytes").write_text(str(700 << 20))
+    yield group
+    group.rmdir()
+
+
+def test_only_a_limit_that_was_met_counts_as_memory(tmp_path, small_group):
+    assert deaths_of(tmp_path, "grow", "kill", group=small_group) == {
+        "grow": [MEMORY, "when memory ran out"],
+        "kill": [OUTSIDE, "by SIGKILL"],
+    }
