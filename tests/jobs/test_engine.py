@@ -6,6 +6,7 @@ import signal
 import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from conftest import end_runs, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
 from fairdash.jobs import cancel, engine, submit
+from fairdash.jobs._serve import TRIES
 from fairdash.jobs._workers import POLITE
 from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
@@ -217,6 +219,24 @@ def test_a_killed_worker_or_host_comes_back_once_and_goes_on(store, ask):
     assert hosts(store.home) == [host_pid(store.home)]
     assert store.run(run_id).status == "finished"
     assert before.items() <= written(store, run_id).items()
+
+
+def test_a_stack_outlives_more_kills_than_crashes(store, ask):
+    run_id = ask(road(LONG, tau=0.71))
+    wait_until(lambda: trains(store, run_id))
+
+    def progress():
+        (trial,) = store.snapshot(run_id).trials
+        return trial.progress.epoch, trial.progress.seconds
+
+    for _ in range(TRIES + 1):
+        for worker in workers(store.home):
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+        last = progress()
+        wait_until(lambda: progress() != last)  # noqa: B023  # within this round
+    assert not over(store, run_id)
+    assert store.snapshot(run_id).count("failed") == 0
 
 
 def written_so_far(store, run_id):
