@@ -62,7 +62,7 @@ def serve(request: dict[str, Any], descriptors: Sequence[int]) -> None:
     with suppress(EOFError, OSError):
         while True:
             message = _receive(channel)
-            _allow_seconds(request["seconds"])
+            _allow_seconds(request["seconds"], for_good=request["single"])
             kind, content = _answer(handler, message)
             del message
             channel.sendall(HEAD.pack(len(content)) + kind)
@@ -131,7 +131,10 @@ def _lock(n_open: int, memory: int, written: int) -> None:
     sys.setrecursionlimit(1_000)
 
 
-def _allow_seconds(seconds: int) -> None:
+def _allow_seconds(seconds: int, *, for_good: bool) -> None:
+    """Let the next message take so long, and ``for_good`` none after it take more."""
     used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used) + seconds, most))
+    soft = math.ceil(used) + seconds
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    # one second more, so that the signal is the one that names the limit
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 1 if for_good else hard))

@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from fairdash.box.child import DONE, FULL, HEAD, MOST_TEXT, REFUSED
 from fairdash.box.probe import TASK, Confinement
@@ -56,6 +56,8 @@ class Child:
         All that it can read (the first) and write (the others).
     opening : bytes, optional
         The message with which it begins, each time.
+    single : bool
+        Whether only one message is sent, so that its seconds are those of the process.
     """
 
     def __init__(
@@ -66,12 +68,14 @@ class Child:
         *,
         owner: str = "",
         opening: bytes | None = None,
+        single: bool = False,
     ) -> None:
         self._task = task
         self._files = files
         self._limits = limits or Limits()
         self._owner = owner
         self._opening = opening
+        self._single = single
         self._process: Process | None = None
 
     def begin(
@@ -146,7 +150,7 @@ class Child:
 
     def _begin(self, watch: Watch, most_seconds: float) -> bytearray:
         self._process = Process(
-            {"task": self._task, **asdict(self._limits)},
+            _request(self._task, self._limits, single=self._single),
             [file.fileno() for file in self._files],
         )
         if self._opening is None:
@@ -207,6 +211,10 @@ class Child:
         )
 
 
+def _request(task: str, limits: Limits, *, single: bool) -> dict[str, Any]:
+    return {"task": task, "single": single, **asdict(limits)}
+
+
 def run(
     task: str,
     message: bytes,
@@ -220,14 +228,14 @@ def run(
 
     Arguments and errors are those of `Child` and `Child.ask`.
     """
-    with Child(task, files, limits, owner=owner) as child:
+    with Child(task, files, limits, owner=owner, single=True) as child:
         return child.ask(message, watch)
 
 
 def start(*tasks: str) -> None:
     """Load what tasks need beforehand, so that the first file does not wait for it."""
     for task in tasks:
-        Process({"task": task, **asdict(Limits())}, []).close()
+        Process(_request(task, Limits(), single=True), []).close()
 
 
 def confinement() -> Confinement:

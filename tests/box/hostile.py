@@ -39,9 +39,9 @@ def _own_signals_elsewhere(process):
     fcntl.fcntl(3, fcntl.F_SETOWN, process)
 
 
-def _more_files():
+def _raise_limit(which):
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+        resource.setrlimit(which, (1 << 40, 1 << 40))
     except ValueError as error:  # as the module words EPERM
         raise PermissionError(errno.EPERM, str(error)) from error
 
@@ -74,7 +74,13 @@ ATTEMPTS = {
         "empty": lambda at: os.truncate(at["secret"], 0),
         "change its mode": lambda at: os.chmod(at["secret"], 0o666),
         "file in memory": lambda at: os.memfd_create("x"),
-        "more files": lambda at: _more_files(),
+    },
+    "limits": {
+        "files": lambda at: _raise_limit(resource.RLIMIT_NOFILE),
+        "memory": lambda at: _raise_limit(resource.RLIMIT_AS),
+        "seconds": lambda at: _raise_limit(resource.RLIMIT_CPU),
+        "written": lambda at: _raise_limit(resource.RLIMIT_FSIZE),
+        "go first": lambda at: os.nice(-1),
     },
     "connections": {
         "tcp": lambda at: socket.socket().connect(("127.0.0.1", at["port"])),
@@ -103,7 +109,6 @@ ATTEMPTS = {
         "read memory": lambda at: _call(_VM_READ, at["sibling"], 0, 0, 0, 0, 0),
         "hold": lambda at: _call(_PIDFD_OPEN, at["sibling"], 0),
         "have signals sent": lambda at: _own_signals_elsewhere(at["sibling"]),
-        "go first": lambda at: os.nice(-1),
     },
     "allowed": {"thread": lambda at: _thread(), "pid": lambda at: os.getpid()},
 }
