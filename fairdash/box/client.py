@@ -187,7 +187,7 @@ class Child:
         if kind == DONE:
             return content
         if kind == REFUSED:
-            raise Refused(content.decode())
+            raise Refused(content.decode(errors="replace"))
         if kind == FULL:
             raise Ended(self._too_much())
         log.warning("the box met an error:\n%s", content.decode(errors="replace"))

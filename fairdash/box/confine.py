@@ -143,6 +143,8 @@ _CLONE_NAMESPACES = 0x7E020000
 
 def drop_privileges() -> None:
     """Give up all capabilities, and end when the process that forked this one does."""
+    if sys.platform != "linux":
+        return
     capset = {"x86_64": 126, "aarch64": 91}.get(platform.machine())
     if capset is not None:
         header = ctypes.create_string_buffer(struct.pack("Ii", _CAPABILITY_VERSION, 0))
@@ -153,7 +155,11 @@ def drop_privileges() -> None:
 
 
 def limit_tasks() -> None:
-    """Let the account have few more processes and threads than the system has now."""
+    """Let the account have few more processes and threads than the system has now.
+
+    The limit counts those of the account elsewhere too, so it cannot be a small number;
+    threads that libraries start must still fit.
+    """
     with suppress(OSError, ValueError):  # no /proc, or a lower limit already
         with open("/proc/loadavg") as file:
             n_tasks = int(file.read().split()[3].partition("/")[2])
@@ -166,9 +172,10 @@ def close_the_kernel() -> None:
 
     `drop_privileges` comes first. Where the kernel refuses a layer the others hold.
     """
-    if sys.platform == "linux":
-        _restrict_by_landlock(landlock_version())
-        _restrict_by_seccomp()
+    if sys.platform != "linux":
+        return
+    _restrict_by_landlock(landlock_version())
+    _restrict_by_seccomp()
 
 
 def _syscall(number: int, *arguments: Any) -> int:

@@ -86,7 +86,9 @@ def _file_attempts(folder: str) -> list[Callable[[], object]]:
         os.close(os.open(sys.executable, os.O_RDONLY))
 
     def write() -> None:
-        os.close(os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o600))
+        descriptor, path = tempfile.mkstemp(dir=folder)
+        os.close(descriptor)
+        os.unlink(path)
 
     return [read, write]
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fairdash import box
 from fairdash._validation import as_written, value_label, value_labels
+from fairdash.brought.onnx_request import LIMITS, TASK, packed
 from fairdash.datasets import Cut, Roles
 
 LARGEST_ONNX = 100 << 20  # bytes of a file
@@ -121,12 +122,10 @@ class OnnxModel:
                     f"{name} needs onnxruntime to be run; install it: pip "
                     "install 'fairdash[onnx]'."
                 )
-        from fairdash.brought.onnx_file import LIMITS, TASK  # needs these packages
-
         self._name = name
         self._lock = Lock()
         self._child = box.Child(TASK, limits=LIMITS, owner=owner, opening=content)
-        self._end = finalize(self, self._child.close)
+        finalize(self, self._child.close)
         with self._refusals():
             facts = json.loads(self._child.begin(most_seconds=SECONDS))
         self.inputs = tuple(OnnxInput(**each) for each in facts["inputs"])
@@ -177,8 +176,6 @@ class OnnxModel:
         self._child.close()
 
     def _probabilities(self, frame: pd.DataFrame, columns: list[list[int]]) -> Float:
-        from fairdash.brought.onnx_file import packed  # needs the packages
-
         names = self.columns(frame)
         arrays = [each.values(frame[names[each.name]]) for each in self.inputs]
         p = np.empty((len(frame), len(columns)))

@@ -1,8 +1,8 @@
 """Check an ONNX file and run it, in the box.
 
 `fairdash.brought.OnnxModel` sends messages: first the ONNX file, which is answered with
-JSON; then those of `packed`, each answered with numbers of eight bytes, row by row, as
-many for a row as it asks for. Nothing here unpickles.
+JSON; then those of `fairdash.brought.onnx_request`, each answered with numbers of eight
+bytes, row by row, as many for a row as it asks for. Nothing here unpickles.
 """
 
 import io
@@ -18,9 +18,8 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
 from fairdash import box
+from fairdash.brought.onnx_request import LIMITS, packed, unpacked
 
-TASK = f"{__name__}:open_model"
-LIMITS = box.Limits(memory=2 << 30, seconds=600, written=0, idle=300)
 MOST_NODES = 2_000  # onnxruntime takes time squared in them to load
 MOST_VALUES = 50_000_000  # of one tensor in the file
 MOST_INPUTS = 2_000
@@ -189,16 +188,18 @@ def _probabilities(graph: onnx.GraphProto, n_classes: int) -> str:
     output = (likely or outputs)[0]
     shape = output.type.tensor_type.shape
     declared = [d.dim_value if d.HasField("dim_value") else None for d in shape.dim]
-    if len(declared) > 2 or declared[1:] not in ([], [None], [1], [n_classes]):
+    widths = [1, n_classes] if n_classes == 2 else [n_classes]
+    if len(declared) > 2 or any(n not in (None, *widths) for n in declared[1:]):
         raise ValueError(_not_asked_for(output.name, declared, n_classes))
     return str(output.name)
 
 
 def _not_asked_for(name: str, shape: Sequence[int | None], n_classes: int) -> str:
-    known = ["rows" if n is None else n for n in shape[:8]]
+    dimensions = ", ".join("rows" if n is None else str(n) for n in shape[:8])
+    asked = "one probability for each row, or "
     return (
-        f"its output {name[:80]!r} is of shape ({', '.join(map(str, known))}); what is "
-        "asked for is one probability for each row, or one for each of its "
+        f"its output {name[:80]!r} is of shape ({dimensions}); what is asked for is "
+        f"{asked if n_classes == 2 else ''}one for each row and each of its "
         f"{n_classes} classes. Export only these"
     )
 
@@ -226,7 +227,7 @@ class Runner:
             columns = json.loads(bytes(arrays["columns"]))
             n_rows = int(arrays["n_rows"])
             rows = {
-                each["name"]: _unpacked(arrays, i).reshape([n_rows, 1][: each["rank"]])
+                each["name"]: unpacked(arrays, i).reshape([n_rows, 1][: each["rank"]])
                 for i, each in enumerate(self.facts["inputs"])
             }
         try:
@@ -239,53 +240,12 @@ class Runner:
     def _by_class(self, p: np.ndarray[Any, Any], n_rows: int) -> np.ndarray[Any, Any]:
         """Return what the model gave as one column for each class."""
         n_classes = self.facts["n_classes"]
-        if p.shape not in ((n_rows,), (n_rows, 1), (n_rows, n_classes)):
-            shape = _not_asked_for(self.facts["output"], p.shape, n_classes)
-            raise ValueError(f"{shape}. The rows were {n_rows:,}")
-        p = p.astype(np.float64).reshape(n_rows, -1)
-        if p.shape[1] > 1:
-            return p
-        if n_classes > 2:
-            shape = _not_asked_for(self.facts["output"], p.shape, n_classes)
-            raise ValueError(shape)
-        return np.column_stack([1 - p, p])
-
-
-def packed(
-    columns: Sequence[Sequence[int]], arrays: Sequence[np.ndarray[Any, Any]]
-) -> bytes:
-    """Return a request for numbers of rows.
-
-    Parameters
-    ----------
-    columns : sequence of sequences of int
-        Places of classes; of each sequence their probabilities are added up.
-    arrays : sequence of ndarray of shape (n_rows,)
-        The model's inputs. Those of text hold objects.
-    """
-    named: dict[str, Any] = {}
-    for i, array in enumerate(arrays):
-        if array.dtype == object:
-            texts = [text.encode(errors="replace") for text in array]
-            named[f"n{i}"] = np.array([len(text) for text in texts], np.int64)
-            array = np.frombuffer(b"".join(texts), np.uint8)
-        named[f"i{i}"] = array
-    buffer = io.BytesIO()
-    asked = np.frombuffer(json.dumps(columns).encode(), np.uint8)
-    np.savez(buffer, columns=asked, n_rows=np.array(len(arrays[0])), **named)
-    return buffer.getvalue()
-
-
-def _unpacked(arrays: Any, i: int) -> np.ndarray[Any, Any]:
-    if f"n{i}" not in arrays:
-        return np.asarray(arrays[f"i{i}"])
-    content, ends = bytes(arrays[f"i{i}"]), arrays[f"n{i}"].cumsum()
-    texts = np.empty(len(ends), object)
-    start = 0
-    for row, end in enumerate(ends):
-        texts[row] = content[start:end].decode()
-        start = end
-    return texts
+        if p.shape == (n_rows, n_classes):
+            return p.astype(np.float64)
+        if n_classes == 2 and p.shape in ((n_rows,), (n_rows, 1)):
+            positive = p.astype(np.float64).ravel()
+            return np.column_stack([1 - positive, positive])
+        raise ValueError(_not_asked_for(self.facts["output"], p.shape, n_classes))
 
 
 def _why_not_loaded(error: Exception) -> str:
@@ -323,8 +283,8 @@ def warm_up() -> None:
     """Unpack a request, since NumPy loads modules when needed."""
     request = packed([[0]], [np.array(["a"], object), np.ones(1)])
     with np.load(io.BytesIO(request)) as arrays:
-        _unpacked(arrays, 0)
-        _unpacked(arrays, 1)
+        unpacked(arrays, 0)
+        unpacked(arrays, 1)
 
 
 def open_model(files: Sequence[BinaryIO]) -> box.Handler:

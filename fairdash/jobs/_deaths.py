@@ -102,6 +102,7 @@ class Witness(NannyPlugin):
     """Have each nanny say how its worker ended."""
 
     name = "fairdash-witness"
+    idempotent = True  # a scheduler elsewhere outlives several engines
 
     def setup(self, nanny: Any) -> None:
         """Report the end of this nanny's worker, and of those that follow."""

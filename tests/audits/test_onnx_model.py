@@ -2,6 +2,8 @@
 
 import os
 import resource
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -103,6 +105,22 @@ def test_a_long_text_in_one_row_makes_the_others_no_wider():
     assert [*values] == [*texts]
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 50_000  # kB; 20,000 rows of a million characters are 80 GB
+
+
+def test_the_process_that_serves_pages_loads_no_library_of_models(tmp_path):
+    (tmp_path / "model.onnx").write_bytes(model(sigmoid()).SerializeToString())
+    code = """if True:
+        import sys
+        import pandas as pd
+        from pathlib import Path
+        from fairdash.brought import OnnxModel
+        model = OnnxModel(Path(sys.argv[1]).read_bytes())
+        model.predict_proba(pd.DataFrame({"x": [1.0]}))
+        assert not {"onnx", "onnxruntime"} & set(sys.modules)
+    """
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "model.onnx")], check=True
+    )
 
 
 def test_two_models_of_a_user_live_and_one_that_was_ended_goes_on():
