@@ -133,9 +133,10 @@ class Child:
 
     def end(self) -> None:
         """End the process, if it lives; the next message begins another one."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        process = self._process
+        self._process = None  # first: another thread may end it too
+        if process is not None:
+            process.close()
 
     def close(self) -> None:
         """End the process, and give up its place."""

@@ -58,7 +58,7 @@ class Slots:
             yield
         finally:
             with self._changed:
-                owned = self._owners[owner]
+                owned = self._owned(owner)
                 owned.working.remove(process)
                 if process.lives:
                     owned.idle.append(process)
@@ -67,11 +67,9 @@ class Slots:
     def leave(self, owner: str, process: Endable) -> None:
         """Forget a process that has ended while it was idle."""
         with self._changed:
-            owned = self._owners.get(owner, _Owned())
+            owned = self._owned(owner)
             if process in owned.idle:
                 owned.idle.remove(process)
-            if not owned.idle and not owned.working:
-                self._owners.pop(owner, None)
 
     def _begin(self, owner: str, process: Endable) -> bool:
         with self._changed:
