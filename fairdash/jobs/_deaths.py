@@ -15,7 +15,7 @@ from typing import Any
 from distributed import NannyPlugin
 
 TOPIC = "fairdash: a worker ended"
-REPORT_SECONDS = 5.0  # after which the nanny is taken for gone with its worker
+REPORT_SECONDS = 15.0  # after which the nanny is taken for gone with its worker
 MEMORY, CRASH, OUTSIDE = "memory", "crash", "outside"
 # signals that a process is sent for what it does itself
 _OWN = {
@@ -114,10 +114,11 @@ class Witness(NannyPlugin):
             nonlocal oom_kills, last
             before, oom_kills = oom_kills, count_oom_kills()
             # One that died as soon as it had begun has not told its address yet.
-            is_known = nanny.worker_address != last
-            last = nanny.worker_address
+            address = nanny.worker_address
+            is_known = address not in (None, last)
+            last = address
             fact = {
-                "worker": last if is_known else nanny.address,
+                "worker": address if is_known else nanny.address,
                 "exit_code": exit_code,
                 "n_oom_kills": oom_kills - before,
             }
