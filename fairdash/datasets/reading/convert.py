@@ -8,6 +8,7 @@ from typing import BinaryIO
 from fairdash.datasets.reading.csv_text import CsvText, typed
 from fairdash.datasets.reading.excel import ExcelSheet
 from fairdash.datasets.reading.format import TableFormat, sniff
+from fairdash.datasets.reading.memory import Memory
 from fairdash.datasets.reading.parquet import ParquetRows, write_table
 from fairdash.datasets.reading.rows import unique_names
 from fairdash.datasets.reading.source import (
@@ -64,9 +65,11 @@ def convert_table(
         if not n_rows:
             message = f"{original.name} has a header but no rows; add rows of data."
             raise ValueError(message)
-        if form.kind != "parquet":
-            for place, column_name in enumerate(names):  # one by one: the text goes
+        memory = Memory(original)
+        for place, column_name in enumerate(names):  # one by one: the text goes
+            if form.kind != "parquet":
                 columns[place] = typed(columns[place], form, column_name)
+            memory.add(column_name, columns[place])
         with open(path, "wb") if isinstance(path, Path) else nullcontext(path) as out:
             write_table(columns, names, out)
     return TableFile(form, n_rows, len(names))

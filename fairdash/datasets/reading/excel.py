@@ -17,6 +17,7 @@ from fairdash.datasets.reading.source import (
     ZIP_ERRORS,
     SeveralTablesError,
     Source,
+    check_memory,
     check_rows,
     choose,
 )
@@ -47,15 +48,16 @@ class ExcelSheet:
     def columns(self) -> list[Any]:
         """Return the columns as text: True, 1.5, 2024-01-31."""
         rows, width = self._rows(), len(self.header)
-        n_rows = 0
+        n_rows = n_bytes = 0
         parts = [[pa.nulls(0, pa.string()) for _ in range(width)]]
         while part := list(islice(rows, max(LEAST_BATCH, BATCH_CELLS // width))):
             n_rows += len(part)
             check_rows(self.source, n_rows, width, MOST_SHEET_CELLS)
             columns = zip(*part, strict=True)
-            parts.append(
-                [pa.array(map(_cell, column), pa.string()) for column in columns]
-            )
+            texts = [pa.array(map(_cell, column), pa.string()) for column in columns]
+            n_bytes += sum(column.nbytes for column in texts)
+            check_memory(self.source, n_bytes)  # a text is shared by all its cells
+            parts.append(texts)
         return [pa.chunked_array(column) for column in zip(*parts, strict=True)]
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:

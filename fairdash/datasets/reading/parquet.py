@@ -8,23 +8,29 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute, parquet
 
+from fairdash.datasets.reading.memory import (
+    as_series,
+    check_kind,
+    least_bytes,
+    value_kind,
+)
 from fairdash.datasets.reading.source import (
     Source,
     check_cell,
     check_columns,
+    check_memory,
     check_rows,
-    check_text,
 )
 
 GROUP_ROWS = 100_000  # that are written at once
-LARGEST_EXACT = 1 << 53  # whole numbers up to it are floats as well
+LEAST_BATCH, BATCH_CELLS = 1_024, 1 << 20  # rows, cells that are read at once
 
 
 class ParquetRows:
     """The columns of a Parquet file, without the index pandas may have kept there.
 
-    Raises ValueError when the file is damaged, or a column holds bytes that are no
-    text.
+    Raises ValueError when the file is damaged, takes too much memory, or a column holds
+    lists, records or bytes that are no text.
     """
 
     def __init__(self, source: Source) -> None:
@@ -44,29 +50,42 @@ class ParquetRows:
         self.header = [schema.names[i] for i in self._positions]
         check_columns(source.name, self.header)
         check_rows(source, n_rows, len(self.header))
+        kinds = [schema.types[i] for i in self._positions]
+        for name, kind in zip(self.header, kinds, strict=True):
+            check_kind(source.name, name, kind)
+        check_memory(source, n_rows * sum(map(least_bytes, kinds)))
 
     def columns(self) -> list[Any]:
         """Return the columns: dates as moments, decimals as floats."""
         try:
-            with self.source.open() as file:
-                table = parquet.ParquetFile(file).read()
-            columns = [
-                self._plain(table.column(position), name)
-                for position, name in zip(self._positions, self.header, strict=True)
-            ]
+            return self._read()
         except MemoryError:
             raise
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
-        texts = (column for column in columns if _is_text(column.type))
-        check_text(self.source.name, sum(column.nbytes for column in texts))
-        return columns
+
+    def _read(self) -> list[Any]:
+        # in parts: one text may be that of all rows, and take a byte a row
+        parts: list[list[Any]] = [[] for _ in self.header]
+        n_rows = max(LEAST_BATCH, BATCH_CELLS // len(self.header))
+        n_bytes = 0
+        with self.source.open() as file:
+            for batch in parquet.ParquetFile(file).iter_batches(n_rows):
+                for place, name in enumerate(self.header):
+                    column = self._plain(batch.column(self._positions[place]), name)
+                    n_bytes += column.nbytes
+                    parts[place].append(column)
+                check_memory(self.source, n_bytes)
+        return [pa.chunked_array(part or [pa.nulls(0)]) for part in parts]
 
     def _plain(self, column: Any, name: str) -> Any:
         kind = column.type
-        if pa.types.is_dictionary(kind):
+        if kind != (plain := value_kind(kind)):
             # as values: pandas keeps categories that no row has
-            return self._plain(compute.cast(column, kind.value_type), name)
+            return self._plain(compute.cast(column, plain), name)
+        if pa.types.is_string_view(kind):
+            column = compute.cast(column, pa.string())
+            kind = column.type
         if _is_text(kind):
             check_cell(name, compute.max(compute.utf8_length(column)).as_py())
             return column
@@ -77,7 +96,7 @@ class ParquetRows:
             return compute.cast(column, pa.timestamp("ms"))
         if pa.types.is_time(kind) or pa.types.is_duration(kind):
             return compute.cast(column, pa.string())
-        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        if _is_bytes(kind):
             try:
                 return compute.cast(column, pa.string())
             except pa.ArrowInvalid as error:
@@ -93,24 +112,26 @@ class ParquetRows:
 def load_table(path: Path | BinaryIO) -> pd.DataFrame:
     """Return a table that `convert_table` wrote, as `read_table` would."""
     table = parquet.ParquetFile(path).read()
-    for place, column in enumerate(table.columns):
-        if _would_round(column):
-            text = column.cast(pa.string())
-            table = table.set_column(place, table.field(place).name, text)
-    # a copy: the columns of a small file are views that cannot be written to
-    return table.to_pandas(self_destruct=True).copy()
-
-
-def _would_round(column: Any) -> bool:
-    """Tell whether pandas would change whole numbers, which become floats by gaps."""
-    if not pa.types.is_integer(column.type) or not column.null_count:
-        return False
-    ends = compute.min_max(column).as_py().values()
-    return any(end is not None and abs(end) > LARGEST_EXACT for end in ends)
+    names, columns = table.column_names, table.columns
+    del table
+    series: dict[str, pd.Series[Any]] = {}
+    for name in names:  # one by one: what Arrow holds of a column goes
+        series[name] = as_series(columns.pop(0))
+        pa.default_memory_pool().release_unused()
+    return pd.DataFrame(series, copy=False)
 
 
 def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_bytes(kind: Any) -> bool:
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
 
 
 def write_table(columns: Sequence[Any], names: Sequence[str], file: BinaryIO) -> None:

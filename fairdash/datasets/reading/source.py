@@ -25,13 +25,12 @@ MOST_SHEET_CELLS = 20_000_000  # the same of workbooks, read cell by cell
 LONGEST_NAME = 1_000  # characters of a column's name
 LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
 MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
-MOST_TEXT = 1 << 30  # bytes of the texts of a table
+MOST_MEMORY = 2 << 30  # bytes of a table once it is read, as pages hold it
 MOST_SHOWN, SHOWN_LETTERS = 8, 60  # of the tables that a message names
 MOST_CHOICES = 100  # tables of an archive or sheets of a workbook that are offered
 MOST_NESTED = 8  # archives in one another; one that holds itself has no end
-MOST_TIMES = 250  # bytes unpacked for one packed; tables reach twenty
-CELL_BYTES, MOST_CELL_TIMES = 8, 1_000  # in memory, for a byte of the file
-UNSUSPECTED = 64 << 20  # bytes that any file may unpack to
+MOST_TIMES = 250  # bytes unpacked, or in memory, for one of the file; tables reach 20
+UNSUSPECTED = 64 << 20  # bytes that any file may unpack to, and take in memory
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 WORKBOOK = "xl/workbook.xml"
 # what zipfile raises on a damaged archive, a method it lacks or a password it needs
@@ -78,23 +77,30 @@ def check_columns(name: str, header: Collection[str]) -> None:
 def check_rows(
     source: "Source", n_rows: int, n_columns: int, most_cells: int = MOST_CELLS
 ) -> None:
-    """Raise ValueError when a file has too many rows for its columns or its bytes."""
+    """Raise ValueError when a file has too many rows for its columns."""
     most = min(MOST_ROWS, most_cells // n_columns)
-    n_bytes = CELL_BYTES * n_rows * n_columns
-    if n_rows > most or n_bytes > max(UNSUSPECTED, MOST_CELL_TIMES * source.size):
+    if n_rows > most:
         raise ValueError(
-            f"{source.name} holds {n_rows:,} rows of {n_columns:,} columns in "
-            f"{source.size:,} bytes. More than {most:,} rows, or so many in so few "
-            "bytes, are not read. Keep the columns and rows that are needed."
+            f"{source.name} holds {n_rows:,} rows of {n_columns:,} columns; more than "
+            f"{most:,} of them are not read. Keep the columns and rows that are needed."
         )
 
 
-def check_text(name: str, n_bytes: int) -> None:
-    """Raise ValueError when the texts of a table take more memory than a page has."""
-    if n_bytes > MOST_TEXT:
+def check_memory(source: "Source", n_bytes: int) -> None:
+    """Raise ValueError when a table takes too much memory, of a page or for its file.
+
+    ``n_bytes`` are those of its columns as pages hold them.
+    """
+    if n_bytes > MOST_MEMORY:
         raise ValueError(
-            f"{name} holds more than {MOST_TEXT >> 30} GiB of texts; keep the columns "
-            "that are needed."
+            f"{source.name} takes more than {MOST_MEMORY >> 30} GiB of memory once it is "
+            "read. Keep the columns and rows that are needed."
+        )
+    if n_bytes > max(UNSUSPECTED, MOST_TIMES * source.size):
+        raise ValueError(
+            f"{source.name} takes more than {UNSUSPECTED >> 20} MiB of memory once it is "
+            f"read, and more than {MOST_TIMES} times its {source.size:,} bytes. Keep "
+            "the columns and rows that are needed, or save it without compression."
         )
 
 
