@@ -26,6 +26,7 @@ RARE = 0.02  # share of rows of the second value
 RANKED_ROWS, COMPARED = 1_000, 300  # rows and columns that associations are read from
 NUMBERED = re.compile(r"(?P<stem>.*?[A-Za-z_.])[_.]?(?P<number>\d{1,4})")
 YEAR_DUMMY = re.compile(r"(?i)(y|yr|year|d|t)_?\d{2,4}")
+FEWEST_LETTERS, JOINTS = 4, "_."  # of a name that others are made from
 TRANSFORMS = {"l", "ln", "log", "z", "c", "d", "s", "sq", "sqrt", "lag", "std", "hr"}
 # what speaks for a column as outcome and against it, in log-odds, as fitted by
 # benchmarks/data/bench_guess.py --fit
@@ -179,15 +180,16 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
         )
     associations = _associations(sample, columns)
     names = {column.name for column in columns}
-    long_names = {name.lower() for name in names if len(name) >= 4}
+    derived = _derived(names)
+    latest = _latest(names)
     dummies = _dummy_sets(sample, columns)
     for column, association in zip(columns, associations, strict=True):
         yield replace(
             column,
             association=association,
             dummy=column.name in dummies,
-            derived=_is_derived(column.name, long_names),
-            earlier=_is_earlier(column.name, names),
+            derived=column.name in derived,
+            earlier=_is_earlier(column.name, latest),
             numbered=_is_numbered(column.name, names),
             output=words.is_score(column.name, names),
         )
@@ -246,29 +248,52 @@ def _zero_one(sample: pd.DataFrame, column: Column) -> NDArray[np.float64] | Non
     return values if set(np.unique(values)) <= {0.0, 1.0} else None
 
 
-def _is_derived(name: str, names: set[str]) -> bool:
-    low = name.lower()
-    for other in names:
-        if other not in low or other == low:
-            continue
-        before = low.removesuffix(other).rstrip("_.")
-        if low.startswith(other) or (low.endswith(other) and before in TRANSFORMS):
-            return True
-    return False
+def _derived(names: set[str]) -> set[str]:
+    """Return the names that begin with another one, or are a transform of it."""
+    short = {name: name[: column_kinds.NAME_LETTERS].lower() for name in names}
+    long_names = {name for name in short.values() if len(name) >= FEWEST_LETTERS}
+    bare = {name.lstrip(JOINTS) for name in long_names} - {""}
+    begun = set(_begun(long_names))
+    return {
+        name
+        for name, low in short.items()
+        if low in begun or any(rest in bare for rest in _transformed(low))
+    }
 
 
-def _is_earlier(name: str, names: set[str]) -> bool:
+def _begun(names: set[str]) -> Iterator[str]:
+    """Yield the names that begin with another one."""
+    beginnings: list[str] = []
+    for name in sorted(names):  # after all that it begins with
+        while beginnings and not name.startswith(beginnings[-1]):
+            beginnings.pop()
+        if beginnings:
+            yield name
+        beginnings.append(name)
+
+
+def _transformed(name: str) -> Iterator[str]:
+    """Yield what a name may be a transform of: "log_age" of "age"."""
+    for transform in TRANSFORMS:
+        if name.startswith(transform) and name != transform:
+            yield name[len(transform) :].lstrip(JOINTS)
+
+
+def _latest(names: set[str]) -> dict[tuple[str, int], int]:
+    """Return the largest number behind each stem, by its digits: year_99, year_2001."""
+    latest: dict[tuple[str, int], int] = {}
+    for name in names:
+        if (numbered := NUMBERED.fullmatch(name)) is not None:
+            key = numbered["stem"], len(numbered["number"])
+            latest[key] = max(latest.get(key, 0), int(numbered["number"]))
+    return latest
+
+
+def _is_earlier(name: str, latest: dict[tuple[str, int], int]) -> bool:
     here = NUMBERED.fullmatch(name)
     if here is None or len(here["number"]) < 2:
         return False
-    later = (NUMBERED.fullmatch(other) for other in names)
-    return any(
-        other is not None
-        and other["stem"] == here["stem"]
-        and len(other["number"]) == len(here["number"])
-        and int(other["number"]) > int(here["number"])
-        for other in later
-    )
+    return latest[here["stem"], len(here["number"])] > int(here["number"])
 
 
 def _is_numbered(name: str, names: set[str]) -> bool:

@@ -29,8 +29,11 @@ MOST_MEMORY = 2 << 30  # bytes of a table once it is read, as pages hold it
 MOST_SHOWN, SHOWN_LETTERS = 8, 60  # of the tables that a message names
 MOST_CHOICES = 100  # tables of an archive or sheets of a workbook that are offered
 MOST_NESTED = 8  # archives in one another; one that holds itself has no end
-MOST_TIMES = 250  # bytes unpacked, or in memory, for one of the file; tables reach 20
-UNSUSPECTED = 64 << 20  # bytes that any file may unpack to, and take in memory
+MOST_TIMES = 250  # bytes unpacked for one packed; tables reach twenty
+UNSUSPECTED = 64 << 20  # bytes that any file may unpack to
+# bytes in memory for one of the file; columns of yes and no reach 64 as Parquet
+MOST_MEMORY_TIMES = 100
+UNSUSPECTED_MEMORY = 16 << 20  # bytes that any table may take in memory
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 WORKBOOK = "xl/workbook.xml"
 # what zipfile raises on a damaged archive, a method it lacks or a password it needs
@@ -96,11 +99,12 @@ def check_memory(source: "Source", n_bytes: int) -> None:
             f"{source.name} takes more than {MOST_MEMORY >> 30} GiB of memory once it is "
             "read. Keep the columns and rows that are needed."
         )
-    if n_bytes > max(UNSUSPECTED, MOST_TIMES * source.size):
+    if n_bytes > max(UNSUSPECTED_MEMORY, MOST_MEMORY_TIMES * source.size):
         raise ValueError(
-            f"{source.name} takes more than {UNSUSPECTED >> 20} MiB of memory once it is "
-            f"read, and more than {MOST_TIMES} times its {source.size:,} bytes. Keep "
-            "the columns and rows that are needed, or save it without compression."
+            f"{source.name} takes more than {UNSUSPECTED_MEMORY >> 20} MiB of memory "
+            f"once it is read, and more than {MOST_MEMORY_TIMES} times its "
+            f"{source.size:,} bytes. Keep the columns and rows that are needed, or save "
+            "it without compression."
         )
 
 
