@@ -13,6 +13,8 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Self, dataclass_transform
 
+MOST_PROBLEMS = 5  # that are said
+MOST_LETTERS, NAME_LETTERS = 600, 60  # of a sentence, of a name in it
 Place = tuple[str | int, ...]
 _KINDS: dict[Any, dict[str, Any]] = {}  # types of the fields of each record
 
@@ -34,12 +36,25 @@ class InvalidError(ValueError):
 
 
 def explained(problems: Iterable[tuple[Place, str]]) -> str:
-    """Return problems as one sentence each, with the names of their fields."""
+    """Return the first problems, with the names of their fields, and how many more."""
     sentences = []
     for place, message in problems:
-        where = ".".join(map(str, place))
+        where = ".".join(cut(str(part), NAME_LETTERS) for part in place)
         sentences.append(f"{where}: {message}" if where else message)
-    return "; ".join(dict.fromkeys(sentences))
+    return first_few(sentences)
+
+
+def first_few(sentences: Iterable[str], joint: str = "; ") -> str:
+    """Return the first different sentences, each cut, and how many more there are."""
+    distinct = list(dict.fromkeys(sentences))
+    text = joint.join(cut(sentence) for sentence in distinct[:MOST_PROBLEMS])
+    n_more = len(distinct) - MOST_PROBLEMS
+    return f"{text}{joint}and {n_more:,} more" if n_more > 0 else text
+
+
+def cut(text: str, most: int = MOST_LETTERS) -> str:
+    """Return a text of at most so many letters, with … where it is cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 class Before(NamedTuple):

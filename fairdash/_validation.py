@@ -1,17 +1,15 @@
 """Turn user input into clean arrays, or raise an error that says what to change."""
 
-import json
 import reprlib
 import sys
 from collections.abc import Collection
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._lazy import is_installed, load, narwhals
+from fairdash._lazy import is_installed, narwhals
 from fairdash._record import Whole, explained
 
 if TYPE_CHECKING:
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
 CROSS = " × "  # between the values of crossed columns
-MOST_TEXT = 500_000  # characters of a configuration
 Count = Annotated[int, Whole(1, 10**12, strict=True)]  # of rows or of values
 
 
@@ -117,47 +114,6 @@ def check_whole(
         raise ValueError(f"`{name}` must be a whole number {ends}, got {brief(value)}.")
 
 
-class _Twice(ValueError):
-    """A name that stands twice in one object."""
-
-
-@cache
-def _plain_loader() -> Any:
-    """Return a loader of values alone: what ``<<`` merges can grow without end."""
-    yaml = load("yaml")
-
-    class PlainLoader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
-        def flatten_mapping(self, node: Any) -> None:
-            """Leave merges as fields, which nobody asks for."""
-
-    return PlainLoader
-
-
-def parsed(text: str | bytes, form: Literal["YAML", "JSON"]) -> Any:
-    """Return what a text says.
-
-    Raises ValueError with the line of the mistake, in words of no library.
-    """
-    if form == "YAML" and len(text) > MOST_TEXT:
-        raise ValueError(f"It is too large: more than {MOST_TEXT:,} characters.")
-    failures: tuple[type[Exception], ...] = (ValueError,)
-    if form == "YAML":
-        failures = (ValueError, load("yaml").YAMLError)
-    try:
-        if form == "YAML":
-            return load("yaml").load(text, _plain_loader())
-        return json.loads(text, object_pairs_hook=_distinct)
-    except _Twice:
-        raise
-    except RecursionError as error:
-        raise ValueError(f"Not valid {form}: it is nested too deeply.") from error
-    except failures as error:
-        mark = getattr(error, "problem_mark", None)
-        line = getattr(error, "lineno", mark and mark.line + 1)
-        where = f", line {line}" if line else ""
-        raise ValueError(f"Not valid {form}{where}.") from error
-
-
 def encode_binary_target(
     y: ArrayLike, *, pos_label: object = None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -244,10 +200,10 @@ def crossed(columns: Any, name: str = "sensitive_features") -> Any:
 
 
 def explain_invalid(error: "ValidationError") -> str:
-    """Return pydantic's findings as one sentence each, without its links."""
+    """Return pydantic's first findings as one sentence each, without its links."""
     return explained(
         (finding["loc"], finding["msg"].removeprefix("Value error, "))
-        for finding in error.errors()
+        for finding in error.errors(include_url=False, include_context=False)
         if finding["type"] != "too_short" or not finding["input"]  # items were refused
     )
 
@@ -273,16 +229,6 @@ def value_label(value: object) -> str:
 def value_labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return ``column`` with every value as its label; missing values stay missing."""
     return column.map(value_label, na_action="ignore")
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; ValueError if it gives a name twice."""
-    entries = dict(pairs)
-    if len(entries) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _Twice(f"{brief(twice)} stands there twice, and only one can hold.")
-    return entries
 
 
 def _is_number(value: object) -> bool:

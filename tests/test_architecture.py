@@ -85,7 +85,7 @@ def check_imports(path):
         if room is None or rest[0] in EVERYWHERE:
             continue  # the package's own, not a room's
         assert rest[0] in MAY_IMPORT[room], f"{path} may not import {name}"
-        if rest[0] in ("_validation", "_wording", "_escaping"):
+        if rest[0] in ("_validation", "_parsing", "_wording", "_escaping"):
             continue
         private = [part for part in rest if part.startswith("_")]
         assert not private, f"{path}: {name} is private to its folder"

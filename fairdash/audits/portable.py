@@ -18,7 +18,8 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 from fairdash import __version__, datasets
-from fairdash._validation import as_frame, explain_invalid, parsed
+from fairdash._parsing import Bounds, parsed
+from fairdash._validation import as_frame, explain_invalid
 from fairdash.audits.audited_model import AuditedModel
 from fairdash.audits.choices import opened_on
 from fairdash.audits.stored import audit_rows_of, read_model
@@ -33,6 +34,7 @@ from fairdash.sweep import BASELINE, SweepSpec
 FORMAT = 1
 CARD, WEIGHTS = "model.json", "model.safetensors"
 LARGEST = 2**30  # bytes of a file in the archive
+CARD_BOUNDS = Bounds(text=LARGEST, items=10_000_000)  # levels of every feature
 _ENCODER = TypeAdapter(datasets.Encoder)
 Float = NDArray[np.float64]
 _BROKEN = (
@@ -330,7 +332,7 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
         return OnnxModel(Path(path).read_bytes(), Path(path).name)
     try:
         with ZipFile(path) as archive:
-            card = parsed(_member(archive, CARD), "JSON")
+            card = parsed(_member(archive, CARD), "JSON", CARD_BOUNDS)
             weights = _member(archive, WEIGHTS)
         if card["format"] != FORMAT:
             raise ValueError(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from fairdash._parsing import parsed
 from fairdash._record import InvalidError
-from fairdash._validation import parsed
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._options import File, Home, echo, opened
 from fairdash.datasets import Roles, guess_roles, sources

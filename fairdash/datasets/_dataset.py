@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._record import first_few
 from fairdash._validation import as_frame, as_written
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._roles import Cut, Roles
@@ -196,7 +197,7 @@ def make_dataset(
         frame = prepare(frame, roles)
     problems = list(find_errors(frame, roles))
     if problems:
-        raise ValueError(" ".join(f"{p.message} {p.remedy}" for p in problems))
+        raise ValueError(first_few((f"{p.message} {p.remedy}" for p in problems), " "))
     used, excluded = _exclude(frame, roles)
     table = (frame if used.all() else frame[used]).reset_index(drop=True)
     group, group_names = group_codes(table, roles)

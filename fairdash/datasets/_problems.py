@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._record import NAME_LETTERS, cut
 from fairdash._wording import plural
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import group_codes, outcomes, used_rows
@@ -57,12 +58,13 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         yield error("duplicate column", twice[0], message, "Rename all but one.")
         return
     missing = [column for column in roles.columns() if column not in frame]
+    columns = [cut(str(name), NAME_LETTERS) for name in frame.columns[:20]]
     for column in missing:
         yield error(
             "missing column",
             column,
             f"The table has no column {column!r}.",
-            f"Choose one of {list(frame.columns)[:20]}.",
+            f"Choose one of {columns}.",
             action=_leave_out(column, "not in the table", roles),
         )
     nested = [c for c in roles.columns() if c in frame and is_nested(frame[c])]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._record import NAME_LETTERS, cut
 from fairdash._validation import check_one_of, value_label
 
 N_EXAMPLES = 5
@@ -36,7 +37,7 @@ SEPARATOR = r"[,' \u00a0\u202f]"
 THOUSANDS = re.compile(rf"^[+-]?[1-9]\d{{0,2}}({SEPARATOR}\d{{3}})+(\.\d*)?$")
 PROBE = 200  # distinct values looked at before all of them are
 FEWEST_LEVELS = 20  # fewer distinct values are categories, whatever they say
-NAME_LETTERS, CELL_LETTERS = 200, 200  # of a name, of a cell that a guess reads
+READ_LETTERS = 200  # of a name and of a cell that a guess reads
 FREE_TEXT_SHARE = 0.2
 FREE_TEXT_WORDS = 4.0
 
@@ -75,7 +76,9 @@ def count_labels(column: "pd.Series[Any]", most: int = 8) -> str:
     codes, labels = label_codes(column)
     counts = count_codes(codes, len(labels))
     order = np.argsort(-counts, kind="stable")
-    shown = [f"{labels[i]} ({counts[i]:,} rows)" for i in order[:most]]
+    shown = [
+        f"{cut(labels[i], NAME_LETTERS)} ({counts[i]:,} rows)" for i in order[:most]
+    ]
     rest = len(labels) - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 
@@ -156,9 +159,9 @@ def is_whole(column: "pd.Series[Any]") -> bool:
 def words(name: str) -> frozenset[str]:
     """Return the lower-case words of a column name: "dobYear_2" has dob, year, 2.
 
-    Of a long name the first `NAME_LETTERS` are read.
+    Of a long name the first `READ_LETTERS` are read.
     """
-    name = name[:NAME_LETTERS]
+    name = name[:READ_LETTERS]
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)", " ", name)
     return frozenset(re.split(r"[^a-z0-9]+", spaced.lower())) - {""}
 
@@ -217,7 +220,7 @@ def _infer_text(column: "pd.Series[Any]") -> ColumnKind:
     some = column.iloc[some_rows(len(column))].dropna()
     values: pd.Series[Any] = pd.Series(some.unique())
     if isinstance(values.dtype, pd.StringDtype):  # else a cell may be of any kind
-        values = values.str.slice(0, CELL_LETTERS)
+        values = values.str.slice(0, READ_LETTERS)
     values = values.map(str).str.strip()
     if values.empty:
         return "category"

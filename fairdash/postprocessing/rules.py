@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._parsing import parsed
 from fairdash._record import InvalidError, Record
-from fairdash._validation import parsed
 from fairdash.postprocessing import inputs
 
 FORMAT = "fairdash thresholds 2"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fairdash._validation import parsed
+from fairdash._parsing import check_entries, parsed
 from fairdash.datasets import Dataset, split
 from fairdash.sweep._spec import SweepSpec
 
@@ -22,6 +22,7 @@ def benchmark_specs(source: Path) -> list[SweepSpec]:
     tables = content.pop("tables")
     if not isinstance(tables, list) or not tables or "data" in content:
         raise ValueError("`tables` must be a list of data, in place of `data`.")
+    check_entries("tables", tables)
     contents = ({**content, "data": data} for data in tables)
     return [SweepSpec.of_content(each, source.parent) for each in contents]
 

@@ -17,12 +17,12 @@ from pydantic import (
 )
 
 from fairdash import datasets
+from fairdash._parsing import check_entries, parsed
 from fairdash._validation import (
     brief,
     check_one_of,
     check_whole,
     explain_invalid,
-    parsed,
 )
 from fairdash._wording import plural
 from fairdash.methods import CATALOG, Effort, Param
@@ -92,7 +92,7 @@ class DataSource(_Frozen):
         if data.get("sample"):
             if data["sample"] not in datasets.SAMPLES:
                 message = f"`sample` must be one of {sorted(datasets.SAMPLES)}"
-                raise ValueError(f"{message}, got {data['sample']!r}")
+                raise ValueError(f"{message}, got {brief(data['sample'])}")
             sample = datasets.SAMPLES[data["sample"]]
             usual = {"name": sample.title, "roles": sample.roles}
         return usual | {key: value for key, value in data.items() if value is not None}
@@ -213,6 +213,7 @@ class SweepSpec(_Frozen):
     def _ignore_removed(cls, content: Any) -> Any:
         if not isinstance(content, dict):
             return content
+        check_entries("methods", content.get("methods"))
         return {key: value for key, value in content.items() if key not in IGNORED}
 
     @field_validator("seeds", mode="before")

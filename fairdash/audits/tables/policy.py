@@ -6,7 +6,8 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fairdash._validation import check_one_of, explain_invalid, parsed
+from fairdash._parsing import check_entries, parsed
+from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits.tables.counting import TableQuestion
 from fairdash.datasets import Cut, Roles
 from fairdash.metrics import MEASURES, catalog, views
@@ -99,6 +100,14 @@ class Policy(TableQuestion):
     )
     when_undecided: Literal["undecided", "fail"] = "undecided"
     limits: list[Limit] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, content: Any) -> Any:
+        if isinstance(content, dict):
+            for name in ("limits", "groups", "subgroups", "measures"):
+                check_entries(name, content.get(name))
+        return content
 
     @classmethod
     def parse(cls, text: bytes, name: str) -> Self:

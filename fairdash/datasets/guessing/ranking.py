@@ -250,7 +250,7 @@ def _zero_one(sample: pd.DataFrame, column: Column) -> NDArray[np.float64] | Non
 
 def _derived(names: set[str]) -> set[str]:
     """Return the names that begin with another one, or are a transform of it."""
-    short = {name: name[: column_kinds.NAME_LETTERS].lower() for name in names}
+    short = {name: name[: column_kinds.READ_LETTERS].lower() for name in names}
     long_names = {name for name in short.values() if len(name) >= FEWEST_LETTERS}
     bare = {name.lstrip(JOINTS) for name in long_names} - {""}
     begun = set(_begun(long_names))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from fairdash._validation import value_label
 from fairdash.datasets._roles import Cut
-from fairdash.datasets.column_kinds import NAME_LETTERS, is_number, words
+from fairdash.datasets.column_kinds import READ_LETTERS, is_number, words
 
 LISTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
@@ -68,7 +68,7 @@ def name_words(name: str) -> list[str]:
     digits are no words of their own unless they are the name. A second time, as the
     whole, it follows =.
     """
-    decomposed = unicodedata.normalize("NFKD", name[:NAME_LETTERS])
+    decomposed = unicodedata.normalize("NFKD", name[:READ_LETTERS])
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     plain = PER_UNIT.sub("", plain)
     whole = re.sub(r"[^a-z0-9]", "", plain.lower())

@@ -94,17 +94,17 @@ def check_memory(source: "Source", n_bytes: int) -> None:
 
     ``n_bytes`` are those of its columns as pages hold them.
     """
+    name, what = source.name, "the columns and rows that are needed"
     if n_bytes > MOST_MEMORY:
         raise ValueError(
-            f"{source.name} takes more than {MOST_MEMORY >> 30} GiB of memory once it is "
-            "read. Keep the columns and rows that are needed."
+            f"{name} takes more than {MOST_MEMORY >> 30} GiB of memory once it is "
+            f"read. Keep {what}."
         )
     if n_bytes > max(UNSUSPECTED_MEMORY, MOST_MEMORY_TIMES * source.size):
         raise ValueError(
-            f"{source.name} takes more than {UNSUSPECTED_MEMORY >> 20} MiB of memory "
-            f"once it is read, and more than {MOST_MEMORY_TIMES} times its "
-            f"{source.size:,} bytes. Keep the columns and rows that are needed, or save "
-            "it without compression."
+            f"{name} takes more than {UNSUSPECTED_MEMORY >> 20} MiB of memory once it "
+            f"is read, and more than {MOST_MEMORY_TIMES} times its {source.size:,} "
+            f"bytes. Keep {what}, or save it without compression."
         )
 
 

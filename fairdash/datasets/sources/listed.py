@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-from fairdash._record import InvalidError, Record
-from fairdash._validation import Count, parsed
+from fairdash._parsing import parsed
+from fairdash._record import InvalidError, Record, first_few
+from fairdash._validation import Count
 from fairdash.datasets.sources.address import parse_address
 from fairdash.datasets.sources.draw import MOST_ROWS, Drawn, write_source
 
@@ -80,7 +81,7 @@ def _listed() -> dict[str, ListedSource]:
     except (OSError, ValueError) as error:
         # a value of the list may be an address with a password
         places = error.problems if isinstance(error, InvalidError) else []
-        where = ", ".join(".".join(map(str, p.place)) for p in places)
+        where = first_few([".".join(map(str, p.place)) for p in places], ", ")
         raise ValueError(
             f"The list of sources could not be read{f' ({where})' * bool(where)}; "
             f"see that {VARIABLE} names a YAML file of sources by name."

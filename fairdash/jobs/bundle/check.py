@@ -25,6 +25,7 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 from fairdash import box
+from fairdash._record import first_few
 from fairdash._wording import size
 from fairdash.datasets import (
     SAMPLES,
@@ -141,7 +142,7 @@ def specification(run: PackedRun) -> SweepSpec:
 
 def _places(error: ValidationError) -> str:
     places = [".".join(map(str, finding["loc"])) for finding in error.errors()]
-    return ", ".join(dict.fromkeys(places[:5]))
+    return first_few(places, ", ")
 
 
 @contextmanager
