@@ -1,8 +1,9 @@
-"""A process that keeps files as the one that serves pages does, and says the cost.
+"""A process that opens files as the one that serves pages does, and says the cost.
 
-    python serving.py HOME
+    FAIRDASH_HOME=FOLDER python serving.py
 
-It is told the path of a file by a line, and answers by a line of JSON.
+It is told the path of a file by a line, and answers by a line of JSON. A file goes the
+whole way: it is kept, loaded, its roles are guessed, and Data shows it.
 """
 
 import json
@@ -10,10 +11,17 @@ import sys
 import time
 from pathlib import Path
 
-from fairdash.datasets import reading
-from fairdash.store import open_store
+from streamlit.testing.v1 import AppTest, local_script_runner
 
-LOADED = 1_000_000  # cells of a table that is loaded as well
+from fairdash import ui
+from fairdash.datasets import reading
+from fairdash.ui.data.table import first_roles
+
+ROOT = Path(__file__).parents[2]
+PAGE = "pages/1_Data.py"
+LOADED = 1_000_000  # cells of a table whose shape is compared
+PATIENCE = 600  # seconds of a page
+SHOWN = 3_000  # letters of an error on the page that are handed on
 
 
 def resident(*, peak):
@@ -26,14 +34,16 @@ def forget_peak():
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def kept(store, content, name):
-    """Add a file to a store and return what is said of it, and how much that cost."""
-    said = {"fault": "", "choices": 0}
-    digest = None
+def opened(content, name):
+    """Take a file the whole way; return what is said of it, and how much that cost."""
+    said = {"fault": "", "choices": 0, "shape": None}
+    digest, dataset = None, None
     forget_peak()
     before, began = resident(peak=False), time.process_time()
+    store = ui.store()
     try:
         digest = store.add_table(content, name, watch=lambda *_: None)
+        dataset, said["fault"] = _shown(digest, name)
     except reading.SeveralTablesError as error:
         said |= {"words": str(error), "choices": len(error.names)}
     except ValueError as error:
@@ -44,18 +54,45 @@ def kept(store, content, name):
     said["grown"] = resident(peak=True) - before
     if digest is not None:
         (table,) = (one for one in store.tables() if one.sha256 == digest)
-        shape = table.n_rows, table.n_columns
-        said["words"] = f"read {shape}"
+        shape = said["shape"] = table.n_rows, table.n_columns
+        said.setdefault("words", f"read {shape}")
         if shape[0] * shape[1] < LOADED and store.table(digest).shape != shape:
             said["fault"] = "the table that is loaded has another shape"
-        store.delete_table(digest)
+        if dataset is not None:
+            store.delete_dataset(dataset)
+        else:
+            store.delete_table(digest)
     return said
 
 
+def _shown(digest, name):
+    """Open a table on Data; return its data set, if there is one, and the fault."""
+    roles = first_roles(digest, name)
+    dataset = None
+    if roles.guessed:
+        try:
+            dataset = ui.store().add_dataset(digest, roles, name)
+        except ValueError:  # the page says what is wrong with the guess
+            pass
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    page.switch_page(PAGE)
+    named = {"table": digest} if dataset is None else {"data": dataset}
+    for field, value in named.items():
+        page.query_params[field] = value
+    page.run()
+    return dataset, " ".join(error.value[:SHOWN] for error in page.exception)
+
+
+def _wait(runner, timeout):
+    """Wait for a page; AppTest looks every millisecond, at the page's own cost."""
+    runner._script_thread.join(timeout)
+    runner.request_stop()
+
+
 if __name__ == "__main__":
-    store = open_store(Path(sys.argv[1]))
+    local_script_runner.require_widgets_deltas = _wait
     for line in sys.stdin:
         path = Path(line.rstrip("\n"))
-        answer = kept(store, path.read_bytes(), path.name)
+        answer = opened(path.read_bytes(), path.name)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

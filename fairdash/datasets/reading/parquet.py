@@ -23,7 +23,7 @@ from fairdash.datasets.reading.source import (
 )
 
 GROUP_ROWS = 100_000  # that are written at once
-LEAST_BATCH, BATCH_CELLS = 1_024, 1 << 20  # rows, cells that are read at once
+BATCH_CELLS, LEAST_BATCH, LARGEST_BATCH = 1 << 20, 1_024, 8_192  # read at once
 
 
 class ParquetRows:
@@ -54,6 +54,8 @@ class ParquetRows:
         for name, kind in zip(self.header, kinds, strict=True):
             check_kind(source.name, name, kind)
         check_memory(source, n_rows * sum(map(least_bytes, kinds)))
+        plain = list(map(value_kind, kinds))
+        self._has_text = any(_is_text(kind) or _is_bytes(kind) for kind in plain)
 
     def columns(self) -> list[Any]:
         """Return the columns: dates as moments, decimals as floats."""
@@ -65,9 +67,11 @@ class ParquetRows:
             raise self._damaged(error) from error
 
     def _read(self) -> list[Any]:
-        # in parts: one text may be that of all rows, and take a byte a row
+        # in parts: a long text that stands there once may be that of all rows
         parts: list[list[Any]] = [[] for _ in self.header]
         n_rows = max(LEAST_BATCH, BATCH_CELLS // len(self.header))
+        if self._has_text:
+            n_rows = min(n_rows, LARGEST_BATCH)
         n_bytes = 0
         with self.source.open() as file:
             for batch in parquet.ParquetFile(file).iter_batches(n_rows):
@@ -122,7 +126,12 @@ def load_table(path: Path | BinaryIO) -> pd.DataFrame:
 
 
 def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    types = pa.types
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+    )
 
 
 def _is_bytes(kind: Any) -> bool:
