@@ -1,4 +1,7 @@
-"""Configurations of sweeps that are made to swell, to run code or never to end."""
+"""Configurations that are made to swell, to run code or never to end.
+
+Each is named after what reads it: a sweep, or the folder before the name.
+"""
 
 from crafted.case import Case
 
@@ -8,6 +11,10 @@ methods: [{{method: road, params: {{{params}}}}}]
 {more}
 """
 ROLES = "{target: a, positive: b, sensitive_feature: c, features: [d]}"
+POLICY = "decision: hired=yes\ngroups: [sex]\n"
+LIMIT = "{measure: selection_rate, at_most: .1}"
+SWEPT = "methods: [{method: road}]\n"
+LARGE, MANY = "too large: more than", "at most 200 entries"
 INVALID = "Not valid YAML|should be|must be|more than|nested|too deep|too large"
 
 
@@ -31,6 +38,26 @@ def merged(depth, width=50):
     for i in range(1, depth):
         lines.append(f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * width)}]}}")
     return "\n".join(lines).encode()
+
+
+def many(field, entry, n, head=""):
+    """Return a configuration with a list of one entry, spelled out each time."""
+    return f"{head}{field}: [{','.join([entry] * n)}]".encode()
+
+
+def alike(field, entry, n, head=""):
+    """Return the same by aliases of one entry."""
+    head = f"same: &a {entry}\n{head}"
+    return f"{head}{field}: [{','.join(['*a'] * n)}]".encode()
+
+
+def wrong_limits(n):
+    """Return a policy of limits each of which has five faults of its own."""
+    limits = (
+        f"{{measure: m{i}, of: x{i}, at_most: y, min_rows: 0, z{'q' * 90}{i}: 1}}"
+        for i in range(n)
+    )
+    return f"{POLICY}limits: [{','.join(limits)}]".encode()
 
 
 def nested(opening, closing, depth=50_000):
@@ -86,5 +113,73 @@ CONFIGURATIONS = {
     "nul.yaml": Case("a zero", lambda: b"data: \x00", "Not valid YAML"),
     "no_utf8.yaml": Case(
         "a text that is none", lambda: b"data: \xff\xfe\xff", "Not valid YAML|text"
+    ),
+    "policy/lists.yaml": Case(
+        "480 kB of empty lists", lambda: many("limits", "[]", 160_000, POLICY), LARGE
+    ),
+    "policy/aliases.yaml": Case(
+        "20,000 limits that are one",
+        lambda: alike("limits", LIMIT, 20_000, POLICY),
+        LARGE,
+    ),
+    "policy/limits.yaml": Case(
+        "201 limits", lambda: many("limits", LIMIT, 201, POLICY), MANY
+    ),
+    "policy/groups.yaml": Case(
+        "40,000 columns of groups",
+        lambda: many("groups", "sex", 40_000, f"limits: [{LIMIT}]\n"),
+        MANY,
+    ),
+    "policy/faults.yaml": Case(
+        "200 limits of five faults each", lambda: wrong_limits(200), r"and [\d,]+ more"
+    ),
+    "policy/names.yaml": Case(
+        "five fields with names of 90,000 letters",
+        lambda: (POLICY + "".join(f"{c * 90_000}: 1\n" for c in "vwxyz")).encode(),
+        "Extra inputs|Not valid YAML",
+    ),
+    "policy/deep.yaml": Case(
+        "60 lists in one another", lambda: nested("[", "]", 60), "nested too deeply"
+    ),
+    "roles/features.yaml": Case(
+        "100,000 features", lambda: many("features", "x", 100_000), LARGE
+    ),
+    "roles/faults.yaml": Case(
+        "40,000 features that are none",
+        lambda: many("features", "1", 40_000, ROLES[1:-17].replace(", ", "\n") + "\n"),
+        r"and [\d,]+ more",
+    ),
+    "roles/fields.yaml": Case(
+        "20,000 fields that roles do not have",
+        lambda: "".join(f"x{i}: 1\n" for i in range(20_000)).encode(),
+        r"and [\d,]+ more",
+    ),
+    "sources/list.yaml": Case(
+        "20,000 sources that have no address",
+        lambda: "".join(f"s{i}: {{}}\n" for i in range(20_000)).encode(),
+        "could not be read",
+    ),
+    "sources/aliases.yaml": Case(
+        "a list of sources of 10**9 words", lambda: aliases(9), "could not be read"
+    ),
+    "benchmark/tables.yaml": Case(
+        "20,000 tables that are one",
+        lambda: alike("tables", "{sample: loans}", 20_000, SWEPT),
+        LARGE,
+    ),
+    "benchmark/many.yaml": Case(
+        "9,000 tables that are one",
+        lambda: alike("tables", "{sample: loans}", 9_000, SWEPT),
+        MANY,
+    ),
+    "methods.yaml": Case(
+        "9,000 methods that are one",
+        lambda: alike("methods", "{method: road}", 9_000, "data: {sample: loans}\n"),
+        f"{MANY}|{INVALID}",
+    ),
+    "sample.yaml": Case(
+        "a sample with a name of 400,000 letters",
+        lambda: f"data: {{sample: {'x' * 400_000}}}\n{SWEPT}".encode(),
+        "`sample` must be one of",
     ),
 }

@@ -134,7 +134,11 @@ VALUES = {
     "unknown_zone": lambda: of([1, 2] * 50, pa.timestamp("us", "Mars/Phobos")),
     "negative_zero": lambda: of([-0.0, 0.0, float("nan")] * 50),
 }
-COSTLY = {
+SHORT = {
+    "long_answers.csv", "long_free_text.csv", "long_units.csv", "long_empty.csv",
+    *(f"values_{name}.parquet" for name in VALUES),
+}  # fmt: skip
+CASES = {
     **{
         f"wide_{name}.parquet": Case(f"2,000 columns: {name}", make, READ)
         for name, make in WIDE.items()
@@ -150,3 +154,4 @@ COSTLY = {
         for name, make in VALUES.items()
     },
 }
+COSTLY = {name: case._replace(heavy=name not in SHORT) for name, case in CASES.items()}

@@ -53,8 +53,11 @@ MANY_CHILDREN = {
     "times_2m": lambda: lists(pa.repeat(pa.scalar(0, pa.timestamp("s")), MANY // 10)),
     "lists_2m": lambda: lists(pa.array([[]] * (MANY // 10), pa.list_(pa.int8()))),
 }
+SHORT = {"list", "map", "last_of_many", "records_20m", "lists_2m"}  # in every run
 REFUSED = "the cells of the column 'crafted' hold (lists|records|maps), not single"
 NESTED = {
-    f"{name}.parquet": Case(f"cells that hold what is no value: {name}", make, REFUSED)
+    f"nested_{name}.parquet": Case(
+        f"cells that hold what is no value: {name}", make, REFUSED, name not in SHORT
+    )
     for name, make in (KINDS | MANY_CHILDREN).items()
 }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
+from scipy.stats import rankdata
 
 from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import Problem
@@ -73,7 +73,11 @@ def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
         sums = np.bincount(codes, weights=y, minlength=len(labels))
         rates = np.where(counts >= LEVEL_ROWS, sums / np.maximum(counts, 1), y.mean())
         score = rates[codes]
-    area = float(roc_auc_score(y, score))
+    # by ranks: checks that a library makes of every column take a hundred times longer
+    n_positive = int(y.sum())
+    n_pairs = n_positive * (len(y) - n_positive)
+    below = rankdata(score)[y == 1].sum() - n_positive * (n_positive + 1) / 2
+    area = float(below / n_pairs)
     return max(area, 1 - area)
 
 

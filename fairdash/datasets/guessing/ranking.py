@@ -180,6 +180,7 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
         )
     associations = _associations(sample, columns)
     names = {column.name for column in columns}
+    truths = words.truths(names)[:1]
     derived = _derived(names)
     latest = _latest(names)
     dummies = _dummy_sets(sample, columns)
@@ -191,7 +192,7 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
             derived=column.name in derived,
             earlier=_is_earlier(column.name, latest),
             numbered=_is_numbered(column.name, names),
-            output=words.is_score(column.name, names),
+            output=words.is_score(column.name, truths),
         )
 
 

@@ -31,6 +31,7 @@ from fairdash.datasets.guessing.words import (
     guess_meaning,
     is_score,
     listed,
+    truths,
 )
 
 POSITIVE, NEGATIVE = LISTS["yes"].split(), listed("no")
@@ -358,12 +359,16 @@ def guess_scores(
 ) -> tuple[ScoreColumn, ...]:
     """Return the columns whose names say that they are scores of a model."""
     scores: list[ScoreColumn] = []
+    beside = truths(taken)[:1]
+    taken = set(taken)
     for name in frame.columns:
-        if str(name) in taken or not is_score(str(name), taken):
+        if str(name) in taken or not is_score(str(name), beside):
             continue
         score = guess_score(frame[name])
         score = score or guess_classes(frame[name], frame[target], positive)
         copies = (frame[earlier.column].equals(frame[name]) for earlier in scores)
         if score is not None and not any(copies):
             scores.append(score)
-    return tuple(scores[:_MOST_GUESSED])
+        if len(scores) == _MOST_GUESSED:
+            break
+    return tuple(scores)

@@ -81,6 +81,12 @@ def listed(name: str) -> set[str]:
     return set(LISTS[name].split())
 
 
+def truths(names: Iterable[str]) -> list[str]:
+    """Return the names that say truth, such as "y_true"."""
+    truth = listed("truth")
+    return [name for name in names if truth & words(name)]
+
+
 def is_score(name: str, beside: Iterable[str] = ()) -> bool:
     """Tell whether a column name says that it is another model's output.
 
@@ -95,7 +101,7 @@ def is_score(name: str, beside: Iterable[str] = ()) -> bool:
     certain, output = listed("probability"), listed("output")
     if not bare or not bare <= certain | output:
         return False
-    return bare <= certain or any(listed("truth") & words(n) for n in beside)
+    return bare <= certain or bool(truths(beside))
 
 
 def strength(name: str, table: dict[float, str]) -> float:
