@@ -1,4 +1,9 @@
-"""Crafted files uploaded to a served app in Chromium: what each costs, and is told."""
+"""Crafted files uploaded to a served app in Chromium: what each costs, and is told.
+
+The whole way counts: upload, reading, loading, guess, and the first page of Data until
+its script has ended. Beside each stands a plain file: one that is refused, or a table
+of as many rows and columns.
+"""
 
 import shutil
 import sys
@@ -14,6 +19,7 @@ from urllib.parse import urlsplit
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
+from fairdash.datasets import reading
 from fairdash.store import open_store
 
 TESTS = Path(__file__).parents[2] / "tests"
@@ -23,14 +29,13 @@ from crafted import TABLES  # noqa: E402
 from crafted.bundles import opened, packed_run, written  # noqa: E402
 from crafted.facts import FILES  # noqa: E402
 from crafted.members import MEMBERS  # noqa: E402
-from toys import people_csv  # noqa: E402
+from crafted.plain import REFUSED, plain  # noqa: E402
 
 PATIENCE = 60  # seconds for a file
 LOOK_SECONDS = 0.02
-PLAIN = {  # what a page that reads, or refuses, costs without any attack
-    "plain, read.csv": people_csv(100),
-    "plain, refused.csv": b"age,sex,hired\n",
-}
+SMALL = 1_000  # rows: of fewer the plain table has a hundred
+FINISHED = "[data-testid=stApp][data-test-script-state=notRunning]"
+Shape = tuple[int, int] | None  # rows and columns; None of a file that is refused
 
 
 class Cost(NamedTuple):
@@ -49,6 +54,14 @@ class Cost(NamedTuple):
     box_bytes: int
     began: float
     ended: float
+    usual: "Cost | None" = None  # of the plain file; None of that itself
+
+    @property
+    def above(self) -> tuple[float, int]:
+        """Seconds and bytes of the server above those of the plain file."""
+        if self.usual is None:
+            return 0.0, 0
+        return self.seconds - self.usual.seconds, self.grown - self.usual.grown
 
 
 class Look:
@@ -94,36 +107,56 @@ def _peak(pid: int) -> int:
 
 
 def upload_all(url: str, pid: int, only: str = "") -> Iterator[Cost]:
-    """Upload each crafted file to the app of ``pid``, in a window of its own."""
+    """Upload each crafted file to the app of ``pid``, in a window of its own.
+
+    A plain file comes before the first one that it is compared with.
+    """
+    usual: dict[Shape, Cost] = {}
     with sync_playwright() as drive:
         browser = drive.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        for name, make, opened in _files():
-            if only not in name and not name.startswith("plain"):
-                continue
+
+        def upload(name: str, content: bytes, open_page: Callable) -> Cost:
             page = browser.new_page()
             page.set_default_timeout(1000 * PATIENCE)
-            content = make()
-            file = {
-                "name": name,
-                "mimeType": "application/octet-stream",
-                "buffer": content,
-            }
-            send = opened(page, url)
+            send = open_page(page, url)
             look, began = Look(pid), time.perf_counter()
-            send(file)
+            kind = "application/octet-stream"
+            send({"name": name, "mimeType": kind, "buffer": content})
             words = _words(page)
             ended = time.perf_counter()
             page.close()
-            yield Cost(name, len(content), words, *look.end(), began, ended)
+            return Cost(name, len(content), words, *look.end(), began, ended)
+
+        upload("first.csv", plain(101, 3), _to_data)  # what is loaded once
+        for name, make, open_page in _files():
+            if only not in name:
+                continue
+            content = make()
+            shape = _shape(content, name) if open_page is _to_data else None
+            if shape not in usual:
+                plain_name = f"plain {shape or 'refused'}.csv"
+                plain_content = plain(*shape) if shape else REFUSED
+                usual[shape] = upload(plain_name, plain_content, _to_data)
+                yield usual[shape]
+            yield upload(name, content, open_page)._replace(usual=usual[shape])
         browser.close()
+
+
+def _shape(content: bytes, name: str) -> Shape:
+    """Return the shape of the plain table that a file is compared with."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            table = reading.convert_apart(content, Path(folder) / "table", name=name)
+        except ValueError:
+            return None
+    n_rows = table.n_rows if table.n_rows >= SMALL else 100
+    return n_rows, table.n_columns
 
 
 def _files() -> Iterator[tuple[str, Callable[[], bytes], Callable]]:
     """Yield names, what makes the bytes, and what opens the page that takes them."""
-    for name, content in PLAIN.items():
-        yield name, lambda content=content: content, _to_data
     for name, case in TABLES.items():
         yield name, case.make, _to_data
     with tempfile.TemporaryDirectory() as folder:
@@ -165,7 +198,7 @@ def _words(page: Page) -> str:
         for said in (refused, asked):
             if said.count():
                 return " ".join(said.first.inner_text().split())
-        if read.count():
+        if read.count() and page.locator(FINISHED).count():
             return "read"
         if urlsplit(page.url).path in ("/Sweep", "/Train"):
             return "imported"

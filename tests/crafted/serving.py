@@ -9,6 +9,7 @@ whole way: it is kept, loaded, its roles are guessed, and Data shows it.
 import json
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -70,10 +71,8 @@ def _shown(digest, name):
     roles = first_roles(digest, name)
     dataset = None
     if roles.guessed:
-        try:
+        with suppress(ValueError):  # the page says what is wrong with the guess
             dataset = ui.store().add_dataset(digest, roles, name)
-        except ValueError:  # the page says what is wrong with the guess
-            pass
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     page.switch_page(PAGE)
     named = {"table": digest} if dataset is None else {"data": dataset}

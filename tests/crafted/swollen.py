@@ -25,7 +25,7 @@ def same(value, kind=None, *, n_rows=LARGE, n_columns=1, **options):
 
 
 def with_gaps(value, kind, n_rows=LARGE):
-    """Return the same with a gap at first, which makes larger cells of whole numbers."""
+    """Return the same with a gap at first, which makes other cells larger."""
     values = pa.repeat(pa.scalar(value, kind), n_rows - 1)
     column = pa.chunked_array([pa.nulls(1, kind), values])
     return written(pa.table({"x": column}), **PLAIN)

@@ -36,7 +36,7 @@ class Serving:
         self._plain = {}
 
     def costs_above_plain(self, outcome):
-        """Return seconds and bytes of a file above those of a plain one of its shape."""
+        """Return seconds and bytes above those of a plain file of the shape."""
         shape = outcome["shape"] and tuple(outcome["shape"])
         if shape and shape[0] < ROUNDED:
             shape = 100, shape[1]
