@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairdash._wording import is_bare
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._subgroups import cut_column
-from fairdash.datasets.column_kinds import PROBED_ROWS, is_nested, label_codes
+from fairdash.datasets.column_kinds import all_differ, is_nested, label_codes
 
 MISSING_GROUP = "Missing"
 
@@ -165,15 +165,10 @@ def repeated_rows(frame: pd.DataFrame) -> NDArray[np.bool_]:
     """Flag rows that repeat an earlier row in every column."""
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     flags = np.zeros(len(frame), dtype=bool)
-    if not len(frame.columns) or any(_is_unique(frame[name]) for name in frame):
+    if not len(frame.columns) or any(all_differ(frame[name]) for name in frame):
         return flags
     hashed = pd.util.hash_pandas_object(frame, index=False)
     candidates = hashed.duplicated(keep=False).to_numpy()
     if candidates.any():
         flags[candidates] = frame[candidates].duplicated().to_numpy()
     return flags
-
-
-def _is_unique(column: "pd.Series[Any]") -> bool:
-    """Tell whether no value comes twice; the first rows show it for most columns."""
-    return column.head(PROBED_ROWS).is_unique and column.is_unique

@@ -102,6 +102,15 @@ def count_values(column: "pd.Series[Any]", most: int) -> int:
         return int(column.nunique())
 
 
+def all_differ(column: "pd.Series[Any]") -> bool:
+    """Tell whether no value comes twice; the first rows show it for most columns.
+
+    Text is not made into objects for it, as by `is_unique` of pandas.
+    """
+    head = column.head(PROBED_ROWS)
+    return all(part.nunique(dropna=False) == len(part) for part in (head, column))
+
+
 @contextmanager
 def _single_values(column: "pd.Series[Any]") -> Iterator[None]:
     try:
@@ -178,10 +187,10 @@ def is_identifier(column: "pd.Series[Any]") -> bool:
     1 to n in any order, or when the column's name says so; text counts whenever no
     value comes twice.
     """
-    if not column.head(PROBED_ROWS).dropna().is_unique:
+    if not all_differ(column.head(PROBED_ROWS).dropna()):
         return False  # at little cost, for most columns of large tables
     present = column.dropna()
-    if len(present) < FEWEST_NUMBERED or not present.is_unique:
+    if len(present) < FEWEST_NUMBERED or not all_differ(present):
         return False
     if not is_number(column):
         return not pd.api.types.is_datetime64_any_dtype(column)

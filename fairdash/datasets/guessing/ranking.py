@@ -109,6 +109,7 @@ def rank_columns(
             f"No column has between 2 and {MOST_GROUPS} values, so none can be the "
             "sensitive feature. Make one, for example age in two bands."
         )
+    frame = frame.iloc[column_kinds.some_rows(len(frame))]
     best = max(
         (
             (o.score + s.score, o, s)
