@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fairdash._validation import check_non_negative
-from fairdash.methods.base import Float, MixtureClassifier, TrainingRows
+from fairdash.methods.base import Float, TrainingRows
 from fairdash.methods.classical.plain import Codes, OneByOne
 from fairdash.methods.declare import Method, at_least_one, param, vary
+from fairdash.methods.mixture import MixtureClassifier
 from fairdash.methods.params import CONSTRAINT, RANDOM_STATE, TOLERANCE
 
 _ROUNDING = 1e-9  # a gap that equals the tolerance keeps it
@@ -120,6 +121,7 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
     """
 
     network_: Any
+    _mixture = False  # a chance is 0 or 1
 
     constraints: str = CONSTRAINT
     tolerance: float = vary(

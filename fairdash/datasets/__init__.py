@@ -45,7 +45,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.datasets import column_kinds, guessing, reading, remedies, sources
+    from fairdash.datasets import (
+        column_kinds,
+        draws,
+        guessing,
+        reading,
+        remedies,
+        sources,
+    )
     from fairdash.datasets._dataset import (
         Dataset,
         make_dataset,

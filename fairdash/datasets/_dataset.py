@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairdash._record import first_few
 from fairdash._validation import as_frame, as_written
+from fairdash.datasets import draws
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
@@ -87,6 +88,13 @@ class Dataset:
         """The unit of each row, of `read_units`, None without such a column."""
         name = self.roles.unit
         return None if name is None else read_units(self.frame[name])
+
+    @cached_property
+    def content(self) -> NDArray[np.uint64]:
+        """A number for what each row holds in its features, see `draws`."""
+        features = self.frame[list(self.roles.features)]
+        numbers = [name for name in features if is_number(features[name])]
+        return draws.table_content(features, numbers)
 
     @cached_property
     def outcome_numbers(self) -> NDArray[np.float64] | None:

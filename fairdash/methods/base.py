@@ -79,9 +79,16 @@ class Samples(NamedTuple):
 
 @dataclass(slots=True)
 class GroupTags(Tags):
-    """Tags of scikit-learn, and whether ``fit`` needs ``sensitive_features``."""
+    """Tags of scikit-learn, whether ``fit`` needs groups, and whether ``predict`` draws.
+
+    Attributes
+    ----------
+    mixture : bool
+        Whether ``predict_proba`` is the chance with which ``predict`` draws a decision.
+    """
 
     needs_groups: bool = True
+    mixture: bool = False
 
 
 class Learned:
@@ -118,6 +125,7 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared,
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012 of scikit-learn
     _ignores_groups: ClassVar[bool] = False  # so that fit takes rows without them
+    _mixture: ClassVar[bool] = False  # whether predict draws, see `methods.mixture`
     _no_weights: ClassVar[str] = "it counts every row once"  # why, of those that refuse
 
     pos_label: Any = param(
@@ -130,7 +138,8 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared,
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         own = {tag.name: getattr(tags, tag.name) for tag in fields(tags)}
-        return GroupTags(**own, needs_groups=not self._ignores_groups)
+        needs_groups = not self._ignores_groups
+        return GroupTags(**own, needs_groups=needs_groups, mixture=self._mixture)
 
     def _training_rows(self, samples: Samples, **checks: Any) -> TrainingRows:
         X, y, sensitive_features, sample_weight = samples
@@ -280,22 +289,6 @@ class NetworkClassifier(BinaryClassifier):
 
     def _rows(self, X: ArrayLike) -> Any:
         return validate_data(self, X, dtype=self._dtype, reset=False)
-
-
-class MixtureClassifier(NetworkClassifier):
-    """Binary classifier that decides by one of many linear models, drawn at random."""
-
-    _dtype: ClassVar[type[np.floating]] = np.float64
-
-    def predict_proba(self, X: ArrayLike) -> Float:
-        """Return the probability of deciding for each class."""
-        check_is_fitted(self, "network_")
-        positive = self.network_.positive(self._rows(X))
-        return np.column_stack([1 - positive, positive])
-
-    def decision_function(self, X: ArrayLike) -> Float:
-        """Return how far the probability of ``classes_[1]`` is above one half."""
-        return self.predict_proba(X)[:, 1] - 0.5
 
 
 class GroupedClassifier(BinaryClassifier):

@@ -299,6 +299,9 @@ class Method:
         Why its ``fit`` takes no ``sample_weight``; empty where it does.
     needs_names : bool
         Whether it has a parameter ``feature_names`` for the encoded columns.
+    mixture : bool
+        Whether its ``predict_proba`` is the chance of a decision that ``predict``
+        draws: measures of its decisions are then expected ones.
     former : dict of str to scalar
         Parameters of earlier versions, each with the value that all models have now:
         stored runs may name them, and keys of models are still made with them.
@@ -318,6 +321,7 @@ class Method:
     needs_groups: bool = False
     no_weights: str = ""
     needs_names: bool = False
+    mixture: bool = False
     former: Mapping[str, Scalar] = field(default_factory=dict)
 
     @classmethod
@@ -331,6 +335,7 @@ class Method:
             "colour_role": entry["key"],
             "efforts": {"fast": {}, "paper": {}},
             "no_weights": getattr(estimator, "_no_weights", ""),
+            "mixture": getattr(estimator, "_mixture", False),
         }
         return cls(
             class_name=estimator.__name__,

@@ -4,17 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from fairdash.methods.base import Float, GroupedClassifier, TrainingRows, Weighted
+from fairdash.methods.base import Float, TrainingRows, Weighted
 from fairdash.methods.classical.bases import fit_base, stored
 from fairdash.methods.classical.plain import CarriesBase, Codes
 from fairdash.methods.declare import Method, param, positional
+from fairdash.methods.mixture import GroupedMixture
 from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT
 from fairdash.methods.scorers import GroupThresholds, Scorer
 from fairdash.postprocessing import HardtThreshold, Thresholds
 
 
-class HardtLogistic(Weighted, CarriesBase, GroupedClassifier):
+class HardtLogistic(Weighted, CarriesBase, GroupedMixture):
     """The most accurate thresholds of one base model that meet a constraint.
 
     Each group has a mixture of two thresholds, those of

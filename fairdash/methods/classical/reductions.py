@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.methods.base import Float, MixtureClassifier, TrainingRows, Weighted
+from fairdash.methods.base import Float, TrainingRows, Weighted
 from fairdash.methods.classical.bases import fit_base, stored
 from fairdash.methods.classical.plain import CarriesBase, OneModel
 from fairdash.methods.classical.weighted_moments import WeightedParity, weighted
 from fairdash.methods.declare import Method, param, positional
 from fairdash.methods.lazy import reductions
+from fairdash.methods.mixture import MixtureClassifier
 from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT, TOLERANCE, at_least_two
 from fairdash.methods.scorers import Constant, Mixture

@@ -8,8 +8,9 @@ import pandas as pd
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative
-from fairdash.methods.base import Asked, MixtureClassifier, TrainingRows
+from fairdash.methods.base import Asked, TrainingRows
 from fairdash.methods.declare import Method, param
+from fairdash.methods.mixture import MixtureClassifier
 from fairdash.methods.noisy_groups import estimators, soft_method
 from fairdash.methods.noisy_groups.game import (
     Adam,
@@ -143,8 +144,7 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
         )
         self.violation_ = float(violations(decided).mean())
         self.feasible_ = self.violation_ <= 0
-        vote = decided.mean(axis=0) > 0.5
-        self.constant_ = bool(vote.all() or not vote.any())
+        self.constant_ = bool(decided.all() or not decided.any())
         self.n_iter_ = len(history)
         self.history_ = pd.DataFrame(history)
         self.history_.insert(0, "epoch", np.arange(1, len(history) + 1))

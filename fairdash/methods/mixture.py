@@ -1,0 +1,125 @@
+"""Random mixtures: classifiers that promise a constraint of drawn decisions.
+
+Such a classifier decides 1 with a chance, ``predict_proba``. Its constraint holds for
+the chances, so for decisions that are drawn with them, and not for chances rounded at
+one half. ``predict`` draws, with the levels of `fairdash.datasets.draws`.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from fairdash.datasets import draws
+from fairdash.methods.base import (
+    BinaryClassifier,
+    Float,
+    GroupedClassifier,
+    NetworkClassifier,
+)
+
+
+class Drawing(BinaryClassifier):
+    """What mixtures share: a drawn decision, and accuracy on average over draws."""
+
+    _mixture = True
+    __metadata_request__predict: ClassVar = {"random_state": True}
+
+    def _drawn(
+        self, rows: Any, positive: Float, random_state: draws.RandomState
+    ) -> NDArray[Any]:
+        content = draws.array_content(rows)
+        return self.classes_[draws.drawn(positive, content, random_state)]
+
+    def _expected_accuracy(
+        self, y: ArrayLike, chances: Float, sample_weight: ArrayLike | None
+    ) -> float:
+        outcome = column_or_1d(y)
+        check_consistent_length(outcome, chances, sample_weight)
+        right = outcome[:, None] == self.classes_
+        return float(np.average((chances * right).sum(axis=1), weights=sample_weight))
+
+
+class MixtureClassifier(Drawing, NetworkClassifier):
+    """Binary classifier that decides by one of many models, drawn at random."""
+
+    network_: Any
+    _dtype: ClassVar[type[np.floating]] = np.float64
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """Return the chance of deciding for each class, one column per class."""
+        check_is_fitted(self, "network_")
+        positive = self.network_.positive(self._rows(X))
+        return np.column_stack([1 - positive, positive])
+
+    def decision_function(self, X: ArrayLike) -> Float:
+        """Return how far the chance of ``classes_[1]`` is above one half."""
+        return self.predict_proba(X)[:, 1] - 0.5
+
+    def predict(
+        self, X: ArrayLike, random_state: draws.RandomState = 0
+    ) -> NDArray[Any]:
+        """Draw a decision for each sample with the chances of ``predict_proba``.
+
+        Parameters
+        ----------
+        random_state : int, Generator, RandomState or None, default=0
+            With the same number a row that holds the same is decided the same, in
+            whichever batch. None draws anew at each call.
+        """
+        check_is_fitted(self, "network_")
+        rows = self._rows(X)
+        return self._drawn(rows, self.network_.positive(rows), random_state)
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the accuracy of ``predict``, on average over draws."""
+        return self._expected_accuracy(y, self.predict_proba(X), sample_weight)
+
+
+class GroupedMixture(Drawing, GroupedClassifier):
+    """Mixture whose ``predict`` takes groups, as its ``fit`` does."""
+
+    __metadata_request__predict: ClassVar = {
+        "sensitive_features": True,
+        "random_state": True,
+    }
+
+    def decision_function(
+        self, X: ArrayLike, *, sensitive_features: ArrayLike
+    ) -> Float:
+        """Return how far the chance of ``classes_[1]`` is above one half."""
+        chances = self.predict_proba(X, sensitive_features=sensitive_features)
+        return chances[:, 1] - 0.5
+
+    def predict(
+        self,
+        X: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+        random_state: draws.RandomState = 0,
+    ) -> NDArray[Any]:
+        """Draw a decision for each sample, as `MixtureClassifier.predict` does.
+
+        Two rows of different groups that hold the same have the same level.
+        """
+        chances = self.predict_proba(X, sensitive_features=sensitive_features)
+        return self._drawn(self._rows(X), chances[:, 1], random_state)
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        sensitive_features: ArrayLike,
+    ) -> float:
+        """Return the accuracy of ``predict``, on average over draws."""
+        chances = self.predict_proba(X, sensitive_features=sensitive_features)
+        return self._expected_accuracy(y, chances, sample_weight)
