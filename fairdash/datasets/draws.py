@@ -97,7 +97,9 @@ def drawn(
     chance: ArrayLike, content: Content, random_state: RandomState = 0
 ) -> NDArray[np.int8]:
     """Return decisions, 1 where the chance is above the level of the row."""
-    decided: NDArray[np.int8] = np.less(levels(content, random_state), chance).view("i1")
+    decided: NDArray[np.int8] = np.less(levels(content, random_state), chance).view(
+        "i1"
+    )
     return decided
 
 
