@@ -37,8 +37,7 @@ def array_content(X: Any) -> Content:
     a base model of the user's own may take, counts as `table_content`.
     """
     if isinstance(X, pd.DataFrame):
-        numbers = X.select_dtypes(include=["number", "bool"]).columns
-        return table_content(X, numbers)
+        return table_content(X, X.select_dtypes(include=["number", "bool"]).columns)
     rows = np.asarray(X)
     if rows.dtype == object:
         return table_content(pd.DataFrame(rows), ())

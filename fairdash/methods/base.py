@@ -79,7 +79,7 @@ class Samples(NamedTuple):
 
 @dataclass(slots=True)
 class GroupTags(Tags):
-    """Tags of scikit-learn, whether ``fit`` needs groups, and whether ``predict`` draws.
+    """Tags of scikit-learn; whether ``fit`` needs groups and ``predict`` draws.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ class Drawing(BinaryClassifier):
     """What mixtures share: a drawn decision, and accuracy on average over draws."""
 
     _mixture = True
-    __metadata_request__predict: ClassVar = {"random_state": True}
+    __metadata_request__predict = {"random_state": True}  # noqa: RUF012
 
     def _drawn(
         self, rows: Any, positive: Float, random_state: draws.RandomState
@@ -42,7 +42,8 @@ class Drawing(BinaryClassifier):
         outcome = column_or_1d(y)
         check_consistent_length(outcome, chances, sample_weight)
         right = outcome[:, None] == self.classes_
-        return float(np.average((chances * right).sum(axis=1), weights=sample_weight))
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        return float(np.average((chances * right).sum(axis=1), weights=weight))
 
 
 class MixtureClassifier(Drawing, NetworkClassifier):
@@ -86,7 +87,7 @@ class MixtureClassifier(Drawing, NetworkClassifier):
 class GroupedMixture(Drawing, GroupedClassifier):
     """Mixture whose ``predict`` takes groups, as its ``fit`` does."""
 
-    __metadata_request__predict: ClassVar = {
+    __metadata_request__predict = {  # noqa: RUF012
         "sensitive_features": True,
         "random_state": True,
     }

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.metrics import Measured, accuracy_change, gap_change
+from fairdash.metrics import Drawn, Measured, accuracy_change, gap_change
 from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.rows import ScoredRows
 
@@ -65,15 +65,16 @@ def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
     if rows.y is None:
         return [np.nan] * len(_COLUMNS)
     everyone = np.zeros(len(h), dtype=np.int64)
-    drawn = Measured.drawn("accuracy", rows.y, h, **rows.sampling)
-    value = drawn.estimate(np.tile(everyone, 2), (1,)).interval(0.95)
-    change = accuracy_change(rows.y, rows.before, h, **rows.sampling)
+    drawn = Measured.of("accuracy", rows.y, Drawn(h), **rows.sampling)
+    value = drawn.estimate(everyone, (1,)).interval(0.95)
+    change = accuracy_change(rows.y, rows.decisions, Drawn(h), **rows.sampling)
     return [part.item() for part in (*value, *change)]
 
 
 def _gap(rows: ScoredRows, h: Array) -> list[Any]:
-    drawn = Measured.drawn("selection_rate", None, h, **rows.sampling)
-    rates = drawn.estimate(np.tile(rows.codes, 2), (len(rows.names),))
+    drawn = Measured.of("selection_rate", None, Drawn(h), **rows.sampling)
+    rates = drawn.estimate(rows.codes, (len(rows.names),))
     gap, ends = np.ptp(rates.value[~np.isnan(rates.value)]), rates.largest_gap(0.95)
-    change = gap_change(rows.before, h, sensitive_features=rows.codes, **rows.sampling)
+    asked = {"sensitive_features": rows.codes, **rows.sampling}
+    change = gap_change(rows.decisions, Drawn(h), **asked)
     return [float(gap), *map(float, ends), *map(float, change)]

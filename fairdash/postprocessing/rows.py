@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import as_written, value_label, value_labels
 from fairdash.datasets import MOST_GROUPS
+from fairdash.metrics import Drawn
 from fairdash.postprocessing import inputs
 from fairdash.postprocessing.kernels import SortedScores
 from fairdash.postprocessing.target_rate import (
@@ -39,8 +40,9 @@ class ScoredRows:
     y : ndarray of 0/1, optional
     score_type : {"margin", "probability", "decision"}
         What the scores were before they became margins.
-    decided : ndarray of 0/1, optional
-        Decisions without a correction; without it 1 above a margin of 0.
+    decided : ndarray of shape (n,), optional
+        Decisions without a correction, or the chances of a random mixture; without it 1
+        above a margin of 0.
     unit : ndarray, optional
         Unit of every row, such as a person: rows of one unit are not independent.
     """
@@ -52,7 +54,7 @@ class ScoredRows:
     y: NDArray[np.int8] | None = None
     weight: inputs.Array | None = None
     score_type: inputs.ScoreType = "margin"
-    decided: NDArray[np.int8] | None = None
+    decided: NDArray[Any] | None = None
     unit: Codes | None = None
 
     @classmethod
@@ -87,11 +89,17 @@ class ScoredRows:
         return low, high
 
     @property
-    def before(self) -> NDArray[np.int8]:
-        """Decisions without a correction."""
-        return (
-            (self.margins > 0).astype(np.int8) if self.decided is None else self.decided
-        )
+    def before(self) -> NDArray[Any]:
+        """Decisions without a correction, of a random mixture their chances."""
+        if self.decided is None:
+            return (self.margins > 0).astype(np.int8)
+        return self.decided
+
+    @property
+    def decisions(self) -> NDArray[Any] | Drawn:
+        """The same as `fairdash.metrics` takes them."""
+        before = self.before
+        return Drawn(before) if before.dtype.kind == "f" else before
 
     @property
     def rate_before(self) -> float:
@@ -172,7 +180,7 @@ class SplitScores:
         weight: inputs.Array | None = None,
         score_type: inputs.ScoreType = "margin",
         names: Sequence[str] = (),
-        decided: NDArray[np.int8] | None = None,
+        decided: NDArray[Any] | None = None,
         unit: Codes | None = None,
     ) -> Self:
         """Part the rows of a table and check that all groups can be learned.

@@ -1,6 +1,6 @@
 """Changes between two models on the same rows: in closed form, or by resampling."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,15 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_whole
 from fairdash.metrics.group import counting, local_measures
-from fairdash.metrics.group.change import GroupMeans
+from fairdash.metrics.group.change import Draws, GroupMeans
+from fairdash.metrics.group.drawn import Drawn, chances
 from fairdash.metrics.group.intervals import Interval, check_confidence
 from fairdash.metrics.group.variance import unit_codes
 
 
 def compare(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
-    y_pred_reference: ArrayLike,
+    y_pred: ArrayLike | Drawn,
+    y_pred_reference: ArrayLike | Drawn,
     *,
     sensitive_features: ArrayLike,
     subgroups: ArrayLike | None = None,
@@ -37,6 +38,8 @@ def compare(
     these. Subgroups that are estimable in the table are so in every resample; one that
     has no row of a group at all says nothing of gaps and does not count. With sampling
     weights every row is drawn, with its weight, and of a ``cluster`` all of its rows.
+    Of `Drawn` decisions every figure is the expected one, and a resample of rows has
+    draws of its own.
 
     Returns
     -------
@@ -50,18 +53,22 @@ def compare(
     """
     check_whole("n_resamples", n_resamples, at_least=1)
     y = counting.binary_vector("y_true", y_true)
-    new = counting.binary_vector("y_pred", y_pred)
-    old = counting.binary_vector("y_pred_reference", y_pred_reference)
+    new, old = _vector("y_pred", y_pred), _vector("y_pred_reference", y_pred_reference)
     check_lengths(y, new, old)
     check_confidence(confidence)
     names, codes = counting.group_codes(sensitive_features, y)
     n, unit = len(y), unit_codes(cluster, len(y))
     weight = counting.row_weights("sample_weight", sample_weight, n)
-    apart = GroupMeans.of(_numbers(old, new), weight, codes, len(names), unit)
-    right = _numbers(old == y, new == y)
-    everyone = GroupMeans.of(right, weight, np.zeros(n, np.int64), 1, unit)
+    both = _numbers(old, new)
+    pair = y_pred_reference, y_pred
+    draws = [Draws.of(decisions, np.ones(n)) for decisions in pair]
+    apart = GroupMeans.of(both, weight, codes, len(names), unit, draws)
+    right = [1 - np.abs(y - decided) for decided in both]
+    up = 2 * y.astype(np.float64) - 1
+    draws = [Draws.of(decisions, up) for decisions in pair]
+    everyone = GroupMeans.of(right, weight, np.zeros(n, np.int64), 1, unit, draws)
     gaps = counting.spread(apart.mean.T)
-    rows = [
+    figures = [
         _row("accuracy", everyone.mean[0], everyone.mean_change(confidence)),
         _row("demographic_parity_difference", gaps, apart.gap_change(confidence)),
     ]
@@ -72,14 +79,24 @@ def compare(
         check_lengths(y, local.codes)
         rng = np.random.default_rng(random_state)
         drawn_as = None if sample_weight is None and unit is None else weight
-        cell, counts = _resampled(local, new, old, drawn_as, unit, n_resamples, rng)
-        after, before = (_worst(cell, counts, local, which) for which in (2, 3))
+        if any(isinstance(decisions, Drawn) for decisions in pair):
+            rows = local, weight, unit
+            before, after = _drawn_again(pair, both, *rows, n_resamples, rng)
+        else:
+            cell, counts = _resampled(local, new, old, drawn_as, unit, n_resamples, rng)
+            after, before = (_worst(cell, counts, local, which) for which in (2, 3))
         worst = np.array([before[0], after[0]])
         change = _percentiles(after - before, confidence)
-    return pd.DataFrame([*rows, _row("worst_1_di", worst, change)])
+    return pd.DataFrame([*figures, _row("worst_1_di", worst, change)])
 
 
-def _numbers(*columns: counting.Labels) -> tuple[counting.Counts, ...]:
+def _vector(name: str, decisions: ArrayLike | Drawn) -> NDArray[Any]:
+    if isinstance(decisions, Drawn):
+        return chances(name, decisions)
+    return counting.binary_vector(name, decisions)
+
+
+def _numbers(*columns: NDArray[Any]) -> tuple[counting.Counts, ...]:
     return tuple(column.astype(np.float64) for column in columns)
 
 
@@ -136,6 +153,46 @@ def _worst(
     positives = counts[:, inside] @ (by_cell * decided[:, None])
     gaps = counting.spread(counting.divide(positives, rows).reshape(-1, *size))
     return local_measures.mean_of_largest(np.where(local.estimable, gaps, np.nan), 1)
+
+
+def _drawn_again(
+    pair: Sequence[ArrayLike | Drawn],
+    numbers: Sequence[counting.Counts],
+    local: local_measures.LocalCells,
+    weight: counting.Counts,
+    unit: NDArray[np.int64] | None,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> list[counting.Counts]:
+    """Return the largest local gap of both, (1 + n_resamples,), with draws of its own.
+
+    The first is of the rows as they are, on average over draws. Rows that share a draw
+    do so in each resample.
+    """
+    n, inside = len(weight), local.place >= 0
+    place, size = local.place[inside], local.shape[0] * local.shape[1]
+    unit = np.arange(n) if unit is None else unit
+    n_units = int(unit.max()) + 1
+    contents = [each.shared() if isinstance(each, Drawn) else None for each in pair]
+    rates = np.empty((2, 1 + n_resamples, size))
+    for resample in range(1 + n_resamples):
+        mass = weight
+        if resample:
+            times = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
+            mass = weight * times[unit]
+        whole = np.bincount(place, mass[inside], size)
+        for side, (decisions, number) in enumerate(zip(pair, numbers, strict=True)):
+            decided = number
+            if resample and isinstance(decisions, Drawn):
+                content = contents[side]
+                level = rng.random(n)  # as many as contents at most
+                level = level if content is None else level[content]
+                decided = (level < number).astype(np.float64)
+            positive = np.bincount(place, (mass * decided)[inside], size)
+            rates[side, resample] = counting.divide(positive, whole)
+    gaps = counting.spread(rates.reshape(2, -1, *local.shape))
+    gaps = np.where(local.estimable, gaps, np.nan)
+    return [local_measures.mean_of_largest(each, 1) for each in gaps]
 
 
 def _percentiles(differences: counting.Counts, confidence: float) -> Interval:

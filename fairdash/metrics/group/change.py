@@ -12,6 +12,12 @@ from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group import counting, intervals
 from fairdash.metrics.group.catalog import Array, measure_of, rate_of
 from fairdash.metrics.group.cell_values import CellValues
+from fairdash.metrics.group.drawn import (
+    Drawn,
+    chances,
+    draw_variance,
+    shared_variance,
+)
 from fairdash.metrics.group.variance import Variance, unit_codes, worth
 
 _MOVED = np.array([-1.0, 1.0])  # after less before
@@ -19,8 +25,8 @@ _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
 
 def gap_change(
-    before: ArrayLike,
-    after: ArrayLike,
+    before: ArrayLike | Drawn,
+    after: ArrayLike | Drawn,
     *,
     sensitive_features: ArrayLike,
     y_true: ArrayLike | None = None,
@@ -42,8 +48,10 @@ def gap_change(
 
     Parameters
     ----------
-    before, after : array-like of numbers in [0, 1], (n_rows,)
-        Decisions, or the chance of a positive one.
+    before, after : array-like of numbers in [0, 1], (n_rows,), or `Drawn`
+        Decisions, or the chance of a positive one: the change is then of the mean over
+        draws. Of `Drawn` ones the interval has the variance of the draws in it too;
+        those before and after are taken to be independent, which makes it wide.
     y_true : array-like of 0/1, (n_rows,), optional
         Needed for a rate among rows with one outcome.
     measure : {"selection_rate", "true_positive_rate", "false_positive_rate"}
@@ -72,6 +80,7 @@ def gap_change(
     intervals.check_confidence(confidence)
     check_one_of("measure", measure, _CHANGING)
     old, new = _decided(before, after)
+    draws = [Draws.of(decisions, np.ones(len(old))) for decisions in (before, after)]
     groups = counting.group_codes(sensitive_features, old)
     weight = counting.row_weights("sample_weight", sample_weight, len(old))
     if measure_of(measure).needs_outcome:
@@ -81,14 +90,14 @@ def gap_change(
         weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
     unit = unit_codes(cluster, len(old))
     codes, n_groups = groups.codes, len(groups.names)
-    means = GroupMeans.of((old, new), weight, codes, n_groups, unit)
+    means = GroupMeans.of((old, new), weight, codes, n_groups, unit, draws)
     return means.gap_change(confidence)
 
 
 def accuracy_change(
     y_true: ArrayLike,
-    before: ArrayLike,
-    after: ArrayLike,
+    before: ArrayLike | Drawn,
+    after: ArrayLike | Drawn,
     *,
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
@@ -106,15 +115,50 @@ def accuracy_change(
     right = 1 - np.abs(y - old), 1 - np.abs(y - new)
     unit = unit_codes(cluster, len(old))
     everyone = np.zeros(len(old), np.int64)
-    means = GroupMeans.of(right, weight, everyone, 1, unit)
+    draws = [Draws.of(decisions, 2 * y - 1) for decisions in (before, after)]
+    means = GroupMeans.of(right, weight, everyone, 1, unit, draws)
     return means.mean_change(confidence)
 
 
-def _decided(before: ArrayLike, after: ArrayLike) -> list[Array]:
-    both = [
-        counting.probability_models(name, values)[0].astype(np.float64)
-        for name, values in (("before", before), ("after", after))
-    ]
+class Draws(NamedTuple):
+    """How numbers of rows hang on decisions that are drawn.
+
+    Attributes
+    ----------
+    chance : array of shape (n_rows,)
+    change : array of shape (n_rows,)
+        Of a row's number when it is decided 1 instead of 0.
+    content : int array of shape (n_rows,), optional
+        Rows that share a draw.
+    """
+
+    chance: Array
+    change: Array
+    content: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, decisions: ArrayLike | Drawn, change: Array) -> "Draws | None":
+        """Return the draws of `Drawn` decisions, None of others."""
+        if not isinstance(decisions, Drawn):
+            return None
+        return cls(chances("decisions", decisions), change, decisions.shared())
+
+    def at(self, rows: NDArray[np.bool_]) -> "Draws":
+        """Return the draws of some rows."""
+        content = None if self.content is None else self.content[rows]
+        return Draws(self.chance[rows], self.change[rows], content)
+
+    def variance(self, share: Array, codes: NDArray[np.int64], n_groups: int) -> Array:
+        """Return the variance of the groups' means, of ``share`` of each row."""
+        moved, chance = self.change * share, self.chance
+        spread = draw_variance(moved, chance, codes, n_groups)
+        if self.content is None:
+            return spread
+        return spread + shared_variance(moved, chance, codes, n_groups, self.content)
+
+
+def _decided(before: ArrayLike | Drawn, after: ArrayLike | Drawn) -> list[Array]:
+    both = [chances("before", before), chances("after", after)]
     check_lengths(*both)
     return both
 
@@ -140,13 +184,18 @@ class GroupMeans(NamedTuple):
         codes: NDArray[np.int64],
         n_groups: int,
         unit: NDArray[np.int64] | None,
+        draws: "Sequence[Draws | None]" = (None, None),
     ) -> "GroupMeans":
-        """Return the means of two numbers a row, in each group."""
+        """Return the means of two numbers a row, in each group.
+
+        ``draws`` say how the numbers hang on draws, where decisions are drawn.
+        """
         own = weight > 0
         if not own.all():
             decided = decided[0][own], decided[1][own]
             weight, codes = weight[own], codes[own]
             unit = None if unit is None else unit[own]
+            draws = [None if each is None else each.at(own) for each in draws]
         whole = np.bincount(codes, weight, n_groups)
         sums = [np.bincount(codes, weight * column, n_groups) for column in decided]
         mean = counting.divide(np.stack(sums, axis=1), whole[:, None])
@@ -155,6 +204,11 @@ class GroupMeans(NamedTuple):
             for when, column in enumerate(decided)
         ]
         covariance = _covariance(residuals, codes, n_groups, unit)
+        each = np.arange(n_groups)
+        for when, drawn in enumerate(draws):
+            if drawn is not None:
+                spread = drawn.variance(weight / whole[codes], codes, n_groups)
+                covariance[each, when, each, when] += spread
         return cls(mean, covariance, worth(weight, codes, n_groups, unit))
 
     def gap_change(self, confidence: float) -> intervals.Interval:

@@ -12,6 +12,7 @@ from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting
 from fairdash.metrics.group.areas import area_under_curve
 from fairdash.metrics.group.cell_values import CellValues, stacked
+from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.intervals import check_confidence
 from fairdash.metrics.group.local_measures import LocalValues, local_cells
 from fairdash.metrics.group.measured import Measured
@@ -30,7 +31,7 @@ _ENDS = ("_low", "_high")
 
 def evaluate(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    scores: ArrayLike | Drawn,
     *,
     sensitive_features: ArrayLike,
     subgroups: ArrayLike | None = None,
@@ -44,8 +45,10 @@ def evaluate(
 
     Parameters
     ----------
-    scores : array-like of probabilities, (n_rows,) or (n_models, n_rows)
-        A row is predicted positive where its score exceeds ``threshold``.
+    scores : array-like of probabilities, (n_rows,) or (n_models, n_rows), or `Drawn`
+        A row is predicted positive where its score exceeds ``threshold``. Of `Drawn`
+        decisions no threshold is asked: every figure is the expected one, and its
+        interval as wide as of decisions once drawn.
     subgroups : array-like of shape (n_rows,), optional
         Without it the local figures are NaN and the numbers of subgroups 0.
     sample_weight, cluster : array-like of shape (n_rows,), optional
@@ -61,9 +64,13 @@ def evaluate(
     worst_2_di, worst_3_di, n_subgroups, n_estimable. What is undefined is NaN.
     """
     y = counting.binary_vector("y_true", y_true)
-    probabilities = counting.probability_models("scores", scores)
+    drawn = isinstance(scores, Drawn)
+    given = scores.chance if isinstance(scores, Drawn) else scores
+    probabilities = counting.probability_models("scores", given)
     check_lengths(y, probabilities[0])
-    predictions: counting.Labels = (probabilities > threshold).astype(np.int8)
+    predictions: Any = probabilities
+    if not drawn:
+        predictions = (probabilities > threshold).astype(np.int8)
     labels = np.full(len(y), None) if subgroups is None else subgroups
     weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
     groups = counting.group_codes(sensitive_features, y)
@@ -72,10 +79,12 @@ def evaluate(
     )
     check_lengths(y, local.codes)
     outcome, n_groups = y.astype(np.int64), len(groups.names)
-    rows = _Rows(y, predictions, weight, unit_codes(cluster, len(y)))
+    rows = _Rows(y, predictions, weight, unit_codes(cluster, len(y)), drawn)
+    if isinstance(scores, Drawn):
+        rows = rows._replace(content=scores.content)
     accuracy = rows.values("accuracy", np.zeros_like(outcome), (1,))
     every = accuracy.interval(confidence)
-    recall = rows.shares(predictions == y, outcome, 2)
+    recall = rows.shares(1 - np.abs(y - predictions), outcome, 2)
     rates = rows.values("selection_rate", groups.codes, (n_groups,))
     gap_low, gap_high = rates.largest_gap(confidence)
     by_outcome = rows.shares(
@@ -115,20 +124,26 @@ def evaluate(
 
 class _Rows(NamedTuple):
     y: counting.Labels
-    predictions: counting.Labels
+    predictions: NDArray[Any]  # decisions, or chances of these
     weight: counting.Counts | None
     unit: Codes | None
+    drawn: bool = False
+    content: NDArray[np.generic] | None = None
 
     def values(self, measure: str, cell: Codes, shape: tuple[int, ...]) -> CellValues:
-        y = self.y.astype(np.float64)
         return stacked(
             [
-                Measured(
-                    measure, y, row.astype(np.float64), self.weight, unit=self.unit
-                ).estimate(cell, shape)
+                self._measured(measure, row).estimate(cell, shape)
                 for row in self.predictions
             ]
         )
+
+    def _measured(self, measure: str, row: NDArray[Any]) -> Measured:
+        if self.drawn:
+            how: Any = {"sample_weight": self.weight, "cluster": self.unit}
+            return Measured.of(measure, self.y, Drawn(row, self.content), **how)
+        y, decided = self.y.astype(np.float64), row.astype(np.float64)
+        return Measured(measure, y, decided, self.weight, unit=self.unit)
 
     def shares(
         self, counted: NDArray[Any], cell: Codes, n_cells: int
@@ -144,7 +159,7 @@ class _Rows(NamedTuple):
 
 def decision_status(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: ArrayLike | Drawn,
     *,
     scores: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -163,6 +178,8 @@ def decision_status(
 
     Parameters
     ----------
+    y_pred : array-like of 0/1, (n_rows,) or (n_models, n_rows), or `Drawn`
+        Of `Drawn` decisions counts are expected ones.
     scores : array-like, (n_rows,) or (n_models, n_rows), optional
         Probabilities behind the decisions: where their AUC is surely above one half, a
         model that is not constant decides.
@@ -175,7 +192,13 @@ def decision_status(
     """
     check_confidence(confidence)
     y = counting.binary_vector("y_true", y_true)
-    predictions = counting.binary_models("y_pred", y_pred)
+    content = None
+    predictions: Any
+    if isinstance(y_pred, Drawn):
+        predictions = counting.probability_models("y_pred", y_pred.chance)
+        content = y_pred.content
+    else:
+        predictions = counting.binary_models("y_pred", y_pred)
     check_lengths(y, predictions[0])
     graded = None if scores is None else counting.probability_models("scores", scores)
     unit = unit_codes(cluster, len(y))
@@ -186,8 +209,9 @@ def decision_status(
         y, predictions, weight = y[counted], predictions[:, counted], weight[counted]
         unit = None if unit is None else unit[counted]
         graded = None if graded is None else graded[:, counted]
+        content = None if content is None else content[counted]
         weight = counting.sampling_weights("sample_weight", weight, len(y))
-    rows = _Rows(y, predictions, weight, unit)
+    rows = _Rows(y, predictions, weight, unit, isinstance(y_pred, Drawn), content)
     outcome = y.astype(np.int64)
     by_outcome = rows.values("selection_rate", outcome, (2,))
     false_alarm, recall = by_outcome.value.T

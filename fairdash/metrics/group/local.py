@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 
 from fairdash.metrics.group import local_measures
 from fairdash.metrics.group.counting import binary_vector
-from fairdash.metrics.group.measured import Measured
+from fairdash.metrics.group.drawn import Drawn
 
 _RATIOS = ["ratio", "ratio_low", "ratio_high"]
 
 
 def local_di(
-    y_pred: ArrayLike,
+    y_pred: ArrayLike | Drawn,
     *,
     sensitive_features: ArrayLike,
     subgroups: ArrayLike,
@@ -33,8 +33,9 @@ def local_di(
 
     Parameters
     ----------
-    y_pred : array-like of 0/1, (n_rows,)
-        Or any 0/1 column: with the outcome itself this is the gap in base rates.
+    y_pred : array-like of 0/1, (n_rows,), or `Drawn`
+        Decisions, or any 0/1 column: with the outcome itself this is the gap in base
+        rates.
     subgroups : array-like of shape (n_rows,)
         Label of every row; missing means none. Categories keep their order.
     sample_weight, cluster : array-like of shape (n_rows,), optional
@@ -54,7 +55,7 @@ def local_di(
     """
     return (
         _selection(
-            binary_vector("y_pred", y_pred),
+            _decisions(y_pred),
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
@@ -77,7 +78,7 @@ def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
 
 
 def noise_floor(
-    y_pred: ArrayLike,
+    y_pred: ArrayLike | Drawn,
     *,
     sensitive_features: ArrayLike,
     subgroups: ArrayLike,
@@ -97,7 +98,7 @@ def noise_floor(
     are estimable; arguments as in :func:`local_di`.
     """
     return _selection(
-        binary_vector("y_pred", y_pred),
+        _decisions(y_pred),
         sensitive_features=sensitive_features,
         subgroups=subgroups,
         min_size=min_size,
@@ -106,6 +107,10 @@ def noise_floor(
     ).noise_floor(
         k=k, n_permutations=n_permutations, quantile=quantile, random_state=random_state
     )
+
+
+def _decisions(y_pred: ArrayLike | Drawn) -> Any:
+    return y_pred if isinstance(y_pred, Drawn) else binary_vector("y_pred", y_pred)
 
 
 def _selection(decided: Any, **rows: Any) -> local_measures.LocalMeasure:
@@ -122,10 +127,11 @@ def expected_local_di(
     cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Return the table of `local_di` of decisions drawn with ``h``."""
-    local = local_measures.local_cells(
-        sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
+    return local_di(
+        Drawn(np.asarray(h)),
+        sensitive_features=sensitive_features,
+        subgroups=subgroups,
+        min_size=min_size,
+        sample_weight=sample_weight,
+        cluster=cluster,
     )
-    rows = Measured.drawn("selection_rate", None, h, sample_weight, cluster)
-    cells = rows.estimate(np.tile(local.place, 2), local.shape)
-    values = local_measures.LocalValues("selection_rate", local, cells)
-    return values.table(value="rate", gap="local_di").drop(columns=_RATIOS)

@@ -12,6 +12,7 @@ from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import Counts, divide, group_codes, subgroup_codes
+from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.estimates import block, estimates
 from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
 from fairdash.metrics.group.measured import Measured
@@ -205,7 +206,7 @@ class LocalMeasure(LocalValues):
         cls,
         measure: str,
         y_true: ArrayLike | None,
-        y_pred: ArrayLike,
+        y_pred: ArrayLike | Drawn,
         *,
         sensitive_features: ArrayLike,
         subgroups: ArrayLike,
@@ -222,7 +223,7 @@ class LocalMeasure(LocalValues):
         measured = Measured.of(
             measure, y_true, y_pred, sample_weight, pos_label, cluster
         )
-        group_codes(sensitive_features, measured.y)  # as many as rows
+        group_codes(sensitive_features, measured.outcomes)  # as many as rows
         cells = local_cells(
             sensitive_features=sensitive_features,
             subgroups=subgroups,

@@ -29,6 +29,7 @@ from fairdash.metrics.group.counting import (
     probability_models,
     sampling_weights,
 )
+from fairdash.metrics.group.drawn import Drawn, chances, shared_variance
 from fairdash.metrics.group.variance import (
     Codes,
     Variance,
@@ -48,8 +49,9 @@ _Estimates = tuple[CellValues, "tuple[Measured, Array, Codes] | None"]
 class Measured(NamedTuple):
     """Outcomes, decisions or scores, weights and units of the same rows, checked.
 
-    Of decisions that are drawn, ``chance`` is that of the decision in each row, and
-    ``row`` says which two are of one.
+    Of decisions that are drawn every row stands twice, decided 1 and decided 0:
+    ``chance`` is that of the decision, ``row`` says which two are of one, and
+    ``content`` which rows share a draw, (n_rows,).
     """
 
     measure: str
@@ -59,43 +61,52 @@ class Measured(NamedTuple):
     chance: Array | None = None
     unit: Codes | None = None
     row: Codes | None = None
+    content: Codes | None = None
 
     @classmethod
-    def drawn(
+    def _drawn(
         cls,
         measure: str,
         y_true: ArrayLike | None,
-        h: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        cluster: ArrayLike | None = None,
+        decisions: Drawn,
+        sample_weight: ArrayLike | None,
+        pos_label: Any,
+        cluster: ArrayLike | None,
     ) -> "Measured":
-        """Check the same of decisions that are 1 with probabilities ``h``, (n_rows,).
-
-        Every row stands twice, decided 1 with chance h and 0 with chance 1 - h.
-        """
         check_one_of("measure", measure.partition(" ")[0], (*RATES, COST))
-        chance = probability_models("h", h)[0].astype(np.float64)
+        chance = chances("y_pred", decisions)
         unit = unit_codes(cluster, len(chance))
+        outcome = None if y_true is None else labels("y_true", y_true, pos_label)
+        check_lengths(chance, outcome, sample_weight)
         y, weight, unit = (
             None if part is None else np.tile(np.asarray(part), 2)
-            for part in (y_true, sample_weight, unit)
+            for part in (outcome, sample_weight, unit)
         )
         rows = cls.of(measure, y, np.repeat([1, 0], len(chance)), weight)
         both = np.concatenate([chance, 1 - chance])
         own = np.tile(np.arange(len(chance)), 2)
-        return rows._replace(chance=both, unit=unit, row=own)
+        shared = decisions.shared()
+        return rows._replace(chance=both, unit=unit, row=own, content=shared)
+
+    @property
+    def outcomes(self) -> Array:
+        """The outcome of every row, once."""
+        return self.y if self.row is None else self.y[: len(self.y) // 2]
 
     @classmethod
     def of(
         cls,
         measure: str,
         y_true: ArrayLike | None,
-        y_pred: ArrayLike,
+        y_pred: ArrayLike | Drawn,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         cluster: ArrayLike | None = None,
     ) -> "Measured":
         """Check what a measure is computed from; see `measure_by_group`."""
+        if isinstance(y_pred, Drawn):
+            rest = sample_weight, pos_label, cluster
+            return cls._drawn(measure, y_true, y_pred, *rest)
         costs = error_costs(measure)
         names = (*MEASURES, COST, *NUMBER_MEASURES, *RANKING_MEASURES)
         if costs is None:
@@ -129,6 +140,7 @@ class Measured(NamedTuple):
         ``cell`` is the place of each row in it; rows of a negative one are in none.
         """
         n_cells = int(np.prod(shape))
+        cell = cell if self.row is None else cell[self.row]
         inside = cell >= 0
         rows = self if inside.all() else self._at(inside)
         cell = cell if rows is self else cell[inside]
@@ -182,8 +194,16 @@ class Measured(NamedTuple):
             by_kind = sums.astype(np.float64).reshape(n_cells, 4)
             rows = by_kind[:, about.ravel()].sum(axis=1)
             value = divide(by_kind[:, counted.ravel()].sum(axis=1), rows)
-            error = np.sqrt(divide(value * (1 - value), rows))
-            return CellValues(value, _whole(rows), rows, error, "rate"), None
+            spread = value * (1 - value)
+            effective, variance = rows, divide(spread, rows)
+            if self.content is not None:
+                share = np.nan_to_num(divide(about.ravel()[kind], rows[cell]))
+                centre = np.nan_to_num(value)[cell]
+                residual = share * (counted.ravel()[kind] - centre)
+                variance = variance + self._shared(residual, cell, n_cells)
+                effective = _fewer(rows, spread, variance)
+            error = np.sqrt(variance)
+            return CellValues(value, _whole(rows), effective, error, "rate"), None
         own = about.ravel()[kind]
         some = self if own.all() else self._at(own)
         values = counted.ravel()[kind[own]].astype(np.float64)
@@ -236,13 +256,20 @@ class Measured(NamedTuple):
         if self.chance is not None and self.unit is None:
             squares = np.bincount(cell, heavy * mass, n_cells)
             effective = np.nan_to_num(divide(whole**2, squares))
+        shared = self._shared(residual, cell, n_cells)
+        spread = spread._replace(variance=spread.variance + shared)
         units: Array | None = spread.units
+        width = limits[1] - limits[0] or 1.0
+        rate = (value - limits[0]) / width
         if kind == "rate" and self.plain:
             units = None
+            if self.content is not None:
+                own = rate * (1 - rate)
+                alone = divide(own, effective) + shared / width**2
+                effective = _fewer(effective, own, alone)
         elif kind == "rate":
-            width = limits[1] - limits[0] or 1.0
             effective = Variance(spread.variance / width**2, spread.units).effective(
-                (value - limits[0]) / width, effective, rows
+                rate, effective, rows
             )
         estimates = CellValues(
             value,
@@ -254,6 +281,20 @@ class Measured(NamedTuple):
             units,
         )
         return estimates, (self, residual, cell)
+
+    def _shared(self, residual: Array, cell: Codes, n_cells: int) -> Any:
+        """Return what rows that share a draw add to the variance of each cell."""
+        if self.content is None or self.row is None or self.chance is None:
+            return 0.0
+        n = len(self.content)
+        one = self.predicted == 1
+        signed = np.where(one, residual, -residual)
+        change = np.bincount(self.row, signed, n).astype(np.float64)
+        chance = np.zeros(n)
+        chance[self.row[one]] = self.chance[one]
+        place = np.full(n, -1)
+        place[self.row] = cell
+        return shared_variance(change, chance, place, n_cells, self.content)
 
     def _areas(self, cell: Codes, n_cells: int) -> _Estimates:
         numbers = np.full((4, n_cells), np.nan)
@@ -270,6 +311,13 @@ class Measured(NamedTuple):
             value, rows, effective, error, "area", units=units, strata=(share,)
         )
         return estimates, (self, residual, cell)
+
+
+def _fewer(rows: Array, spread: Array, variance: Array) -> Array:
+    """Return of how many independent rows a rate has a variance, at most ``rows``."""
+    said = (variance > 0) & (spread > 0)
+    fewer = divide(spread, np.where(said, variance, 1.0))
+    return np.where(said, np.minimum(fewer, rows), rows)
 
 
 def _whole(rows: NDArray[Any]) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ from fairdash._validation import (
 from fairdash.metrics.group.catalog import best_off
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import binary_vector, divide, group_codes
+from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.intervals import Interval, check_confidence, ratio_of
 from fairdash.metrics.group.measured import Measured
 
@@ -32,7 +33,7 @@ _FEW = 12  # distinct scores that are each a bin
 def measure_by_group(
     measure: str,
     y_true: ArrayLike | None,
-    y_pred: ArrayLike,
+    y_pred: ArrayLike | Drawn,
     *,
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -75,7 +76,8 @@ def measure_by_group(
     y_true : array-like of 0/1, (n_rows,)
         None only for ``selection_rate``.
     y_pred : array-like, (n_rows,)
-        0/1 decisions; probabilities for ``calibration``, ``brier`` and ``auc``.
+        0/1 decisions, or `Drawn` ones, of which a rate or a cost is the expected one;
+        probabilities for ``calibration``, ``brier`` and ``auc``.
     pos_label : object, optional
         The positive value of outcomes and decisions, of which there are then two of any
         kind; without it these are 0 and 1, or -1 and 1.
@@ -106,7 +108,7 @@ def measure_by_group(
     """
     check_confidence(confidence)
     measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
-    groups = group_codes(sensitive_features, measured.y)
+    groups = group_codes(sensitive_features, measured.outcomes)
     cells = measured.estimate(groups.codes, (len(groups.names),))
     return _table(groups.names, cells, confidence)
 
@@ -153,17 +155,21 @@ def expected_measure(
     ValueError
         As :func:`measure_by_group`, for measures of scores too.
     """
-    check_confidence(confidence)
-    measured = Measured.drawn(measure, y_true, h, sample_weight, cluster)
-    groups = group_codes(sensitive_features, measured.y[: len(measured.y) // 2])
-    cells = measured.estimate(np.tile(groups.codes, 2), (len(groups.names),))
-    return _table(groups.names, cells, confidence)
+    return measure_by_group(
+        measure,
+        y_true,
+        Drawn(np.asarray(h)),
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        cluster=cluster,
+        confidence=confidence,
+    )
 
 
 def measure_gaps(
     measure: str,
     y_true: ArrayLike | None,
-    y_pred: ArrayLike,
+    y_pred: ArrayLike | Drawn,
     *,
     sensitive_features: ArrayLike,
     reference: str | None = None,
@@ -199,7 +205,7 @@ confidence
     """
     check_confidence(confidence)
     measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
-    groups = group_codes(sensitive_features, measured.y)
+    groups = group_codes(sensitive_features, measured.outcomes)
     cells = measured.estimate(groups.codes, (len(groups.names),))
     if reference is not None:
         check_one_of("reference", reference, groups.names)
