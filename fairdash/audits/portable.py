@@ -25,9 +25,10 @@ from fairdash.audits.choices import opened_on
 from fairdash.audits.stored import audit_rows_of, read_model
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.models import Setting, known_models_of, same_model
-from fairdash.audits.trials.rows import decided_by, decisions_by, rows_of
+from fairdash.audits.trials.rows import ALL_ROWS, decided_by, rows_of
 from fairdash.brought import OnnxModel, as_onnx
-from fairdash.methods import CATALOG, Scorer, scorer_of
+from fairdash.methods import CATALOG, Scorer, is_mixture, scorer_of
+from fairdash.metrics import Drawn
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
 
@@ -48,7 +49,7 @@ class PortableModel:
     """A trained model with all that it needs to score rows of a new table.
 
     ``needs_groups`` says whether it looks at the group to predict. It decides 1 above
-    its ``threshold``.
+    its ``threshold``; a random mixture, ``drawn``, with the chance that it scores.
     """
 
     scorer: Scorer
@@ -58,6 +59,7 @@ class PortableModel:
     needs_groups: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
     threshold: float = 0.5
+    drawn: bool = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.facts.get('label')})"
@@ -83,10 +85,13 @@ class PortableModel:
             dataset.group_names,
             method.needs_groups,
             facts,
+            drawn=is_mixture(model.scorer),
         )
 
     def score(self, frame: pd.DataFrame) -> Float:
         """Return P(y = 1) of every row before any thresholds.
+
+        Of a random mixture it is the chance of a positive decision.
 
         Parameters
         ----------
@@ -121,11 +126,39 @@ class PortableModel:
         positive = self.score(frame)
         return np.column_stack([1 - positive, positive])
 
-    def predict(self, frame: pd.DataFrame) -> NDArray[np.int8]:
-        """Return 1 where P(1) is above ``threshold``, usually one half, else 0."""
-        above = self.predict_proba(frame)[:, 1] > self.threshold
-        decided: NDArray[np.int8] = above.astype("i1")
+    def predict(
+        self, frame: pd.DataFrame, random_state: datasets.draws.RandomState = 0
+    ) -> NDArray[np.int8]:
+        """Return 1 where P(1) is above ``threshold``, usually one half, else 0.
+
+        A random mixture draws: with the same ``random_state`` a row of the same
+        features is decided the same, in whichever table.
+        """
+        table = self.prepared(frame)
+        decided = self.decisions(table, self.score_prepared(table))
+        if isinstance(decided, Drawn):
+            content = self.content(table)
+            return datasets.draws.drawn(decided.chance, content, random_state)
         return decided
+
+    def content(self, table: pd.DataFrame) -> NDArray[np.uint64]:
+        """Return a number for what each prepared row holds, see `datasets.draws`."""
+        columns = [encoding.column for encoding in self.encoder.columns]
+        numbers = [
+            encoding.column
+            for encoding in self.encoder.columns
+            if isinstance(encoding, datasets.NumberEncoding)
+        ]
+        return datasets.draws.table_content(table[columns], numbers)
+
+    def decisions(
+        self, table: pd.DataFrame, scores: NDArray[np.floating]
+    ) -> NDArray[np.int8] | Drawn:
+        """Return decisions of prepared rows as `fairdash.metrics` takes them."""
+        if self.drawn:
+            return Drawn(scores, self.content(table))
+        above: NDArray[np.int8] = (scores > self.threshold).astype("i1")
+        return above
 
     def to_bytes(self, model_card: str = "") -> bytes:
         """Return a ZIP of a readable description and the weights as safetensors.
@@ -144,6 +177,7 @@ class PortableModel:
             "encoder": _ENCODER.dump_python(self.encoder, mode="json"),
             # an earlier reader of format 1 takes no other than one half
             "thresholds": None if self.threshold == 0.5 else self.threshold,
+            "drawn": self.drawn,
             "sha256": {WEIGHTS: sha256(weights).hexdigest()},
         }
         content = BytesIO()
@@ -230,7 +264,7 @@ def exported(
     made = PortableModel.of(read_model(store, trial, rows), trial)
     key = ruled_key(trial.key, rule, trial.seed)
     cut = rows_of(store, data, trial.seed, datasets.Subgroups()).threshold(key)
-    return replace(made, threshold=cut)
+    return replace(made, threshold=cut, drawn=made.drawn and rule.usual)
 
 
 def _trial_asked(
@@ -260,11 +294,14 @@ def predictions(
     -------
     DataFrame, one row per row that was used: row (its number in the file, from 0),
     part ("train", "validation" or "test"), group, outcome, probability (of outcome 1)
-    and decision (by the rule, usually 1 above one half)
+    and decision (by the rule, usually 1 above one half; of a random mixture drawn with
+    the probability, as `PortableModel.predict` draws it)
     """
     trial = _trial_asked(store, run_id, model, seed, rule)
     data = store.run(run_id).dataset_id
     dataset = store.dataset(data)
+    rows = rows_of(store, data, ALL_ROWS, datasets.Subgroups())
+    key = ruled_key(trial.key, rule, trial.seed)
     part = np.empty(dataset.n_rows, dtype=object)
     for name, where in datasets.split(dataset, trial.seed)._asdict().items():
         part[where] = name
@@ -275,7 +312,7 @@ def predictions(
             "group": dataset.sensitive_features,
             "outcome": dataset.y,
             "probability": store.artifact(trial.key).scores(),
-            "decision": decisions_by(rule, store, data, trial.key, trial.seed),
+            "decision": rows.predictions(key).astype(np.int8),
         }
     )
 
@@ -347,14 +384,17 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
                 "it decides by thresholds of its own, which this version does not "
                 "read; export only the model"
             )
+        scorer = scorer_of(safetensors.load(weights))
+        drawn = card.get("drawn", is_mixture(scorer) and card["thresholds"] is None)
         return PortableModel(
-            scorer_of(safetensors.load(weights)),
+            scorer,
             _ENCODER.validate_python(card["encoder"]),
             datasets.Roles.model_validate(card["roles"]),
             tuple(card["groups"]),
             card["needs_groups"],
             card["facts"],
             threshold,
+            bool(drawn),
         )
     except (ValueError, *_BROKEN) as error:
         why = str(error)

@@ -14,11 +14,26 @@ from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import Setting, settings, trained_as
-from fairdash.audits.trials.rows import decided_part, decisions_by, rows_of, ruled
+from fairdash.audits.trials.rows import (
+    Decisions,
+    decided_part,
+    decisions_by,
+    rows_of,
+    ruled,
+)
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
+from fairdash.metrics import Drawn
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import AXES, PARITY, SweepResult, candidate_table, decides, score
+from fairdash.sweep import (
+    AXES,
+    DRAWN,
+    PARITY,
+    SweepResult,
+    candidate_table,
+    decides,
+    score,
+)
 
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (
@@ -96,8 +111,9 @@ class StoredSweep:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
         The candidates on the front of accuracy against the largest gap, in units of its
-        limit, judged without test rows, on which decisions are counted; no row where
-        none decides. Models are called by the places of their settings.
+        limit, judged without test rows, on which decisions are counted, those of a
+        random mixture as they are drawn; no row where none decides. Models are called
+        by the places of their settings.
         """
         rows = self.result.rows
         rows = rows[rows["method"].isin(self.result.methods)]
@@ -113,8 +129,8 @@ class StoredSweep:
         where = self.store, self.run.dataset_id, seed, self.subgroups
         validation, test = rows_of(*where, "validation"), rows_of(*where, "test")
 
-        def decided(place: int) -> tuple[NDArray[Any], NDArray[Any]]:
-            return validation.predictions(keys[place]), test.predictions(keys[place])
+        def decided(place: int) -> tuple[Decisions, NDArray[Any]]:
+            return validation.decisions(keys[place]), test.predictions(keys[place])
 
         return candidate_table(
             list(keys),
@@ -163,19 +179,29 @@ def has_axes(run: RunRecord) -> bool:
 def model_rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataFrame:
     """Return the rows of a run's finished models, as they decide by a rule.
 
-    A run of an earlier version does not say who decides: it is measured anew, too.
+    A run of an earlier version does not say who decides, or has the figures of random
+    mixtures rounded at one half: these are measured anew, too.
     """
     rows, run = snapshot.table(), snapshot.run
     if rows.empty:
         return rows
     rows = rows[rows["method"].isin(list(CATALOG))].reset_index(drop=True)
-    marked = "validation_constant" in rows and rows["validation_constant"].notna().all()
-    if marked and rule.usual:
+    anew = np.flatnonzero(_out_of_date(rows) | (not rule.usual))
+    if not len(anew):
         return rows
     where = store, run.dataset_id, Subgroups.model_validate(run.spec["subgroups"])
-    models = zip(rows["key"], rows["seed"], strict=True)
+    models = zip(rows["key"].iloc[anew], rows["seed"].iloc[anew], strict=True)
     by_rule = [_measured(*where, rule, str(key), int(seed)) for key, seed in models]
-    return rows.assign(**pd.concat(by_rule, ignore_index=True))
+    measured = pd.concat(by_rule, ignore_index=True).set_index(rows.index[anew])
+    table = rows.reindex(columns=rows.columns.union(measured.columns, sort=False))
+    table.loc[measured.index, measured.columns] = measured
+    return table
+
+
+def _out_of_date(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    says = rows.reindex(columns=["validation_constant", DRAWN]).notna()
+    mixture = rows["method"].map(lambda method: CATALOG[method].mixture)
+    return (~says["validation_constant"] | (mixture & ~says[DRAWN])).to_numpy(bool)
 
 
 @lru_cache(maxsize=5000)  # a growing sweep is read once a second
@@ -188,7 +214,9 @@ def _measured(
     seed: int,
 ) -> pd.DataFrame:
     decided = decisions_by(rule, store, dataset_id, key, seed)
-    row = score(store.dataset(dataset_id), seed, decided[None].astype(float), subgroups)
+    drawn = isinstance(decided, Drawn)
+    chance = decided.chance if isinstance(decided, Drawn) else decided.astype(float)
+    row = score(store.dataset(dataset_id), seed, chance[None], subgroups, drawn=drawn)
     of_scores = row.filter(regex="_(auc|log_loss)$")
     return row.drop(columns=of_scores.columns)
 

@@ -155,7 +155,8 @@ def measure(
     if not measured:
         return damaged
     scores = np.stack([values for _, _, values in measured])
-    metrics = sweep.score(dataset, stack.seed, scores, spec.subgroups)
+    drawn = CATALOG[stack.method].mixture
+    metrics = sweep.score(dataset, stack.seed, scores, spec.subgroups, drawn=drawn)
     rows: list[dict[Any, Any]] = metrics.to_dict("records")
     return damaged + [
         Outcome(key, row=row, seconds=seconds)

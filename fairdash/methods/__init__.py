@@ -56,7 +56,14 @@ if TYPE_CHECKING:
     from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
     from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
     from fairdash.methods.own import FairClassifier
-    from fairdash.methods.scorers import Network, Scorer, Unfilled, scorer_of, unfilled
+    from fairdash.methods.scorers import (
+        Network,
+        Scorer,
+        Unfilled,
+        is_mixture,
+        scorer_of,
+        unfilled,
+    )
 else:
     _named, __dir__ = lazy(__name__, __file__)
 

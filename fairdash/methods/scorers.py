@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,10 @@ _BASE = "base/"  # before the names of a base model's arrays
 
 
 class Scorer(Protocol):
-    """A stored model of encoded rows, whichever method trained it."""
+    """A stored model of encoded rows, whichever method trained it.
+
+    One whose ``mixture`` is true decides at random: see `is_mixture`.
+    """
 
     def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
         """Return P(1) of every row; ``group`` is the index of its group's name."""
@@ -83,6 +86,11 @@ class Scorer(Protocol):
     def arrays(self) -> dict[str, Any]:
         """Return the parameters by name, ready for a safetensors file."""
         ...
+
+
+def is_mixture(scorer: Scorer) -> bool:
+    """Tell whether P(1) of a model is the chance with which a decision is drawn."""
+    return bool(getattr(scorer, "mixture", False))
 
 
 class _Stored:
@@ -107,6 +115,8 @@ class LinearMixture(_Stored):
     shares : ndarray of shape (n_models,)
         Probability with which each model decides.
     """
+
+    mixture: ClassVar[bool] = True
 
     coefficients: NDArray[np.floating]
     intercepts: NDArray[np.floating]
@@ -197,6 +207,8 @@ class GroupThresholds(_OnBase):
         Probability of 1 whatever the score, beside the thresholds'.
     """
 
+    mixture: ClassVar[bool] = True
+
     base: Scorer
     thresholds: Float
     signs: Float
@@ -222,6 +234,8 @@ class Mixture:
     member_shares : ndarray of shape (n_models,)
         Probability with which each model decides.
     """
+
+    mixture: ClassVar[bool] = True
 
     members: Sequence[Scorer]
     member_shares: Float
@@ -383,6 +397,11 @@ class Unfilled(_OnBase):
     base: Scorer
     filled: Codes
     flags: Codes
+
+    @property
+    def mixture(self) -> bool:
+        """Whether the model itself is one."""
+        return is_mixture(self.base)
 
     def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
         """Return P(1) of every row."""

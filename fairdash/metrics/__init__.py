@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairdash.metrics.group.cell_values import TOO_FEW
     from fairdash.metrics.group.chance import compare
     from fairdash.metrics.group.change import accuracy_change, gap_change
-    from fairdash.metrics.group.drawn import Drawn
+    from fairdash.metrics.group.drawn import Drawn, chances
     from fairdash.metrics.group.evaluate import (
         decision_status,
         evaluate,

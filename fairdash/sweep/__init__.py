@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from fairdash.sweep._front import decides, pareto_front, select
     from fairdash.sweep._result import AXES, PARITY, SweepResult
     from fairdash.sweep._script import python_script
-    from fairdash.sweep._seeds import mean_over_seeds
+    from fairdash.sweep._seeds import DRAWN, mean_over_seeds
     from fairdash.sweep._spec import (
         BASELINE,
         DataSource,

@@ -7,6 +7,7 @@ import pandas as pd
 
 from fairdash._parsing import check_entries, parsed
 from fairdash.datasets import Dataset, split
+from fairdash.sweep._seeds import DRAWN
 from fairdash.sweep._spec import SweepSpec
 
 
@@ -44,7 +45,7 @@ def long_table(dataset: Dataset, name: str, rows: pd.DataFrame) -> pd.DataFrame:
     Nothing in it depends on when or how fast it was made.
     """
     measured = [c for c in rows if str(c).startswith(("validation_", "test_"))]
-    models = [c for c in rows if c not in (*measured, "seconds")]
+    models = [c for c in rows if c not in (*measured, "seconds", DRAWN)]
     table = rows.melt(models, measured, var_name="measure")
     digests = {seed: split_digest(dataset, seed) for seed in rows["seed"].unique()}
     table.insert(0, "table", name)

@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.metrics import Measured, catalog, counting, decision_status
+from fairdash.metrics import (
+    Drawn,
+    Measured,
+    catalog,
+    chances,
+    counting,
+    decision_status,
+)
 from fairdash.sweep._certified import COLUMNS, OVERALL, limit_of, measures_of
 from fairdash.sweep._front import pareto_front
 
@@ -41,17 +48,19 @@ class Part:
     sample_weight: NDArray[np.float64] | None = None
     unit: NDArray[Any] | None = None
 
-    def counts(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
+    def counts(self, decided: NDArray[Any], measure: str) -> pd.DataFrame:
         """Return subgroup, group, n and positives of a rate of decisions, (n_rows,).
 
-        Or of error costs, whose positives are their sum.
+        Or of error costs, whose positives are their sum. Of chances of decisions
+        positives are the expected ones.
         """
         costs = catalog.error_costs(measure)
         about, value = np.ones(len(self.y), bool), np.asarray(decided, np.float64)
         if costs is None:
             about = catalog.rate_of(measure)[0](self.y, np.ones(len(self.y)))
         else:  # of a row as a share of the larger cost
-            missed = costs[0] * (value > self.y) + costs[1] * (value < self.y)
+            y = np.asarray(self.y, np.float64)
+            missed = costs[0] * value * (1 - y) + costs[1] * (1 - value) * y
             value = missed / max(costs)
         present = np.unique(self.groups)
         tables = []
@@ -91,7 +100,7 @@ class Part:
         numbers = pd.concat(parts, ignore_index=True)
         return pd.concat([counts, numbers], axis=1)
 
-    def gaps(self, decided: NDArray[np.bool_], measure: str) -> "pd.Series[float]":
+    def gaps(self, decided: NDArray[Any], measure: str) -> "pd.Series[float]":
         """Return the gap between groups over all rows and in every subgroup."""
         cells = self.counts(decided, measure)
         cells["rate"] = counting.divide(
@@ -102,7 +111,7 @@ class Part:
 
 def candidate_table(
     models: Sequence[int],
-    scores: Callable[[int], tuple[NDArray[Any], NDArray[Any]]],
+    scores: Callable[[int], tuple[NDArray[Any] | Drawn, NDArray[Any]]],
     parts: tuple[Part, Part],
     *,
     limits: Mapping[str, float],
@@ -118,7 +127,9 @@ def candidate_table(
     models : sequence of int
         By which the table names them.
     scores : callable
-        From a model to its scores of validation and of test rows.
+        From a model to its scores of validation and of test rows. Of a random mixture
+        the former may be `Drawn`, and the latter are decisions once drawn: the test
+        counts decisions.
     parts : pair of `Part`
         Validation rows and test rows.
     local : mapping of int to float, optional
@@ -130,12 +141,15 @@ def candidate_table(
     axes = ("validation_worst_1_di", "validation_accuracy")
     ranked = []
     for model in models:
-        decided = scores(model)[0] > _MIDDLE
+        given = scores(model)[0]
+        decided = given if isinstance(given, Drawn) else given > _MIDDLE
         status = decision_status(validation.y, decided, sample_weight=weight)
         if status["status"].iloc[0]:
             continue
-        accuracy = np.average(decided == validation.y, weights=weight)
-        share = _share(judged, decided, limits)
+        chance = chances("scores", decided)
+        right = 1 - np.abs(chance - validation.y)
+        accuracy = np.average(right, weights=weight)
+        share = _share(judged, chance, limits)
         if local is not None:
             share = max(share, local[model])
         ranked.append([model, share, float(accuracy)])
@@ -153,9 +167,7 @@ def candidate_table(
     return table[[*COLUMNS, *table.columns.drop(list(COLUMNS))]]
 
 
-def _share(
-    part: Part, decided: NDArray[np.bool_], limits: Mapping[str, float]
-) -> float:
+def _share(part: Part, decided: NDArray[Any], limits: Mapping[str, float]) -> float:
     shares = [
         gap / most
         for measure in measures_of(limits)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets import Dataset, Subgroups, split
-from fairdash.metrics import LocalMeasure
+from fairdash.metrics import Drawn, LocalMeasure
 
 PREFIX = "ranking_"
 RANKED_BY = {"worst_1_di": f"{PREFIX}local_gap"}
@@ -28,7 +28,12 @@ def ranking_column(rows: pd.DataFrame, metric: str) -> str:
 
 
 def local_gaps(
-    dataset: Dataset, seed: int, scores: NDArray[np.floating], subgroups: Subgroups
+    dataset: Dataset,
+    seed: int,
+    scores: NDArray[np.floating],
+    subgroups: Subgroups,
+    *,
+    drawn: bool = False,
 ) -> pd.DataFrame:
     r"""Return ``ranking_local_gap`` of models: no test row has a part in it.
 
@@ -40,6 +45,8 @@ def local_gaps(
     ----------
     scores : ndarray of shape (n_models, n_rows)
         Of all rows; a row is decided positively above one half.
+    drawn : bool, default=False
+        Whether scores are chances with which decisions are drawn: gaps are expected.
     """
     parts = split(dataset, seed)
     rows = np.concatenate([parts.train, parts.validation])
@@ -49,7 +56,7 @@ def local_gaps(
         measure = LocalMeasure.of(
             "selection_rate",
             None,
-            (model > 0.5).astype(np.int8),
+            Drawn(model) if drawn else (model > 0.5).astype(np.int8),
             sensitive_features=dataset.sensitive_features[rows],
             subgroups=labels,
             min_size=subgroups.min_size,

@@ -7,7 +7,8 @@ from fairdash.sweep._front import PARTS
 from fairdash.sweep._ranking import PREFIX
 from fairdash.sweep.planning import FOLD, INITIALISATION
 
-_NOT_PARAMS = ("key", "method", "seed", INITIALISATION, "seconds")
+DRAWN = "drawn"  # 1 where figures of a random mixture are the expected ones
+_NOT_PARAMS = ("key", "method", "seed", INITIALISATION, "seconds", DRAWN)
 
 
 def param_columns(rows: pd.DataFrame) -> list[str]:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from fairdash import datasets
 from fairdash.methods import CATALOG, Unfilled, unfilled
-from fairdash.metrics import decision_status, evaluate
+from fairdash.metrics import Drawn, decision_status, evaluate
 from fairdash.sweep._ranking import local_gaps
+from fairdash.sweep._seeds import DRAWN
 from fairdash.sweep._spec import DataSource, SweepSpec
 from fairdash.sweep.planning import Stack, Trial, expand, plan
 
@@ -151,36 +152,45 @@ def score(
     seed: int,
     scores: NDArray[np.floating],
     subgroups: datasets.Subgroups,
+    *,
+    drawn: bool = False,
 ) -> pd.DataFrame:
     """Evaluate models on the validation and the test rows of a seed.
 
     One row per model: the columns of `fairdash.metrics.evaluate` and of `decisions`,
     once with prefix ``validation_`` and once with ``test_``, by the sampling weights
     that the data set has; and ``ranking_local_gap``, by which models are chosen.
+
+    Scores of random mixtures, ``drawn``, are chances of decisions: figures are the
+    expected ones, and a column ``drawn`` says so.
     """
     rows = datasets.split(dataset, seed)
     labels = subgroups.label(dataset.frame)
     groups = dataset.sensitive_features
     parts = []
     for part, where in (("validation", rows.validation), ("test", rows.test)):
+        content = dataset.content[where] if drawn else None
+        given = Drawn(scores[:, where], content) if drawn else scores[:, where]
         metrics = evaluate(
             dataset.y[where],
-            scores[:, where],
+            given,
             sensitive_features=groups[where],
             subgroups=labels.iloc[where],
             min_size=subgroups.min_size,
             sample_weight=dataset.weight_of(where),
         )
         status = decisions(
-            dataset.y[where], scores[:, where], sample_weight=dataset.weight_of(where)
+            dataset.y[where], given, sample_weight=dataset.weight_of(where)
         )
         parts.append(metrics.join(status).add_prefix(f"{part}_"))
-    return pd.concat([*parts, local_gaps(dataset, seed, scores, subgroups)], axis=1)
+    parts.append(local_gaps(dataset, seed, scores, subgroups, drawn=drawn))
+    table = pd.concat(parts, axis=1)
+    return table.assign(**{DRAWN: 1.0}) if drawn else table
 
 
 def decisions(
     y: NDArray[np.integer],
-    scores: NDArray[np.floating],
+    scores: NDArray[np.floating] | Drawn,
     *,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
@@ -189,7 +199,7 @@ def decisions(
     ``constant`` is a number, so that its mean over seeds says how many were; what
     counts is `fairdash.metrics.decision_status`.
     """
-    decided = (scores > 0.5).astype(np.int8)
+    decided = scores if isinstance(scores, Drawn) else (scores > 0.5).astype(np.int8)
     status = decision_status(y, decided, sample_weight=sample_weight)
     constant = (status["status"] != "").astype(float)
     return pd.DataFrame(
@@ -236,7 +246,8 @@ def run_sweep(
         )
         assert results is not None, "nobody stops it here"
         scores = np.stack([result.scores for result in results])
-        metrics = score(dataset, stack.seed, scores, spec.subgroups)
+        drawn = CATALOG[stack.method].mixture
+        metrics = score(dataset, stack.seed, scores, spec.subgroups, drawn=drawn)
         for result, row in zip(results, metrics.to_dict("records"), strict=True):
             trial = result.trial
             rows[trial.key] = {

@@ -1,7 +1,8 @@
 """Stored models of one table on another: quality, gaps, shifts of columns."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from fairdash.audits.trials.rows import rows_of, ruled
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     MEASURES,
+    Drawn,
     LocalMeasure,
     catalog,
     decision_status,
@@ -80,7 +82,7 @@ def drift(
     seed = min(main.seeds) if seed is None else seed
     first = _scored(store, dataset_id, main, seed)
     scored, excluded = {main.label: first}, []
-    tables = drift_tables(dataset, seed, first[0], subgroups, other)
+    tables = drift_tables(dataset, seed, first, subgroups, other)
     if catalog.measure_of(measure).needs_outcome and tables[1].y is None:
         raise ValueError(
             f"{catalog.MEASURE_NAMES[measure]} needs the outcome, column "
@@ -96,16 +98,13 @@ def drift(
             excluded.append(f"{setting.label}: {error}")
     points, measured = [], []
     for table in tables:
-        models_here, cuts = zip(*scored.values(), strict=True)
-        scores = [model.score_prepared(table.frame) for model in models_here]
+        answers = [_Scores.of(model, table) for model in scored.values()]
         of_models = [
-            measured_on(
-                table, _predicted(row, cut, measure), measure, subgroups.min_size
-            )
-            for row, cut in zip(scores, cuts, strict=True)
+            measured_on(table, row.predicted(measure), measure, subgroups.min_size)
+            for row in answers
         ]
         gaps = np.array([each.overall() for each in of_models], dtype=np.float64)
-        points.append(_points(table, [*scored], scores, cuts, gaps))
+        points.append(_points(table, [*scored], answers, gaps))
         measured.append(of_models[0])
     pair = farthest_groups(tables[0].name, measured[0])
     training = dataset.frame.iloc[split(dataset, seed).train]
@@ -129,7 +128,7 @@ def drift(
 
 def _scored(
     store: Store, dataset_id: str, setting: Setting, seed: int
-) -> tuple[PortableModel, float]:
+) -> PortableModel:
     trials = [trial for trial in setting.trials if trial.seed == seed]
     if not trials:
         raise ValueError(
@@ -139,31 +138,48 @@ def _scored(
     trial = ruled(trials[0], USUAL)
     spec = SweepSpec.of_run(store.run_of(trial.key).spec)
     rows = audit_rows_of(store.dataset(dataset_id), trial, spec)
-    return PortableModel.of(read_model(store, trial, rows), trial), threshold
+    model = PortableModel.of(read_model(store, trial, rows), trial)
+    usual = rule_of_key(trials[0].key)[1] is None
+    return replace(model, threshold=threshold, drawn=model.drawn and usual)
 
 
-def _predicted(scores: NDArray[Any], threshold: float, measure: str) -> NDArray[Any]:
-    if measure in catalog.SCORE_MEASURES:
-        return scores
-    return (scores.astype(np.float32) > threshold).astype(np.int8)
+class _Scores(NamedTuple):
+    """What a model says of the rows of a table, and decides."""
+
+    exact: NDArray[np.float64]
+    stored: NDArray[np.float32]  # as scores are kept, so that one at a cut stays there
+    decided: NDArray[np.int8] | Drawn
+    threshold: float
+
+    @classmethod
+    def of(cls, model: PortableModel, table: DriftTable) -> "_Scores":
+        exact = model.score_prepared(table.frame)
+        stored = exact.astype(np.float32)
+        decided = model.decisions(table.frame, stored)
+        return cls(exact, stored, decided, model.threshold)
+
+    def predicted(self, measure: str) -> NDArray[Any] | Drawn:
+        return self.exact if measure in catalog.SCORE_MEASURES else self.decided
+
+    @property
+    def given(self) -> NDArray[np.float32] | Drawn:
+        """What `evaluate` takes."""
+        return self.decided if isinstance(self.decided, Drawn) else self.stored
 
 
 def _points(
     table: DriftTable,
     labels: Sequence[str],
-    scores: Sequence[NDArray[np.float64]],
-    thresholds: Sequence[float],
+    scores: Sequence[_Scores],
     gaps: NDArray[np.float64],
 ) -> pd.DataFrame:
     y = table.y if table.y is not None else np.zeros(table.n, np.int8)
     about: dict[str, Any] = {"sample_weight": table.weight, "cluster": table.unit}
     measured, statuses = [], []
-    for exact, cut in zip(scores, thresholds, strict=True):
-        row = exact.astype(np.float32)  # as stored, so that a score at a cut stays
-        measured.append(
-            evaluate(y, row, sensitive_features=table.groups, threshold=cut, **about)
-        )
-        statuses.append(decision_status(y, (row > cut).astype(np.int8), **about))
+    for row in scores:
+        how = {"sensitive_features": table.groups, "threshold": row.threshold, **about}
+        measured.append(evaluate(y, row.given, **how))
+        statuses.append(decision_status(y, row.decided, **about))
     points = pd.concat(measured, ignore_index=True)
     status = pd.concat(statuses, ignore_index=True)
     points[["selection_rate", "status"]] = status[["selection_rate", "status"]]
@@ -176,7 +192,7 @@ def _points(
 
 
 def measured_on(
-    table: DriftTable, predicted: NDArray[Any], measure: str, min_size: int
+    table: DriftTable, predicted: NDArray[Any] | Drawn, measure: str, min_size: int
 ) -> LocalMeasure:
     """Return a measure of one model on a table, by group and subgroup.
 

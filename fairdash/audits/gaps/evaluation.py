@@ -10,14 +10,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, gap_size
 from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows, Tested, score_of_key, tested
+from fairdash.audits.trials.rows import Decisions, Rows, Tested, score_of_key, tested
 from fairdash.datasets import Subgroups
-from fairdash.metrics import compare, decision_status, evaluate, summarise_seeds
+from fairdash.metrics import (
+    Drawn,
+    compare,
+    decision_status,
+    evaluate,
+    summarise_seeds,
+)
 from fairdash.store import Store
 
 GAP_HELP = (
@@ -141,7 +146,9 @@ def _evaluated(trial: Tested) -> dict[str, Any]:
     if own is None and rule_of_key(key)[1] is not None:
         table = _own_evaluated(rows, key, probable=True)
     elif own is None:
-        table = evaluate(rows.y, rows.scores(key), **rows.groups, **rows.sampling)
+        decided = rows.decisions(key)
+        given = decided if isinstance(decided, Drawn) else rows.scores(key)
+        table = evaluate(rows.y, given, **rows.groups, **rows.sampling)
     else:
         table = _own_evaluated(rows, key, own.kind in ("probability", "margin"))
     return {**table.iloc[0], "constant": constant(rows, key)}
@@ -149,7 +156,7 @@ def _evaluated(trial: Tested) -> dict[str, Any]:
 
 def constant(rows: Rows, key: str) -> float:
     """Return 1 for a model that decides alike for everyone, or as chance might."""
-    status = decision_status(rows.y, rows.predictions(key), **rows.sampling)
+    status = decision_status(rows.y, rows.decisions(key), **rows.sampling)
     return float(status["status"].iloc[0] != DECIDES)
 
 
@@ -165,12 +172,12 @@ def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
 @lru_cache(maxsize=5000)
 def _compared(trial: Tested, reference: str, inside: bool) -> pd.DataFrame:
     rows = trial.rows
-    predictions, others = rows.predictions(trial.key), _reference(rows, reference)
+    decided, others = rows.decisions(trial.key), _reference(rows, reference)
     codes = {"sensitive_features": rows.dataset.group[rows.where]}  # sooner than names
     groups = {**rows.groups, **codes, **({} if inside else {"subgroups": None})}
-    return compare(rows.y, predictions, others, **groups, **rows.sampling)
+    return compare(rows.y, decided, others, **groups, **rows.sampling)
 
 
 @lru_cache(maxsize=8)
-def _reference(rows: Rows, key: str) -> NDArray[np.int64]:
-    return rows.predictions(key)
+def _reference(rows: Rows, key: str) -> Decisions:
+    return rows.decisions(key)

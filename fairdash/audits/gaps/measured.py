@@ -29,6 +29,7 @@ from fairdash.audits.trials.rows import (
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     TOO_FEW,
+    Drawn,
     Finding,
     LocalMeasure,
     Speech,
@@ -63,7 +64,7 @@ def asked_of(
     elif measure in catalog.SCORE_MEASURES:
         predicted = rows.scores(key)
     else:
-        predicted = rows.predictions(key)
+        predicted = rows.decisions(key)
     return {
         "measure": measure,
         "y_true": y,
@@ -404,5 +405,7 @@ def gaps_of(
     """Return `measure_gaps` of a trial, or of its ``rejected`` rows."""
     options = asked_of(trial.rows, trial.key, measure)
     if rejected:
-        options["y_pred"] = 1 - options["y_pred"]
+        decided = options["y_pred"]
+        drawn = isinstance(decided, Drawn)
+        options["y_pred"] = decided.rejected if drawn else 1 - decided
     return measure_gaps(**options, reference=reference, confidence=confidence)

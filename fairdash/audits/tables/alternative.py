@@ -17,8 +17,9 @@ from scipy.stats import norm
 from fairdash._validation import check_lengths
 from fairdash._wording import in_points, plural
 from fairdash.audits.trials.models import known_models
-from fairdash.datasets import split
-from fairdash.metrics import accuracy_change, gap_change, intervals
+from fairdash.audits.trials.rows import ALL_ROWS, Decisions, rows_of
+from fairdash.datasets import Subgroups, split
+from fairdash.metrics import Drawn, accuracy_change, gap_change, intervals
 from fairdash.store import Store
 
 LOSS = 0.01  # of accuracy that an alternative may have
@@ -72,8 +73,8 @@ class Alternative:
 
 def less_discriminatory(
     y_true: ArrayLike,
-    present: ArrayLike,
-    models: Mapping[str, ArrayLike],
+    present: ArrayLike | Drawn,
+    models: Mapping[str, ArrayLike | Drawn],
     *,
     sensitive_features: ArrayLike,
     search_rows: ArrayLike,
@@ -94,9 +95,9 @@ def less_discriminatory(
     Parameters
     ----------
     y_true, present : array-like of 0/1, (n_rows,)
-        Outcomes, and the decisions of the model in use.
+        Outcomes, and the decisions of the model in use, which may be `Drawn`.
     models : mapping of str to array-like of 0/1, (n_rows,)
-        Decisions of the other models.
+        Decisions of the other models, which may be `Drawn`.
     search_rows, confirm_rows : array-like of int
         Two sets of rows without a row in common.
 
@@ -105,7 +106,7 @@ def less_discriminatory(
     ValueError
         When lengths differ, there is no model, or the sets have rows in common.
     """
-    y, now = np.asarray(y_true), np.asarray(present)
+    y, now = np.asarray(y_true), _by_row(present)
     groups = np.asarray(sensitive_features)
     search, confirm = np.asarray(search_rows), np.asarray(confirm_rows)
     if not models:
@@ -113,7 +114,7 @@ def less_discriminatory(
     if len(np.intersect1d(search, confirm)):
         raise ValueError("Rows of the search and rows that confirm must differ.")
     check_lengths(y, now, groups, *models.values())
-    decided = {name: np.asarray(column) for name, column in models.items()}
+    decided = {name: _by_row(column) for name, column in models.items()}
 
     def change(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
         before, after = now[rows], decided[name][rows]
@@ -155,13 +156,18 @@ def less_discriminatory(
     return Alternative(name, chosen, reduction, lost, most, len(decided), loss)
 
 
+def _by_row(decisions: ArrayLike | Drawn) -> NDArray[Any] | Drawn:
+    return decisions if isinstance(decisions, Drawn) else np.asarray(decisions)
+
+
 def alternative_in_run(
     store: Store, run_id: str, present: str | None = None, *, loss: float = LOSS
 ) -> tuple[str, Alternative]:
     """Search the models of a run; return the label of the present one, and the result.
 
     Validation rows are searched, test rows confirm, both of the run's first seed.
-    Decisions are above 1/2.
+    Decisions are above 1/2; of a random mixture changes are on average over draws, and
+    their intervals have the variance of the draws in them.
 
     Parameters
     ----------
@@ -176,13 +182,14 @@ def alternative_in_run(
     run = store.run(run_id)
     dataset = store.dataset(run.dataset_id)
     keys = {trial.key for trial in store.snapshot(run_id, curves=False).trials}
-    decided: dict[str, NDArray[np.bool_]] = {}
+    decided: dict[str, Decisions] = {}
+    rows = rows_of(store, run.dataset_id, ALL_ROWS, Subgroups())
     seed = None
     for model in known_models(store, run.dataset_id, run_id):
         for trial in model.trials:
             if trial.key in keys and seed in (None, trial.seed):
                 seed = trial.seed
-                decided[model.label] = store.artifact(trial.key).scores() > 0.5
+                decided[model.label] = rows.decisions(trial.key)
                 break
     if len(decided) < 2 or seed is None:
         raise ValueError(f"Run {run_id} has fewer than two models to compare.")

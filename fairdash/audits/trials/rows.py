@@ -24,10 +24,12 @@ from fairdash.datasets import (
     Dataset,
     ScoreColumn,
     Subgroups,
+    draws,
     split,
     training_rows,
 )
-from fairdash.metrics import as_probabilities, catalog, local_di
+from fairdash.methods import CATALOG
+from fairdash.metrics import Drawn, as_probabilities, catalog, local_di
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import Part
 
@@ -35,6 +37,7 @@ OWN = "own scores"  # instead of a method of the catalog
 ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
 OWN_NOTE = "Own scores: on the same rows, which their model may have been trained on."
 _KEY = "column "
+Decisions = NDArray[np.int64] | Drawn
 
 
 def own_models(store: Store, dataset_id: str) -> list[Setting]:
@@ -123,10 +126,10 @@ def ruled(trial: TrialRecord, rule: DecisionRule) -> TrialRecord:
 
 def decisions_by(
     rule: DecisionRule, store: Store, dataset_id: str, key: str, seed: int
-) -> NDArray[np.int8]:
+) -> Decisions:
     """Return the decisions of a trial on all rows, by a rule learned on a split."""
     rows = rows_of(store, dataset_id, ALL_ROWS, Subgroups())
-    return rows.predictions(ruled_key(key, rule, seed)).astype(np.int8)
+    return rows.decisions(ruled_key(key, rule, seed))
 
 
 def is_own(model: Setting) -> bool:
@@ -190,7 +193,7 @@ class Rows:
             "cluster": None if unit is None else unit[self.where],
         }
 
-    def local_di(self, predicted: NDArray[np.int64]) -> pd.DataFrame:
+    def local_di(self, predicted: Decisions) -> pd.DataFrame:
         """Return `fairdash.metrics.local_di` of decisions, with weights and units."""
         return local_di(predicted, **self.groups, **self.sampling)
 
@@ -238,17 +241,40 @@ class Rows:
         scores: NDArray[np.float32] = self.store.artifact(bare).scores()[self.where]
         return scores
 
+    def decisions(self, key: str) -> Decisions:
+        """Return the decisions of a trial on these rows as `fairdash.metrics` has them.
+
+        Those of a random mixture are `Drawn`, unless a rule other than the usual cuts
+        its chances.
+        """
+        if not self._draws(key):
+            return self.predictions(key)
+        return Drawn(self.scores(key).astype(np.float64), self.content)
+
     def predictions(self, key: str) -> NDArray[np.int64]:
         """Return the 0/1 predictions of a trial on these rows.
 
-        Above one half, or by the rule of the key: see `decided_by`.
+        Above one half, or by the rule of the key: see `decided_by`. Those of a random
+        mixture are drawn, as the exported model draws them with seed 0.
         """
+        if self._draws(key):
+            return draws.drawn(self.scores(key), self.content).astype(np.int64)
         if rule_of_key(key)[1] is not None:
             return (self.raw_scores(key) > self.threshold(key)).astype(np.int64)
         own = score_of_key(key)
         if own is not None:
             return own.decisions(self.raw_scores(key))
         return (self.scores(key) > 0.5).astype(np.int64)
+
+    @property
+    def content(self) -> NDArray[np.uint64]:
+        """A number for what each row holds: rows of the same have the same draw."""
+        return self.dataset.content[self.where]
+
+    def _draws(self, key: str) -> bool:
+        bare, ruled = rule_of_key(key)
+        trained = score_of_key(bare) is None
+        return trained and ruled is None and _is_mixture(self.store, bare)
 
     def threshold(self, key: str) -> float:
         """Return the threshold of scores by the rule of a key.
@@ -287,6 +313,12 @@ class Rows:
         )
 
 
+@lru_cache(maxsize=5000)
+def _is_mixture(store: Store, key: str) -> bool:
+    method = CATALOG.get(store.artifact(key).row()["method"])
+    return method is not None and method.mixture
+
+
 class Tested(NamedTuple):
     """A trial on the test rows of its seed, or on all of `ALL_ROWS`."""
 
@@ -319,7 +351,9 @@ def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     """
     key, *_ = first = tested(store, model, dataset_id, Subgroups())[0]
     rows = first.rows
-    accepted = np.average(rows.predictions(key), weights=rows.sample_weight)
+    decided = rows.decisions(key)
+    chance = decided.chance if isinstance(decided, Drawn) else decided
+    accepted = np.average(chance, weights=rows.sample_weight)
     base_rate = np.average(rows.y, weights=rows.sample_weight)
     if min(accepted, 1 - accepted) >= min(base_rate, 1 - base_rate) / 2:
         return ""

@@ -9,6 +9,7 @@ import streamlit as st
 from fairdash._wording import listing
 from fairdash.audits import DecisionRule, Setting, choices, trials
 from fairdash.datasets import AddedScores, Dataset, ScoreColumn, split
+from fairdash.metrics import Drawn
 from fairdash.postprocessing import ScoreType, SplitScores, as_margins
 from fairdash.ui.selection import OF_RUN, Fields
 from fairdash.ui.widgets.state import store
@@ -154,6 +155,10 @@ def scored(dataset_id: str, source: Source) -> Scored:
 
 def _decided(dataset_id: str, source: Source) -> Any:
     rule = DecisionRule.of(source.rule)
-    if rule.usual:
+    if rule.usual and source.own is not None:
         return None
-    return trials.decisions_by(rule, store(), dataset_id, source.trial, source.seed)
+    where = dataset_id, source.trial, source.seed
+    decided = trials.decisions_by(rule, store(), *where)
+    if isinstance(decided, Drawn):
+        return decided.chance
+    return None if rule.usual else decided
