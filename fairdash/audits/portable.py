@@ -33,6 +33,7 @@ from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
 
 FORMAT = 1
+HALF = 0.5
 CARD, WEIGHTS = "model.json", "model.safetensors"
 LARGEST = 2**30  # bytes of a file in the archive
 CARD_BOUNDS = Bounds(text=LARGEST, items=10_000_000)  # levels of every feature
@@ -49,7 +50,8 @@ class PortableModel:
     """A trained model with all that it needs to score rows of a new table.
 
     ``needs_groups`` says whether it looks at the group to predict. It decides 1 above
-    its ``threshold``; a random mixture, ``drawn``, with the chance that it scores.
+    its ``threshold``. A random mixture, ``drawn``, decides 1 with the chance that it
+    scores, unless a threshold other than one half cuts that.
     """
 
     scorer: Scorer
@@ -58,7 +60,7 @@ class PortableModel:
     groups: tuple[str, ...]
     needs_groups: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
-    threshold: float = 0.5
+    threshold: float = HALF
     drawn: bool = False
 
     def __repr__(self) -> str:
@@ -155,7 +157,7 @@ class PortableModel:
         self, table: pd.DataFrame, scores: NDArray[np.floating]
     ) -> NDArray[np.int8] | Drawn:
         """Return decisions of prepared rows as `fairdash.metrics` takes them."""
-        if self.drawn:
+        if self.drawn and self.threshold == HALF:
             return Drawn(scores, self.content(table))
         above: NDArray[np.int8] = (scores > self.threshold).astype("i1")
         return above
@@ -176,7 +178,7 @@ class PortableModel:
             "roles": self.roles.model_dump(mode="json", exclude_defaults=True),
             "encoder": _ENCODER.dump_python(self.encoder, mode="json"),
             # an earlier reader of format 1 takes no other than one half
-            "thresholds": None if self.threshold == 0.5 else self.threshold,
+            "thresholds": None if self.threshold == HALF else self.threshold,
             "drawn": self.drawn,
             "sha256": {WEIGHTS: sha256(weights).hexdigest()},
         }
@@ -378,14 +380,14 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
             )
         if sha256(weights).hexdigest() != card["sha256"][WEIGHTS]:
             raise ValueError(f"{WEIGHTS} is not what {CARD} describes")
-        threshold = 0.5 if card["thresholds"] is None else card["thresholds"]
+        threshold = HALF if card["thresholds"] is None else card["thresholds"]
         if not isinstance(threshold, float):
             raise ValueError(
                 "it decides by thresholds of its own, which this version does not "
                 "read; export only the model"
             )
         scorer = scorer_of(safetensors.load(weights))
-        drawn = card.get("drawn", is_mixture(scorer) and card["thresholds"] is None)
+        drawn = card.get("drawn", is_mixture(scorer))  # of an earlier version too
         return PortableModel(
             scorer,
             _ENCODER.validate_python(card["encoder"]),

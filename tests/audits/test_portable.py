@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 
 import fairdash
 from fairdash.audits import portable
+from fairdash.audits.trials.rows import ALL_ROWS, rows_of
 from fairdash.brought import OnnxModel, can_be_onnx
 from fairdash.cli import app
-from fairdash.datasets import read_table, split
+from fairdash.datasets import Subgroups, read_table, split
+from fairdash.methods import CATALOG
 
 KINDS = {
     "unconstrained": {"n_epochs": 2},
@@ -38,7 +40,17 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
     assert len(repr(fairdash.load(path))) < 700
     whole = portable.PortableModel.of(model)
     np.testing.assert_array_equal(proba, whole.predict_proba(raw))
-    np.testing.assert_array_equal(whole.predict(raw), proba[:, 1] > 0.5)
+    data = store.datasets()[0].id
+    decided = rows_of(store, data, ALL_ROWS, Subgroups()).predictions(model.key)
+    if CATALOG[method].mixture:
+        assert (decided != (proba[:, 1] > 0.5)).any()
+    else:
+        np.testing.assert_array_equal(decided, proba[:, 1] > 0.5)
+    np.testing.assert_array_equal(whole.predict(raw), decided)
+    some = raw.sample(50, random_state=0)
+    np.testing.assert_array_equal(
+        fairdash.load(path).predict(some), pd.Series(decided, raw.index)[some.index]
+    )
     path.write_bytes(replace(whole, threshold=0.3).to_bytes())
     np.testing.assert_array_equal(fairdash.load(path).predict(raw), proba[:, 1] > 0.3)
 

@@ -108,7 +108,8 @@ def shared_variance(
     cell : int array of shape (n_rows,)
         Negative for none.
     """
-    some = np.flatnonzero((cell >= 0) & (change != 0))
+    random = (chance > 0) & (chance < 1)  # others move with nobody
+    some = np.flatnonzero(random & (cell >= 0) & (change != 0))
     # a common draw decides 1 for a row and for all of a larger chance before it
     some = some[np.lexsort([-chance[some], content[some], cell[some]])]
     moved, h = change[some], chance[some]
@@ -121,5 +122,5 @@ def shared_variance(
     together = np.bincount(draw, (2 * before + moved) * moved * h)
     mean = np.bincount(draw, moved * h)
     alone = np.bincount(draw, moved**2 * h * (1 - h))
-    extra = np.maximum(together - mean**2 - alone, 0.0)
+    extra = together - mean**2 - alone  # below 0 where changes cancel out
     return np.bincount(place[begins], extra, n_cells).astype(np.float64)

@@ -200,8 +200,9 @@ class Measured(NamedTuple):
                 share = np.nan_to_num(divide(about.ravel()[kind], rows[cell]))
                 centre = np.nan_to_num(value)[cell]
                 residual = share * (counted.ravel()[kind] - centre)
-                variance = variance + self._shared(residual, cell, n_cells)
-                effective = _fewer(rows, spread, variance)
+                shared = self._shared(residual, cell, n_cells)
+                variance = variance + shared
+                effective = _fewer(rows, spread, shared)
             error = np.sqrt(variance)
             return CellValues(value, _whole(rows), effective, error, "rate"), None
         own = about.ravel()[kind]
@@ -264,9 +265,7 @@ class Measured(NamedTuple):
         if kind == "rate" and self.plain:
             units = None
             if self.content is not None:
-                own = rate * (1 - rate)
-                alone = divide(own, effective) + shared / width**2
-                effective = _fewer(effective, own, alone)
+                effective = _fewer(effective, rate * (1 - rate), shared / width**2)
         elif kind == "rate":
             effective = Variance(spread.variance / width**2, spread.units).effective(
                 rate, effective, rows
@@ -313,11 +312,13 @@ class Measured(NamedTuple):
         return estimates, (self, residual, cell)
 
 
-def _fewer(rows: Array, spread: Array, variance: Array) -> Array:
-    """Return of how many independent rows a rate has a variance, at most ``rows``."""
-    said = (variance > 0) & (spread > 0)
-    fewer = divide(spread, np.where(said, variance, 1.0))
-    return np.where(said, np.minimum(fewer, rows), rows)
+def _fewer(rows: Array, spread: Array, shared: Any) -> Array:
+    """Return of how many independent rows a rate is when draws are shared.
+
+    ``spread`` is the variance of one row, ``shared`` what is added to that of the rate.
+    """
+    more = np.nan_to_num(divide(np.maximum(shared, 0.0) * rows, spread))
+    return rows / (1 + more)
 
 
 def _whole(rows: NDArray[Any]) -> NDArray[np.int64]:
