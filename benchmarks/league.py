@@ -148,7 +148,6 @@ LEAGUE = {
         {**SHIFT, "estimator": TREES, "max_iter": ROUNDS},
     ),
 }  # fmt: skip
-DRAWN = ("reductions", "noisy_ideal", "hardt")  # whose scores are chances to be drawn
 
 
 @cache
@@ -244,7 +243,7 @@ class Trial:
             sides = []
             for X, rows in ((self.X, slice(None)), *((m, test) for m in self.moved)):
                 h = self.scores(entry.key, model, X, self.groups[rows])
-                level = self.drawn[rows] if entry.key in DRAWN else 0.5
+                level = self.drawn[rows] if CATALOG[entry.key].mixture else 0.5
                 if rule is not None:
                     about = {"sensitive_features": self.groups[rows]}
                     h = rule.predict_proba(2 * h - 1, **about)
