@@ -30,8 +30,9 @@ import numpy as np
 import pandas as pd
 from lightgbm import LGBMClassifier
 
-from fairdash.datasets import PUBLIC, encode, fetch_table, make_dataset, split
+from fairdash.datasets import PUBLIC, draws, encode, fetch_table, make_dataset, split
 from fairdash.methods import CATALOG
+from fairdash.metrics import Drawn
 from fairdash.postprocessing import HardtThreshold, RampThreshold
 from fairdash.sweep import Part, candidate_table, choose_certified
 
@@ -155,7 +156,7 @@ def models_of(dataset, seed):
         seconds = time.perf_counter() - began
         told = {"sensitive_features": groups} if CATALOG[key].needs_groups else {}
         h = model.predict_proba(X, **told)[:, 1]
-        if key not in ("reductions", "hardt"):  # whose models decide at random
+        if not CATALOG[key].mixture:
             h = (h > 0.5).astype(float)
         note(name, h, seconds)
         print(f"seed {seed}: {name} {seconds:.1f} s {rows[-1]}", flush=True)
@@ -179,7 +180,9 @@ def certified(dataset, parts, rows, decisions):
     for family, own in families.items():
 
         def both(i):
-            return decisions[i][parts.validation], decisions[i][parts.test]
+            h, content = decisions[i], dataset.content
+            drawn = draws.drawn(h[parts.test], content[parts.test])
+            return Drawn(h[parts.validation], content[parts.validation]), drawn
 
         table = candidate_table(np.flatnonzero(own), both, sides, limits=limits)
         model = choose_certified(table, limits=limits).model if len(table) else None
@@ -187,8 +190,7 @@ def certified(dataset, parts, rows, decisions):
         if model is not None:
             chosen = rows.iloc[model]
             line = {"family": family, "chosen": chosen["name"]}
-            h = (decisions[model] > 0.5).astype(float)
-            accuracy, gap = measured(dataset, parts.test, h)
+            accuracy, gap = measured(dataset, parts.test, decisions[model])
             line |= {"accuracy": accuracy, "gap": gap}
         lines.append(line)
     return pd.DataFrame(lines)
