@@ -23,6 +23,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "app": Command("_serve", "serve", "Serve the app; Ctrl-C stops it."),
     "run": Command("_run", "run", "Train what a configuration asks for."),
+    "compare": Command("_compare", "compare", "Rank the methods of a benchmark."),
     "data": Command("_data", "data", "Add, list and remove tables."),
     "audit": Command("_audit", "audit", "Audit decisions or scores of a table."),
     "check": Command("_check", "check", "Hold a table against the limits of a policy."),

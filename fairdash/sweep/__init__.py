@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fairdash.sweep._benchmark import benchmark_specs, long_table
     from fairdash.sweep._candidates import Part, candidate_table
     from fairdash.sweep._certified import CertifiedChoice, choose_certified
+    from fairdash.sweep._comparison import MethodComparison, compare_methods
     from fairdash.sweep._front import decides, pareto_front, select
     from fairdash.sweep._result import AXES, PARITY, SweepResult
     from fairdash.sweep._script import python_script
