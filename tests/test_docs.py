@@ -273,3 +273,38 @@ def test_the_example_of_the_readme_runs(capsys):
     assert verdict.startswith("Female is approved")
     assert 0 < worst < 1
     assert 0 < chance < 1
+
+
+def test_the_citation_names_the_version_its_date_and_its_authors():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == fairdash.__version__
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", cited["date-released"])
+    assert all(author["name"] for author in cited["authors"])
+    assert all(len(work["authors"]) > 1 for work in cited["references"])
+
+
+@pytest.mark.parametrize("publish", [False, True])
+def test_results_are_published_by_a_flag_alone(publish, tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location(
+        "reproduce", ROOT / "benchmarks" / "reproduce.py"
+    )
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    published = tmp_path / "published"
+    published.mkdir()
+    (published / "ramp.json").write_text("{}")
+    calls = []
+    table = script.Table((), lambda out: [["head"], ["one"]])
+    monkeypatch.setattr(script, "RESULTS", published)
+    monkeypatch.setattr(script, "PAPERS", {"ramp": {"table 1": table}})
+    monkeypatch.setattr(
+        script.subprocess, "run", lambda *words, **_: calls.append(words)
+    )
+    words = ["ramp", "--data", str(tmp_path), "--out", str(tmp_path / "build")]
+    flag = ["--publish"] if publish else []
+    monkeypatch.setattr(sys, "argv", ["reproduce.py", *words, "--seeds", "2", *flag])
+    script.main()
+    assert ((published / "ramp.json").read_text() != "{}") is publish
+    assert (len(calls) == 1) is publish  # the pages are written
+    assert (tmp_path / "build" / "ramp.md").exists() is not publish

@@ -100,7 +100,8 @@ def export(
 
     It holds a readable description, the weights and a model card, and nothing that can
     run code. To an .onnx file the model is written as ONNX, which reads the prepared
-    table; to a .csv or .parquet file the model's predictions, of every row of its data.
+    table; to a .csv or .parquet file the model's predictions, of every row of its data,
+    those of a random mixture as they are drawn.
     The exit status is 2 when there is no such model, or it cannot be written so.
     """
     with opened(home) as store:
@@ -127,7 +128,8 @@ def predict(
 ) -> None:
     """Score the rows of a table with an exported model.
 
-    Adds the column score, P(y = 1). The exit status is 2 when a file cannot be used.
+    Adds the column score, P(y = 1), of a random mixture the chance of a positive
+    decision. The exit status is 2 when a file cannot be used.
     """
     with refusing():
         check_out(out)

@@ -27,7 +27,8 @@ _SUFFIX = re.compile(r"^(.*) decided by (-?\d+) ([a-z_]+(?: [-+.\de]+)?)$", re.D
 class DecisionRule:
     """Where the threshold of a model's scores stands.
 
-    ``half`` decides 1 above one half, the usual. ``as_many`` accepts the share of rows
+    ``half`` decides 1 above one half, the usual; a random mixture draws with its chance
+    instead. ``as_many`` accepts the share of rows
     that have the outcome among training rows, ``top`` the ``value`` percent with the
     largest scores. ``costs`` minimises false positives times ``value`` plus false
     negatives. ``custom`` decides 1 above ``value``. The threshold of ``as_many``,
@@ -85,7 +86,7 @@ class DecisionRule:
         """Say which rows are decided 1."""
         amount = f"{self.amount:g}"
         return {
-            "half": "scores above 0.5",
+            "half": "scores above 0.5, of a random mixture by draw",
             "as_many": "as many as have the outcome in the training rows",
             "top": f"the top {amount}% of scores",
             "costs": f"one wrong 1 costs as much as {amount} wrong 0s",

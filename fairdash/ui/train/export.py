@@ -125,7 +125,8 @@ def _export_model(snapshot: Snapshot) -> None:
         "Predictions (CSV)",
         lambda: portable.predictions(store(), run_id, model, seed, rule),
         "fairdash-predictions.csv",
-        help="What this model says of every row of its data, on one seed.",
+        help="What this model says of every row of its data, on one seed. Decisions of "
+        "a random mixture are drawn.",
     )
 
 

@@ -17,8 +17,9 @@ _AMOUNTS: dict[trials.RuleKind, tuple[str, float, float, float]] = {
     "custom": ("Threshold", -1.0, 1.0, 0.05),
 }
 _HELP = (
-    "Which rows are decided 1. The threshold is learned on validation rows; all "
-    "numbers of the page follow it."
+    "Which rows are decided 1. A random mixture, such as reductions, draws with its "
+    "chance unless another rule cuts it. The threshold is learned on validation rows; "
+    "all numbers of the page follow it."
 )
 
 
