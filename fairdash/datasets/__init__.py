@@ -23,6 +23,7 @@ __all__ = [
     "Subgroups",
     "check_table",
     "column_kinds",
+    "draws",
     "encode",
     "fetch",
     "fetch_table",

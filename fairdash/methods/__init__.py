@@ -33,6 +33,7 @@ __all__ = [
     "Unfilled",
     "Weighted",
     "fair_log_loss_multiplier",
+    "is_mixture",
     "param",
     "scorer_of",
     "unfilled",

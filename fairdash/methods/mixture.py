@@ -113,7 +113,8 @@ class GroupedMixture(Drawing, GroupedClassifier):
         chances = self.predict_proba(X, sensitive_features=sensitive_features)
         return self._drawn(self._rows(X), chances[:, 1], random_state)
 
-    def score(
+    # The group has to be named here, where scikit-learn's `score` asks for none.
+    def score(  # type: ignore[override]
         self,
         X: ArrayLike,
         y: ArrayLike,

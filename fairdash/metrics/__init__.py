@@ -11,6 +11,7 @@ from fairdash._lazy import lazy
 __all__ = [
     "MEASURES",
     "TOO_FEW",
+    "Drawn",
     "FairMetric",
     "Finding",
     "LocalMeasure",
@@ -21,6 +22,7 @@ __all__ = [
     "as_probabilities",
     "calibration_curve",
     "catalog",
+    "chances",
     "clause",
     "compare",
     "counting",
