@@ -101,7 +101,7 @@ def run(
             raise ValueError("Give either a configuration or --resume ID.")
         parts, finished = [], True
         for spec in specs:
-            with engine.attach(store.home):
+            with engine.attach(store.root):
                 run_id = queue(store, spec, name=name)
                 snapshot = follow(store, run_id, inline=inline)
             rows = snapshot.table()

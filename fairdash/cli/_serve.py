@@ -52,8 +52,8 @@ def serve(
     os.environ["FAIRDASH_HOME"] = str(folder)
     store = open_store(folder)
     engine.log_to_stderr()
-    after = 0.0 if store.open_runs() else engine.QUIET_SECONDS
-    with engine.attach(folder), engine.watching(folder, after):
+    after = 0.0 if engine.has_open_runs(store) else engine.QUIET_SECONDS
+    with engine.attach(store.root), engine.watching(store, after):
         serve_pages(folder, address, port, rules)
         if left := len(store.open_runs()):
             log.info("%d open runs go on in the background", left)

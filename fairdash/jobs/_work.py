@@ -13,9 +13,9 @@ import numpy as np
 
 from fairdash import sweep
 from fairdash.datasets import Dataset, reading, sources
-from fairdash.jobs.engine import CARD, ENGINE, ensure_engine, take
+from fairdash.jobs.engine import CARD, ENGINE, take, wake_engine
 from fairdash.methods import CATALOG
-from fairdash.store import RunRecord, Store, StoreError, Unreachable
+from fairdash.store import Homes, RunRecord, Store, StoreError, Unreachable
 
 ERROR_LENGTH = 8_000  # characters of a traceback that are kept
 
@@ -256,11 +256,15 @@ def cancel(store: Store, run_id: str) -> None:
 
 
 def wake(store: Store) -> None:
-    """Let open runs go on: in the engine, or here and now if ``FAIRDASH_INLINE=1``."""
+    """Let open runs go on: in the engine, or here and now if ``FAIRDASH_INLINE=1``.
+
+    That is the engine of the server, which may run on another machine.
+    """
     if os.environ.get("FAIRDASH_INLINE") == "1":
         run_open(store)
     else:
-        ensure_engine(store.home)
+        Homes.mark(store)
+        wake_engine(store)
 
 
 def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:

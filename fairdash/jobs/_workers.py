@@ -5,7 +5,6 @@ import os
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -39,6 +38,9 @@ SETTINGS = {
 }
 POLITE = int(os.environ.get("FAIRDASH_NICE") or 19)  # pages go before training
 HEARTBEAT_SECONDS = 5.0  # of an idle worker
+MOST_HOMES = 4  # whose data sets a worker keeps in memory
+
+_stores: dict[Path, Store] = {}
 
 
 def local_cluster(n_workers: int) -> Any:
@@ -147,9 +149,13 @@ def run_stack(
     return work(store, run, stack, StoreLink(store, run_id))
 
 
-@lru_cache
 def _store(home: Path) -> Store:
-    return open_store(home)
+    """Return the store of a home, one of the last `MOST_HOMES` that were worked for."""
+    store = _stores.pop(home, None) or open_store(home)
+    _stores[home] = store  # the newest is last
+    for oldest in list(_stores)[:-MOST_HOMES]:
+        _stores.pop(oldest).close()  # with the tables it has in memory
+    return store
 
 
 def check_encrypted(address: str, host: str = "") -> None:

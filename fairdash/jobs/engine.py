@@ -1,4 +1,8 @@
-"""Find the engine of a home folder, or start it; kernel locks tell who lives."""
+"""Find the engine of a server, or start it; kernel locks tell who lives.
+
+A server is a home folder with the homes of its users, if there is a login. One engine
+drives the runs of all.
+"""
 
 import fcntl
 import json
@@ -10,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -18,10 +22,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from fairdash._wording import plural
-from fairdash.store import Snapshot, Store, private
+from fairdash.store import Homes, Snapshot, Store, private
 
-APPS = "apps.lock"  # shared by all apps of a home folder
-ENGINE = "engine.lock"  # held by its one engine
+APPS = "apps.lock"  # shared by all apps of a server
+ENGINE = "engine.lock"  # of each home, held by who drives its runs
 ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
 CARD = "engine.json"  # who the engine is, once it is ready
 RETRY_SECONDS = 30.0  # after the start of an engine that failed
@@ -32,7 +36,7 @@ PACKAGE = Path(__file__).parents[1]
 LOG_FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
 FOR_DATABASE = "Waits for Postgres"
 
-# by home folder, the last one with its start; kept, or it would stay a zombie
+# by server, the last one with its start; kept, or it would stay a zombie
 _children: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
 
 
@@ -96,7 +100,7 @@ def attach(home: Path) -> Lease:
 
 
 def engine_lives(home: Path) -> bool:
-    """Tell whether a home folder has an engine."""
+    """Tell whether a server has an engine on this machine."""
     lock = take(home / ENGINE, shared=True)
     if lock is None:
         return True
@@ -105,7 +109,7 @@ def engine_lives(home: Path) -> bool:
 
 
 def ensure_engine(home: Path) -> None:
-    """Start the engine of a home folder unless it lives; return at once.
+    """Start the engine of a server unless it lives; return at once.
 
     This costs microseconds while it lives, so every poll may call it. One that failed
     is left alone for a while: whatever stopped it would stop the next. The caller takes
@@ -137,18 +141,31 @@ def ensure_engine(home: Path) -> None:
         _children[home] = child, time.monotonic()
 
 
+def wake_engine(store: Store) -> None:
+    """Start the engine of a store's server unless one lives, here or elsewhere."""
+    if not engine_lives(store.root) and not store.has_engine():
+        ensure_engine(store.root)
+
+
 @contextmanager
-def watching(home: Path, after: float) -> Iterator[None]:
-    """Keep an engine alive, page or no page: look first ``after`` some seconds."""
+def watching(server: Store, after: float) -> Iterator[None]:
+    """Start the engine of a server ``after`` some seconds, and whenever it is needed.
+
+    So open runs go on when an engine was killed, page or no page; one that has ended
+    since it was idle stays away.
+    """
     stop = threading.Event()
 
     def look() -> None:
-        seconds = after
+        seconds, first = after, True
         while not stop.wait(seconds):
             seconds = WATCH_SECONDS
-            with suppress(OSError):  # a full disk; pages say so
-                if home.is_dir():  # else its engine would end at once, again and again
-                    ensure_engine(home)
+            with suppress(OSError):  # a full disk, no database; pages say so
+                if not server.root.is_dir():
+                    continue  # its engine would end at once, again and again
+                if first or (not engine_lives(server.root) and has_open_runs(server)):
+                    wake_engine(server)
+                first = False
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -159,26 +176,50 @@ def watching(home: Path, after: float) -> Iterator[None]:
         thread.join()
 
 
+def has_open_runs(server: Store) -> bool:
+    """Tell whether any home of a server has open runs."""
+    return bool(server.open_runs() or Homes(server).with_open_runs())
+
+
 def why_waits(store: Store, snapshot: Snapshot) -> str:
     """Return what an open run waits for, "" if it does not."""
-    card, address = engine_card(store.home), os.environ.get("FAIRDASH_SCHEDULER")
-    if lacks_room(store.home):
+    card = engine_card(store.root)
+    if lacks_room(store.root):
         return "Waits for room on the disk"
-    if _start_failed(store.home):
+    if _start_failed(store.root):
         return "Engine stopped by an error, see its log; it restarts"
     if snapshot.count("running"):
         return ""
-    if card is None:
-        return f"Waits for the scheduler at {address}" if address else "Engine starting"
-    if not card["threads"] and card["scheduler"]:  # "": others' engine drives
-        return f"Waits for a worker at {address}"
+    if card is not None:
+        return _why_waits_here(store, snapshot, card)
+    if not engine_lives(store.root) and store.has_engine():  # on another machine
+        return _behind(_n_running(store, snapshot))
+    address = os.environ.get("FAIRDASH_SCHEDULER")
+    return f"Waits for the scheduler at {address}" if address else "Engine starting"
+
+
+def _why_waits_here(store: Store, snapshot: Snapshot, card: Mapping[str, Any]) -> str:
+    """Return what a run waits for by what the engine of this machine says."""
+    if not card["threads"]:
+        address = os.environ.get("FAIRDASH_SCHEDULER")
+        return f"Waits for a worker at {address}" if address else "Waits for a worker"
+    training = card.get("training", {})  # an engine of an earlier version says nothing
+    if f"{store.user}/{snapshot.run.id}" in training:
+        return ""
+    return _behind(sum(training.values()))
+
+
+def _n_running(store: Store, snapshot: Snapshot) -> int:
     peers = [run.id for run in store.open_runs() if run.id != snapshot.run.id]
-    n = sum(store.snapshot(run, curves=False).count("running") for run in peers)
-    return f"Waits behind {plural(n, 'other model')}" if n else ""
+    return sum(store.snapshot(run, curves=False).count("running") for run in peers)
+
+
+def _behind(n_models: int) -> str:
+    return f"Waits behind {plural(n_models, 'other model')}" if n_models else ""
 
 
 def lacks_room(home: Path) -> bool:
-    """Tell whether the disk of a home folder is too full to begin a training."""
+    """Tell whether the disk of a server is too full to begin a training."""
     return shutil.disk_usage(home).free < ROOM
 
 

@@ -1,7 +1,8 @@
-"""The engine of a home folder: ``python -m fairdash.jobs.host HOME``.
+"""The engine of a server: ``python -m fairdash.jobs.host HOME``.
 
-One detached process per home folder owns the workers, or talks to a given scheduler,
-and ends when no app and no open run has needed it for a while.
+One detached process drives the runs of a home folder and of all homes of users in it.
+It owns the workers, or talks to a given scheduler, and ends when no open run has needed
+it for a while.
 """
 
 import argparse
@@ -9,10 +10,11 @@ import logging
 import multiprocessing
 import multiprocessing.forkserver
 import os
+from contextlib import closing
 from pathlib import Path
 
 from fairdash.jobs.engine import CARD, ENGINE, Lease, log_to_stderr, take
-from fairdash.store import trouble
+from fairdash.store import open_store, trouble
 
 PRELOADED = ["distributed", "torch", "fairdash.methods.catalog", "fairdash.jobs._serve"]
 
@@ -33,20 +35,32 @@ def main() -> None:
     os.umask(0o077)  # of workers too, which are forked from here
     log_to_stderr()
     with lock:
-        scheduler = os.environ.get("FAIRDASH_SCHEDULER")
-        if scheduler is None:
-            start_forkserver()
-        from fairdash.jobs._serve import serve  # takes a while, as the forkserver does
-
-        n_workers = int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
-        linger = float(os.environ.get("FAIRDASH_LINGER", "30"))
         try:
-            serve(home, scheduler=scheduler, n_workers=n_workers, linger=linger)
+            _drive(home)
         except (OSError, ValueError) as error:
             if (why := trouble(error)) is None and isinstance(error, OSError):
                 raise
             logging.error("%s", why or error)
             os._exit(1)  # crash-only; whoever started it tries again after a while
+
+
+def _drive(home: Path) -> None:
+    """Drive the runs of a server, unless another machine does."""
+    with closing(open_store(home)) as store, store.database.claim() as claim:
+        if claim is None:
+            return
+        scheduler = os.environ.get("FAIRDASH_SCHEDULER")
+        if scheduler is None:
+            start_forkserver()
+        # takes a while, as the forkserver does
+        from fairdash.jobs._serve import Patience, serve
+
+        patience = Patience(
+            apps=float(os.environ.get("FAIRDASH_IDLE") or 600),
+            alone=float(os.environ.get("FAIRDASH_LINGER") or 30),
+        )
+        n_workers = int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
+        serve(store, claim, scheduler=scheduler, n_workers=n_workers, patience=patience)
 
 
 def start_forkserver() -> None:

@@ -57,7 +57,7 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     # while models train, two threads of a sum wait for each other
     threadpool_limits(1, user_api="blas")
     sys.setswitchinterval(SWITCH)
-    with listen(address, port) as listening, engine.attach(home):
+    with listen(address, port) as listening, engine.attach(store.root):
         log.info("serving at http://%s:%d", address, port)
         with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
             make_server(app).run(sockets=[listening])
@@ -103,7 +103,7 @@ class Readiness:
 
     def _look(self) -> bool:
         try:
-            self._store.runs()
+            self._store.check()
         except (OSError, ValueError) as error:
             log.error("%s", trouble(error) or error)
             return False

@@ -5,8 +5,10 @@ from fairdash._lazy import load
 __all__ = [
     "ID_LENGTH",
     "Artifact",
+    "Claim",
     "DatasetRecord",
     "Draft",
+    "Homes",
     "RunRecord",
     "ScoresRecord",
     "SessionFiles",
@@ -27,8 +29,10 @@ load("sqlalchemy")
 
 
 from fairdash.store._artifacts import Artifact
+from fairdash.store._database import Claim
 from fairdash.store._errors import StoreError, Unreachable, trouble
 from fairdash.store._files import private
+from fairdash.store._homes import Homes
 from fairdash.store._records import (
     DatasetRecord,
     Draft,

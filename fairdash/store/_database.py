@@ -5,8 +5,14 @@ import glob
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import (
+    AbstractContextManager,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
 from typing import Any
 
@@ -108,47 +114,51 @@ class Database:
     """An engine whose tables are current, and idempotent writes to them.
 
     Its SQLite file lies in ``home``, unless ``url`` is the SQLAlchemy address of
-    another database.
+    another database. In a Postgres its tables are those of ``schema``, by default of
+    the one that the address leads to.
     """
 
-    def __init__(self, home: Path, url: str | None = None) -> None:
+    def __init__(
+        self, home: Path, url: str | None = None, schema: str | None = None
+    ) -> None:
         self.home = home
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(home, os.W_OK):
             raise StoreError(READ_ONLY)
         _keep_private(home)
-        file = sa.URL.create("sqlite", database=str(home / "store.db"))
-        address = sa.make_url(url) if url else file
-        is_sqlite = address.get_backend_name() == "sqlite"
-        database = Path(address.database or "")
-        if is_sqlite and address.database:
-            began = database.exists() and (home / "tables").exists()
-            if began and not database.stat().st_size:
-                raise StoreError(DAMAGED)
-            database.touch(mode=0o600)  # SQLite gives its other files the same mode
-            for path in database.parent.glob(f"{glob.escape(database.name)}*"):
-                _keep_private(path)
-            if not database.stat().st_size:
-                # Of two that turn a new file to this journal at once, one fails.
-                with self._alone(), closing(sqlite3.connect(database)) as connection:
-                    connection.execute("PRAGMA journal_mode=WAL")
-        self.is_sqlite = is_sqlite
-        if is_sqlite:
+        self.schema = schema if url else None
+        self._pool: postgres.Pool | None = None
+        address = sa.make_url(url) if url else _file_in(home)
+        if address.get_backend_name() == "sqlite" and self.schema is None:
+            self._prepare_file(Path(address.database or ""))
             options = {"timeout": BUSY_SECONDS}
             self.engine = sa.create_engine(address, connect_args=options)
             sa.event.listen(self.engine, "connect", _set_pragmas)
             sa.event.listen(self.engine, "begin", _begin)
-        else:
-            self.engine = postgres.connect(address)
+        else:  # where users of one server share a database, that is a Postgres
+            self._pool = postgres.pool(address)
+            self._pool.open(self)
+            self.engine = self._pool.engine_of(self.schema)
         try:
             self._make_tables()
         except BaseException:
             self.close()
             raise
 
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file; else it is a Postgres."""
+        return self._pool is None
+
     def close(self) -> None:
-        """Close all connections; what is asked afterwards opens new ones."""
-        self.engine.dispose()
+        """Close all connections; what is asked afterwards opens new ones.
+
+        Those of a Postgres stay open for other homes of this process.
+        """
+        if self._pool is None:
+            self.engine.dispose()
+        else:
+            self._pool.close(self)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -161,12 +171,17 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Give a connection that holds the write lock; commit at the end."""
-        with explaining(), self.engine.connect() as connection:
+        with explaining(), self._turn_to_write(), self.engine.connect() as connection:
             connection.execution_options(write=True)
-            if not self.is_sqlite:  # one writer at a time there, too
-                postgres.wait_to_write(connection)
+            if self._pool is not None:  # one writer at a time there, too
+                postgres.wait_to_write(connection, self.schema)
             yield connection
             connection.commit()
+
+    def _turn_to_write(self) -> AbstractContextManager[None]:
+        if self._pool is None:
+            return nullcontext()
+        return self._pool.turn_to_write(self.schema)
 
     def rows(self, query: "sa.Select[Any]") -> list[sa.RowMapping]:
         """Return what a query finds, read at one moment."""
@@ -179,27 +194,34 @@ class Database:
             connection.execute(statement)
 
     @contextmanager
-    def claim(self) -> Iterator[Callable[[], None] | None]:
-        """Give the right to drive the runs of this database, or None: another has it.
+    def claim(self) -> Iterator["Claim | None"]:
+        """Give the right to drive the runs of this home, or None: another has it.
 
-        It is a function that raises StoreError when the right is lost with its
-        connection, and it ends with the process. A file tells of it where the database
-        is one; users of one Postgres have a schema each, and an engine.
+        It ends with the process or the connection. A lock of the home folder is the
+        right where the database is a file; a Postgres may serve several machines.
         """
         if self.is_sqlite:
-            yield lambda: None
+            yield FolderClaim()
             return
         with explaining(), self.engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
-
-            def hold() -> None:
-                with explaining():
-                    connection.execute(sa.text("SELECT 1"))
-
+            claim = postgres.Claim(connection)
             try:
-                yield hold if postgres.take_engine_lock(connection) else None
+                yield claim if claim.take(self.schema) else None
             finally:
                 connection.invalidate()  # closed, not pooled: locks are its session's
+
+    def is_claimed(self, schema: str | None) -> bool:
+        """Tell whether an engine, of any machine, has claimed the runs of a schema."""
+        if self._pool is None:
+            return False
+        with explaining(), self._pool.engine.connect() as connection:
+            return postgres.is_claimed(connection, schema)
+
+    def check(self) -> None:
+        """Raise StoreError unless the database answers."""
+        with self.reading() as connection:
+            connection.execute(sa.select(VERSIONS))
 
     def upsert(
         self,
@@ -225,12 +247,29 @@ class Database:
             statement = statement.on_conflict_do_nothing(index_elements=keys)
         connection.execute(statement, values)
 
+    def _prepare_file(self, database: Path) -> None:
+        if not database.name:
+            return  # in memory
+        began = database.exists() and (self.home / "tables").exists()
+        if began and not database.stat().st_size:
+            raise StoreError(DAMAGED)
+        database.touch(mode=0o600)  # SQLite gives its other files the same mode
+        for path in database.parent.glob(f"{glob.escape(database.name)}*"):
+            _keep_private(path)
+        if not database.stat().st_size:
+            # Of two that turn a new file to this journal at once, one fails.
+            with self._alone(), closing(sqlite3.connect(database)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+
     def _make_tables(self) -> None:
         with self.reading() as connection:
-            form = _form(connection)
+            form = self._form(connection)
         if form is None:
             with self.writing() as connection:
-                if _form(connection) is None:  # nobody was faster
+                if self.schema is not None:
+                    create = sa.schema.CreateSchema(self.schema, if_not_exists=True)
+                    connection.execute(create)
+                if self._form(connection) is None:  # nobody was faster
                     METADATA.create_all(connection)
                     connection.execute(sa.insert(VERSIONS), {"version_num": FORM})
         elif form != FORM:
@@ -238,6 +277,14 @@ class Database:
                 f"This store was written by a newer fairdash (its form is {form}, this "
                 f"one knows {FORM}). Install that version, or name another home folder."
             )
+
+    def _form(self, connection: sa.Connection) -> str | None:
+        if not sa.inspect(connection).has_table(VERSIONS.name, schema=self.schema):
+            return None
+        form: str | None = connection.scalar(sa.select(VERSIONS.c.version_num))
+        if form is None:
+            raise StoreError(DAMAGED)
+        return form
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -249,23 +296,25 @@ class Database:
             os.close(lock)
 
 
-def _form(connection: sa.Connection) -> str | None:
-    if not sa.inspect(connection).has_table(VERSIONS.name):
-        return None
-    form: str | None = connection.scalar(sa.select(VERSIONS.c.version_num))
-    if form is None:
-        raise StoreError(DAMAGED)
-    return form
+class FolderClaim:
+    """The right to drive runs where a lock of each home folder gives it already."""
+
+    def take(self, schema: str | None) -> bool:
+        """Claim a home, which nothing keeps from it."""
+        return True
+
+    def give_up(self, schema: str | None) -> None:
+        """Let another process claim a home."""
+
+    def check(self) -> None:
+        """Raise nothing: no connection can be lost."""
 
 
-def make_schema(address: sa.URL, name: str) -> None:
-    """Make a schema in a Postgres, unless it is there."""
-    engine = postgres.connect(address)
-    try:
-        with explaining(), engine.begin() as connection:
-            connection.execute(sa.schema.CreateSchema(name, if_not_exists=True))
-    finally:
-        engine.dispose()
+Claim = FolderClaim | postgres.Claim
+
+
+def _file_in(home: Path) -> sa.URL:
+    return sa.URL.create("sqlite", database=str(home / "store.db"))
 
 
 def _keep_private(path: Path) -> None:

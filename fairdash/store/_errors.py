@@ -29,6 +29,14 @@ AWAY = (
     "The database of this store is not reached. See that its server runs, and that "
     "FAIRDASH_DATABASE is its address, a login and a database that exist."
 )
+TOO_MANY = (
+    "The database of this store takes no more connections. Try again in a moment. If "
+    "this lasts, raise max_connections of Postgres, or lower FAIRDASH_CONNECTIONS."
+)
+ALL_BUSY = (
+    "All connections of this process to the database of this store are busy. Try again "
+    "in a moment. If this lasts, raise FAIRDASH_CONNECTIONS."
+)
 _BY_CODE = {  # SQLite's primary result code, or the SQLSTATE of Postgres
     sqlite3.SQLITE_BUSY: BUSY,
     sqlite3.SQLITE_FULL: FULL,
@@ -40,6 +48,8 @@ _BY_CODE = {  # SQLite's primary result code, or the SQLSTATE of Postgres
     "25006": READ_ONLY,
     "42501": READ_ONLY,
 }
+# A server that refuses to connect sends no SQLSTATE, only words.
+_REFUSALS = "too many clients", "connection slots", "too many connections"
 _BY_ERRNO = {
     errno.ENOSPC: FULL,
     errno.EDQUOT: FULL,
@@ -54,7 +64,7 @@ class StoreError(OSError):
 
 
 class Unreachable(StoreError):
-    """The server of the database does not answer; it may be on its way back."""
+    """The database cannot be asked now; it may be in a moment."""
 
 
 def trouble(error: BaseException) -> str | None:
@@ -74,6 +84,8 @@ def explaining() -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:  # SQLite quotes what it cannot read
         raise StoreError(DAMAGED) from error
+    except sa.exc.TimeoutError as error:  # of the pool
+        raise Unreachable(ALL_BUSY) from error
     except (sa.exc.DatabaseError, sqlite3.DatabaseError) as error:
         cause = getattr(error, "orig", error)
         state = getattr(cause, "sqlstate", None)
@@ -87,7 +99,8 @@ def explaining() -> Iterator[None]:
         # 08: no connection, 57P: the server ends; without a state it never answered
         lost = not state or state.startswith(("08", "57P"))
         if lost and isinstance(error, sa.exc.OperationalError) and not code:
-            raise Unreachable(AWAY) from error
+            refused = any(words in str(cause) for words in _REFUSALS)
+            raise Unreachable(TOO_MANY if refused else AWAY) from error
         raise StoreError(
             f"The database of this store does not work ({type(cause).__name__})."
         ) from error

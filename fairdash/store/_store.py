@@ -17,14 +17,13 @@ from fairdash.store._database import (
     TABLES,
     TRIALS,
     Database,
-    make_schema,
 )
 from fairdash.store._errors import DAMAGED, StoreError
 from fairdash.store._files import Files, write_file
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
 from fairdash.store._sessions import SessionFiles, SessionRecords, SessionTable
-from fairdash.store.server.users import USERS
+from fairdash.store.server.users import USERS, server_of
 
 KINDS = "tables", "artifacts", "scores"  # folders of the home
 
@@ -61,21 +60,43 @@ class Store(ScoreStore, RunStore):
 
     All files are in ``home``, unless ``files`` is the fsspec address of an object
     store, and the database too, unless ``url`` is the SQLAlchemy address of another.
+
+    Attributes
+    ----------
+    user : str
+        Id of the user whose home it is; "" where it is that of the server.
+    root : Path
+        Home folder of the server, whose engine drives the runs of all its homes.
     """
 
     def __init__(
         self, home: str | Path, url: str | None = None, files: str | None = None
     ) -> None:
-        super().__init__(Database(Path(home), url), Files(Path(home), files))
+        folder = Path(home)
+        self.root = server_of(folder)
+        self.user = folder.name if self.root != folder else ""
+        schema = folder.name if folder.parent.name == USERS else None
+        super().__init__(Database(folder, url, schema), Files(folder, files))
         # where workers need not see the home folder, its name below theirs, else None
         self.place: str | None = None
         if not self.database.is_sqlite and self.files.away is not None:
-            of_user = self.home.parent.name == USERS
-            self.place = f"{USERS}/{self.home.name}" if of_user else ""
+            self.place = f"{USERS}/{schema}" if schema else ""
 
     def close(self) -> None:
         """Close all connections; what is asked afterwards opens new ones."""
         self.database.close()
+
+    def check(self) -> None:
+        """Raise StoreError unless the database of this store answers."""
+        self.database.check()
+
+    def has_engine(self) -> bool:
+        """Tell whether an engine, of any machine, has claimed the runs of this server.
+
+        It is False where a lock of the home folder says so.
+        """
+        own = None if self.user else self.database.schema
+        return self.database.is_claimed(own)
 
     def delete_dataset(self, dataset_id: str) -> None:
         """Delete a data set with its runs, and its table if no other one is of it.
@@ -214,14 +235,6 @@ def open_store(
     folder = Path(home or home_folder())
     url = url or os.environ.get("FAIRDASH_DATABASE")
     files = files or os.environ.get("FAIRDASH_FILES")
-    if folder.parent.name == USERS:
-        files = files and f"{files.rstrip('/')}/{USERS}/{folder.name}"
-        url = url and _own_schema(url, folder.name)
+    if files and folder.parent.name == USERS:
+        files = f"{files.rstrip('/')}/{USERS}/{folder.name}"
     return Store(folder, url, files)
-
-
-def _own_schema(url: str, name: str) -> str:
-    address = sa.make_url(url)
-    make_schema(address, name)
-    own = address.update_query_dict({"options": f"-csearch_path={name}"})
-    return own.render_as_string(hide_password=False)

@@ -144,8 +144,9 @@ class TableStore:
                 message = f"The table is of the data sets {list(names)}"
                 raise ValueError(f"{message}; delete these.")
             connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
-        with self.database.writing():  # nobody adds it again meanwhile
-            if not self._has_table(digest):
+        again = sa.select(TABLES.c.sha256).where(TABLES.c.sha256 == digest)
+        with self.database.writing() as connection:  # nobody adds it again meanwhile
+            if connection.execute(again).first() is None:
                 self.files.delete([self._table_folder(digest)])
         self._table.cache_clear()
         self._dataset.cache_clear()

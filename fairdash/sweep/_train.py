@@ -110,13 +110,16 @@ def train_stack(
     if method.needs_names:
         estimator.set_params(feature_names=encoded.feature_names)
     began = time.monotonic()
-    models = estimator.fit_many(
-        stack.points,
-        rows_of(train),
-        dataset.y[train],
-        sensitive_features=groups[train],
-        sample_weight=dataset.weight_of(train),
-    )
+    try:
+        models = estimator.fit_many(
+            stack.points,
+            rows_of(train),
+            dataset.y[train],
+            sensitive_features=groups[train],
+            sample_weight=dataset.weight_of(train),
+        )
+    finally:
+        monitor.forget()
     if monitor.was_stopped:
         return None
     seconds = (time.monotonic() - began) / len(models)
@@ -364,6 +367,13 @@ class Monitor:
                     self.report(self._event(stack, point, now - self._began))
         self.was_stopped = self.was_stopped or self.stopped()
         return self.was_stopped
+
+    def forget(self) -> None:
+        """Let go of the rows and of who listens, once training is over.
+
+        scikit-learn remembers the callbacks of the last 128 trainings.
+        """
+        del self.X, self.y, self.sample_weight, self.report, self.stopped
 
     def table(self, point: int) -> pd.DataFrame:
         """Return what was seen of the model at a point, one row per epoch looked at."""

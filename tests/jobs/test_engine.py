@@ -6,7 +6,7 @@ import signal
 import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,11 +16,11 @@ import pytest
 from conftest import end_runs, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
-from fairdash.jobs import cancel, engine, submit
-from fairdash.jobs._serve import TRIES
+from fairdash.jobs import cancel, engine, submit, wake
+from fairdash.jobs._driving import TRIES
 from fairdash.jobs._workers import POLITE
 from fairdash.jobs.engine import engine_lives
-from fairdash.store import open_store
+from fairdash.store import User, open_store
 from fairdash.sweep import SweepSpec
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -257,3 +257,51 @@ def test_the_engine_answers_nobody_without_its_certificate(home):
         stranger.wrap_socket(link) as secret,
     ):
         secret.recv(1)
+
+
+def n_finished(store, run_id):
+    return store.snapshot(run_id, curves=False).count("finished")
+
+
+def test_users_share_one_engine_that_comes_back_after_a_kill(home, tmp_path):
+    """Their runs go on where they stopped, each in its own home."""
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    users = [User.of({"sub": name}) for name in ("ann", "bob", "cleo")]
+    with ExitStack() as opened:
+        stores = [
+            opened.enter_context(closing(open_store(user.home(home)))) for user in users
+        ]
+        medium = {"n_epochs": 40, "batch_size": 64}
+        methods = [road(medium, tau=0.6)]
+        spec = specification(tmp_path / "people.csv", methods=methods, seeds=[0, 1])
+        runs = {store: submit(store, spec) for store in stores}
+        wait_until(lambda: any(trains(store, run) for store, run in runs.items()))
+        os.kill(workers(home)[0], signal.SIGKILL)
+        wait_until(lambda: sum(n_finished(*pair) for pair in runs.items()) >= 2)
+        os.kill(host_pid(home), signal.SIGKILL)
+        wait_until(lambda: not engine_lives(home))
+        wake(stores[0])
+        wait_until(lambda: all(store.run(run).over for store, run in runs.items()))
+        ends = {store.run(run).status for store, run in runs.items()}
+        assert ends == {"finished"}
+        assert hosts(home) == [host_pid(home)]
+        for store, run in runs.items():
+            wait_until(lambda home=store.home: not engine_lives(home))  # let go
+            keys = [trial.key for trial in store.snapshot(run).trials]
+            kept = store.files.listed("artifacts")
+            assert sorted(folder.name for folder in kept) == sorted(keys)
+
+
+def test_an_idle_engine_ends_beside_an_app_and_comes_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRDASH_IDLE", "0.5")
+    monkeypatch.setenv("FAIRDASH_WORKERS", "1")
+    monkeypatch.setenv("FAIRDASH_LINGER", "0.2")
+    path = tmp_path / "people.csv"
+    path.write_bytes(people_csv())
+    folder = tmp_path / "home"
+    with engine.attach(folder), closing(open_store(folder)) as store:
+        for tau in (0.2, 0.3):
+            run = submit(store, specification(path, methods=[road(tau=tau)]))
+            wait_until(lambda run=run: store.run(run).over)
+            assert store.run(run).status == "finished"
+            wait_until_no_engine(folder)

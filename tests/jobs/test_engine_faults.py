@@ -14,7 +14,8 @@ from conftest import end_runs, wait_until, wait_until_no_engine
 from distributed import KilledWorker
 from toys import ROLES, Question, people_csv, specification
 
-from fairdash.jobs import _deaths, _serve, engine, queue
+from fairdash.jobs import _deaths, _driving, engine, queue
+from fairdash.jobs._sharing import Host
 from fairdash.jobs._work import end
 from fairdash.jobs.engine import engine_lives
 from fairdash.store import open_store
@@ -77,25 +78,32 @@ def test_a_run_deleted_while_the_engine_ends_it_stops_no_other(home, monkeypatch
             store.delete_run(run_id)
         end(store, run_id)
 
-    monkeypatch.setattr(_serve, "end", end_late)
-    host = _serve.Host(store, no_workers(), elsewhere=False)
-    host.runs["deleted before"] = _serve.OpenRun("deleted before", deque())
-    assert host.turn()
+    monkeypatch.setattr(_driving, "end", end_late)
+    driver = _driving.Driver(store, no_workers(), elsewhere=False)
+    driver.runs["deleted before"] = _driving.OpenRun("deleted before", deque())
+    assert driver.turn()
     assert [run.status for run in store.runs()] == ["finished"]
-    assert host.runs == {}
-    assert not host.turn()
+    assert driver.runs == {}
+    assert not driver.turn()
     store.close()
 
 
-def test_an_app_starts_its_engine_again_while_no_page_is_open(home, monkeypatch):
+def test_an_app_starts_its_engine_again_while_no_page_is_open(store, ask, monkeypatch):
     starts = []
     monkeypatch.setattr(engine, "WATCH_SECONDS", 0.01)
     monkeypatch.setattr(engine, "ensure_engine", starts.append)
-    with engine.watching(home, 0.0):
+    home, away = store.home, store.home.with_name("away")
+    home.rename(away)
+    with engine.watching(store, 0.0):
         time.sleep(0.1)
         assert not starts  # without its folder a home needs none
-        home.mkdir()
-        wait_until(lambda: len(starts) > 2)
+        away.rename(home)
+        wait_until(lambda: starts)
+        time.sleep(0.1)
+        assert starts == [home]  # an idle engine that ended stays away
+        run = ask()
+        wait_until(lambda: len(starts) > 3)
+        store.set_status(run, "cancelled")
     assert set(starts) == {home}
 
 
@@ -125,7 +133,7 @@ def test_a_stack_that_makes_three_workers_die_fails(
     host = dying(store, exit_code, n_oom_kills)
     wait_until(lambda: not host.turn())
     (trial,) = store.snapshot(run_id).trials
-    assert host.client.n_submitted == _serve.TRIES
+    assert host.client.n_submitted == _driving.TRIES
     assert reason in trial.reason
     assert store.run(run_id).status == "failed"
 
@@ -136,22 +144,22 @@ def test_a_stack_that_makes_three_workers_die_fails(
 def test_a_stack_whose_workers_are_killed_from_outside_is_tried_again(
     exit_code, ask, store, monkeypatch
 ):
-    monkeypatch.setattr(_serve, "MOST_PAUSE", 0.01)
+    monkeypatch.setattr(_driving, "MOST_PAUSE", 0.01)
     monkeypatch.setattr("fairdash.jobs._deaths.REPORT_SECONDS", 0.01)
     run_id = ask()
     host = dying(store, exit_code, 0)
-    wait_until(lambda: host.turn() and host.client.n_submitted > 4 * _serve.TRIES)
+    wait_until(lambda: host.turn() and host.client.n_submitted > 4 * _driving.TRIES)
     assert store.snapshot(run_id).count("failed") == 0
     store.set_status(run_id, "cancelled")
 
 
 def test_each_kill_from_outside_makes_a_stack_rest_longer(ask, store):
-    host = _serve.Host(store, no_workers(), elsewhere=False)
-    run = _serve.OpenRun(ask(), deque())
+    driver = _driving.Driver(store, no_workers(), elsewhere=False)
+    run = _driving.OpenRun(ask(), deque())
     stack = SimpleNamespace(key="stack")
     pauses = []
     for _ in range(40):
-        host._lost(run, stack, _deaths.judge(-signal.SIGKILL, n_oom_kills=0))
+        driver._lost(run, stack, _deaths.judge(-signal.SIGKILL, n_oom_kills=0))
         assert not run.is_over
         pauses.append(run.resting.pop()[0] - time.monotonic())
     first = [0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5]
@@ -162,7 +170,7 @@ def test_each_kill_from_outside_makes_a_stack_rest_longer(ask, store):
 
 def dying(store, exit_code, n_oom_kills):
     """Return a host whose every worker ends so; with None no nanny says how."""
-    host = _serve.Host(store, no_workers(threads=1), elsewhere=False)
+    host = make_host(store, threads=1)
     host.client.n_submitted = 0
 
     def submit(*_, **__):
@@ -185,16 +193,21 @@ def dying(store, exit_code, n_oom_kills):
 
 def test_on_a_full_disk_training_waits_and_says_so(home, ask, store, monkeypatch):
     run_id = ask()
-    host = _serve.Host(store, no_workers(threads=2), elsewhere=False)
+    host = make_host(store, threads=2)
     monkeypatch.setattr(engine, "ROOM", 10**18)
     waits = engine.why_waits(store, store.snapshot(run_id))
     assert waits == "Waits for room on the disk"
     host.turn()
-    assert host.runs[run_id].tasks == {}
+    assert host.training == {}
     monkeypatch.setattr(engine, "ROOM", 0)
     host.turn()
-    assert len(host.runs[run_id].tasks) == 1
+    assert host.training == {f"/{run_id}": 1}
     store.set_status(run_id, "cancelled")
+
+
+def make_host(store, threads):
+    with store.database.claim() as claim:  # of a file, which nobody else claims
+        return Host(store, claim, no_workers(threads), elsewhere=False)
 
 
 def no_workers(threads=0):

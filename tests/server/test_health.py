@@ -36,7 +36,7 @@ def test_a_monitor_learns_that_the_store_fails_and_the_log_why(
     def fail():
         raise StoreError("The database /srv/secret is damaged.")
 
-    monkeypatch.setattr(store, "runs", fail)
+    monkeypatch.setattr(store, "check", fail)
     (answer,) = asyncio.run(ask(Readiness(store)))
     assert answer.status_code == 503
     assert b"secret" not in answer.body
@@ -45,7 +45,7 @@ def test_a_monitor_learns_that_the_store_fails_and_the_log_why(
 
 def test_the_store_is_read_once_a_second_however_many_ask(store, monkeypatch):
     looks, moment = [], 100.0
-    monkeypatch.setattr(store, "runs", lambda: looks.append(1))
+    monkeypatch.setattr(store, "check", lambda: looks.append(1))
     monkeypatch.setattr(serve, "monotonic", lambda: moment)
 
     async def go():

@@ -4,9 +4,11 @@ import pytest
 from toys import people_csv
 
 from fairdash.store import open_store
+from fairdash.store.server import postgres
 
 # the modules and tests that run on Postgres as well; the others look into the file
 ON_BOTH = {
+    "test_homes",
     "test_runs",
     "test_tables_and_datasets",
     "test_removal_and_drafts",
@@ -27,9 +29,15 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture
-def either(request, home):
-    """A home folder with either database."""
+def either(request, home, monkeypatch):
+    """A home folder with either database.
+
+    Of a Postgres it has one connection: nothing that a store does may take a second
+    one while it holds the first, or many at once would wait for each other.
+    """
     if request.param == "postgres":
+        monkeypatch.setattr(postgres, "CONNECTIONS", 1)
+        monkeypatch.setattr(postgres, "SPARE", 0)
         request.getfixturevalue("postgres")
     return home
 

@@ -8,8 +8,7 @@ import sqlalchemy as sa
 from toys import people_csv, specification
 
 from fairdash.cli import _run
-from fairdash.jobs import _serve, engine, queue, run_open
-from fairdash.jobs.engine import take
+from fairdash.jobs import engine, host, queue, run_open, wake
 from fairdash.store import StoreError, open_store
 from fairdash.store.server import postgres as server
 
@@ -52,16 +51,16 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
         assert store.run(run).status == "queued"
         with store.database.claim() as second:
             assert second is None
-        monkeypatch.setattr(_serve, "CLAIM_SECONDS", 0)
-        monkeypatch.setattr(_serve.signal, "signal", lambda *_: None)
-        _serve.serve(store.home, scheduler=None, n_workers=1, linger=0)
-        with take(store.home / "engine.lock"):  # it waits, and is not starting
-            assert engine.why_waits(store, store.snapshot(run)) == ""
-        claim()
+        host._drive(store.home)  # an engine of this machine ends at once
+        monkeypatch.setenv("FAIRDASH_SCHEDULER", "tls://10.0.0.5:8786")
+        wake(store)
+        assert not engine.engine_lives(store.home)  # the other machine has one
+        assert engine.why_waits(store, store.snapshot(run)) == ""
+        claim.check()
         with store.database.writing() as connection:
             connection.execute(sa.text(end), {"lock": server.ENGINE_LOCK})
         with pytest.raises(StoreError, match="is not reached"):
-            claim()
+            claim.check()
         with store.database.claim() as second:
             assert second is not None
 

@@ -1,5 +1,6 @@
 """Users of one server: a home folder each."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 USERS = "users"  # folder of the home folders of users, where there is a login
+_ID = re.compile(r"[\da-f]{16}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class User:
         subject = claims.get("sub") or claims.get("email")
         if not subject:
             raise ValueError("The login says neither a subject nor an address.")
-        folder = sha256(f"{claims.get('iss', '')}\n{subject}".encode()).hexdigest()[:16]
+        named = f"{claims.get('iss', '')}\n{subject}"
+        folder = sha256(named.encode()).hexdigest()[:16]  # as `_ID` says
         mail = str(claims.get("email") or "").lower()
         verified = claims.get("email_verified")
         if verified is not True and verified != "true":
@@ -51,3 +54,15 @@ class User:
     def home(self, root: Path) -> Path:
         """Return the user's home folder, inside that of the server."""
         return root / USERS / self.id
+
+
+def server_of(home: Path) -> Path:
+    """Return the home folder of the server whose user a home is of, else the home.
+
+    >>> server_of(Path("/srv/fair/users/0123456789abcdef"))
+    PosixPath('/srv/fair')
+    >>> server_of(Path("/srv/users/ann"))  # a folder that somebody chose
+    PosixPath('/srv/users/ann')
+    """
+    is_users = home.parent.name == USERS and _ID.fullmatch(home.name)
+    return home.parent.parent if is_users else home

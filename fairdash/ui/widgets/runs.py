@@ -129,7 +129,7 @@ def rows_to_train(dataset_id: str) -> int | None:
 def progress_facts(snapshot: Snapshot) -> list[str]:
     """Return what an open run does, how many models have finished, the time left."""
     total, done = len(snapshot.trials), snapshot.count("finished")
-    waits, card = engine.why_waits(store(), snapshot), engine.engine_card(store().home)
+    waits, card = engine.why_waits(store(), snapshot), engine.engine_card(store().root)
     since = (card or {}).get("since", 0.0)
     left = None if waits else training.seconds_left(store(), snapshot, since)
     facts = [

@@ -65,12 +65,12 @@ def _close(opened: tuple[Store, engine.Lease]) -> None:
 
 @st.cache_resource(show_spinner=False, on_release=_close)
 def _opened() -> tuple[Store, engine.Lease]:
-    return (opened := open_store()), engine.attach(opened.home)
+    return (opened := open_store()), engine.attach(opened.root)
 
 
 @st.cache_resource(show_spinner=False, ttl="1h", on_release=_close)
 def _opened_for(user: User) -> tuple[Store, engine.Lease]:
-    return (opened := open_store(user.home(home_folder()))), engine.attach(opened.home)
+    return (opened := open_store(user.home(home_folder()))), engine.attach(opened.root)
 
 
 @st.cache_resource(show_spinner=False)

@@ -1,0 +1,103 @@
+"""The home folders of one server: which of its users have open runs."""
+
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from fairdash.store._errors import explaining
+from fairdash.store._files import make_folder
+from fairdash.store._records import TERMINAL
+from fairdash.store._store import Store, open_store
+from fairdash.store.server import postgres
+from fairdash.store.server.users import USERS, server_of
+
+MARKS = "waiting"  # folder of the server: a file for each user with open runs
+_OPEN = "SELECT 1 FROM runs WHERE status NOT IN ({}) LIMIT 1".format(
+    ", ".join(f"'{status}'" for status in sorted(TERMINAL))
+)
+
+
+class Homes:
+    """The homes of a server's users; ``server`` is the store of its own home.
+
+    One statement asks a Postgres for all schemas with open runs. Database files are
+    too many to be asked again and again: whoever queues a run there leaves a mark
+    beside the server's own home, which the engine takes away once no run is open.
+    """
+
+    def __init__(self, server: Store) -> None:
+        self._server = server
+        self._users: set[str] = set()  # of the last look
+
+    def home(self, user: str) -> Path:
+        """Return the home folder of a user."""
+        return self._server.root / USERS / user
+
+    def open(self, user: str) -> Store:
+        """Open the store of a user's home."""
+        return open_store(self.home(user))
+
+    def with_open_runs(self) -> set[str]:
+        """Return the users that may have open runs."""
+        database = self._server.database
+        if database.is_sqlite:
+            marked = {path.name for path in self._marks().glob("[!.]*")}
+            return {user for user in marked if self.home(user).is_dir()}
+        if database.schema is not None:
+            return set()  # no server: a folder that somebody chose, with its schema
+        with suppress(sa.exc.ProgrammingError):  # a schema was dropped meanwhile
+            self._users = self._schemas()
+        return self._users
+
+    @staticmethod
+    def mark(store: Store) -> None:
+        """Let the engine find the open runs of a user's home."""
+        if store.user and store.database.is_sqlite:
+            _make(store.root / MARKS / store.user)
+
+    def mark_all(self) -> None:
+        """Look into all homes, and mark those whose mark was lost or never made."""
+        if not self._server.database.is_sqlite:
+            return
+        for file in self._server.root.glob(f"{USERS}/*/store.db"):
+            if _may_have_open_runs(file):
+                _make(self._marks() / file.parent.name)
+
+    def unmark(self, store: Store) -> bool:
+        """Take a home's mark away, and tell whether no run of it is open.
+
+        In this order: a run that is queued meanwhile is seen, or marked again.
+        """
+        (self._marks() / store.user).unlink(missing_ok=True)
+        if not store.open_runs():
+            return True
+        self.mark(store)
+        return False
+
+    def _marks(self) -> Path:
+        return self._server.root / MARKS
+
+    def _schemas(self) -> set[str]:
+        with explaining(), self._server.database.reading() as connection:
+            names = postgres.schemas_with_open_runs(connection, sorted(TERMINAL))
+        return {
+            name for name in names if server_of(self.home(name)) == self._server.root
+        }
+
+
+def _make(path: Path) -> None:
+    if not path.exists():
+        make_folder(path.parent)
+        path.touch(mode=0o600)
+
+
+def _may_have_open_runs(file: Path) -> bool:
+    try:
+        with closing(
+            sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
+        ) as link:
+            return link.execute(_OPEN).fetchone() is not None
+    except sqlite3.Error:
+        return True  # whoever opens it says what is wrong
