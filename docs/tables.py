@@ -1,4 +1,4 @@
-"""Write the tables of docs/methods.md and docs/data.md from the code.
+"""Write the tables of docs/methods.md, docs/data.md and docs/audit.md from the code.
 
 Those of docs/results are written from what `benchmarks/reproduce.py` found.
 
@@ -8,9 +8,11 @@ python docs/tables.py
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+from fairdash._wording import markdown_table
+from fairdash.audits.tables import judgement
 from fairdash.datasets import PUBLIC
 from fairdash.methods import CATALOG
 
@@ -71,7 +73,12 @@ def _short(number: str) -> str:
     return f"{float(number):.3f}".replace("0.", ".", 1)
 
 
-TABLES = {"methods.md": methods, "data.md": public_data, "results/league.md": league}
+TABLES = {
+    "methods.md": (methods,),
+    "data.md": (public_data,),
+    "audit.md": (judgement.judgement_rows, judgement.exit_rows),
+    "results/league.md": (league,),
+}
 FOUND = DOCS.parent / "benchmarks" / "results"
 RESULTS = {
     "results/road.md": "road",
@@ -86,20 +93,13 @@ PAGES = (*TABLES, *RESULTS)
 def tables_of(page: str) -> list[str]:
     """Return the tables of a page as Markdown, those of results with their origin."""
     if page in TABLES:
-        return [markdown(TABLES[page]())]
+        return [markdown_table(table()) for table in TABLES[page]]
     found = json.loads((FOUND / f"{RESULTS[page]}.json").read_text())
     return [
-        f"{markdown(table['rows'])}\n\n"
+        f"{markdown_table(table['rows'])}\n\n"
         f"Made by `benchmarks/reproduce.py {table['command']}`."
         for table in found.values()
     ]
-
-
-def markdown(table: Iterable[Iterable[str]]) -> str:
-    """Return a table as Markdown."""
-    head, *rows = ([str(cell) for cell in cells] for cells in table)
-    lines = (head, ["---"] * len(head), *rows)
-    return "\n".join(f"|{'|'.join(cells)}|" for cells in lines)
 
 
 def filled(page: str) -> str:

@@ -253,3 +253,10 @@ def headed(
     words = _HEADINGS | own
     shown = {c: words.get(c, c.replace("_", " ").capitalize()) for c in chosen}
     return table[chosen].rename(columns=shown)
+
+
+def markdown_table(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows of cells as a table in Markdown; the first row is the head."""
+    head, *rest = ([str(cell) for cell in cells] for cells in rows)
+    lines = (head, ["---"] * len(head), *rest)
+    return "\n".join(f"|{'|'.join(cells)}|" for cells in lines)

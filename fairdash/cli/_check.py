@@ -24,10 +24,11 @@ def check(
     out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
     junit: Annotated[Path | None, typer.Option(help="XML file to write.")] = None,
 ) -> None:
-    """Say of each limit of a policy whether a table keeps it: pass, fail, undecided.
+    """Say of each limit of a policy whether a table keeps it.
 
-    Each limit is judged on the interval of its number. The exit status is 0 when all
-    pass, 1 when one fails, 2 when one is undecided or a file cannot be used.
+    The exit status is 0 when all limits pass, 1 when one fails, else 2 when one is
+    undecided, 3 when one is not surely broken, and 4 when a file, a column or an
+    option cannot be used.
     """
     with refusing(file):
         for option, path, suffix in (

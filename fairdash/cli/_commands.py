@@ -10,14 +10,21 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from fairdash import __version__
+from fairdash.cli._parsing import UNUSABLE, CommandApp, Refused
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # of all options that do not fit
 
 
 class Command(NamedTuple):
-    """Where a command stands, and what --help says of it."""
+    """Where a command stands, and what --help says of it.
+
+    ``unusable`` is its exit status when its input cannot be used.
+    """
 
     module: str
     name: str
     help: str
+    unusable: int = UNUSABLE
 
 
 COMMANDS = {
@@ -26,7 +33,12 @@ COMMANDS = {
     "compare": Command("_compare", "compare", "Rank the methods of a benchmark."),
     "data": Command("_data", "data", "Add, list and remove tables."),
     "audit": Command("_audit", "audit", "Audit decisions or scores of a table."),
-    "check": Command("_check", "check", "Hold a table against the limits of a policy."),
+    "check": Command(
+        "_check",
+        "check",
+        "Hold a table against the limits of a policy.",
+        unusable=4,  # 2 is "undecided"
+    ),
     "thresholds": Command(
         "_thresholds", "learn_thresholds", "Learn thresholds by group from scores."
     ),
@@ -69,7 +81,16 @@ class Commands(TyperGroup):
             formatter.write_dl([("--version", "Print the version.")])
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
+        """Run a command; whatever it cannot use ends with its own exit status."""
+        try:
+            return self._explained(ctx)
+        except (UsageError, Refused) as refusal:
+            command = COMMANDS.get(ctx.invoked_subcommand or "")
+            if command is not None:
+                refusal.exit_code = command.unusable
+            raise
+
+    def _explained(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except OSError as error:
@@ -82,7 +103,7 @@ class Commands(TyperGroup):
 
 
 def _app(command: Callable[..., Any]) -> typer.Typer:
-    made = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
+    made = CommandApp(pretty_exceptions_enable=False, add_completion=False)
     made.command()(command)
     return made
 

@@ -9,15 +9,16 @@ from fairdash._parsing import parsed
 from fairdash._record import InvalidError
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._options import File, Home, echo, opened
+from fairdash.cli._parsing import CommandApp
 from fairdash.datasets import Roles, guess_roles, sources
 from fairdash.jobs import pack_runs, unpack_runs
 
-data = typer.Typer(
+data = CommandApp(
     no_args_is_help=True, add_completion=False, help="Add, list and remove tables."
 )
 
 
-store = typer.Typer(
+store = CommandApp(
     no_args_is_help=True,
     add_completion=False,
     help="Look after everything that is kept.",

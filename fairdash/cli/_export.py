@@ -24,6 +24,7 @@ from fairdash.cli._options import (
     refusing,
     write,
 )
+from fairdash.cli._parsing import CommandApp
 from fairdash.datasets import read_table
 from fairdash.reports import PackName, report
 from fairdash.reports import pack as make_pack
@@ -190,7 +191,7 @@ def apply_to_file(
     echo_table(shown)
 
 
-model = typer.Typer(
+model = CommandApp(
     no_args_is_help=True,
     add_completion=False,
     help="Export and apply the models of a run.",

@@ -13,12 +13,13 @@ import typer
 from fairdash._validation import check_one_of
 from fairdash.audits import tables
 from fairdash.cli._options import Home, Out, check_out, echo, opened, refusing, say
+from fairdash.cli._parsing import CommandApp
 
 ALLOWED = "FAIRDASH_MONITOR_HOOKS"
 HOOK_SECONDS = 30
 ALARM = 1  # exit status
 
-monitor = typer.Typer(
+monitor = CommandApp(
     no_args_is_help=True,
     add_completion=False,
     help="Watch a deployed model, batch by batch.",

@@ -12,9 +12,8 @@ from pydantic import ValidationError
 from fairdash._escaping import as_csv, as_printed, visible_table
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits import Answer
+from fairdash.cli._parsing import Refused
 from fairdash.store import Store, open_store
-
-UNUSABLE = 2  # exit status when a file or a configuration cannot be used
 
 Home = Annotated[
     Path | None,
@@ -45,7 +44,7 @@ Constraint = Annotated[str, typer.Option(help="As of the methods for noisy group
 
 @contextmanager
 def refusing(file: Path | str | None = None) -> Iterator[None]:
-    """End with one clear line on stderr, and `UNUSABLE`, where a ValueError is raised.
+    """End the command with one clear line on stderr where a ValueError is raised.
 
     Parameters
     ----------
@@ -58,12 +57,17 @@ def refusing(file: Path | str | None = None) -> Iterator[None]:
         raise refuse(error, file) from error
 
 
-def refuse(error: ValueError | str, file: Path | str | None = None) -> typer.Exit:
+def refuse(error: ValueError | str, file: Path | str | None = None) -> Refused:
     """Return the exit after one clear line on stderr."""
+    explain(error, file)
+    return Refused()
+
+
+def explain(error: ValueError | str, name: Path | str | None = None) -> None:
+    """Print an error as one line on stderr, after the name of what it is about."""
     why = explain_invalid(error) if isinstance(error, ValidationError) else error
-    message = f"{file}: {why}" if file else str(why)
+    message = f"{name}: {why}" if name else str(why)
     echo(" ".join(message.split()), err=True)
-    return typer.Exit(UNUSABLE)
 
 
 @contextmanager

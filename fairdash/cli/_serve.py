@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from fairdash.cli._options import Home, refuse, refusing
+from fairdash.cli._parsing import CommandApp
 from fairdash.jobs import engine
 from fairdash.store import home_folder, open_store
 
@@ -60,7 +61,7 @@ def serve(
     store.close()
 
 
-cluster = typer.Typer(
+cluster = CommandApp(
     no_args_is_help=True, add_completion=False, help="Train on several machines."
 )
 

@@ -10,6 +10,7 @@ _STATUSES = {
     "pass": ("kept", INK, "circle"),
     "fail": ("broken", GROUPS[1], "diamond"),
     "undecided": ("undecided", MUTED, "circle-open"),
+    "not surely broken": ("not surely broken", GROUPS[1], "diamond-open"),
 }
 
 
@@ -22,8 +23,8 @@ def plot_limits(
     ----------
     table : DataFrame
         label, value, low, high, limit (a number on the same axis) and status: "pass",
-        "fail" or "undecided". With bound_low and bound_high these are marked too: the
-        least and the largest value that is possible.
+        "fail", "undecided" or "not surely broken". With bound_low and bound_high these
+        are marked too: the least and the largest value that is possible.
     """
     marks = [
         marks_of(table, "value", ("low", "high"), _held, only=table["status"] == status)

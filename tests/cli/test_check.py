@@ -56,16 +56,17 @@ def test_a_limit_is_judged_on_the_interval_that_the_measure_has():
     (gap,) = gaps.itertuples()
     low, high = -gap.ci_high, -gap.ci_low
     assert low < -gap.difference < high
-    for at_most, sure, unsure in (
-        (high + 0.001, "pass", "pass"),
-        (low + 0.001, "undecided", "pass"),
-        (high - 0.001, "undecided", "pass"),
-        (low - 0.001, "fail", "fail"),
+    for at_most, sure, estimate, unsure in (
+        (high + 0.001, "pass", "pass", "pass"),
+        (high - 0.001, "undecided", "pass", "pass"),
+        (low + 0.001, "undecided", "fail", "not surely broken"),
+        (low - 0.001, "fail", "fail", "fail"),
     ):
         limit = {**RATE, "at_most": at_most}
         assert statuses(table, limit) == [sure]
-        assert statuses(table, limit, must_be_sure=False) == [unsure]
-        assert statuses(table, {**limit, "must_be_sure": False}) == [unsure]
+        assert statuses(table, limit, judge="estimate") == [estimate]
+        assert statuses(table, limit, judge="sure_break") == [unsure]
+        assert statuses(table, {**limit, "judge": "sure_break"}) == [unsure]
         undecided = statuses(table, limit, when_undecided="fail")
         assert undecided == ["fail" if sure == "undecided" else sure]
     few = {**RATE, "at_most": 1, "min_rows": 801}
@@ -137,9 +138,28 @@ def test_what_is_no_policy_says_the_way_out(tmp_path, change, words):
     people(FAIR).to_csv(tmp_path / "t.csv")
     paths = [str(tmp_path / "t.csv"), "--policy", str(tmp_path / "policy.yaml")]
     done = CliRunner().invoke(app, ["check", *paths])
-    assert done.exit_code == 2
+    assert done.exit_code == 4
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda words: [*words, "--bogus"],
+        lambda words: words[:1],
+        lambda words: ["absent.csv", *words[1:]],
+        lambda words: [*words, "--out", "/nowhere/check.json"],
+        lambda words: [*words, "--out", "a.json", "--out", "b.json"],
+    ],
+)
+def test_no_error_of_input_ends_as_a_judgement(tmp_path, change):
+    people(FAIR).to_csv(tmp_path / "t.csv")
+    words = [str(tmp_path / "t.csv"), "--policy", str(GATE / "policy.yaml")]
+    judged = {status.exit_status for status in tables.Judgement}
+    done = CliRunner().invoke(app, ["check", *change(words)])
+    assert done.exit_code == 4
+    assert done.exit_code not in judged
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.alternative import alternative_in_run
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+    from fairdash.audits.tables.judgement import JUDGEMENTS, Judgement
     from fairdash.audits.tables.limits import PolicyCheck, check_policy
     from fairdash.audits.tables.ll144 import (
         bias_audit,

@@ -1,30 +1,40 @@
-"""Does a table keep the limits of a policy? Each is judged on its interval."""
+"""Hold the estimates of a table against the limits of a policy."""
 
-import math
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
 
-from fairdash._wording import Kpi, headed, interval, listing, number, plural
+from fairdash._wording import (
+    Kpi,
+    headed,
+    interval,
+    listing,
+    markdown_table,
+    number,
+    plural,
+)
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables import audit
+from fairdash.audits.tables.judgement import Judgement, judge, judgement_rows, worst
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
 from fairdash.brought import TableModel
 
-Status = Literal["pass", "fail", "undecided"]
-EXIT_STATUS: dict[Status, int] = {"pass": 0, "fail": 1, "undecided": 2}
-_DRAWN = ("value", "low", "high", "status")
-_HOW = """A row is a measure of a group, or its gap or ratio to the best group. Bars
-are intervals. The upright mark is the limit. A limit is kept if the whole
-interval keeps it, and broken if the whole interval breaks it. In between it is
-undecided, unless the policy says `must_be_sure: false`."""
-_CARDS: dict[Status, str] = {"fail": "broken", "undecided": "undecided", "pass": "kept"}
-_WORST: tuple[Status, ...] = tuple(_CARDS)
+_DRAWN = ("value", "low", "high")
+_HOW = f"""A row is a measure of a group, or its gap or ratio to the best group. Bars
+are intervals. The upright mark is the limit. The policy's `judge` says what follows:
+
+{markdown_table(judgement_rows())}
+
+With fewer rows than `min_rows` a limit is undecided."""
+_JUNIT = {
+    Judgement.FAIL: "failure",
+    Judgement.UNDECIDED: "error",
+    Judgement.NOT_SURELY_BROKEN: "skipped",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class Judged:
     value, low, high : float
         Of a gap, its size.
     reason : str
-        Why it is undecided; "" where it is not.
+        Why it neither keeps nor breaks the limit; "" where it does.
     """
 
     limit: int
@@ -49,7 +59,7 @@ class Judged:
     low: float
     high: float
     n: int
-    status: Status
+    status: Judgement
     reason: str = ""
 
     @property
@@ -75,69 +85,87 @@ class PolicyCheck:
     judged: tuple[Judged, ...]
 
     @cached_property
-    def results(self) -> list[tuple[Limit, Status, list[Judged]]]:
-        """Every limit with its status, the worst of what it was held against."""
+    def results(self) -> list[tuple[Limit, Judgement, list[Judged]]]:
+        """Every limit with its status, the worst of its estimates."""
         results = []
         for at, limit in enumerate(self.policy.limits):
-            own = [judged for judged in self.judged if judged.limit == at]
-            status = _worst(judged.status for judged in own)
-            if status == "undecided" and self.policy.when_undecided == "fail":
-                status = "fail"
-            results.append((limit, status, own))
+            estimates = [judged for judged in self.judged if judged.limit == at]
+            status = worst(judged.status for judged in estimates)
+            undecided = status is Judgement.UNDECIDED
+            if undecided and self.policy.when_undecided == "fail":
+                status = Judgement.FAIL
+            results.append((limit, status, estimates))
         return results
 
     @property
-    def status(self) -> Status:
-        """Fail if one limit does, else undecided if one is, else pass."""
-        return _worst(status for _, status, _ in self.results)
+    def status(self) -> Judgement:
+        """The worst status of a limit."""
+        return worst(status for _, status, _ in self.results)
 
     @property
     def exit_status(self) -> int:
-        """0 where every limit passes, 1 where one fails, else 2."""
-        return EXIT_STATUS[self.status]
+        """With what `fairdash check` ends, see `Judgement.exit_status`."""
+        return self.status.exit_status
 
     def lines(self) -> list[str]:
         """Return each limit with its status and what decided it."""
         lines = []
-        for limit, status, own in self.results:
-            lines.append(f"{status}: {limit.words}")
-            shown = [judged for judged in own if judged.status != "pass"] or own
+        for limit, status, estimates in self.results:
+            how = self.policy.judge_of(limit)
+            lines.append(f"{status}: {limit.words} (judge: {how})")
+            shown = _not_passing(estimates) or estimates
             lines += [f"  {judged.words}" for judged in shown]
         return lines
 
     def answer(self) -> Answer:
         """Return the check as an answer."""
-        counts = Counter(status for _, status, _ in self.results)
-        of = f"of {plural(len(self.results), 'limit')}"
-        verdict = {
-            "pass": "The table keeps every limit.",
-            "fail": f"The table breaks {counts['fail']} {of}.",
-            "undecided": f"{counts['undecided']} {of} cannot be decided: too few rows.",
-        }[self.status]
-        rows = pd.DataFrame([vars(judged) for judged in self.judged])
-        n = Counter(rows["status"])  # estimates; one that fails breaks its limit
-        cards = [
-            Kpi(f"Limits {word}", f"{counts[key]}", f"in {plural(n[key], 'estimate')}")
-            for key, word in _CARDS.items()
-        ]
+        rows = pd.DataFrame([_plain(judged) for judged in self.judged])
         names = [self.policy.limits[at].words for at in rows["limit"]]
-        table, words = rows.assign(limit=names), self.audited.rows.words
+        how = [self.policy.judge_of(self.policy.limits[at]) for at in rows["limit"]]
+        table = rows.assign(limit=names, judge=how)
+        verdict, excluded = self._verdict(), self.audited.rows.words
         return Answer(
             verdict=verdict,
-            cards=cards,
+            cards=self._cards(),
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
-            table=Listing("Every limit", headed(table, reason="Why"), words),
+            table=Listing("Every limit", headed(table, reason="Why"), excluded),
             how=_HOW,
             file="fairdash-limits.csv",
             data=table,
         )
 
+    def _verdict(self) -> str:
+        counts = Counter(status for _, status, _ in self.results)
+        some = f"{counts[self.status]} of {plural(len(self.results), 'limit')}"
+        if self.status is Judgement.FAIL:
+            return f"The table breaks {some}."
+        if self.status is Judgement.UNDECIDED:
+            return f"{some} cannot be decided: too few rows."
+        if self.status is Judgement.NOT_SURELY_BROKEN:
+            return f"Estimates are beyond {some}, but not surely."
+        return "The table keeps every limit."
+
+    def _cards(self) -> list[Kpi]:
+        limits = Counter(status for _, status, _ in self.results)
+        estimates = Counter(judged.status for judged in self.judged)
+        ways = [self.policy.judge_of(limit) for limit in self.policy.limits]
+        cards = []
+        for status in reversed(Judgement):
+            if status is Judgement.NOT_SURELY_BROKEN and "sure_break" not in ways:
+                continue
+            n = f"in {plural(estimates[status], 'estimate')}"
+            cards.append(Kpi(f"Limits {status.of_limit}", str(limits[status]), n))
+        return cards
+
     def _drawn(self) -> pd.DataFrame:
         rows = []
         for judged in self.judged:
             limit = self.policy.limits[judged.limit]
-            bound = limit.at_least if limit.at_most is None else limit.at_most
-            row = {"label": f"{limit.short}, {judged.who}", "limit": bound}
+            row = {
+                "label": f"{limit.short}, {judged.who}",
+                "limit": limit.bound.value,
+                "status": judged.status.value,
+            }
             rows.append(row | {name: getattr(judged, name) for name in _DRAWN})
         return pd.DataFrame(rows)
 
@@ -146,13 +174,14 @@ class PolicyCheck:
         limits = [
             {
                 "limit": limit.words,
-                "status": status,
-                "judged": [audit.plain(vars(judged)) for judged in own],
+                "judge": self.policy.judge_of(limit),
+                "status": status.value,
+                "judged": [audit.plain(_plain(judged)) for judged in estimates],
             }
-            for limit, status, own in self.results
+            for limit, status, estimates in self.results
         ]
         return {
-            "status": self.status,
+            "status": self.status.value,
             "limits": limits,
             "rows": len(self.audited.rows.frame),
             "excluded": [part._asdict() for part in self.audited.rows.excluded],
@@ -161,24 +190,29 @@ class PolicyCheck:
         }
 
     def to_junit(self) -> bytes:
-        """Return the check as JUnit XML: a test a limit, undecided as an error."""
+        """Return the check as JUnit XML: a test a limit.
+
+        One that is undecided is an error, one not surely broken is skipped.
+        """
         counts = Counter(status for _, status, _ in self.results)
         suite = ElementTree.Element(
             "testsuite",
             name="fairdash check",
             tests=str(len(self.results)),
-            failures=str(counts["fail"]),
-            errors=str(counts["undecided"]),
+            failures=str(counts[Judgement.FAIL]),
+            errors=str(counts[Judgement.UNDECIDED]),
+            skipped=str(counts[Judgement.NOT_SURELY_BROKEN]),
             timestamp=self.audited.source.date.rstrip("Z"),
         )
-        for limit, status, own in self.results:
+        for limit, status, estimates in self.results:
             case = ElementTree.SubElement(
                 suite, "testcase", classname="fairdash", name=_xml(limit.words)
             )
-            if status != "pass":
-                kind = "failure" if status == "fail" else "error"
-                words = [judged.words for judged in own if judged.status != "pass"]
-                outcome = ElementTree.SubElement(case, kind, message=_xml(words[0]))
+            if status is not Judgement.PASS:
+                words = [judged.words for judged in _not_passing(estimates)]
+                outcome = ElementTree.SubElement(
+                    case, _JUNIT[status], message=_xml(words[0])
+                )
                 outcome.text = _xml("\n".join(words))
         return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
 
@@ -192,10 +226,8 @@ def check_policy(
 ) -> PolicyCheck:
     """Hold the numbers of a table against the limits of a policy.
 
-    A limit that must be sure passes if the whole interval keeps it, fails if the whole
-    interval breaks it, and is undecided in between. One that need not be sure fails if
-    the whole interval breaks it, and passes otherwise. With fewer rows than asked, or
-    without an interval, a limit is undecided.
+    What an estimate and its interval say of a limit is the policy's ``judge``, see
+    `fairdash.audits.tables.judgement`. With fewer rows than asked a limit is undecided.
 
     Raises
     ------
@@ -240,12 +272,11 @@ def _judge(at: int, limit: Limit, policy: Policy, row: Any) -> Judged:
         value, low, high = abs(value), max(low, -high, 0.0), max(-low, high)
     n = int(row.n)
     fewest = limit.min_rows or policy.min_rows
-    sure = policy.must_be_sure if limit.must_be_sure is None else limit.must_be_sure
-    status, reason = _status(limit, sure, low, high)
+    status, reason = judge(policy.judge_of(limit), limit.bound, value, low, high)
     if row.reason:
-        status, reason = "undecided", str(row.reason)
+        status, reason = Judgement.UNDECIDED, str(row.reason)
     elif n < fewest:
-        status, reason = "undecided", f"fewer than {plural(fewest, 'row')}"
+        status, reason = Judgement.UNDECIDED, f"fewer than {plural(fewest, 'row')}"
     subgroup, group = (
         None if pd.isna(name) else str(name) for name in (row.subgroup, row.group)
     )
@@ -254,23 +285,25 @@ def _judge(at: int, limit: Limit, policy: Policy, row: Any) -> Judged:
     )
 
 
-def _status(limit: Limit, sure: bool, low: float, high: float) -> tuple[Status, str]:
-    if math.isnan(low) or math.isnan(high):
-        return "undecided", "no interval"
-    if limit.at_most is not None:
-        keeps, breaks = high <= limit.at_most, low > limit.at_most
-    else:
-        assert limit.at_least is not None, "a limit has one end"
-        keeps, breaks = low >= limit.at_least, high < limit.at_least
-    if breaks:
-        return "fail", ""
-    if keeps or not sure:
-        return "pass", ""
-    return "undecided", "the interval reaches the limit"
+def judged_again(policy: Policy, judged: Judged) -> Judged:
+    """Return a stored estimate as it is judged now.
+
+    Earlier versions called some estimates beyond a limit "pass".
+    """
+    if judged.status is not Judgement.PASS:
+        return judged
+    limit = policy.limits[judged.limit]
+    ends = (judged.value, judged.low, judged.high)
+    status, reason = judge(policy.judge_of(limit), limit.bound, *ends)
+    return replace(judged, status=status, reason=reason)
 
 
-def _worst(statuses: Iterable[Status]) -> Status:
-    return min(statuses, key=_WORST.index)
+def _not_passing(estimates: list[Judged]) -> list[Judged]:
+    return [judged for judged in estimates if judged.status is not Judgement.PASS]
+
+
+def _plain(judged: Judged) -> dict[str, Any]:
+    return {**vars(judged), "status": judged.status.value}
 
 
 def _xml(text: str) -> str:

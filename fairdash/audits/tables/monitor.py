@@ -217,8 +217,7 @@ class Watch:
     def _drawn(self) -> pd.DataFrame:
         table = self.table()
         bounds = {
-            limit.words: limit.at_least if limit.at_most is None else limit.at_most
-            for limit in self.monitor.limits.limits
+            limit.words: limit.bound.value for limit in self.monitor.limits.limits
         }
         several = len(bounds) > 1
         names = table["batch"] + (": " + table["limit"] if several else "")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from fairdash._parsing import check_entries, parsed
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits.tables.counting import TableQuestion
+from fairdash.audits.tables.judgement import JUDGES, Bound, Judge
 from fairdash.datasets import Cut, Roles
 from fairdash.metrics import MEASURES, catalog, views
 
@@ -20,6 +21,31 @@ _CERTIFIED = {
     ("selection_rate", EVERY): "worst_1_di",
 }
 _FEW_VALUES = 8  # of a column whose values are subgroups as they are
+_LARGEST_RATIO = 10.0  # a larger one is a percentage
+_JUDGED = {True: "sure_keep", False: "sure_break"}  # by the earlier `must_be_sure`
+_JUDGE_WORDS = (
+    "sure_keep: a limit passes only if the whole interval keeps it, and fails only if "
+    "the whole interval is beyond it; in between it is undecided. estimate: the "
+    "estimate alone decides, as in the four-fifths rule. sure_break: a limit fails "
+    "only if the whole interval is beyond it; if only the estimate is, it is not "
+    "surely broken."
+)
+
+
+def _with_judge(content: Any) -> Any:
+    """Return fields in which the earlier `must_be_sure` is a `judge`."""
+    if not isinstance(content, dict) or "must_be_sure" not in content:
+        return content
+    fields = dict(content)
+    sure = fields.pop("must_be_sure")
+    if sure is None:  # of stored limits that followed the policy
+        return fields
+    if fields.get("judge") is not None or not isinstance(sure, bool):
+        raise ValueError(
+            "write `judge` in place of `must_be_sure`: sure_keep for true, sure_break "
+            f"for false; {' or '.join(JUDGES)}"
+        )
+    return fields | {"judge": _JUDGED[sure]}
 
 
 class Limit(BaseModel):
@@ -33,8 +59,12 @@ class Limit(BaseModel):
         description="The gap to the group that is best off, its ratio to that group, "
         "or the measure itself.",
     )
-    at_most: float | None = None
-    at_least: float | None = None
+    at_most: float | None = Field(
+        None, allow_inf_nan=False, description="A share: 0.1 is 10 points."
+    )
+    at_least: float | None = Field(
+        None, allow_inf_nan=False, description="Four fifths of a ratio are 0.8."
+    )
     feature: str | None = Field(
         None, description='A column of groups, or several crossed: "sex × race".'
     )
@@ -45,8 +75,13 @@ class Limit(BaseModel):
         "rows. Inside subgroups there are gaps only.",
     )
     min_rows: int | None = Field(None, ge=1, description="Default: the policy's.")
-    must_be_sure: bool | None = Field(None, description="Default: the policy's.")
+    judge: Judge | None = Field(None, description="Default: the policy's.")
     name: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_earlier(cls, content: Any) -> Any:
+        return _with_judge(content)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -58,7 +93,37 @@ class Limit(BaseModel):
             raise ValueError("inside subgroups there are gaps only: of: gap")
         if self.subgroup is not None and self.group is not None:
             raise ValueError("the gap inside a subgroup is of no one group")
+        self._check_bound()
         return self
+
+    def _check_bound(self) -> None:
+        """Refuse a limit that no estimate can reach, such as 80 for 80 %."""
+        name = "at_least" if self.at_most is None else "at_most"
+        value, (low, high) = self.bound.value, self._range()
+        if low <= value <= high:
+            return
+        raise ValueError(
+            f"`{name}` of a {self.short} is from {low:g} to {high:g}, got {value:g}; "
+            "write shares, not percentages: 0.8 for 80 %, 0.1 for 10 points"
+        )
+
+    def _range(self) -> tuple[float, float]:
+        """Return the least and the largest bound that makes sense."""
+        if self.of == "ratio":
+            return 0.0, 1.0 if self.at_most is None else _LARGEST_RATIO
+        if catalog.error_costs(self.measure):
+            least, most = 0.0, 2.0  # costs are scaled to a mean of 1
+        else:
+            least, most = catalog.measure_of(self.measure).limits
+        return (0.0, most - least) if self.of == "gap" else (least, most)
+
+    @property
+    def bound(self) -> Bound:
+        """The end of the limit."""
+        if self.at_most is not None:
+            return Bound(self.at_most, upper=True)
+        assert self.at_least is not None, "a limit has one end"
+        return Bound(self.at_least, upper=False)
 
     @property
     def estimate(self) -> str:
@@ -93,21 +158,21 @@ class Policy(TableQuestion):
     groups: tuple[str, ...] = Field(min_length=1, description="Columns of the groups.")
     confidence: float = Field(0.95, gt=0, lt=1)
     min_rows: int = Field(50, ge=1, description="With fewer a limit is undecided.")
-    must_be_sure: bool = Field(
-        True,
-        description="A limit passes only if the whole interval keeps it. Without, it "
-        "fails only if the whole interval breaks it.",
-    )
+    judge: Judge = Field("sure_keep", description=_JUDGE_WORDS)
     when_undecided: Literal["undecided", "fail"] = "undecided"
     limits: list[Limit] = Field(min_length=1)
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, content: Any) -> Any:
+    def _read_content(cls, content: Any) -> Any:
         if isinstance(content, dict):
             for name in ("limits", "groups", "subgroups", "measures"):
                 check_entries(name, content.get(name))
-        return content
+        return _with_judge(content)
+
+    def judge_of(self, limit: Limit) -> Judge:
+        """Return how a limit is judged."""
+        return limit.judge or self.judge
 
     @classmethod
     def parse(cls, text: bytes, name: str) -> Self:
@@ -169,7 +234,7 @@ def first_policy(roles: Roles, frame: pd.DataFrame) -> str:
         "favourable": roles.positive_is != "unfavourable",
         "groups": [roles.sensitive_feature, *roles.crossed_with],
         "min_rows": 50,
-        "must_be_sure": True,
+        "judge": "sure_keep",
     }
     if roles.unit is not None:
         policy["unit"] = roles.unit
