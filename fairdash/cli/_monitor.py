@@ -11,9 +11,12 @@ from urllib.request import Request, urlopen
 import typer
 
 from fairdash._validation import check_one_of
+from fairdash._wording import plural
 from fairdash.audits import tables
-from fairdash.cli._options import Home, Out, check_out, echo, opened, refusing, say
-from fairdash.cli._parsing import CommandApp
+from fairdash.audits.tables import stored_name
+from fairdash.cli._options import Home, Out, check_out, echo, explain, opened, say
+from fairdash.cli._parsing import UNUSABLE, CommandApp
+from fairdash.store import Store
 
 ALLOWED = "FAIRDASH_MONITOR_HOOKS"
 HOOK_SECONDS = 30
@@ -55,13 +58,11 @@ def add(
 ) -> None:
     """Add a monitor of a source of decisions or scores; no run is needed.
 
-    The exit status is 2 when there is a monitor of this name, or something does not
-    fit.
+    Its first batch is audited, so that it is sure to fit. The exit status is 2 when
+    there is a monitor of this name, or something does not fit.
     """
     with opened(home) as store:
-        if name in {
-            tables.Watch.of_json(text).monitor.name for text in store.monitors()
-        }:
+        if name in map(stored_name, store.monitors()):
             raise ValueError(
                 f"There is a monitor {name!r}; remove it, or choose another name."
             )
@@ -70,8 +71,13 @@ def add(
         limited = tables.Policy.parse(policy.read_bytes(), policy.name)
         limits = limited.model_dump(mode="json")
         fields = (name, source, limits, every, date, outcomes, key, hook)
-        store.keep_monitor(name, tables.Watch(tables.Monitor(*fields), ()).to_json())
-    echo(f"{name} was added; `fairdash monitor run` looks at its batches")
+        watch = tables.Watch(tables.Monitor(*fields), ())
+        first = watch.first_batch()
+        store.keep_monitor(name, watch.to_json())
+    echo(
+        f"{name} was added: {first.label} has {plural(first.rows, 'row')}. "
+        "`fairdash monitor run` looks at its batches."
+    )
 
 
 @monitor.command()
@@ -83,20 +89,41 @@ def run(
 ) -> None:
     """Look at new batches, and at those whose outcomes have come; such as by cron.
 
-    The exit status is 1 when an alarm stands, 2 when a source cannot be read.
+    Each monitor is looked at, whatever becomes of the others. The exit status is that
+    of the worst: 1 when an alarm stands, 2 when a source cannot be read. A batch that
+    fails by itself is named, but is no alarm.
     """
-    alarm = False
     with opened(home) as store:
-        every = [tables.Watch.of_json(text).monitor.name for text in store.monitors()]
-        for name in names or sorted(every):
-            before = tables.Watch.of_json(store.monitor(name))
-            watch = before.run()
-            store.keep_monitor(name, watch.to_json())
-            echo(f"{name}: {watch.answer().verdict}")
-            alarm |= bool(watch.broken)
-            if set(watch.broken) - set(before.broken):
-                _call(watch)
-    raise typer.Exit(ALARM if alarm else 0)
+        stored = sorted(map(stored_name, store.monitors()))
+        statuses = [_look(store, name) for name in names or stored]
+    raise typer.Exit(max(statuses, default=0))
+
+
+def _look(store: Store, name: str) -> int:
+    """Run one monitor and print what it says; return its exit status."""
+    try:
+        before = tables.Watch.of_json(store.monitor(name))
+        watch = before.run()
+        store.keep_monitor(name, watch.to_json())
+    except Exception as error:  # whatever it is, the others are looked at
+        _explain(name, error)
+        return UNUSABLE
+    first, *failing = watch.lines()
+    echo(f"{name}: {first}")
+    for line in failing:
+        echo(f"  {line}")
+    status = ALARM if watch.broken else 0
+    if set(watch.broken) - set(before.broken):
+        status = max(status, _call(watch))
+    return status
+
+
+def _explain(name: str, error: Exception) -> None:
+    about = f"{name} was not looked at"
+    if isinstance(error, ValueError):
+        explain(error, about)
+    else:
+        explain(f"{type(error).__name__}: {error}", about)
 
 
 @monitor.command()
@@ -113,8 +140,17 @@ def show(
         if name is not None:
             say(tables.Watch.of_json(store.monitor(name)).answer(), out)
             return
-        for watch in map(tables.Watch.of_json, store.monitors()):
-            echo(f"{watch.monitor.name}: {watch.answer().verdict}")
+        status = 0
+        for text in store.monitors():
+            name = stored_name(text)
+            try:
+                verdict = tables.Watch.of_json(text).answer().verdict
+            except ValueError as error:
+                _explain(name, error)
+                status = UNUSABLE
+            else:
+                echo(f"{name}: {verdict}")
+    raise typer.Exit(status)
 
 
 @monitor.command()
@@ -130,12 +166,16 @@ def allowed_hooks() -> list[str]:
     return [line for line in os.environ.get(ALLOWED, "").splitlines() if line.strip()]
 
 
-def _call(watch: tables.Watch) -> None:
+def _call(watch: tables.Watch) -> int:
+    """Call the hook of a monitor; return `UNUSABLE` if the operator forbids it."""
     hook = watch.monitor.hook
     if hook is None:
-        return
-    with refusing():
+        return 0
+    try:
         check_one_of("--hook", hook, allowed_hooks())
+    except ValueError as error:
+        explain(error, watch.monitor.name)
+        return UNUSABLE
     broken = [{"limit": limit, "batch": batch} for limit, batch in watch.broken]
     text = json.dumps({"monitor": watch.monitor.name, "broken": broken}).encode()
     try:
@@ -146,4 +186,5 @@ def _call(watch: tables.Watch) -> None:
             command = shlex.split(hook)
             subprocess.run(command, input=text, timeout=HOOK_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        echo(f"The hook failed ({type(error).__name__}).", err=True)
+        explain(f"The hook failed ({type(error).__name__}).", watch.monitor.name)
+    return 0

@@ -8,9 +8,18 @@ from fairdash.audits import tables
 
 
 def watches() -> dict[str, tables.Watch]:
-    """Return all monitors of the store by name, in the order of their names."""
-    every = [tables.Watch.of_json(text) for text in ui.store().monitors()]
-    return dict(sorted((watch.monitor.name, watch) for watch in every))
+    """Return all monitors of the store by name, in the order of their names.
+
+    One that cannot be opened is named with the reason.
+    """
+    by_name = {}
+    for text in ui.store().monitors():
+        name = tables.stored_name(text)
+        try:
+            by_name[name] = tables.Watch.of_json(text)
+        except ValueError as error:
+            ui.problem(f"The monitor {name} cannot be opened", error, {})
+    return dict(sorted(by_name.items()))
 
 
 def pick_watch(by_name: dict[str, tables.Watch]) -> tables.Watch:

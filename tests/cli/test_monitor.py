@@ -241,3 +241,140 @@ def test_what_cannot_be_watched_is_refused(change, words):
     fields = {"name": "m", "source": "x", "policy": LIMITS, **change}
     with pytest.raises(ValueError, match=words):
         tables.Monitor(**fields)
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["monitor", *map(str, arguments)])
+
+
+def add(name, folder, *, n_weeks=2, gap=0.0, **options):
+    """Add a monitor of so many weeks in a folder of its own."""
+    place = folder / name
+    place.mkdir()
+    source = write_weeks(place, [gap] * n_weeks)
+    policy = place / "policy.yaml"
+    policy.write_text(json.dumps(LIMITS))
+    words = [f"--{key}={value}" for key, value in options.items()]
+    added = call("add", name, "--source", source, "--policy", policy, *words)
+    assert added.exit_code == 0, added.output
+    return place
+
+
+def no_file(place, home):
+    for file in place.glob("*.csv"):
+        file.unlink()
+
+
+def no_column(place, home):
+    pd.DataFrame({"sex": ["f"], "taken": ["no"]}).to_csv(place / "week01.csv")
+
+
+def no_table(place, home):
+    (place / "week01.csv").write_bytes(b"")
+
+
+def no_outcome(place, home):
+    rows = pd.DataFrame({"sex": ["f", "m"] * 9, "hired": ["no"] * 18})
+    rows.to_csv(place / "week01.csv")
+
+
+def no_monitor(place, home):
+    for file in (home / "monitors").glob("*.json"):
+        if f'"{place.name}"' in file.read_text():
+            text = json.loads(file.read_text())
+            text["monitor"]["every"] = "year"
+            file.write_text(json.dumps(text))
+
+
+BREAKS = [no_file, no_column, no_table, no_outcome, no_monitor]
+
+
+@pytest.mark.parametrize("break_it", BREAKS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("alarm", [False, True], ids=["quiet", "alarm"])
+def test_a_broken_monitor_is_named_and_the_others_are_looked_at(
+    home, tmp_path, break_it, place, alarm
+):
+    names = ["a", "b", "c"]
+    folders = [
+        add(name, tmp_path, gap=0.3 if alarm and at != place else 0, n_weeks=8)
+        for at, name in enumerate(names)
+    ]
+    break_it(folders[place], home)
+    done = call("run")
+    assert done.exit_code == 2, done.output
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"{names[place]} was not looked at: ")
+    for at, name in enumerate(names):
+        state = "Alarm since" if alarm else "No alarm in 8 batches."
+        assert (f"{name}: {state}" in done.stdout) == (at != place)
+    seen = [each for each in names if each != names[place]]
+    assert call("run", *seen).exit_code == int(alarm)
+    listed = call("show")
+    assert all(name in listed.output for name in names)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"source": "nothing/*.csv"}, "No file fits the source"),
+        ({"source": "postgresql://ann:pw@db/bank?table=x"}, "reads files"),
+        ({"source": "s3://bucket/weeks/*.parquet"}, "reads files"),
+        ({"date": "day"}, "--date"),
+        ({"outcomes": "absent.csv", "key": "id"}, "no file of outcomes"),
+        ({"policy": {"groups": ["gender"]}}, "gender"),
+        ({"policy": {"decision": "taken=yes"}}, "taken"),
+        ({"policy": {"decision": "hired=maybe"}}, "hired"),
+    ],
+)
+def test_add_reads_one_batch_and_refuses_what_cannot_be_watched(
+    home, tmp_path, change, words
+):
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(json.dumps({**LIMITS, **change.pop("policy", {})}))
+    options = {"source": write_weeks(tmp_path, [0, 0]), "policy": policy, **change}
+    asked = [f"--{name}={value}" for name, value in options.items()]
+    done = call("add", "m", *asked)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert "pw" not in done.stderr
+    assert call("show").output == ""
+
+
+def test_a_batch_that_fails_by_itself_is_printed_beside_the_alarm(home, tmp_path):
+    gaps = [0.0, 0.0, 0.22, 0.0]
+    place = add("hires", tmp_path, n_weeks=4)
+    write_weeks(place, gaps)
+    done = call("run")
+    assert done.exit_code == 0, done.output  # a batch breaks a limit by chance
+    first, *failing = done.stdout.splitlines()
+    assert first == "hires: No alarm in 4 batches. One batch fails by itself."
+    (line,) = failing
+    assert line.strip().startswith("week02.csv fails by itself: gap in selection rate")
+    watch = tables.Watch.of_json((next((home / "monitors").iterdir())).read_text())
+    row = watch.table().set_index("batch").loc["week02.csv"]
+    assert row["batch alone"] == "fail"
+    assert f"{row['value']:.3f} ({row['low']:.3f}–{row['high']:.3f})" in line
+    assert call("run").stdout == done.stdout  # nothing new, the state is the same
+    assert line.strip() in watch.answer().details
+    write_weeks(place, [0.0] + [0.22] * 7)
+    many = call("run").stdout.splitlines()
+    assert len(many) <= 7
+    assert "earlier failure" in many[1]
+
+
+def test_a_stored_batch_that_passed_beyond_its_limit_is_judged_anew(tmp_path):
+    """As an earlier version stored it, which called it "pass"."""
+    rows = [("f", "yes")] * 75 + [("f", "no")] * 125
+    rows += [("m", "yes")] * 100 + [("m", "no")] * 100
+    frame = pd.DataFrame(rows, columns=["sex", "hired"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    limit = {"measure": "selection_rate", "of": "ratio", "at_least": 0.8}
+    policy = {**LIMITS, "limits": [limit], "must_be_sure": False}
+    monitor = tables.Monitor("m", str(tmp_path / "*.csv"), policy)
+    stored = json.loads(tables.Watch(monitor, ()).run().to_json())
+    for judged in stored["batches"][0]["judged"]:
+        judged.update(status="pass", reason="")
+    (batch,) = tables.Watch.of_json(json.dumps(stored)).batches
+    assert [judged.status for judged in batch.judged] == ["not surely broken"]
+    assert "beyond the limit" in batch.judged[0].words

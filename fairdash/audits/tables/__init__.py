@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         audit_memberships,
         memberships_of_table,
     )
-    from fairdash.audits.tables.monitor import Monitor, Watch
+    from fairdash.audits.tables.monitor import Monitor, Watch, stored_name
     from fairdash.audits.tables.outcomes import (
         OUTCOME_KINDS,
         OutcomesAudit,

@@ -6,7 +6,7 @@ year of weeks it is false with a chance of at most .05, whatever the number of l
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from glob import glob
 from hashlib import sha256
@@ -23,10 +23,11 @@ from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.claims import Claim, claims_of
 from fairdash.audits.tables.counting import Excluded
-from fairdash.audits.tables.limits import Judged, check_policy
+from fairdash.audits.tables.judgement import Judgement, worst
+from fairdash.audits.tables.limits import Judged, check_policy, judged_again
 from fairdash.audits.tables.policy import Limit, Policy
 from fairdash.audits.tables.sequential import ALPHA, BETS, alarms, evidence
-from fairdash.datasets import read_table
+from fairdash.datasets import read_table, sources
 
 PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}
 LOOKS: dict[str, int] = {"day": 365, "week": 52, "month": 12}
@@ -37,6 +38,7 @@ COLUMNS = [
 _HOW = """A row is a batch: the number that is furthest beyond the limit, or nearest to
 it, with its interval. The upright mark is the limit. A batch can break it by chance. An
 alarm weighs all batches so far; it is false in a year with 5% at most."""
+_LAST = 5  # batches that are printed
 WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
 
 
@@ -125,9 +127,14 @@ class Watch:
             digest = _digest(frame, self.monitor)
             batch = before.get(digest)
             if batch is None:
-                batch = audit_batch(frame, self.monitor, label, digest)
+                batch = _audited(frame, self.monitor, label, digest)
             batches.append(replace(batch, label=label))
         return Watch(self.monitor, tuple(batches))
+
+    def first_batch(self) -> Batch:
+        """Audit the first batch of the source; errors are those of `run`."""
+        label, frame = next(_batches(self.monitor))
+        return _audited(frame, self.monitor, label, _digest(frame, self.monitor))
 
     def to_json(self) -> str:
         """Return the monitor with its batches as text that the store keeps."""
@@ -135,8 +142,14 @@ class Watch:
 
     @classmethod
     def of_json(cls, text: str) -> "Watch":
-        """Return what `to_json` made a text of."""
-        return TypeAdapter(cls).validate_python(json.loads(text))
+        """Return what `to_json` made a text of; its batches are judged as now."""
+        watch = TypeAdapter(cls).validate_python(json.loads(text))
+        policy = watch.monitor.limits
+        batches = (
+            replace(batch, judged=tuple(judged_again(policy, j) for j in batch.judged))
+            for batch in watch.batches
+        )
+        return replace(watch, batches=tuple(batches))
 
     def evidence(self, limit: int) -> np.ndarray[Any, Any]:
         """Return the evidence against a limit after each batch; 1/alpha is an alarm.
@@ -166,18 +179,18 @@ class Watch:
     def table(self) -> pd.DataFrame:
         """Return each batch and limit: value, interval, rows, status, evidence, alarm.
 
-        The value is the one that is furthest beyond the limit, or nearest to it.
+        The value is the one that is furthest beyond the limit, or nearest to it, of
+        those with the worst status.
         """
         rows = []
         for at, limit in enumerate(self.monitor.limits.limits):
             series = zip(self.batches, self.evidence(at), self.alarms(at), strict=True)
             for batch, strength, alarm in series:
-                judged = [part for part in batch.judged if part.limit == at]
-                if not judged:
+                judged = _furthest(at, limit, batch)
+                if judged is None:
                     continue
-                worst = _worst(limit, judged)
-                row = {**vars(worst), "batch": batch.label, "limit": limit.words}
-                row |= {"batch alone": worst.status, "evidence": strength}
+                row = {**vars(judged), "batch": batch.label, "limit": limit.words}
+                row |= {"batch alone": judged.status.value, "evidence": strength}
                 rows.append({**row, "alarm": bool(alarm)})
         return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -191,14 +204,45 @@ class Watch:
                 broken.append((limit.words, self.batches[int(stands.argmax())].label))
         return broken
 
-    def answer(self) -> Answer:
-        """Return the series as an answer."""
-        n, broken, table = len(self.batches), self.broken, self.table()
+    @property
+    def failing(self) -> list[tuple[str, str]]:
+        """Batches that break a limit by themselves: each with limit and estimate."""
+        failing = []
+        for batch in self.batches:
+            for at, limit in enumerate(self.monitor.limits.limits):
+                judged = _furthest(at, limit, batch)
+                if judged is not None and judged.status is Judgement.FAIL:
+                    failing.append((batch.label, f"{limit.words}; {judged.words}"))
+        return failing
+
+    def lines(self) -> list[str]:
+        """Return the state of the alarm, and the last batches that fail."""
+        failing = [f"{batch} fails by itself: {why}" for batch, why in self.failing]
+        earlier = len(failing) - _LAST
+        if earlier > 0:
+            failing = [f"{plural(earlier, 'earlier failure')}", *failing[-_LAST:]]
+        return [self._verdict(), *failing]
+
+    def _verdict(self) -> str:
+        n, broken = len(self.batches), self.broken
         verdict = f"No alarm in {count(n)} {'batch' if n == 1 else 'batches'}."
         if broken:
             verdict = f"Alarm since {broken[0][1]}: a limit is broken."
-        failing = table.loc[table["batch alone"] == "fail", "batch"].nunique()
+        n_failing = len({batch for batch, _ in self.failing})
+        if n_failing == 1:
+            return f"{verdict} One batch fails by itself."
+        if n_failing:
+            return f"{verdict} {count(n_failing)} batches fail by themselves."
+        return verdict
+
+    def answer(self) -> Answer:
+        """Return the series as an answer."""
+        n, broken, table = len(self.batches), self.broken, self.table()
+        verdict = self._verdict()
+        failing = len({batch for batch, _ in self.failing})
         own = {"batch alone": "By itself"}
+        details = [f"{words} (since {when})" for words, when in broken]
+        details += self.lines()[1:]
         return Answer(
             verdict=verdict,
             cards=[
@@ -208,7 +252,7 @@ class Watch:
             ],
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
             table=Listing("Every batch and limit", headed(table, **own)),
-            details="; ".join(f"{words} (since {when})" for words, when in broken),
+            details="; ".join(details),
             how=_HOW,
             file="fairdash-monitor.csv",
             data=table,
@@ -242,29 +286,69 @@ def audit_batch(
     )
 
 
-def _worst(limit: Limit, judged: Sequence[Judged]) -> Judged:
+def stored_name(text: str) -> str:
+    """Return the name in the text of a monitor, even one that cannot be opened."""
+    try:
+        return str(json.loads(text)["monitor"]["name"])
+    except (ValueError, KeyError, TypeError):
+        return "(a damaged monitor)"
+
+
+def _audited(frame: pd.DataFrame, monitor: Monitor, label: str, digest: str) -> Batch:
+    try:
+        return audit_batch(frame, monitor, label, digest)
+    except ValueError as error:
+        raise ValueError(f"The batch {label}: {error}") from error
+
+
+def _furthest(at: int, limit: Limit, batch: Batch) -> Judged | None:
+    """Return the estimate that decides a limit in a batch, None without any."""
+    judged = [part for part in batch.judged if part.limit == at]
+    if not judged:
+        return None
+    status = worst(part.status for part in judged)
+
     def beyond(estimate: Judged) -> float:
         if np.isnan(estimate.value):
             return -np.inf
-        return estimate.value if limit.at_most is not None else -estimate.value
+        return estimate.value if limit.bound.upper else -estimate.value
 
-    return max(judged, key=beyond)
+    return max((part for part in judged if part.status is status), key=beyond)
 
 
 def _batches(monitor: Monitor) -> Iterator[tuple[str, pd.DataFrame]]:
-    files = sorted(map(Path, glob(monitor.source))) or [Path(monitor.source)]
-    if not files[0].is_file():
-        raise ValueError(f"No file fits the source {monitor.source!r}.")
-    later = None
-    if monitor.outcomes is not None:
-        if not Path(monitor.outcomes).is_file():
-            raise ValueError(f"There is no file of outcomes {monitor.outcomes!r}.")
-        later = read_table(Path(monitor.outcomes))
-    frames = [(file.name, read_table(file)) for file in files]
+    later = _outcomes(monitor)
+    frames: Iterator[tuple[str, pd.DataFrame]]
+    frames = ((file.name, read_table(file)) for file in _files(monitor.source))
     if monitor.date is not None:
-        frames = list(_by_period(pd.concat([f for _, f in frames]), monitor))
+        frames = _by_period(pd.concat([frame for _, frame in frames]), monitor)
     for label, frame in frames:
         yield label, frame if later is None else _joined(frame, later, monitor)
+
+
+def _files(source: str) -> list[Path]:
+    if "://" in source:
+        raise ValueError(
+            f"A monitor reads files of this machine, not {sources.shown(source)}. "
+            'Write each batch to a file and name these: --source "batches/*.parquet".'
+        )
+    files = [path for path in sorted(map(Path, glob(source))) if path.is_file()]
+    if not files and Path(source).is_file():  # its name may hold a bracket
+        files = [Path(source)]
+    if not files:
+        raise ValueError(
+            f"No file fits the source {source!r}. Write the first batch, then add or "
+            "run the monitor."
+        )
+    return files
+
+
+def _outcomes(monitor: Monitor) -> pd.DataFrame | None:
+    if monitor.outcomes is None:
+        return None
+    if not Path(monitor.outcomes).is_file():
+        raise ValueError(f"There is no file of outcomes {monitor.outcomes!r}.")
+    return read_table(Path(monitor.outcomes))
 
 
 def _by_period(
