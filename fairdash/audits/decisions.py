@@ -16,7 +16,7 @@ from fairdash._wording import distinct_labels, number, plural
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
-from fairdash.datasets import Subgroups
+from fairdash.datasets import DrawnRows, Subgroups, notes_of
 from fairdash.metrics import (
     MEASURES,
     TOO_FEW,
@@ -70,6 +70,8 @@ class Audit:
         Rows that were excluded before, by reason.
     recalibrated : bool
         Whether scores that are no probabilities became some, see `audit`.
+    sample : DrawnRows, optional
+        How many rows of how many ``frame`` is a sample of, where it is one.
     """
 
     n: int
@@ -82,12 +84,15 @@ class Audit:
     findings: list[Finding]
     excluded: dict[str, int] = field(default_factory=dict)
     recalibrated: bool = False
+    sample: DrawnRows | None = None
 
     @property
     def rows(self) -> str:
         """How many rows there are, and what the intervals are: "600 rows, 95% ..."."""
         rows = f"{plural(self.n, 'row')}, {100 * self.confidence:g}% intervals"
-        return f"{rows}. {catalog.RECALIBRATED}" if self.recalibrated else rows
+        more = [catalog.RECALIBRATED] if self.recalibrated else []
+        more += [self.sample.sentence] if self.sample else []
+        return ". ".join([rows, *more])
 
     @property
     def table(self) -> pd.DataFrame:
@@ -114,6 +119,7 @@ class Audit:
         return {
             "verdict": self.verdict,
             "rows": self.n,
+            "sample": None if self.sample is None else asdict(self.sample),
             "confidence": self.confidence,
             "excluded": [{"reason": r, "rows": n} for r, n in self.excluded.items()],
             **{
@@ -287,6 +293,7 @@ def audit(
         confidence,
         findings,
         recalibrated=any(scores is not raw for scores in graded),
+        sample=None if frame is None else notes_of(frame).drawn,
     )
 
 

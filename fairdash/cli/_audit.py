@@ -112,7 +112,7 @@ def audit(
             favourable=not unfavourable,
         )
         frame = read_table(file)
-        source = tables.Source.of(file, len(frame))
+        source = tables.Source.of(file, frame)
         scorer = None if model is None else load(model)
         audited: tables.OutcomesAudit | tables.MembershipAudit | tables.TableAudit
         if kind != _DECISIONS:

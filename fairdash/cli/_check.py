@@ -39,7 +39,7 @@ def check(
                 check_one_of(option, path.suffix, (suffix,))
         limits = tables.Policy.parse(policy.read_bytes(), policy.name)
         frame = read_table(file)
-        source = tables.Source.of(file, len(frame))
+        source = tables.Source.of(file, frame)
         scorer = None if model is None else load(model)
         checked = tables.check_policy(frame, limits, source, model=scorer)
     if out is not None:

@@ -40,6 +40,9 @@ Sheet = Annotated[
     str | None,
     typer.Option(help="Sheet of a workbook, or file of an archive, of several."),
 ]
+SampleRows = Annotated[
+    int | None, typer.Option(help="Draw so many rows; by default all are kept.")
+]
 
 
 def read_roles(path: Path) -> Roles:
@@ -53,22 +56,30 @@ def read_roles(path: Path) -> Roles:
 
 @data.command()
 def add(
-    table: Table, roles: RolesFile = None, sheet: Sheet = None, home: Home = None
+    table: Table,
+    roles: RolesFile = None,
+    sheet: Sheet = None,
+    sample_rows: SampleRows = None,
+    home: Home = None,
 ) -> None:
     """Put a table into the app without an upload, of any size, and print its address.
 
-    Of more than a million rows of a source so many are drawn, in proportion to outcome
-    and group; the name of the data set says so.
+    All rows are kept. With --sample-rows some are drawn, in proportion to outcome and
+    group; the name of the data set and every page on it say so.
 
     The exit status is 2 when the file cannot be read or the roles do not fit it.
     """
     with opened(home, sources.shown(table)) as store:
         chosen = read_roles(roles) if roles else None
-        with sources.table_file(table, roles=chosen) as (file, name):
-            digest = store.add_table(file, name, sheet=sheet)
+        with sources.table_file(
+            table, roles=chosen, sample_rows=sample_rows, sheet=sheet
+        ) as (file, name):
+            digest = store.add_table(
+                file, name, sheet=sheet if sample_rows is None else None
+            )
         table_roles = chosen or guess_roles(store.table(digest), name)
         title = name
-        if not sources.is_address(table):
+        if not sources.is_address(table) and sample_rows is None:
             title = name.split(".")[0].replace("_", " ")
         key = store.add_dataset(digest, table_roles, title)
         record = store.dataset_record(key)

@@ -85,5 +85,6 @@ if TYPE_CHECKING:
     from fairdash.datasets.checks.table import check_table, readable_checks
     from fairdash.datasets.guessing.roles import guess_roles
     from fairdash.datasets.reading.read import read_table
+    from fairdash.datasets.table_notes import DrawnRows, TableNotes, notes_of
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -23,6 +23,7 @@ from fairdash.datasets.column_kinds import (
     label_codes,
 )
 from fairdash.datasets.remedies import prepare
+from fairdash.datasets.table_notes import DrawnRows, notes_of
 
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
 
@@ -63,6 +64,11 @@ class Dataset:
     def n_rows(self) -> int:
         """Number of rows used."""
         return len(self.y)
+
+    @property
+    def drawn(self) -> DrawnRows | None:
+        """How many rows of how many the table is a sample of, None of a whole one."""
+        return notes_of(self.frame).drawn
 
     @property
     def sensitive_features(self) -> NDArray[np.object_]:
@@ -201,6 +207,7 @@ def make_dataset(
         there are fewer than two groups, or a feature identifies rows.
     """
     frame = as_frame("frame", frame)
+    notes = notes_of(frame)
     if frame.columns.is_unique:  # else find_errors says so
         frame = prepare(frame, roles)
     problems = list(find_errors(frame, roles))
@@ -208,6 +215,7 @@ def make_dataset(
         raise ValueError(first_few((f"{p.message} {p.remedy}" for p in problems), " "))
     used, excluded = _exclude(frame, roles)
     table = (frame if used.all() else frame[used]).reset_index(drop=True)
+    notes.put(table)
     group, group_names = group_codes(table, roles)
     dataset = Dataset(
         name=name,

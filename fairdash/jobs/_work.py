@@ -243,9 +243,10 @@ def keep_data(store: Store, spec: sweep.SweepSpec) -> str:
     data = spec.data
     if data.table is not None:
         return store.add_dataset(data.table, data.roles, data.name, spec.subgroups)
+    is_file = data.source is None and not sources.is_address(data.path)
+    copied = not is_file or data.sample_rows is not None
     with sweep.source_file(data) as (path, name):
-        is_file = data.source is None and not sources.is_address(data.path)
-        table = store.add_table(path, path.name if is_file else name)
+        table = store.add_table(path, name if copied else path.name)
     return store.add_dataset(table, data.roles, name, spec.subgroups)
 
 

@@ -76,6 +76,7 @@ def data(subject: DataSubject) -> Sequence[Block]:
     facts = {
         "Table": f"{record.table_name}, sha256 {record.table_sha256}",
         "Rows": f"{count(dataset.n_rows)} used of {count(record.n_rows)}",
+        **({"Sample": dataset.drawn.sentence} if dataset.drawn else {}),
         "Training, validation and test rows": f"{' / '.join(parts)} for each seed",
         "Outcome": roles.positive_words(),
         "Sensitive feature": f"{roles.sensitive_feature}: {listing(counts)}",

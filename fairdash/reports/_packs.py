@@ -35,7 +35,7 @@ def pack(
     Raises ValueError when a pack cannot be of that.
     """
     if frame is not None:
-        source = tables.Source.of(Path(what), len(frame))
+        source = tables.Source.of(Path(what), frame)
         if name == "ll144":
             return ll144_pack(frame, question, source)
         if name == "adverse-impact":

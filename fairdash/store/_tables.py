@@ -14,7 +14,14 @@ import pandas as pd
 import sqlalchemy as sa
 
 from fairdash.box import Watch
-from fairdash.datasets import Dataset, Roles, Subgroups, make_dataset, reading
+from fairdash.datasets import (
+    Dataset,
+    Roles,
+    Subgroups,
+    TableNotes,
+    make_dataset,
+    reading,
+)
 from fairdash.store._database import DATASETS, TABLES, Database
 from fairdash.store._files import WRITING, Files, make_folder, write_file
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
@@ -252,6 +259,10 @@ class TableStore:
     def table_path(self, digest: str) -> Path:
         """Return the Parquet file of a table that is kept; ValueError if damaged."""
         return self.files.intact(self._table_folder(digest) / TABLE_FILE)
+
+    def table_notes(self, digest: str) -> TableNotes:
+        """Return the notes on a table, without its rows; ValueError if damaged."""
+        return reading.table_notes(self.table_path(digest))
 
     def _read_table(self, digest: str) -> pd.DataFrame:
         with suppress(FileNotFoundError):  # it is deleted right now

@@ -59,6 +59,8 @@ class DataSource(_Frozen):
         `fairdash.datasets.sources.write_source`.
     source : str, optional
         Name of a source that the operator lists for everybody, such as a database.
+    sample_rows : int, optional
+        Of more rows at a path so many are drawn, in proportion to outcome and group.
     roles : Roles
         Meaning of the columns.
     """
@@ -68,6 +70,7 @@ class DataSource(_Frozen):
     path: str | None = None
     source: str | None = None
     table_format: datasets.reading.TableFormat | None = None
+    sample_rows: RowCount | None = None
     roles: datasets.Roles
     name: str
 
@@ -84,6 +87,8 @@ class DataSource(_Frozen):
             raise ValueError(
                 f"name a sample, table, path or source, got {brief(named[0])}"
             )
+        if data.get("sample_rows") is not None and not data.get("path"):
+            raise ValueError("`sample_rows` draws from a `path`; remove it")
         usual: dict[str, Any] = {"name": Path(named[0]).stem}
         if data.get("path") and datasets.sources.is_address(named[0]):
             usual = {"name": datasets.sources.shown(named[0])}
@@ -318,12 +323,8 @@ class SweepSpec(_Frozen):
         """
         if self.data.sample:
             return self
-        where = {
-            "path": None,
-            "source": None,
-            "table": digest,
-            "table_format": table_format,
-        }
+        where = {"table": digest, "table_format": table_format}
+        where |= {"path": None, "source": None, "sample_rows": None}
         return self.model_copy(update={"data": self.data.model_copy(update=where)})
 
     def to_yaml(self) -> str:

@@ -277,16 +277,18 @@ def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
     if source.source is not None:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "rows.parquet"
-            drawn = datasets.sources.write_listed(
+            written = datasets.sources.write_listed(
                 source.source, datasets.sources.ANYBODY, path
             )
-            yield path, drawn.titled(source.name)
+            yield path, written.titled(source.name)
         return
     named = str(source.path)
     if source.sample:
         named = str(datasets.SAMPLES[source.sample].path)
     datasets.sources.check_configured(named)
-    with datasets.sources.table_file(named, source.name, source.roles) as file:
+    with datasets.sources.table_file(
+        named, source.name, source.roles, sample_rows=source.sample_rows
+    ) as file:
         yield file
 
 

@@ -74,4 +74,5 @@ def offer_packs(dataset_id: str, policy: tables.Policy) -> None:
 def _table(dataset_id: str) -> tuple[pd.DataFrame, tables.Source]:
     record = ui.store().dataset_record(dataset_id)
     frame = ui.store().table(record.table_sha256)
-    return frame, tables.Source(record.table_name, record.table_sha256, len(frame), "")
+    source = tables.Source.of_frame(record.table_name, record.table_sha256, frame)
+    return frame, source

@@ -3,10 +3,13 @@
 import pandas as pd
 import pytest
 from reading import button, words
-from toys import ROLES
+from toys import ROLES, people, people_csv
 
 from fairdash import ui
-from fairdash.datasets import ScoreColumn
+from fairdash.datasets import ScoreColumn, sources
+from fairdash.reports._blocks import Facts
+from fairdash.reports._facts import data as report_of_data
+from fairdash.reports._sections import DataSubject
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
 FOUR = pd.DataFrame(
@@ -58,3 +61,25 @@ def test_no_page_fails_on_four_rows(four, visit, page_names):
             page = visit(name, data=data)
             assert not page.exception, name
             assert "incident" not in words(page)
+
+
+@pytest.mark.parametrize("name", ["Data", "Limits", "Local fairness", "Train"])
+def test_every_page_on_a_sample_says_so_and_the_report_too(
+    inline, visit, tmp_path, name
+):
+    folder = tmp_path / "people"
+    folder.mkdir()
+    people().to_parquet(folder / "people.parquet")
+    with sources.table_file(folder, roles=ROLES, sample_rows=300) as (file, title):
+        table = ui.store().add_table(file, title)
+    whole = ui.store().add_table(people_csv(), "people.csv")
+    sample, all_rows = (ui.store().add_dataset(t, ROLES, "P") for t in (table, whole))
+    words = "A sample: 300 of 600 rows, in proportion to hired and origin"
+    for data, expected in ((sample, True), (all_rows, False)):
+        page = visit(name, data=data)
+        assert not page.exception
+        said = [each.value for each in page.caption if words in each.value]
+        assert bool(said) == expected
+        subject = DataSubject(ui.store(), data)
+        facts = [b for b in report_of_data(subject) if isinstance(b, Facts)]
+        assert ("Sample" in facts[0].items) == expected

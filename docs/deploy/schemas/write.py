@@ -18,13 +18,23 @@ whole = with_config({"extra": "forbid"})
 
 
 @whole
+class Sample(TypedDict):
+    """How many rows were drawn, of how many, in proportion to which columns."""
+
+    n_rows: int
+    n_total: int
+    by: list[str]
+
+
+@whole
 class Source(TypedDict):
-    """The file that was read."""
+    """The file that was read; ``sample`` where its rows were drawn from more."""
 
     name: str
     digest: str
     rows: int
     date: str
+    sample: Sample | None
 
 
 @whole
@@ -88,6 +98,7 @@ class Outcomes(TypedDict):
     verdict: str
     rows: int
     confidence: float
+    sample: Sample | None
     by_group: list[Value]
     gaps: list[Gap]
     local: list[LocalGap] | None

@@ -18,7 +18,7 @@ from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
 from fairdash.brought import TableModel, positive_scores
-from fairdash.datasets import guessing
+from fairdash.datasets import DrawnRows, guessing, notes_of
 from fairdash.metrics import Finding, views
 
 VERSION = 1  # of the form of `TableAudit.to_dict`
@@ -39,20 +39,30 @@ class Source:
         All rows of the table.
     date : str
         When it was audited, in UTC: "2026-03-01T12:00:00Z".
+    sample : DrawnRows, optional
+        Where the rows were drawn from more.
     """
 
     name: str
     digest: str
     rows: int
     date: str
+    sample: DrawnRows | None = None
 
     @classmethod
-    def of(cls, file: Path, rows: int) -> "Source":
+    def of(cls, file: Path, frame: pd.DataFrame) -> "Source":
         """Return the source of a file that was read just now."""
         with open(file, "rb") as content:
             digest = sha256(content.read()).hexdigest()
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls(file.name, digest, rows, now)
+        return cls.of_frame(file.name, digest, frame, now)
+
+    @classmethod
+    def of_frame(
+        cls, name: str, digest: str, frame: pd.DataFrame, date: str = ""
+    ) -> "Source":
+        """Return the source of a table that was read."""
+        return cls(name, digest, len(frame), date, notes_of(frame).drawn)
 
 
 @dataclass(frozen=True, eq=False)

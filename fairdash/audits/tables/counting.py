@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairdash._validation import as_written, check_one_of, value_label, value_labels
 from fairdash._wording import plural
-from fairdash.datasets import read_weights
+from fairdash.datasets import notes_of, read_weights
 
 
 class TableQuestion(BaseModel):
@@ -94,8 +94,10 @@ class CountedRows:
 
     @property
     def words(self) -> str:
-        """How many rows are excluded, and why."""
-        return excluded_words(self.excluded)
+        """Whether the rows are a sample; how many are excluded, and why."""
+        drawn = notes_of(self.frame).drawn
+        words = excluded_words(self.excluded)
+        return words if drawn is None else f"{drawn.sentence} {words}"
 
     def scores(self, name: str) -> NDArray[np.float64]:
         """Return a column of finite scores; ValueError names the first other row."""

@@ -1,7 +1,7 @@
 """Hold the estimates of a table against the limits of a policy."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 from xml.etree import ElementTree
@@ -185,7 +185,7 @@ class PolicyCheck:
             "limits": limits,
             "rows": len(self.audited.rows.frame),
             "excluded": [part._asdict() for part in self.audited.rows.excluded],
-            "source": vars(self.audited.source),
+            "source": asdict(self.audited.source),
             "estimates": audit.plain_rows(self.audited.estimates()),
         }
 

@@ -274,7 +274,7 @@ def audit_batch(
 ) -> Batch:
     """Audit the rows of one batch."""
     policy = monitor.limits
-    checked = check_policy(frame, policy, Source(label, digest, len(frame), ""))
+    checked = check_policy(frame, policy, Source.of_frame(label, digest, frame))
     rows = checked.audited.rows
     return Batch(
         label,

@@ -1,7 +1,7 @@
 """Audit outcomes of any kind: several classes, numbers, or a ranking."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import finding_of, measured
 from fairdash.audits.short_verdicts import NO_GAP, brief, place_brief
 from fairdash.audits.tables.audit import plain_rows
-from fairdash.datasets import Subgroups
+from fairdash.datasets import DrawnRows, Subgroups, notes_of
 from fairdash.metrics import Finding, Speech, catalog, sentence
 
 Column = ArrayLike | Hashable
@@ -68,6 +68,7 @@ class OutcomesAudit:
     findings: list[tuple[str, Finding]]
     feature: str
     confidence: float
+    sample: DrawnRows | None = None
 
     @property
     def verdict(self) -> str:
@@ -102,6 +103,7 @@ class OutcomesAudit:
             "kind": self.kind,
             "verdict": self.verdict,
             "rows": self.n,
+            "sample": None if self.sample is None else asdict(self.sample),
             "confidence": self.confidence,
             **{
                 name: None if table is None else plain_rows(table)
@@ -115,7 +117,7 @@ class OutcomesAudit:
             note += " Gaps hold for all classes at once: each class against the rest."
         if self.kind == "ranking":
             note += " The ranking is taken as given: other rows would move its places."
-        return note
+        return f"{note} {self.sample.sentence}" if self.sample else note
 
     def __str__(self) -> str:
         """Return verdict and table as text."""
@@ -228,6 +230,7 @@ def audit_outcomes(
         sorted(findings, key=_distance),
         feature,
         confidence,
+        None if frame is None else notes_of(frame).drawn,
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairdash.datasets.reading.apart import TASK, convert_apart
     from fairdash.datasets.reading.convert import TableFile, convert_table
     from fairdash.datasets.reading.format import TableFormat
-    from fairdash.datasets.reading.parquet import load_table
+    from fairdash.datasets.reading.parquet import load_table, table_notes
     from fairdash.datasets.reading.read import check_reading, table_digest
     from fairdash.datasets.reading.source import SeveralTablesError
 else:

@@ -10,7 +10,7 @@ from fairdash.datasets.reading.excel import ExcelSheet
 from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.memory import Memory
 from fairdash.datasets.reading.parquet import ParquetRows, write_table
-from fairdash.datasets.reading.rows import unique_names
+from fairdash.datasets.reading.rows import renamed, unique_names
 from fairdash.datasets.reading.source import (
     Scratch,
     Source,
@@ -20,6 +20,7 @@ from fairdash.datasets.reading.source import (
     temporary,
     unpack,
 )
+from fairdash.datasets.table_notes import TableNotes
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,17 @@ def convert_table(
             if form.kind != "parquet":
                 columns[place] = typed(columns[place], form, column_name)
             memory.add(column_name, columns[place])
+        notes = _notes(rows, names)
         with open(path, "wb") if isinstance(path, Path) else nullcontext(path) as out:
-            write_table(columns, names, out)
+            write_table(columns, names, out, notes)
     return TableFile(form, n_rows, len(names))
+
+
+def _notes(rows: CsvText | ExcelSheet | ParquetRows, names: list[str]) -> TableNotes:
+    noted = rows.notes if isinstance(rows, ParquetRows) else TableNotes()
+    return TableNotes(
+        drawn=noted.drawn, renamed={**noted.renamed, **renamed(rows.header, names)}
+    )
 
 
 def _open(

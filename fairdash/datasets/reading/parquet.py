@@ -21,6 +21,7 @@ from fairdash.datasets.reading.source import (
     check_memory,
     check_rows,
 )
+from fairdash.datasets.table_notes import TableNotes, notes_in
 
 GROUP_ROWS = 100_000  # that are written at once
 BATCH_CELLS, LEAST_BATCH, LARGEST_BATCH = 1 << 20, 1_024, 8_192  # read at once
@@ -48,6 +49,7 @@ class ParquetRows:
             raise self._damaged(error) from error
         self._positions = [i for i, n in enumerate(schema.names) if n not in index]
         self.header = [schema.names[i] for i in self._positions]
+        self.notes = notes_in(schema.metadata)
         check_columns(source.name, self.header)
         check_rows(source, n_rows, len(self.header))
         kinds = [schema.types[i] for i in self._positions]
@@ -117,12 +119,18 @@ def load_table(path: Path | BinaryIO) -> pd.DataFrame:
     """Return a table that `convert_table` wrote, as `read_table` would."""
     table = parquet.ParquetFile(path).read()
     names, columns = table.column_names, table.columns
+    notes = notes_in(table.schema.metadata)
     del table
     series: dict[str, pd.Series[Any]] = {}
     for name in names:  # one by one: what Arrow holds of a column goes
         series[name] = as_series(columns.pop(0))
         pa.default_memory_pool().release_unused()
-    return pd.DataFrame(series, copy=False)
+    return notes.put(pd.DataFrame(series, copy=False))
+
+
+def table_notes(path: Path) -> TableNotes:
+    """Return the notes on a table that `convert_table` wrote, without its rows."""
+    return notes_in(parquet.read_schema(path).metadata)
 
 
 def _is_text(kind: Any) -> bool:
@@ -143,8 +151,10 @@ def _is_bytes(kind: Any) -> bool:
     )
 
 
-def write_table(columns: Sequence[Any], names: Sequence[str], file: BinaryIO) -> None:
+def write_table(
+    columns: Sequence[Any], names: Sequence[str], file: BinaryIO, notes: TableNotes
+) -> None:
     """Write columns as a Parquet file."""
-    table = pa.table(list(columns), list(names))
+    table = pa.table(list(columns), list(names), metadata=notes.metadata())
     parquet.write_table(table, file, row_group_size=GROUP_ROWS)
     file.flush()

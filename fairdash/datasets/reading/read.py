@@ -11,9 +11,10 @@ import pandas as pd
 
 from fairdash._lazy import is_installed, load
 from fairdash.datasets.reading.format import TableFormat, sniff
-from fairdash.datasets.reading.rows import MISSING, csv_rows, unreadable
+from fairdash.datasets.reading.rows import MISSING, csv_rows, renamed, unreadable
 from fairdash.datasets.reading.source import Source, as_source, temporary, unpack
 from fairdash.datasets.sources.address import is_address
+from fairdash.datasets.table_notes import TableNotes
 
 
 class Reading(NamedTuple):
@@ -66,11 +67,12 @@ def read_table(
     sheet: str | None = None,
     table_format: TableFormat | None = None,
     digest: str | None = None,
+    sample_rows: int | None = None,
 ) -> pd.DataFrame:
     """Read a CSV, Excel or Parquet file, plain or in gzip or ZIP, or an address.
 
     An address is a folder or glob of Parquet files, an object store or a table of a
-    database, see `write_source`: of more than a million rows so many are drawn.
+    database, see `write_source`.
 
     Without PyArrow, of the extra "app", pandas reads CSV files only: ``007`` is 7 then.
 
@@ -91,12 +93,16 @@ def read_table(
     digest : str, optional
         `table_digest` of the table that this must be; it also says whether ``sheet``
         and ``table_format`` were chosen for it, or found.
+    sample_rows : int, optional
+        Of more rows so many are drawn, in proportion to the outcome and the group that
+        `guess_roles` finds. Without it all rows are read.
 
     Returns
     -------
     DataFrame
         With a RangeIndex and text as column names. Of two columns of one name the
-        second is named like ``"age.1"``.
+        second is named like ``"age.1"``. `fairdash.datasets.notes_of` it says that,
+        and how many rows of how many were drawn; audits of the table say so too.
 
     Raises
     ------
@@ -107,18 +113,20 @@ def read_table(
     """
     if is_address(source):
         table_file = load("fairdash.datasets.sources.draw").table_file
-        with table_file(source) as (path, title):
+        with table_file(source, sample_rows=sample_rows) as (path, title):
             return read_table(path, name=title, digest=digest)
     if digest is not None:
         called = as_source(source, name, None).name
         sheet, table_format = check_reading(digest, source, table_format, called)
-    if not is_installed("pyarrow"):
+    if not is_installed("pyarrow") and sample_rows is None:
         return _read_plain(as_source(source, name, sheet), table_format)
     convert_table = load("fairdash.datasets.reading.convert").convert_table
     load_table = load("fairdash.datasets.reading.parquet").load_table
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
+        if sample_rows is not None:
+            path = load("fairdash.datasets.sources.draw").draw_file(path, sample_rows)
         return load_table(path)
 
 
@@ -149,4 +157,8 @@ def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFram
     if not len(frame):
         message = f"{source.name} has a header but no rows; add rows of data."
         raise ValueError(message)
-    return frame.rename(columns=str)
+    frame = frame.rename(columns=str)
+    if form.header:
+        names = renamed(next(csv_rows(file, form)), list(map(str, frame)))
+        TableNotes(renamed=names).put(frame)
+    return frame

@@ -116,3 +116,9 @@ def unique_names(header: list[str]) -> list[str]:
             unique = f"{name}.{copies[name]}"
         names[unique] = None
     return list(names)
+
+
+def renamed(header: list[str], names: list[str]) -> dict[str, str]:
+    """Return the columns that another name tells apart, with that in the header."""
+    pairs = zip(names, header, strict=True)
+    return {name: written for name, written in pairs if written and name != written}

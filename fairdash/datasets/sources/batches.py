@@ -13,6 +13,7 @@ from fairdash.datasets.sources.address import SCHEME, Address, shown
 from fairdash.datasets.sources.cursor import BATCH_ROWS
 from fairdash.datasets.sources.database import select
 from fairdash.datasets.sources.faults import check_object_library, reached
+from fairdash.datasets.table_notes import TableNotes, notes_in
 
 
 class ParquetRows:
@@ -25,6 +26,11 @@ class ParquetRows:
     def names(self) -> list[str]:
         """Names of all columns, those of the folders (``year=2024``) too."""
         return list(self._files.schema.names)
+
+    @property
+    def notes(self) -> TableNotes:
+        """Notes on the first file."""
+        return notes_in(self._files.schema.metadata)
 
     def count(self) -> int:
         """Return the number of rows, from the footers."""
@@ -93,12 +99,22 @@ def spool(address: Address, columns: Sequence[str] | None, path: Path) -> Parque
     return ParquetRows(arrow_dataset.dataset(path, format="parquet"), address.name)
 
 
-def write_rows(batches: Iterator[Any], path: Path) -> bool:
+def write_rows(
+    batches: Iterator[Any], path: Path, notes: TableNotes | None = None
+) -> bool:
     """Write batches as a Parquet file; return whether there is one."""
     writer: Any = None
     for batch in batches:
-        writer = writer or parquet.ParquetWriter(path, batch.schema)
-        writer.write_batch(batch)
+        if writer is None:
+            writer = parquet.ParquetWriter(path, _noted(batch.schema, notes))
+        writer.write_batch(batch.replace_schema_metadata(writer.schema.metadata))
     if writer is not None:
         writer.close()
     return writer is not None
+
+
+def _noted(schema: Any, notes: TableNotes | None) -> Any:
+    metadata = None if notes is None else notes.metadata()
+    if metadata is None:
+        return schema
+    return schema.with_metadata({**(schema.metadata or {}), **metadata})

@@ -15,6 +15,9 @@ from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import draw_in_cells
 from fairdash.datasets._roles import Roles
 from fairdash.datasets.guessing.roles import guess_roles
+from fairdash.datasets.reading.convert import convert_table
+from fairdash.datasets.reading.source import MOST_CELLS
+from fairdash.datasets.reading.source import MOST_ROWS as LARGEST_TABLE
 from fairdash.datasets.sources.address import Address, is_address, parse_address
 from fairdash.datasets.sources.batches import (
     ParquetRows,
@@ -22,27 +25,32 @@ from fairdash.datasets.sources.batches import (
     spool,
     write_rows,
 )
+from fairdash.datasets.table_notes import DrawnRows
 
-MOST_ROWS = 1_000_000  # of a source that become a table
+MOST_ROWS = 1_000_000  # of a source that the operator of a server lists
 HEAD_ROWS = 20_000  # that a guess looks at
 MOST_VALUES = 50  # of a column by which rows are drawn; numbers of more are cut
 
 
-class Drawn(NamedTuple):
+class Written(NamedTuple):
     """What was written of a source.
 
-    ``words`` say how many rows of how many, and in proportion to what; they end the
-    ``title``, so that whatever shows the data set says it.
+    ``drawn`` says how many rows of how many, and in proportion to what, where not all
+    were written. The file holds it too, and it ends the ``title``.
     """
 
     title: str
-    words: str
-    n_rows: int
     n_total: int
+    drawn: DrawnRows | None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were written."""
+        return self.n_total if self.drawn is None else self.drawn.n_rows
 
     def titled(self, name: str) -> str:
-        """Return a name that says so, if only some of the rows were drawn."""
-        return name if self.n_rows == self.n_total else f"{name} ({self.words})"
+        """Return the title of the table under another name."""
+        return name if self.drawn is None else f"{name} ({self.drawn.words})"
 
 
 def write_source(
@@ -50,10 +58,10 @@ def write_source(
     path: Path,
     *,
     columns: Sequence[str] | None = None,
-    most_rows: int = MOST_ROWS,
+    most_rows: int | None = None,
     by: Sequence[str] | None = None,
     random_state: int = 0,
-) -> Drawn:
+) -> Written:
     """Write the rows of a source as a Parquet file.
 
     Parameters
@@ -64,9 +72,9 @@ def write_source(
         ``sqlite:///file`` and ``duckdb:///file``. Without a password.
     columns : sequence of str, optional
         The columns to read; the others are not.
-    most_rows : int, default=1,000,000
+    most_rows : int, optional
         Of more rows so many are drawn at random, in the same proportions of the columns
-        ``by``; rows keep their order.
+        ``by``; rows keep their order. Without it all rows are written.
     by : sequence of str, optional
         Usually outcome and sensitive column. By default those that `guess_roles` finds
         in the first 20,000 rows; without a guess, every row is as likely.
@@ -74,7 +82,8 @@ def write_source(
     Raises
     ------
     ValueError
-        If the source cannot be read, has no rows, or lacks a column.
+        If the source cannot be read, has no rows, or more than a table may have
+        while ``most_rows`` draws none, or lacks a column.
 
     Notes
     -----
@@ -82,8 +91,8 @@ def write_source(
     file: its sha256 identifies the table.
     """
     source = parse_address(address) if isinstance(address, str) else address
-    if most_rows < 2:
-        raise ValueError(f"`most_rows` must be at least 2, got {most_rows}.")
+    if most_rows is not None and most_rows < 2:
+        raise ValueError(f"A sample has at least 2 rows, got {most_rows}.")
     wanted = None if columns is None else list(dict.fromkeys([*columns, *(by or ())]))
     with TemporaryDirectory(dir=path.parent) as folder:
         if source.kind == "parquet":
@@ -96,42 +105,73 @@ def write_source(
         n_total = rows.count()
         if not n_total:
             raise ValueError(f"{source.name} has no rows.")
+        if most_rows is None:
+            _check_size(source.name, n_total, len(wanted_names))
         chosen: NDArray[np.int64] | None = None
-        words = f"all {n_total:,} rows"
-        if n_total > most_rows:
+        notes = rows.notes.sampled(n_total, n_total)
+        if most_rows is not None and n_total > most_rows:
             by = _guessed(rows, wanted_names) if by is None else by
             chosen = draw_in_cells(_cells(rows, by, n_total), most_rows, random_state)
-            words = f"{most_rows:,} of {n_total:,} rows"
-            if by:
-                words += f", in proportion to {' and '.join(by)}"
-        write_rows(_chosen(rows, wanted_names, chosen), path)
-    n_rows = n_total if chosen is None else len(chosen)
-    drawn = Drawn(source.name, words, n_rows, n_total)
-    return drawn._replace(title=drawn.titled(source.name))
+            notes = rows.notes.sampled(most_rows, n_total, by)
+        write_rows(_chosen(rows, wanted_names, chosen), path, notes)
+    written = Written(source.name, n_total, notes.drawn)
+    return written._replace(title=written.titled(source.name))
+
+
+def draw_file(path: Path, n_rows: int) -> Path:
+    """Return a Parquet file beside one, with so many of its rows if it has more."""
+    sample = path.with_name(f"sample_of_{path.name}")
+    write_source(Address("parquet", str(path)), sample, most_rows=n_rows)
+    return sample
+
+
+def _check_size(name: str, n_rows: int, n_columns: int) -> None:
+    most = min(LARGEST_TABLE, MOST_CELLS // n_columns)
+    if n_rows > most:
+        raise ValueError(
+            f"{name} holds {n_rows:,} rows of {n_columns:,} columns; at most {most:,} "
+            "rows are read. Draw some of them (`sample_rows=1_000_000`, "
+            "`--sample-rows 1000000`), or read fewer columns."
+        )
 
 
 @contextmanager
 def table_file(
-    named: str | Path, name: str | None = None, roles: Roles | None = None
+    named: str | Path,
+    name: str | None = None,
+    roles: Roles | None = None,
+    *,
+    sample_rows: int | None = None,
+    sheet: str | None = None,
 ) -> Iterator[tuple[Path, str]]:
     """Give file and title of a table: a local file as it is, a source as a copy.
 
-    The title is ``name``, by default that of the file, with how many rows were drawn:
-    in proportion to outcome and group where ``roles`` name them, else as guessed.
-    Raises ValueError when there is no such file, or as `write_source` does.
+    Of more than ``sample_rows`` so many are drawn, in proportion to outcome and group:
+    those of the ``roles``, else guessed ones. The title is ``name``, by default that of
+    the file, with how many were drawn; ``sheet`` is of a workbook that rows are drawn
+    of. Raises ValueError when there is no such file, or
+    as `write_source` does.
     """
     by = None if roles is None else (roles.target, *roles.sensitive_columns())
-    if not is_address(named):
-        path = Path(named).expanduser()
-        if not path.is_file():
-            raise ValueError(f"There is no file {str(path)!r}.")
-        yield path, name or path.name
+    if is_address(named):
+        address = parse_address(str(named))
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.parquet"
+            written = write_source(address, path, by=by, most_rows=sample_rows)
+            yield path, written.titled(name or address.name)
         return
-    address = parse_address(str(named))
+    file = Path(named).expanduser()
+    if not file.is_file():
+        raise ValueError(f"There is no file {str(file)!r}.")
+    if sample_rows is None:
+        yield file, name or file.name
+        return
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.parquet"
-        drawn = write_source(address, path, by=by)
-        yield path, drawn.titled(name or address.name)
+        whole, path = Path(folder) / "whole.parquet", Path(folder) / "rows.parquet"
+        convert_table(file, whole, sheet=sheet)
+        parquet = Address("parquet", str(whole))
+        written = write_source(parquet, path, by=by, most_rows=sample_rows)
+        yield path, written.titled(name or file.name)
 
 
 def _guessed(rows: ParquetRows, columns: Sequence[str]) -> tuple[str, ...]:

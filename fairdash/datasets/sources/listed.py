@@ -7,7 +7,7 @@ from fairdash._parsing import parsed
 from fairdash._record import InvalidError, Record, first_few
 from fairdash._validation import Count
 from fairdash.datasets.sources.address import parse_address
-from fairdash.datasets.sources.draw import MOST_ROWS, Drawn, write_source
+from fairdash.datasets.sources.draw import MOST_ROWS, Written, write_source
 
 VARIABLE = "FAIRDASH_SOURCES"
 EVERYBODY = "*"
@@ -43,7 +43,7 @@ def listed_sources(user: str) -> list[str]:
     return sorted(name for name, source in _listed().items() if _may(user, source))
 
 
-def write_listed(name: str, user: str, path: Path) -> Drawn:
+def write_listed(name: str, user: str, path: Path) -> Written:
     """Write the rows of a listed source as a Parquet file; its title is the name.
 
     Raises ValueError as `write_source` does, and if there is no such source for the
@@ -52,14 +52,14 @@ def write_listed(name: str, user: str, path: Path) -> Drawn:
     source = _listed().get(name)
     if source is None or not _may(user, source):
         raise ValueError(f"There is no source {name!r} that you may read.")
-    drawn = write_source(
+    written = write_source(
         parse_address(source.address, secrets=True),
         path,
         columns=source.columns,
         most_rows=source.most_rows,
         by=source.by,
     )
-    return drawn._replace(title=drawn.titled(name))
+    return written._replace(title=written.titled(name))
 
 
 def _may(user: str, source: ListedSource) -> bool:

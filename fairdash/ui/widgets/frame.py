@@ -118,11 +118,24 @@ def page(
     show_tour()
     if pick and run:
         _stop_if_unsupported(run)
+    if data:
+        _say_sample(data)
     if data and name in _WEIGHTED:
         weight = store().dataset_record(data).roles.sample_weight
         if weight is not None:
             st.caption(f"{_WEIGHTED[name]} {plain(weight)}.")
     return View(run, data, corner)
+
+
+def _say_sample(dataset_id: str) -> None:
+    """Say below the question that all numbers of the page are of drawn rows."""
+    record = store().dataset_record(dataset_id)
+    try:
+        drawn = store().table_notes(record.table_sha256).drawn
+    except (ValueError, OSError):  # the page itself says that the table is damaged
+        return
+    if drawn is not None:
+        st.caption(plain(drawn.sentence))
 
 
 def _stop_unless_let_in() -> None:

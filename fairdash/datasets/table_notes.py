@@ -1,0 +1,117 @@
+"""What happened to a table before it was read: notes that travel with its rows.
+
+They stand in ``frame.attrs``, which pandas carries along, and in the metadata of a
+Parquet file, where pandas keeps attributes too. So they outlast a store, a bundle and
+``frame.to_parquet``, and whatever shows numbers of the rows can say what they are of.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any, Self
+
+import pandas as pd
+
+from fairdash._record import Record
+
+KEY = "fairdash"  # of the attributes
+METADATA = b"PANDAS_ATTRS"  # of a Parquet file, as pandas names it
+LARGEST = 1 << 20  # bytes of the notes of a file, which may be anybody's
+
+
+class DrawnRows(Record):
+    """That the rows are a sample of more.
+
+    Attributes
+    ----------
+    n_rows, n_total : int
+        Rows that were drawn, and rows that there are.
+    by : tuple of str
+        Columns whose proportions were kept.
+    """
+
+    n_rows: int
+    n_total: int
+    by: tuple[str, ...] = ()
+
+    def _check(self) -> None:
+        if not 0 < self.n_rows < self.n_total:
+            raise ValueError("a sample has fewer rows than there are")
+
+    @property
+    def words(self) -> str:
+        """How many rows of how many, and in proportion to what."""
+        words = f"{self.n_rows:,} of {self.n_total:,} rows"
+        if self.by:
+            words += f", in proportion to {' and '.join(self.by)}"
+        return words
+
+    @property
+    def sentence(self) -> str:
+        """That numbers are of a sample, as a sentence."""
+        return f"A sample: {self.words}, drawn at random."
+
+
+class TableNotes(Record):
+    """Notes on a table.
+
+    Attributes
+    ----------
+    drawn : DrawnRows, optional
+        Where the rows are a sample.
+    renamed : dict of str to str
+        Columns whose name in the file an earlier column has, with that name.
+    """
+
+    drawn: DrawnRows | None = None
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    def sampled(self, n_rows: int, n_total: int, by: Sequence[str] = ()) -> Self:
+        """Return the notes on so many rows of the ``n_total`` that these notes are on.
+
+        Rows that are a sample themselves count as what they were drawn from.
+        """
+        drawn = self.drawn
+        if drawn is not None and drawn.n_rows != n_total:
+            drawn = None  # of one of several files
+        if n_rows < n_total:
+            n_all = n_total if drawn is None else drawn.n_total
+            drawn = DrawnRows(n_rows=n_rows, n_total=n_all, by=tuple(by))
+        return self.model_copy(update={"drawn": drawn})
+
+    def metadata(self) -> dict[bytes, bytes] | None:
+        """Return the metadata of a Parquet file with these notes, None without any."""
+        noted = self.model_dump(mode="json", exclude_defaults=True)
+        return {METADATA: json.dumps({KEY: noted}).encode()} if noted else None
+
+    def put(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Note them on a table; return it."""
+        noted = self.model_dump(mode="json", exclude_defaults=True)
+        frame.attrs.pop(KEY, None)
+        if noted:
+            frame.attrs[KEY] = noted
+        return frame
+
+
+def notes_of(frame: pd.DataFrame) -> TableNotes:
+    """Return the notes on a table, empty ones where there are none."""
+    return _read(frame.attrs)
+
+
+def notes_in(metadata: Mapping[bytes, bytes] | None) -> TableNotes:
+    """Return the notes in the metadata of a Parquet file, which may be anybody's."""
+    text = (metadata or {}).get(METADATA, b"{}")
+    if len(text) > LARGEST:
+        return TableNotes()
+    try:
+        return _read(json.loads(text))
+    except (ValueError, RecursionError):
+        return TableNotes()
+
+
+def _read(attributes: Any) -> TableNotes:
+    noted = attributes.get(KEY) if isinstance(attributes, Mapping) else None
+    try:
+        return TableNotes.model_validate(noted or {})
+    except ValueError:  # of another program
+        return TableNotes()
