@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairdash import jobs
 from fairdash._escaping import as_printed
 from fairdash._wording import duration
 from fairdash.cli._log import Tracker, log_run, tracker
@@ -79,8 +81,9 @@ def run(
     run, and `--out` is one long table with the digests of tables and splits.
 
     The run appears in the app as well; Ctrl-C cancels it. Finished models are kept:
-    `--resume` trains nothing twice. The exit status is 0 when all trials have finished,
-    1 when one failed or the run was cancelled, 2 when the configuration cannot be used.
+    `--resume` trains nothing twice, on the rows that the run was on. The exit status
+    is 0 when all trials have finished, 1 when one failed or the run was cancelled, 2
+    when the configuration cannot be used.
     """
     with opened(home, config) as store:
         if table is not None and resume is not None:
@@ -91,18 +94,15 @@ def run(
             specs = benchmark_specs(config)
             if not (long := bool(specs)):
                 specs = [keep_table(store, SweepSpec.from_yaml(config), table)]
+            queued = [partial(queue, store, spec, name=name) for spec in specs]
         elif resume is not None and config is None:
-            from fairdash.reports import portable_spec  # loads Plotly
-
-            # the table as it was kept: its file or database may have changed
-            specs, long = [portable_spec(store, resume)], False
-            name = name or store.run(resume).name
+            long, queued = False, [partial(jobs.resume, store, resume, name=name)]
         else:
             raise ValueError("Give either a configuration or --resume ID.")
         parts, finished = [], True
-        for spec in specs:
+        for queue_run in queued:
             with engine.attach(store.root):
-                run_id = queue(store, spec, name=name)
+                run_id = queue_run()
                 snapshot = follow(store, run_id, inline=inline)
             rows = snapshot.table()
             _print_results(snapshot, rows)
@@ -111,7 +111,7 @@ def run(
                 echo(f"logged as {log_run(store, run_id, client)}", err=True)
             if long:
                 dataset = store.dataset(snapshot.run.dataset_id)
-                rows = long_table(dataset, spec.data.name, rows)
+                rows = long_table(dataset, snapshot.run.spec["data"]["name"], rows)
             parts.append(rows)
     write(pd.concat(parts, ignore_index=True), out)
     raise typer.Exit(0 if finished else 1)

@@ -23,7 +23,15 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.jobs import engine
-    from fairdash.jobs._work import cancel, keep_table, queue, run_open, submit, wake
+    from fairdash.jobs._work import (
+        cancel,
+        keep_table,
+        queue,
+        resume,
+        run_open,
+        submit,
+        wake,
+    )
     from fairdash.jobs._workers import serve_worker, write_certificates
     from fairdash.jobs.bundle import (
         BUNDLE_TASK,

@@ -177,6 +177,20 @@ def submit(store: Store, spec: sweep.SweepSpec, *, name: str | None = None) -> s
     return run_id
 
 
+def resume(store: Store, run_id: str, *, name: str | None = None) -> str:
+    """Queue what is left of a run as a new run; return its id.
+
+    It is of the rows that the run was of, which are stored by their digest: those at
+    the path, or of the sample, may have changed. Raises ValueError when there is no
+    such run, its rows are damaged, or nothing of it can be trained.
+    """
+    run = store.run(run_id)
+    table = store.dataset_record(run.dataset_id).table_sha256
+    spec = sweep.SweepSpec.of_run(run.spec)
+    spec = spec.of_table(table, store.table_format(table))
+    return queue(store, spec, name=name or run.name)
+
+
 def keep_table(
     store: Store, spec: sweep.SweepSpec, file: Path | None
 ) -> sweep.SweepSpec:

@@ -49,6 +49,8 @@ class DataSource(_Frozen):
     ----------
     sample : str, optional
         Name of a sample that comes with the package; it has roles of its own.
+    sha256 : str, optional
+        Of the sample's file when results were made of it; another one is refused.
     table : str, optional
         `fairdash.datasets.reading.table_digest` of a file: one uploaded to the store,
         or one given beside the configuration (``fairdash run --table``).
@@ -66,6 +68,7 @@ class DataSource(_Frozen):
     """
 
     sample: str | None = None
+    sha256: str | None = None
     table: str | None = None
     path: str | None = None
     source: str | None = None
@@ -101,6 +104,26 @@ class DataSource(_Frozen):
             sample = datasets.SAMPLES[data["sample"]]
             usual = {"name": sample.title, "roles": sample.roles}
         return usual | {key: value for key, value in data.items() if value is not None}
+
+    def sample_file(self) -> Path:
+        """Return the file of the sample.
+
+        Raises ValueError when it is not the one of ``sha256``: another version of the
+        package has other rows.
+        """
+        path = _sample_path(str(self.sample))
+        if self.sha256 not in (None, datasets.reading.table_digest(path)):
+            raise ValueError(
+                f"The sample {self.sample!r} has changed since this was written: its "
+                f"sha256 is no longer {str(self.sha256)[:12]}…. Remove `sha256` to "
+                "train on the rows of today, or name the file of the earlier version "
+                "by `path` in place of `sample`."
+            )
+        return path
+
+
+def _sample_path(name: str) -> Path:
+    return datasets.SAMPLES[name].path
 
 
 class MethodGrid(_Frozen):
@@ -319,12 +342,14 @@ class SweepSpec(_Frozen):
     ) -> Self:
         """Return it with its table named by digest and format, to be followed anywhere.
 
-        A sample comes with the package, and stays one.
+        A sample comes with the package, and stays one while its file is of the digest.
+        Rows of an earlier version's sample are a table like any other.
         """
-        if self.data.sample:
-            return self
-        where = {"table": digest, "table_format": table_format}
-        where |= {"path": None, "source": None, "sample_rows": None}
+        where: dict[str, Any] = {"sha256": digest}
+        sample = self.data.sample
+        if not sample or datasets.reading.table_digest(_sample_path(sample)) != digest:
+            where = dict.fromkeys(("sample", "sha256", "path", "source", "sample_rows"))
+            where |= {"table": digest, "table_format": table_format}
         return self.model_copy(update={"data": self.data.model_copy(update=where)})
 
     def to_yaml(self) -> str:

@@ -282,9 +282,7 @@ def source_file(source: DataSource) -> Iterator[tuple[Path, str]]:
             )
             yield path, written.titled(source.name)
         return
-    named = str(source.path)
-    if source.sample:
-        named = str(datasets.SAMPLES[source.sample].path)
+    named = str(source.sample_file() if source.sample else source.path)
     datasets.sources.check_configured(named)
     with datasets.sources.table_file(
         named, source.name, source.roles, sample_rows=source.sample_rows

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from safetensors import numpy as safetensors
 
 from fairdash import box
-from fairdash.datasets import SAMPLES, reading
+from fairdash.datasets import reading
 from fairdash.jobs._work import begin, end, keep, measure, queue, record
 from fairdash.jobs.bundle import check
 from fairdash.jobs.bundle.pack import EPOCH, RATIO, RATIOS, SCORES, Facts, PackedRun
@@ -150,7 +150,7 @@ def _rewound(file: IO[bytes]) -> Iterator[IO[bytes]]:
 
 def _digest(spec: SweepSpec) -> str:
     if spec.data.sample:
-        return reading.table_digest(SAMPLES[spec.data.sample].path)
+        return reading.table_digest(spec.data.sample_file())
     return str(spec.data.table)
 
 
@@ -160,7 +160,7 @@ def _sample(spec: SweepSpec, digest: str, path: Path) -> _Table:
             f"it names its table by the sha256 {digest[:12]}…; add that file first, on "
             "Data or by `fairdash data add FILE`"
         )
-    source = SAMPLES[spec.data.sample].path
+    source = spec.data.sample_file()
     about = reading.convert_table(source, path)
     return _Table(path, source.name, about, about.table_format)
 

@@ -5,8 +5,7 @@ import streamlit as st
 from fairdash import plots
 from fairdash._wording import plural
 from fairdash.audits import StoredSweep, choices, sweeps
-from fairdash.jobs import submit
-from fairdash.reports import portable_spec
+from fairdash.jobs import resume, wake
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES
 from fairdash.ui.local import by_measure
@@ -85,6 +84,6 @@ def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
     saved = f"{plural(n_kept, 'model')} finished and kept."
     show_ending(run, f"{saved} Going on trains only the others.")
     if st.button("Go on", icon=":material/resume:", type="primary"):
-        spec = portable_spec(store(), run.id)  # on the table as it was kept
-        new = submit(store(), spec, name=run.name)
+        new = resume(store(), run.id)
+        wake(store())
         open_page(SWEEP, run=new, data=run.dataset_id)
