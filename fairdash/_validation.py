@@ -172,6 +172,15 @@ def encode_groups(
     return groups, codes
 
 
+def check_unique(frame: Any, name: str = "The table") -> None:
+    """Raise ValueError if two columns of a frame have one name."""
+    twice = list(map(str, frame.columns[frame.columns.duplicated()].unique()))
+    if twice:
+        raise ValueError(
+            f"{name} has more than one column named {twice[0]!r}; rename all but one."
+        )
+
+
 def crossed(columns: Any, name: str = "sensitive_features") -> Any:
     """Return the rows of a table as groups such as "Female × Black"; one column as is.
 

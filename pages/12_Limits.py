@@ -16,6 +16,8 @@ with page.controls:
 checked = policy and limits.judge(view.data, policy)
 if checked:
     page.show(checked.answer())
+    with page.verdict.container():
+        limits.show_remarks(checked)
     with view.export():
         limits.offer_packs(view.data, policy)
     page.evidence()

@@ -5,9 +5,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._validation import as_frame, check_one_of, crossed, is_frame
+from fairdash._validation import (
+    as_frame,
+    check_one_of,
+    check_unique,
+    crossed,
+    is_frame,
+)
 from fairdash.brought import TableModel
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Subgroups, audit_remarks
 from fairdash.postprocessing import cross
 
 
@@ -16,6 +22,8 @@ class Arguments:
 
     def __init__(self, frame: Any) -> None:
         self.frame = None if frame is None else as_frame("frame", frame)
+        if self.frame is not None:
+            check_unique(self.frame, "`frame`")
 
     def values(self, role: str, value: Any) -> Any:
         """Return what is given, the column if it is a name, None for nothing."""
@@ -36,6 +44,22 @@ class Arguments:
             return self.values("sensitive_features", value)
         columns = [self.values("sensitive_features", name) for name in value]
         return cross(*columns) if len(columns) > 1 else columns[0]
+
+    def remarks(self, sensitive_features: Any, subgroups: Any) -> tuple[str, ...]:
+        """Return what is doubtful about the columns of the groups, and the rows.
+
+        Raises ValueError where a column names rows, not groups.
+        """
+        named = (
+            list(sensitive_features)
+            if self._names(sensitive_features)
+            else [sensitive_features]
+        )
+        if self.frame is not None and all(isinstance(name, str) for name in named):
+            others = subgroups if self._names(subgroups) else ()
+            return audit_remarks(self.frame, named, others)
+        groups = pd.Series(np.asarray(self.groups(sensitive_features)), name="groups")
+        return audit_remarks(groups.to_frame(), ["groups"])
 
     def feature(self, value: Any) -> str:
         """Return the names of the columns of the groups; "" for values."""

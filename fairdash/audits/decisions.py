@@ -72,6 +72,9 @@ class Audit:
         Whether scores that are no probabilities became some, see `audit`.
     sample : DrawnRows, optional
         How many rows of how many ``frame`` is a sample of, where it is one.
+    remarks : tuple of str
+        What is doubtful about the groups and the rows, with the remedy: a group in two
+        spellings, dates as groups, rows that are written several times and the like.
     """
 
     n: int
@@ -85,6 +88,7 @@ class Audit:
     excluded: dict[str, int] = field(default_factory=dict)
     recalibrated: bool = False
     sample: DrawnRows | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def rows(self) -> str:
@@ -120,6 +124,7 @@ class Audit:
             "verdict": self.verdict,
             "rows": self.n,
             "sample": None if self.sample is None else asdict(self.sample),
+            "remarks": list(self.remarks),
             "confidence": self.confidence,
             "excluded": [{"reason": r, "rows": n} for r, n in self.excluded.items()],
             **{
@@ -133,12 +138,16 @@ class Audit:
     def __str__(self) -> str:
         """Return verdict and table as text."""
         shown = visible_table(self.table.map(number)).to_string()
-        return f"{as_printed(self.verdict)}\n\n{shown}\n{as_printed(self.rows)}"
+        notes = map(as_printed, (self.rows, *self.remarks))
+        return "\n".join([as_printed(self.verdict), "", shown, *notes])
 
     def _repr_html_(self) -> str:
         shown = visible_table(self.table.map(number)).to_html()
-        verdict, rows = (escape(visible(text)) for text in (self.verdict, self.rows))
-        return f"<p>{verdict}</p>{shown}<p>{rows}</p>"
+        verdict, *notes = (
+            f"<p>{escape(visible(text))}</p>"
+            for text in (self.verdict, self.rows, *self.remarks)
+        )
+        return f"{verdict}{shown}{''.join(notes)}"
 
 
 def audit(
@@ -161,6 +170,7 @@ def audit(
     outcome: str = "outcome 1",
     min_size: int = 50,
     confidence: float = 0.95,
+    checks: bool = True,
 ) -> Audit:
     """Measure a model that already exists, by group and inside subgroups.
 
@@ -206,13 +216,16 @@ def audit(
         "repayment".
     min_size : int, default=50
         Of an estimable subgroup; a `Subgroups` has its own.
+    checks : bool, default=True
+        Whether groups and rows are checked for `Audit.remarks`.
 
     Raises
     ------
     ValueError
         If no decisions, scores or model with its table are given, a name is no column,
         lengths differ, scores are not finite or without a threshold no probabilities,
-        or a measure needs what is not given.
+        a measure needs what is not given, or the groups name rows, as an identifier
+        does.
 
     Examples
     --------
@@ -294,6 +307,7 @@ def audit(
         findings,
         recalibrated=any(scores is not raw for scores in graded),
         sample=None if frame is None else notes_of(frame).drawn,
+        remarks=columns.remarks(sensitive_features, subgroups) if checks else (),
     )
 
 

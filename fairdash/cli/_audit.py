@@ -126,13 +126,15 @@ def audit(
     if out is not None:
         excluded = [part._asdict() for part in rows.excluded]
         numbers = {**audited.to_dict(), "source": asdict(source), "excluded": excluded}
+        numbers["remarks"] = list(rows.remarks)
         out.write_text(json.dumps(numbers, ensure_ascii=False, indent=1))
     if page is not None:
         from fairdash.reports import show  # only a page needs Plotly
 
-        page.write_text(show(audited, facts=[rows.words]).page)
+        page.write_text(show(audited, facts=[rows.words, *rows.remarks]).page)
     typer.echo(str(audited))
-    echo(rows.words)
+    for line in (*rows.remarks, rows.words):
+        echo(line)
 
 
 def _audit_outcomes(
@@ -153,4 +155,5 @@ def _audit_outcomes(
         cluster=question.unit,
         reference=question.reference,
         favourable=question.favourable,
+        checks=False,  # rows.remarks hold them
     )

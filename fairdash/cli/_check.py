@@ -48,5 +48,7 @@ def check(
         junit.write_bytes(checked.to_junit())
     for line in checked.lines():
         echo(line)
+    for line in checked.audited.rows.remarks:
+        echo(line)
     echo(f"{checked.audited.rows.words}\n{checked.status}")
     raise typer.Exit(checked.exit_status)

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from fairdash.datasets._rows import group_labels, outcomes
     from fairdash.datasets._scores import AddedScores, ScoreColumn, ScoreKind
     from fairdash.datasets._subgroups import Subgroups, quantile_cuts
+    from fairdash.datasets.checks.groups import audit_remarks
     from fairdash.datasets.checks.table import check_table, readable_checks
     from fairdash.datasets.guessing.roles import guess_roles
     from fairdash.datasets.reading.read import read_table

@@ -207,7 +207,6 @@ def make_dataset(
         there are fewer than two groups, or a feature identifies rows.
     """
     frame = as_frame("frame", frame)
-    notes = notes_of(frame)
     if frame.columns.is_unique:  # else find_errors says so
         frame = prepare(frame, roles)
     problems = list(find_errors(frame, roles))
@@ -215,7 +214,6 @@ def make_dataset(
         raise ValueError(first_few((f"{p.message} {p.remedy}" for p in problems), " "))
     used, excluded = _exclude(frame, roles)
     table = (frame if used.all() else frame[used]).reset_index(drop=True)
-    notes.put(table)
     group, group_names = group_codes(table, roles)
     dataset = Dataset(
         name=name,

@@ -53,7 +53,9 @@ def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
         if taken:
             message = f"The table has columns {taken} already"
             raise ValueError(f"{message}; rename them to use the parts of a date.")
-        return pd.concat([frame, parts], axis=1)
+        joined = pd.concat([frame, parts], axis=1)
+        joined.attrs = dict(frame.attrs)
+        return joined
     raise ValueError(
         f"A remedy {remedy.kind!r} changes roles, not cells; apply it with "
         "`apply_remedy` instead of listing it in `preparation`."

@@ -98,6 +98,7 @@ def audit_blocks(audit: Audit) -> list[Block]:
     blocks: list[Block] = [
         Words(audit.verdict, finding=True),
         Table("Every measure by group", shown, audit.rows),
+        *map(Words, audit.remarks),
     ]
     groups = tuple(dict.fromkeys(audit.by_group["group"].astype(str)))
     if audit.calibration is not None:
@@ -157,6 +158,7 @@ def _counted(audited: tables.TableAudit) -> list[Block]:
             f"{note}the four-fifths rule of thumb.",
         ),
         Words(f"{audited.rows.words}."),
+        *map(Words, audited.rows.remarks),
     ]
     return [*blocks, Table("Rows that do not count", shown)] if len(shown) else blocks
 

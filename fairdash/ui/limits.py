@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import ui
+from fairdash._escaping import plain
 from fairdash.audits import tables
 from fairdash.reports import Report, adverse_pack, ll144_pack
 from fairdash.ui.widgets.blocks import download
@@ -55,6 +56,12 @@ def judge(dataset_id: str, policy: tables.Policy) -> tables.PolicyCheck | None:
     except ValueError as error:
         ui.problem("The limits were not checked", error, {})
         return None
+
+
+def show_remarks(checked: tables.PolicyCheck) -> None:
+    """Say what is doubtful about the table, with the remedy."""
+    for remark in checked.audited.rows.remarks:
+        st.caption(plain(remark))
 
 
 def offer_packs(dataset_id: str, policy: tables.Policy) -> None:

@@ -104,6 +104,7 @@ class Outcomes(TypedDict):
     local: list[LocalGap] | None
     source: Source
     excluded: list[Excluded]
+    remarks: list[str]
 
 
 @whole
@@ -133,6 +134,7 @@ class Probabilities(TypedDict):
     estimates: list[Bounded]
     source: Source
     excluded: list[Excluded]
+    remarks: list[str]
 
 
 FORMS = {

@@ -139,6 +139,7 @@ class TableAudit:
             "source": asdict(self.source),
             "question": self.question.model_dump(mode="json"),
             "excluded": [part._asdict() for part in self.rows.excluded],
+            "remarks": list(self.rows.remarks),
             "counts": plain_rows(self.positive),
             "estimates": plain_rows(self.estimates()),
             "findings": [
@@ -191,6 +192,7 @@ def audit_table(
             decided=question.decided,
             outcome=question.outcome or "outcome 1",
             confidence=confidence,
+            checks=False,  # rows.remarks hold them once
             **options,
         )
         for columns in rows.crossed

@@ -9,9 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fairdash._validation import as_written, check_one_of, value_label, value_labels
+from fairdash._validation import (
+    as_written,
+    check_one_of,
+    check_unique,
+    value_label,
+    value_labels,
+)
 from fairdash._wording import plural
-from fairdash.datasets import notes_of, read_weights
+from fairdash.datasets import audit_remarks, notes_of, read_weights
 
 
 class TableQuestion(BaseModel):
@@ -77,6 +83,9 @@ class CountedRows:
     features : tuple of str
         Columns of the groups.
     decided, actual : array of bool or None
+    remarks : tuple of str
+        What is doubtful about the table, with the remedy: a group in two spellings,
+        dates as groups, rows that are written several times and the like.
     """
 
     frame: pd.DataFrame
@@ -85,6 +94,7 @@ class CountedRows:
     decided: NDArray[np.bool_] | None
     actual: NDArray[np.bool_] | None
     excluded: tuple[Excluded, ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def crossed(self) -> list[tuple[str, ...]]:
@@ -134,9 +144,10 @@ def count_rows(
     Raises
     ------
     ValueError
-        When there is no such column or value, no row is left, or a weight is no
-        number or negative.
+        When there is no such column or value, or two of a name, a column of groups
+        names rows, no row is left, or a weight is no number or negative.
     """
+    check_unique(frame)
     names = [str(column) for column in frame]
     counter = _Counter(len(frame))
     for column, values in question.rows.items():
@@ -160,6 +171,7 @@ def count_rows(
             check_one_of(option, name, names)
             counter.exclude(f"no value in {name}", name, frame[name].notna())
     features = [_group(text, frame, counter) for text in question.groups]
+    remarks = _remarks(frame, question, features)
     counts = counter.counts
     if not counts.any():
         raise ValueError(f"No row is left: {excluded_words(counter.excluded)}.")
@@ -176,7 +188,19 @@ def count_rows(
         decided,
         actual,
         tuple(counter.excluded),
+        remarks,
     )
+
+
+def _remarks(
+    frame: pd.DataFrame, question: TableQuestion, features: list[str]
+) -> tuple[str, ...]:
+    chosen = (("--decision", question.decision), ("--outcome", question.outcome))
+    others = [named_value(o, text, frame)[0] for o, text in chosen if text is not None]
+    others += question.subgroups
+    for name in question.subgroups:
+        check_one_of("subgroups", name, list(map(str, frame)))
+    return audit_remarks(frame, features, others)
 
 
 def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:

@@ -129,6 +129,7 @@ class PolicyCheck:
             cards=self._cards(),
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
             table=Listing("Every limit", headed(table, reason="Why"), excluded),
+            details=" ".join(self.audited.rows.remarks),
             how=_HOW,
             file="fairdash-limits.csv",
             data=table,
@@ -185,6 +186,7 @@ class PolicyCheck:
             "limits": limits,
             "rows": len(self.audited.rows.frame),
             "excluded": [part._asdict() for part in self.audited.rows.excluded],
+            "remarks": list(self.audited.rows.remarks),
             "source": asdict(self.audited.source),
             "estimates": audit.plain_rows(self.audited.estimates()),
         }

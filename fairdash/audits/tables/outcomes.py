@@ -69,6 +69,7 @@ class OutcomesAudit:
     feature: str
     confidence: float
     sample: DrawnRows | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -104,6 +105,7 @@ class OutcomesAudit:
             "verdict": self.verdict,
             "rows": self.n,
             "sample": None if self.sample is None else asdict(self.sample),
+            "remarks": list(self.remarks),
             "confidence": self.confidence,
             **{
                 name: None if table is None else plain_rows(table)
@@ -123,8 +125,9 @@ class OutcomesAudit:
         """Return verdict and table as text."""
         table = visible_table(self.listings()[0].frame)
         shown = table.to_string(index=False, float_format="%.3f")
-        note = f"{plural(self.n, 'row')}. {self._note()}"
-        return f"{as_printed(self.verdict)}\n\n{shown}\n{note}"
+        rows = f"{plural(self.n, 'row')}. {self._note()}"
+        notes = map(as_printed, (rows, *self.remarks))
+        return "\n".join([as_printed(self.verdict), "", shown, *notes])
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
@@ -155,6 +158,7 @@ def audit_outcomes(
     favourable: bool = True,
     min_size: int = 50,
     confidence: float = 0.95,
+    checks: bool = True,
 ) -> OutcomesAudit:
     """Measure predictions that are not 0 or 1, by group and inside subgroups.
 
@@ -170,7 +174,9 @@ def audit_outcomes(
         prediction and, with ``y_true``, mean error and mean absolute error. Of a
         ranking the share in the ``top``, and exposure
         (`fairdash.metrics.group.catalog.exposure`).
-    sensitive_features, frame, subgroups, reference, favourable, min_size, confidence
+    sensitive_features, frame, subgroups, reference, favourable
+        As of `fairdash.audit`.
+    min_size, confidence, checks
         As of `fairdash.audit`.
     sample_weight, cluster : array-like, (n_rows,), or name of a column, optional
         Sampling weights, and the unit of each row.
@@ -231,6 +237,7 @@ def audit_outcomes(
         feature,
         confidence,
         None if frame is None else notes_of(frame).drawn,
+        columns.remarks(sensitive_features, subgroups) if checks else (),
     )
 
 

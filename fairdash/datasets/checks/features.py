@@ -11,6 +11,7 @@ from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
+from fairdash.datasets.checks.groups import spellings
 
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
@@ -78,42 +79,11 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
         yield _looks_missing(name, int(flags.sum()), what, values)
     if len(labels) > MOST_LEVELS:
         return
-    yield from _spellings(name, codes, labels, plain, used)
+    yield from spellings(name, codes, labels)
     declared = name in roles.types or name in roles.left_out
     whole = name == roles.target and not isinstance(roles.positive, Cut)
     if not declared and not whole and name not in roles.sensitive_columns():
         yield from _numbers_as_text(column, codes, labels, plain, used)
-
-
-def _spellings(
-    name: str,
-    codes: NDArray[np.int64],
-    labels: list[str],
-    plain: list[str],
-    used: UsedRows,
-) -> Iterator[Problem]:
-    same: dict[str, list[int]] = {}
-    for position, text in enumerate(plain):
-        same.setdefault(" ".join(text.split()), []).append(position)
-    if len(same) == len(labels):
-        return
-    counts = column_kinds.count_codes(codes, len(labels))
-    changes: dict[str, str] = {}
-    for positions in same.values():
-        usual = max(positions, key=lambda i: int(counts[i]))
-        changes |= {labels[i]: labels[usual] for i in positions if i != usual}
-    odd = np.array([*(label in changes for label in labels), False])[codes]
-    old, new = next(iter(changes.items()))
-    yield Problem(
-        "warning",
-        "spellings",
-        name,
-        int(odd.sum()),
-        f"{name!r} has values that differ by capitals or spaces only, such as "
-        f"{old!r} and {new!r}.",
-        "Write each in its usual way.",
-        Remedy(kind="recode", column=name, changes=changes),
-    )
 
 
 def _numbers_as_text(

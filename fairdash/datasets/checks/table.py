@@ -10,6 +10,12 @@ from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_err
 from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets._rows import UsedRows, has_row_rule, repeated_rows, used_rows
 from fairdash.datasets.checks.features import value_findings
+from fairdash.datasets.checks.groups import (
+    group_findings,
+    header_findings,
+    repetition_findings,
+    written_times,
+)
 from fairdash.datasets.checks.leakage import leak_findings
 from fairdash.datasets.remedies import prepare
 
@@ -81,6 +87,8 @@ def _find(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     used = UsedRows.of(frame, roles, flags)
     yield from leak_findings(used, names)
     yield from value_findings(used, roles)
+    yield from header_findings(frame, list(roles.columns()))
+    yield from _dates_as_groups(used, roles)
     yield from _small_groups(used, roles)
     yield from _repeated_rows(frame, roles, flags)
 
@@ -93,6 +101,9 @@ def _repeated_rows(
     flags = repeated_rows(frame) & used
     if not flags.any():
         return
+    if written_times(frame[used]) > 1:
+        yield from repetition_findings(frame[used])
+        return
     n = len(frame)
     yield Problem(
         "note",
@@ -104,6 +115,14 @@ def _repeated_rows(
         "people with the same values.",
         Remedy(kind="drop_duplicates"),
     )
+
+
+def _dates_as_groups(used: UsedRows, roles: Roles) -> Iterator[Problem]:
+    for name in roles.sensitive_columns():
+        declared = name == roles.sensitive_feature and roles.groups is not None
+        if not declared:
+            problems = group_findings(used.table[name])
+            yield from (each for each in problems if each.check == "dates as groups")
 
 
 def _small_groups(used: UsedRows, roles: Roles) -> Iterator[Problem]:
