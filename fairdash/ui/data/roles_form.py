@@ -312,8 +312,9 @@ def _pick_rows(
         numbers,
         roles.sample_weight,
         placeholder="every row counts once",
-        help="How many people a row stands for. Training, measures and thresholds "
-        "use it; pages say what counts every row once.",
+        help="How many people of the population a row stands for, not how often it was "
+        "counted. Training, measures and thresholds use it; pages say what counts "
+        "every row once.",
         key=f"{key} weight",
     )
     unit = _pick_optional(
