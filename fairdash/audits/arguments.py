@@ -13,7 +13,7 @@ from fairdash._validation import (
     is_frame,
 )
 from fairdash.brought import TableModel
-from fairdash.datasets import Subgroups, audit_remarks
+from fairdash.datasets import DrawnRows, Subgroups, audit_remarks, notes_of
 from fairdash.postprocessing import cross
 
 
@@ -44,6 +44,11 @@ class Arguments:
             return self.values("sensitive_features", value)
         columns = [self.values("sensitive_features", name) for name in value]
         return cross(*columns) if len(columns) > 1 else columns[0]
+
+    @property
+    def drawn(self) -> DrawnRows | None:
+        """How many rows of how many the table is a sample of, None of a whole one."""
+        return None if self.frame is None else notes_of(self.frame).drawn
 
     def remarks(self, sensitive_features: Any, subgroups: Any) -> tuple[str, ...]:
         """Return what is doubtful about the columns of the groups, and the rows.

@@ -16,7 +16,7 @@ from fairdash._wording import distinct_labels, number, plural
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
-from fairdash.datasets import DrawnRows, Subgroups, notes_of
+from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import (
     MEASURES,
     TOO_FEW,
@@ -306,7 +306,7 @@ def audit(
         confidence,
         findings,
         recalibrated=any(scores is not raw for scores in graded),
-        sample=None if frame is None else notes_of(frame).drawn,
+        sample=columns.drawn,
         remarks=columns.remarks(sensitive_features, subgroups) if checks else (),
     )
 

@@ -13,6 +13,7 @@ __all__ = [
     "keep_table",
     "pack_runs",
     "queue",
+    "resume",
     "run_open",
     "serve_worker",
     "submit",

@@ -7,6 +7,7 @@ from fairdash._lazy import lazy
 __all__ = [
     "OUTCOME_KINDS",
     "CountedRows",
+    "Judgement",
     "MembershipAudit",
     "Monitor",
     "OutcomesAudit",
@@ -28,6 +29,7 @@ __all__ = [
     "inconsistencies",
     "memberships_of_table",
     "published_audit",
+    "stored_name",
 ]
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.alternative import alternative_in_run
     from fairdash.audits.tables.audit import Source, TableAudit, audit_table
     from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
-    from fairdash.audits.tables.judgement import JUDGEMENTS, Judgement
+    from fairdash.audits.tables.judgement import Judgement
     from fairdash.audits.tables.limits import PolicyCheck, check_policy
     from fairdash.audits.tables.ll144 import (
         bias_audit,

@@ -16,7 +16,7 @@ from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import finding_of, measured
 from fairdash.audits.short_verdicts import NO_GAP, brief, place_brief
 from fairdash.audits.tables.audit import plain_rows
-from fairdash.datasets import DrawnRows, Subgroups, notes_of
+from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import Finding, Speech, catalog, sentence
 
 Column = ArrayLike | Hashable
@@ -236,7 +236,7 @@ def audit_outcomes(
         sorted(findings, key=_distance),
         feature,
         confidence,
-        None if frame is None else notes_of(frame).drawn,
+        columns.drawn,
         columns.remarks(sensitive_features, subgroups) if checks else (),
     )
 

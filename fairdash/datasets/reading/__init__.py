@@ -14,6 +14,7 @@ __all__ = [
     "convert_table",
     "load_table",
     "table_digest",
+    "table_notes",
 ]
 
 if TYPE_CHECKING:
