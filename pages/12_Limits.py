@@ -16,7 +16,7 @@ with page.controls:
 checked = policy and limits.judge(view.data, policy)
 if checked:
     page.show(checked.answer())
-    with page.verdict.container():
+    with page.tray:
         limits.show_remarks(checked)
     with view.export():
         limits.offer_packs(view.data, policy)

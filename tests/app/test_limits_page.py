@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import yaml
+from toys import ROLES
 
 from fairdash import ui
 from fairdash.audits import tables
@@ -82,6 +83,23 @@ def test_every_limit_of_a_policy_is_judged(visit, dataset_id):
     strict = {**POLICY, "limits": [{"measure": "selection_rate", "at_most": 0}]}
     page = visit("Limits", data=dataset_id)
     assert "keeps every limit" not in send(page, strict)
+
+
+def test_the_page_says_what_is_not_surely_broken_and_what_is_doubtful(inline, visit):
+    rows = [("a", "yes")] * 75 + [("a", "no")] * 125
+    rows += [("b", "yes")] * 100 + [("b", "no")] * 99 + [("B ", "no")]
+    frame = pd.DataFrame(rows, columns=["origin", "hired"])
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
+    roles = ROLES.model_copy(update={"features": (), "subgroup_columns": ()})
+    data = ui.store().add_dataset(table, roles, "People")
+    limit = {"measure": "selection_rate", "of": "ratio", "at_least": 0.7}
+    limit |= {"group": "a", "judge": "sure_break"}
+    page = visit("Limits", data=data)
+    limits = [{**limit, "at_least": 0.8}, {**limit, "at_least": 0.1}]
+    header = send(page, {**POLICY, "limits": limits})
+    assert "Estimates are beyond 1 of 2 limits, but not surely." in header
+    said = [each.value for each in page.caption]
+    assert any("differ by capitals or spaces" in text for text in said)
 
 
 def test_what_is_no_policy_is_a_sentence(visit, dataset_id):

@@ -53,15 +53,15 @@ class Side(IntEnum):
 
     @property
     def words(self) -> str:
-        """The side in words, as the head of a column."""
+        """The side in words."""
         return _SIDES[self]
 
 
 _SIDES = {
-    Side.WHOLLY_WITHIN: "estimate and whole interval keep it",
-    Side.WITHIN: "estimate keeps it, interval reaches beyond",
-    Side.BEYOND: "estimate is beyond it, interval reaches back",
-    Side.WHOLLY_BEYOND: "estimate and whole interval are beyond it",
+    Side.WHOLLY_WITHIN: "the whole interval keeps the limit",
+    Side.WITHIN: "the estimate keeps it, the interval reaches beyond",
+    Side.BEYOND: "the estimate is beyond it, the interval reaches back",
+    Side.WHOLLY_BEYOND: "the whole interval is beyond it",
 }
 
 #: The judgement of each way to judge, by `Side`.
@@ -145,9 +145,9 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
 
 def judgement_rows() -> Iterable[tuple[str, ...]]:
     """Yield the cells of the table of judgements, after those of its head."""
-    yield ("`judge`", *(side.words for side in Side))
-    for how, judgements in JUDGEMENTS.items():
-        yield (f"`{how}`", *judgements)
+    yield ("", *(f"`{how}`" for how in JUDGES))
+    for side in Side:
+        yield (side.words, *(JUDGEMENTS[how][side] for how in JUDGES))
 
 
 def exit_rows() -> Iterable[tuple[str, ...]]:

@@ -51,7 +51,7 @@ def test_the_table_of_the_docs_is_what_is_judged(how, upper):
         Side.WHOLLY_BEYOND: (0.7, 0.6, 0.8),
     }
     head, *rows = judgement.judgement_rows()
-    cells = dict(zip(head, next(row for row in rows if how in row[0]), strict=True))
+    cells = {row[0]: row[head.index(f"`{how}`")] for row in rows}
     for side, (value, low, high) in ends.items():
         if not upper:
             value, low, high = 1 - value, 1 - high, 1 - low
