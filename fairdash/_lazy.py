@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 #: What an extra brings, by the name that is imported.
 EXTRAS = {
+    "model": ("safetensors",),
     "app": (
         "jinja2", "openpyxl", "plotly", "pyarrow", "pydantic",
-        "pydantic_core", "rich", "safetensors", "sqlalchemy", "streamlit",
+        "pydantic_core", "rich", "sqlalchemy", "streamlit",
         "typer", "yaml",
     ),
     "train": ("fairlearn", "torch"),

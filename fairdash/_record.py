@@ -318,7 +318,7 @@ def _plain(value: Any, kind: Any, options: tuple[str, bool, bool]) -> Any:
         mode, exclude_defaults, exclude_none = options
         return value.model_dump(
             mode=mode,
-            include={each.name for each in fields(_record_in(kind) or value)},
+            include={each.name for each in fields(_record_in(kind, value) or value)},
             exclude_defaults=exclude_defaults,
             exclude_none=exclude_none,
         )
@@ -330,7 +330,9 @@ def _plain(value: Any, kind: Any, options: tuple[str, bool, bool]) -> Any:
     return value
 
 
-def _record_in(kind: Any) -> type[Record] | None:
+def _record_in(kind: Any, value: Record) -> type[Record] | None:
+    # The record that a type declares and the value is; a union declares several.
     if isinstance(kind, type) and issubclass(kind, Record):
-        return kind
-    return next(filter(None, map(_record_in, typing.get_args(kind))), None)
+        return kind if isinstance(value, kind) else None
+    declared = (_record_in(part, value) for part in typing.get_args(kind))
+    return next(filter(None, declared), None)

@@ -18,6 +18,7 @@ __all__ = [
     "FoundSubgroups",
     "Listing",
     "Noise",
+    "PortableModel",
     "Scaling",
     "Setting",
     "StoredSweep",
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from fairdash.audits.drifts import drift
     from fairdash.audits.noisy_groups import certificates
     from fairdash.audits.noisy_groups.noise import Noise, most_assumed
-    from fairdash.audits.portable import load
+    from fairdash.audits.portable_model import PortableModel, load
     from fairdash.audits.short_verdicts import correction_verdict
     from fairdash.audits.subgroups import (
         FoundSubgroups,

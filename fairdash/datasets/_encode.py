@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._record import Record
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import Dataset
 from fairdash.datasets._roles import Roles
@@ -20,8 +21,7 @@ MISSING = "(missing)"
 LARGEST = float(np.finfo(np.float32).max)
 
 
-@dataclass(frozen=True)
-class NumberEncoding:
+class NumberEncoding(Record):
     """A number as it is; ``fill`` stands in for missing ones."""
 
     column: str
@@ -40,8 +40,7 @@ class NumberEncoding:
         return np.stack([filled, missing] if self.indicator else [filled], axis=1)
 
 
-@dataclass(frozen=True)
-class CategoryEncoding:
+class CategoryEncoding(Record):
     """A category as one column per level; ``other`` collects the rare and unseen."""
 
     column: str
@@ -67,8 +66,7 @@ class CategoryEncoding:
         return one_hot[:, :width]
 
 
-@dataclass(frozen=True)
-class Encoder:
+class Encoder(Record):
     """A fitted encoding of features, in the words of the table and back.
 
     Attributes
@@ -123,7 +121,7 @@ class Encoder:
             If a feature is no column of the table, holds text where the training rows
             held numbers, or, with ``missing="exclude"``, has missing values.
         """
-        self._check(frame)
+        self._check_columns(frame)
         dropped = set(self.dropped)
         X = np.empty((len(frame), len(self.feature_names)), dtype=np.float32)
         read = written = 0
@@ -140,7 +138,7 @@ class Encoder:
             read, written = here.stop, written + used.sum()
         return X
 
-    def _check(self, frame: pd.DataFrame) -> None:
+    def _check_columns(self, frame: pd.DataFrame) -> None:
         absent = [c.column for c in self.columns if c.column not in frame]
         if absent:
             raise ValueError(f"The table lacks the columns {absent} the model needs.")

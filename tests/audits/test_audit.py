@@ -31,7 +31,7 @@ def test_rows_of_another_table_are_scored_as_those_it_was_trained_with(
     model = model_of(method, KINDS[method])
     kept = store.artifact(model.key).scores()
     frame = dataset.frame.iloc[::-1].reset_index(drop=True)
-    trained = portable.PortableModel.of(model)
+    trained = portable.as_portable(model)
     np.testing.assert_allclose(trained.score(frame), kept[::-1], atol=1e-5)
     feature, group = dataset.roles.features[0], dataset.roles.sensitive_feature
     with pytest.raises(ValueError, match=f"no columns \\['{feature}'\\]"):

@@ -31,14 +31,14 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
 ):
     model = model_of(method, KINDS[method])
     path = tmp_path / "model.zip"
-    path.write_bytes(portable.PortableModel.of(model).to_bytes("# For people"))
+    path.write_bytes(portable.as_portable(model).to_bytes("# For people"))
     raw = read_table(people_csv(), name="people.csv").iloc[dataset.row_number]
     proba = fairdash.load(path).predict_proba(raw)
     kept = store.artifact(model.key).scores()
     np.testing.assert_allclose(proba[:, 1], kept, atol=1e-6)
     np.testing.assert_allclose(proba.sum(1), 1)
     assert len(repr(fairdash.load(path))) < 700
-    whole = portable.PortableModel.of(model)
+    whole = portable.as_portable(model)
     np.testing.assert_array_equal(proba, whole.predict_proba(raw))
     data = store.datasets()[0].id
     decided = rows_of(store, data, ALL_ROWS, Subgroups()).predictions(model.key)
@@ -59,7 +59,7 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
 def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, method):
     onnxruntime = pytest.importorskip("onnxruntime")
     assert can_be_onnx(method)
-    model = portable.PortableModel.of(model_of(method, KINDS.get(method, {})))
+    model = portable.as_portable(model_of(method, KINDS.get(method, {})))
     content = model.to_onnx()
     # new rows too: missing, unseen, and far outside of what was trained on
     rows = dataset.frame.sample(200, random_state=0)[[*dataset.roles.features]]
@@ -81,7 +81,7 @@ def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, met
 def test_a_model_that_looks_at_groups_or_rows_is_no_onnx_file(model_of, method):
     assert not can_be_onnx(method)
     with pytest.raises(ValueError, match=r"fairdash\.load"):
-        portable.PortableModel.of(model_of(method, {})).to_onnx()
+        portable.as_portable(model_of(method, {})).to_onnx()
 
 
 def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
@@ -116,7 +116,7 @@ def test_what_is_no_such_file_or_was_changed_is_refused(model_of, tmp_path):
     path.write_bytes(b"PK nothing")
     with pytest.raises(ValueError, match="is no model of fairdash"):
         fairdash.load(path)
-    content = portable.PortableModel.of(model_of("logistic", {})).to_bytes()
+    content = portable.as_portable(model_of("logistic", {})).to_bytes()
     path.write_bytes(content)
     changed(path, format=2, fairdash="9.0")
     with pytest.raises(ValueError, match=r"written by fairdash 9\.0"):
@@ -143,7 +143,7 @@ def test_a_changed_card_is_refused_in_words_of_no_library(
     model_of, tmp_path, change, message
 ):
     path = tmp_path / "model.zip"
-    path.write_bytes(portable.PortableModel.of(model_of("logistic", {})).to_bytes())
+    path.write_bytes(portable.as_portable(model_of("logistic", {})).to_bytes())
     changed(path, **change)
     with pytest.raises(ValueError, match=message) as error:
         fairdash.load(path)

@@ -1,6 +1,8 @@
 """What works with NumPy, SciPy, pandas and scikit-learn alone; run in a new process."""
 
 import sys
+import tempfile
+from pathlib import Path
 
 ALLOWED = {
     "numpy", "scipy", "pandas", "sklearn", "fairdash", "joblib", "cloudpickle",
@@ -24,7 +26,13 @@ import numpy as np  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
 import fairdash  # noqa: E402
-from fairdash import audits, datasets, metrics, postprocessing  # noqa: E402
+from fairdash import (  # noqa: E402
+    audits,
+    datasets,
+    methods,
+    metrics,
+    postprocessing,
+)
 
 data = datasets.load_sample("loans")
 assert datasets.guess_roles(data.frame, "loans.csv").target == "approved"
@@ -64,6 +72,7 @@ assert list(table["age"]) == [31, 45]
 
 for use, extra in (
     (lambda: datasets.read_table(b"PAR1" + bytes(16) + b"PAR1"), "app"),
+    (lambda: fairdash.load("model.zip"), "model"),
     (lambda: __import__("fairdash.store"), "app"),
     (lambda: __import__("fairdash.plots"), "app"),
     (lambda: fairdash.ROAD(n_epochs=1).fit(X, y, sensitive_features=sex), "train"),
@@ -74,3 +83,19 @@ for use, extra in (
     except ImportError as missing:
         message = str(missing)
     assert f'pip install "fairdash[{extra}]"' in message, (extra, message)
+
+# of the extra "model"; the others are only asked whether they are installed
+ALLOWED.update({"safetensors", "lightgbm", "xgboost"})
+try:
+    import safetensors  # noqa: F401
+except ImportError:
+    sys.exit()  # of the oldest versions, which are tried without an extra
+network = methods.Network(
+    [np.full((encoded.X.shape[1], 1), 0.1, np.float32)], [np.zeros(1, np.float32)]
+)
+made = audits.PortableModel(network, encoded.encoder, data.roles, data.group_names)
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "model.zip"
+    path.write_bytes(made.to_bytes())
+    again = fairdash.load(path)
+assert (again.predict_proba(frame) == made.predict_proba(frame)).all()

@@ -13,7 +13,8 @@ from fairdash._wording import NO_SUBGROUPS
 from fairdash.audits.drifts.result import DriftResult
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.tables import DriftTable, drift_tables
-from fairdash.audits.portable import PortableModel
+from fairdash.audits.portable import as_portable
+from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.stored import audit_rows_of, read_model
 from fairdash.audits.trials.decision_rule import USUAL, rule_of_key
 from fairdash.audits.trials.models import Setting
@@ -138,7 +139,7 @@ def _scored(
     trial = ruled(trials[0], USUAL)
     spec = SweepSpec.of_run(store.run_of(trial.key).spec)
     rows = audit_rows_of(store.dataset(dataset_id), trial, spec)
-    model = PortableModel.of(read_model(store, trial, rows), trial)
+    model = as_portable(read_model(store, trial, rows), trial)
     usual = rule_of_key(trials[0].key)[1] is None
     return replace(model, threshold=threshold, drawn=model.drawn and usual)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash import datasets
 from fairdash._wording import plural
-from fairdash.audits.portable import PortableModel
+from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.trials.rows import ALL_ROWS
 
 

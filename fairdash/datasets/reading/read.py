@@ -137,7 +137,9 @@ def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFram
         if form.kind != "csv":
             load("pyarrow")  # raises: it names the extra
         try:
-            for _ in csv_rows(file, form):  # refuses rows of another width
+            rows = csv_rows(file, form)
+            header = next(rows, [])
+            for _ in rows:  # refuses rows of another width
                 pass
             frame = pd.read_csv(
                 file.open(),
@@ -159,6 +161,6 @@ def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFram
         raise ValueError(message)
     frame = frame.rename(columns=str)
     if form.header:
-        names = renamed(next(csv_rows(file, form)), list(map(str, frame)))
+        names = renamed(header, list(map(str, frame)))
         TableNotes(renamed=names).put(frame)
     return frame

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic import ValidationError
 
-from fairdash.audits import portable, sweeps, tables, trials
+from fairdash.audits import PortableModel, portable, sweeps, tables, trials
 from fairdash.brought import can_be_onnx
 from fairdash.jobs import pack_runs
 from fairdash.reports import SMALLEST_GROUP, pack, portable_spec, report, score_report
@@ -76,7 +76,7 @@ def _export_model(snapshot: Snapshot) -> None:
         made = report(store(), run_id, model=model, rule=rule)
         return made.to_html() if form == "html" else made.to_markdown()
 
-    def exported() -> portable.PortableModel:
+    def exported() -> PortableModel:
         return portable.exported(store(), run_id, model, seed, rule)
 
     words = f"Findings, tables and what reproduces them; {_PRIVATE}"
