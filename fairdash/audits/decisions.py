@@ -271,7 +271,8 @@ def audit(
     if subgroups is not None:
         labels, min_size = columns.subgroups(subgroups, min_size)
         inside = {"subgroups": labels, "min_size": min_size}
-    speech = Speech(decided, outcome, columns.feature(sensitive_features))
+    feature = columns.feature(sensitive_features)
+    speech = Speech(decided, outcome, feature, favourable)
     chosen = _measures(measures, y, raw)
     predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
     how: Any = {"reference": reference, "favourable": favourable}

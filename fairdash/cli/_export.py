@@ -26,8 +26,10 @@ from fairdash.cli._options import (
 )
 from fairdash.cli._parsing import CommandApp
 from fairdash.datasets import read_table
-from fairdash.reports import PackName, report
+from fairdash.reports import PackName, Report, report
 from fairdash.reports import pack as make_pack
+
+_FORMATS = {".html": Report.to_html, ".md": Report.to_markdown, ".json": Report.to_json}
 
 
 def write_report(
@@ -57,6 +59,15 @@ def write_report(
     loss: Annotated[
         float, typer.Option(help="Pack of a run: accuracy an alternative may lose.")
     ] = 0.01,
+    auditor: Annotated[
+        str | None, typer.Option(help="Pack ll144: who audited, and when.")
+    ] = None,
+    data_source: Annotated[
+        str | None, typer.Option(help="Pack ll144: where the data come from.")
+    ] = None,
+    distributed: Annotated[
+        str | None, typer.Option(help="Pack ll144: date the tool was first used.")
+    ] = None,
     home: Home = None,
 ) -> None:
     """Write a run or a sweep as one HTML file that needs nothing else to be read.
@@ -65,10 +76,11 @@ def write_report(
     reproduces it, and no row of the data; print it from a browser. As Markdown (.md) it
     is a model card, without figures. A pack holds what a rule asks for: ll144 and
     adverse-impact of a file of decisions or scores, adverse-impact (alternatives) and
-    eu-ai-act of a run. The exit status is 2 when there is no such run or model.
+    eu-ai-act of a run; as .json it is its facts alone. The exit status is 2 when there
+    is no such run or model.
     """
     with opened(home) as store:
-        check_one_of("--out", out.suffix, (".html", ".md"))
+        check_one_of("--out", out.suffix, (".html", ".md", ".json"))
         if pack is None:
             made = report(store, what, model=model, rule=DecisionRule.of(decided))
         else:
@@ -79,10 +91,22 @@ def write_report(
                 threshold=threshold,
             )
             frame = read_table(Path(what)) if Path(what).is_file() else None
+            given = {
+                "auditor": auditor,
+                "data_source": data_source,
+                "distributed": distributed,
+            }
             made = make_pack(
-                pack, what, question, store=store, frame=frame, present=model, loss=loss
+                pack,
+                what,
+                question,
+                store=store,
+                frame=frame,
+                present=model,
+                loss=loss,
+                declared={name: text for name, text in given.items() if text},
             )
-        text = made.to_markdown() if out.suffix == ".md" else made.to_html()
+        text = _FORMATS[out.suffix](made)
     out.write_text(text)
     echo(f"{out}: {made.title}")
 

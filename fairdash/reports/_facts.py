@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from fairdash import __version__
-from fairdash._wording import count, duration, headed, listing, plural, utc
+from fairdash._wording import duration, headed, plural, utc
 from fairdash.audits import Answer, Listing, gaps, training, trials
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
@@ -21,6 +21,7 @@ from fairdash.reports._blocks import (
     blocks_of,
     outcome_blocks,
 )
+from fairdash.reports._run_record import data_record, data_words
 from fairdash.reports._sections import DataSubject, RunSubject
 from fairdash.store import Store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, python_script
@@ -64,27 +65,11 @@ def data(subject: DataSubject) -> Sequence[Block]:
     """Return what the data are, by counts and rates alone: no row is shown."""
     dataset = subject.dataset
     record = subject.store.dataset_record(subject.dataset_id)
-    roles, rates = dataset.roles, gaps.base_rates(dataset, subject.subgroups)
-    sizes = rates.groups.set_index("group")["n"]
+    rates = gaps.base_rates(dataset, subject.subgroups)
     few = subject.small_groups
-    counts = [
-        f"{name} ({'suppressed' if name in few else plural(int(sizes[name]), 'row')})"
-        for name in dataset.group_names
-    ]
-    parts = map(count, trials.part_sizes(subject.store, subject.dataset_id))
-    names = ", ".join(roles.features)
-    facts = {
-        "Table": f"{record.table_name}, sha256 {record.table_sha256}",
-        "Rows": f"{count(dataset.n_rows)} used of {count(record.n_rows)}",
-        **({"Sample": dataset.drawn.sentence} if dataset.drawn else {}),
-        "Training, validation and test rows": f"{' / '.join(parts)} for each seed",
-        "Outcome": roles.positive_words(),
-        "Sensitive feature": f"{roles.sensitive_feature}: {listing(counts)}",
-        "Subgroups": " × ".join(subject.subgroups.columns) or "none",
-        "Features": f"{len(roles.features)}: {names}",
-    }
-    if roles.sample_weight:
-        facts["Sampling weight"] = roles.sample_weight
+    names = ", ".join(dataset.roles.features)
+    facts = data_words(data_record(subject))
+    facts["Features"] = f"{len(dataset.roles.features)}: {names}"
     n_read = max(record.n_rows, 1)
     blocks: list[Block] = [
         Cards(gaps.base_rate_kpis(rates, dataset.n_rows, n_read, guessed=False)),

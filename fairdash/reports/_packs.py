@@ -2,20 +2,25 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
 from fairdash import __version__
-from fairdash._wording import interval, number
-from fairdash.audits import tables
+from fairdash._wording import interval, listing, number
+from fairdash.audits import tables, trials
 from fairdash.reports._blocks import Block, Facts, Section, Table, Words
 from fairdash.reports._report import Report, report
+from fairdash.reports._run_record import run_record, run_words
+from fairdash.reports._sections import RunSubject
+from fairdash.reports._source import source_section
 from fairdash.store import Store
 
 PackName = Literal["ll144", "adverse-impact", "eu-ai-act"]
 ADVICE = "This is not legal advice."
+MISSING = "missing"
 _FILE = Path(__file__).with_name("packs.toml")
 _LL144, _ADVERSE, _ANNEX = tomllib.loads(_FILE.read_text("utf-8")).values()
 
@@ -29,32 +34,39 @@ def pack(
     frame: pd.DataFrame | None,
     present: str | None = None,
     loss: float = 0.01,
+    declared: Mapping[str, str] | None = None,
 ) -> Report:
     """Return a pack of a file, read as ``frame``, or of the run ``what`` of a store.
 
-    Raises ValueError when a pack cannot be of that.
+    ``declared`` is what only the reader knows, such as the distribution date that Local
+    Law 144 asks for: see `ll144_pack`. Raises ValueError when a pack cannot be of that.
     """
     if frame is not None:
         source = tables.Source.of(Path(what), frame)
         if name == "ll144":
-            return ll144_pack(frame, question, source)
+            return ll144_pack(frame, question, source, declared)
         if name == "adverse-impact":
             return adverse_pack(frame, question, source)
         raise ValueError("The pack eu-ai-act is of a run; give its id.")
     if name == "ll144":
         raise ValueError("The pack ll144 is of a table of people; give its file.")
     if name == "eu-ai-act":
-        return annex_pack(store, what)
+        return annex_pack(store, what, present)
     return alternative_pack(store, what, present, loss)
 
 
 def ll144_pack(
-    frame: pd.DataFrame, question: tables.TableQuestion, source: tables.Source
+    frame: pd.DataFrame,
+    question: tables.TableQuestion,
+    source: tables.Source,
+    declared: Mapping[str, str] | None = None,
 ) -> Report:
     """Return the impact ratios that New York City's Local Law 144 asks for.
 
     Without columns of groups the table holds published counts, and what was printed is
-    checked. Raises ValueError as `fairdash.audits.tables.bias_audit`.
+    checked. ``declared`` has auditor, data_source and distributed (the date from which
+    the tool was used): what is not given is listed as missing. Raises ValueError as
+    `fairdash.audits.tables.bias_audit`.
     """
     published = not question.groups
     audit = (
@@ -67,16 +79,51 @@ def ll144_pack(
         {"selected": "Rows above the median", "rate": "Scoring rate"} if scoring else {}
     )
     blocks: list[Block] = [
-        _table(name, table, _LL144["headings"] | other, audit.words(name))
+        _table(
+            name,
+            table,
+            _LL144["headings"] | other,
+            audit.words(name),
+            pairs=len(table) * (len(table) - 1) // 2,
+        )
         for name, table in audit.tables.items()
     ]
     if published:
         wrong = " ".join(tables.inconsistencies(frame))
         blocks.append(Words(wrong or "Every printed number follows from the counts."))
     ratios = Section("ratios", "Impact ratios", [*blocks, Words(_LL144["how"])])
-    facts = (source.name, f"{audit.rows:,} people", audit.excluded, source.date)
-    about = _source(source, audit.excluded, _LL144["rules"])
-    return Report("Bias audit (Local Law 144)", facts, (ratios, about), ADVICE)
+    people = tables.people_words(audit.rows)
+    facts = (source.name, f"{people} assessed", source.date)
+    about = source_section(
+        source,
+        question,
+        audit.excluded,
+        rows=audit.rows,
+        decided=f"{question.score} above its median" if scoring else "",
+        remarks=audit.remarks,
+        rules=_LL144["rules"],
+    )
+    record = _record(source, audit.assessed, people=audit.rows) | {
+        "parts": [
+            part.to_dict()
+            | {
+                "unknown": audit.unknown[name]._asdict(),
+                "only_here": audit.only_here(name),
+                "largest": audit.largest(name),
+            }
+            for name, part in audit.facts.items()
+        ],
+        "tables": {
+            name: tables.plain_rows(table) for name, table in audit.tables.items()
+        },
+    }
+    title = "Bias audit (Local Law 144)"
+    fields = _ll144_fields(audit, source, declared or {})
+    record["fields"] = fields
+    asked = Section("fields", "What the rules ask to be published", [Facts(fields)])
+    return Report(
+        title, facts, (ratios, asked, about), ADVICE, record=tables.plain(record)
+    )
 
 
 def adverse_pack(
@@ -87,15 +134,36 @@ def adverse_pack(
     Raises ValueError as `fairdash.audits.tables.adverse_impact`.
     """
     impact = tables.adverse_impact(frame, question)
-    blocks: list[Block] = [
-        _table(name, table.dropna(axis=1, how="all"), _ADVERSE["headings"])
-        for name, table in impact.tables.items()
-    ]
+    blocks: list[Block] = []
+    for name, table in impact.tables.items():
+        blocks += map(Words, impact.sentences(name))
+        shown = table.assign(people=_whole_people(table["shortfall"]))
+        shown = shown.dropna(axis=1, how="all")
+        pairs = impact.facts.parts[name].pairs
+        note = impact.words(name)
+        blocks.append(_table(name, shown, _ADVERSE["headings"], note, pairs=pairs))
     title = "Ratios, tests and shortfall"
     tests = Section("tests", title, [*blocks, Words(_ADVERSE["how"])])
-    facts = (source.name, f"{len(impact.rows.frame):,} people", source.date)
-    about = _source(source, impact.rows.words, _ADVERSE["rules"])
-    return Report("Adverse impact", facts, (tests, about), ADVICE)
+    rows = impact.facts.rows
+    people = tables.people_words(len(rows.frame))
+    facts = (source.name, f"{people} counted", source.date)
+    about = source_section(
+        source,
+        question,
+        rows.words,
+        rows=len(rows.frame),
+        remarks=rows.remarks,
+        rules=_ADVERSE["rules"],
+    )
+    record = tables.record_of(impact.facts, source) | {
+        "tables": {
+            name: tables.plain_rows(table) for name, table in impact.tables.items()
+        },
+        "fields": _ADVERSE["fields"],
+    }
+    asked = Section("fields", "What a reader must add", [Facts(_ADVERSE["fields"])])
+    sections = (tests, asked, about)
+    return Report("Adverse impact", facts, sections, ADVICE, record=record)
 
 
 def alternative_pack(
@@ -103,14 +171,22 @@ def alternative_pack(
 ) -> Report:
     """Return the search for a less discriminatory alternative among a run's models.
 
+    The model in use is by default the one that a report of the run calls "before".
     Raises ValueError as `fairdash.audits.tables.alternative_in_run`.
     """
-    label, search = tables.alternative_in_run(store, run_id, present, loss=loss)
+    snapshot = store.snapshot(run_id, curves=False)
+    subject = RunSubject(store, snapshot.run.dataset_id, snapshot, None, trials.USUAL)
+    record = run_record(subject)
+    label, search = tables.alternative_in_run(
+        store, run_id, present or record["before"], loss=loss
+    )
+    record = record | {"present": label, "candidate": search.candidate}
     items = {
         "Model in use": label,
         "Models searched": str(search.tried),
         "Accuracy that may be lost": number(loss),
         "Chosen on validation rows": search.candidate or "none",
+        "Seed": f"{min(record['seeds'])}, of {listing(map(str, record['seeds']))}",
     }
     if search.candidate is not None:
         for term, part in (
@@ -119,55 +195,90 @@ def alternative_pack(
         ):
             ends = interval(float(part.low), float(part.high))
             items[term] = f"{number(float(part.value))} ({ends})"
-    how = (
-        "Validation rows were searched; test rows, which the search did not see, "
-        "confirm with 95 % intervals. Accuracy is the share of right decisions."
-    )
-    blocks: list[Block] = [Words(search.words, finding=True), Facts(items), Words(how)]
-    section = Section("alternative", "A less discriminatory alternative", blocks)
-    facts = (store.run(run_id).name,)
-    return Report("Adverse impact: alternatives", facts, (section,), ADVICE)
+    blocks: list[Block] = [Words(search.words, finding=True), Facts(items)]
+    blocks.append(Words(_ADVERSE["alternatives"]))
+    title = "A less discriminatory alternative"
+    section = Section("alternative", title, blocks)
+    about = Section("source", "What was searched", [Facts(run_words(record))])
+    facts = (snapshot.run.name, record["data"]["name"], label, record["started"])
+    title = "Adverse impact: alternatives"
+    return Report(title, facts, (section, about), ADVICE, record=record)
 
 
-def annex_pack(store: Store, run_id: str) -> Report:
+def annex_pack(store: Store, run_id: str, model: str | None = None) -> Report:
     """Return Annex IV of the EU AI Act: what a run can fill, and what it cannot.
 
-    Raises ValueError as `fairdash.reports.report`.
+    A point is filled only where the run says all that it asks for. Raises ValueError
+    as `fairdash.reports.report`.
     """
-    made = report(store, run_id)
+    made = report(store, run_id, model=model)
     titles = {section.name: section.title for section in made.sections}
-    rows, missing = [], []
-    for point, (asks, names) in _ANNEX["points"].items():
-        where = "; ".join(titles[name] for name in names if name in titles)
-        rows.append((point, asks, "filled" if where else "not in this run", where))
-        missing += [] if where else [point]
-    table = pd.DataFrame(rows, columns=["Point", "It asks for", "Status", "Where"])
+    rows = []
+    for point, asked in _ANNEX["points"].items():
+        where = "; ".join(titles[name] for name in asked["in"] if name in titles)
+        lacks = asked["missing"] if where else asked["asks"]
+        status = MISSING if not where else "in part" if lacks else "filled"
+        rows.append((point, asked["asks"], status, where, lacks))
+    names = ["Point", "It asks for", "Status", "Where", "Missing"]
+    table = pd.DataFrame(rows, columns=names)
+    counts = table["Status"].value_counts()
     words = (
-        f"This run fills {len(rows) - len(missing)} of {len(rows)} points. Add the "
-        f"others yourself: {', '.join(missing)}."
+        f"Of {len(rows)} points this run fills {counts.get('filled', 0)} whole and "
+        f"{counts.get('in part', 0)} in part; of {counts.get(MISSING, 0)} it says "
+        "nothing. Add what the last column names."
     )
     blocks: list[Block] = [Words(words, finding=True)]
     blocks.append(Table("Technical documentation", table))
     first = Section("annex", "Annex IV, point by point", blocks)
+    about = Section("source", "What was documented", [Facts(run_words(made.record))])
     note = f"{ADVICE} {_ANNEX['rules']} {made.note} fairdash {__version__}."
     title = f"Technical documentation: {made.title}"
-    return Report(title, made.facts, (first, *made.sections), note)
+    sections = (first, about, *made.sections)
+    record = {**made.record, "points": table.to_dict("records")}
+    return Report(title, made.facts, sections, note, record=record)
+
+
+def _ll144_fields(
+    audit: Any, source: tables.Source, declared: Mapping[str, str]
+) -> dict[str, str]:
+    fields = _LL144["fields"]
+    crossed = len(audit.tables) > 1
+    unknown = [f"{name}: {part.n:,}" for name, part in audit.unknown.items()]
+    shown = {
+        "computed": source.date,
+        "rates": f"by {listing(audit.tables)}" if crossed else "",
+        "unknown": "; ".join(unknown),
+    } | dict(declared)
+    return {
+        field["title"]: shown.get(key) or f"{MISSING}: {field['missing']}"
+        for key, field in fields.items()
+    }
+
+
+def _whole_people(shortfall: "pd.Series[float]") -> "pd.Series[int]":
+    return shortfall.clip(lower=0).round().astype(int)
 
 
 def _table(
-    name: str, table: pd.DataFrame, titles: Mapping[str, str], note: str = ""
+    name: str,
+    table: pd.DataFrame,
+    titles: Mapping[str, str],
+    note: str = "",
+    *,
+    pairs: int,
 ) -> Table:
-    shown = table[[column for column in titles if column in table]]
-    return Table(f"By {name}", shown.rename(columns=titles), note)
+    kept = [column for column in titles if column in table]
+    if pairs == 1:  # both kinds of intervals are one
+        kept = [column for column in kept if column not in ("low", "high")]
+    named = {column: titles[column].format(pairs=pairs) for column in kept}
+    return Table(f"By {name}", table[kept].rename(columns=named), note)
 
 
-def _source(source: tables.Source, excluded: str, rules: str) -> Section:
-    items = {
-        "File": source.name,
-        "SHA-256": source.digest,
-        "Rows in the file": f"{source.rows:,}",
-        "Rows that do not count": excluded,
-        "Audited": source.date,
-        "Rules": rules,
-    }
-    return Section("source", "What was audited", [Facts(items)])
+def _record(
+    source: tables.Source, rows: tables.CountedRows | None, *, people: int
+) -> dict[str, Any]:
+    record: dict[str, Any] = {"source": asdict(source), "rows": people}
+    if rows is not None:
+        record["excluded"] = [part._asdict() for part in rows.excluded]
+        record["values"] = [value._asdict() for value in rows.decision_values]
+    return record

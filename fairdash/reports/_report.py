@@ -1,13 +1,16 @@
 """A report of a run or a sweep: what it may hold, and what was chosen of it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from fairdash._wording import listing, plural, utc
 from fairdash.audits import DecisionRule, trials
 from fairdash.audits.trials import USUAL
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Section
+from fairdash.reports._run_record import run_record
 from fairdash.reports._small_groups import SMALLEST_GROUP
 from fairdash.reports._written import to_html, to_markdown
 from fairdash.store import Store
@@ -45,6 +48,7 @@ class Report:
     sections: tuple[Section, ...]  # in the order asked for
     note: str  # what is not in it
     is_card: bool = False  # of a model, with metadata as Markdown
+    record: Mapping[str, Any] = field(default_factory=dict)  # its facts, for JSON
 
     def to_html(self) -> str:
         """Return the report as one HTML page that loads nothing from elsewhere."""
@@ -54,6 +58,15 @@ class Report:
         """Return the report as Markdown, without figures; of a run a model card."""
         text = to_markdown(self.title, self.facts, self.sections, self.note)
         return f"{_METADATA}{text}" if self.is_card else text
+
+    def to_json(self) -> str:
+        """Return the facts that the report says, as JSON.
+
+        Of a run these are its data, dates and models, of a pack its tables, too; empty
+        of scores that were brought along.
+        """
+        content = {"title": self.title, **self.record}
+        return json.dumps(content, ensure_ascii=False, indent=1)
 
 
 def report(
@@ -98,7 +111,8 @@ def report(
     facts = subject.local.facts(subject.dataset.name, subject.subgroups)
     when = utc(run.finished or run.created)
     facts = (*facts, label, f"decided 1: {rule.words()}", when)
-    return Report(run.name, facts, made, _NOTE, is_card=True)
+    record = run_record(subject)
+    return Report(run.name, facts, made, _NOTE, is_card=True, record=record)
 
 
 def score_report(store: Store, dataset_id: str) -> Report:

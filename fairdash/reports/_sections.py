@@ -54,11 +54,17 @@ class DataSubject:
         return self.store.dataset_record(self.dataset_id).subgroups
 
     @cached_property
+    def group_sizes(self) -> dict[str, int]:
+        """How many rows each group has."""
+        names = self.dataset.group_names
+        sizes = np.bincount(self.dataset.group, minlength=len(names))
+        return dict(zip(names, map(int, sizes), strict=True))
+
+    @cached_property
     def small_groups(self) -> list[str]:
         """The groups to suppress, for a group has too few rows in the table."""
-        sizes = np.bincount(self.dataset.group, minlength=len(self.dataset.group_names))
-        counts = pd.DataFrame({"subgroup": self.dataset.group_names, "n": sizes})
-        return hidden_names(counts)
+        sizes = pd.Series(self.group_sizes, name="n")
+        return hidden_names(sizes.rename_axis("subgroup").reset_index())
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,10 @@ import pandas as pd
 
 from fairdash import plots
 from fairdash.audits import Answer, Audit, tables
-from fairdash.metrics import catalog, views
+from fairdash.metrics import catalog
 from fairdash.plots import Picture
 from fairdash.reports._blocks import (
     Block,
-    Facts,
     Figure,
     Section,
     Table,
@@ -22,12 +21,28 @@ from fairdash.reports._blocks import (
     outcome_blocks,
 )
 from fairdash.reports._report import Report
+from fairdash.reports._source import source_section
 from fairdash.reports._written import to_html
 
 AuditOfTable: TypeAlias = (
     tables.TableAudit | tables.MembershipAudit | tables.OutcomesAudit
 )
-RATE = "selection_rate"
+_COUNTED = {
+    "feature": "Column",
+    "group": "Group",
+    "n": "Rows",
+    "positive": "Rows decided positive",
+    "rate": "Selection rate",
+    "low": "Low",
+    "high": "High",
+    "reference": "Compared with",
+    "ratio": "Ratio",
+    "ratio_alone_low": "Ratio, low, this pair",
+    "ratio_alone_high": "Ratio, high, this pair",
+    "pairs": "Pairs",
+    "ratio_low": "Ratio, low, all pairs",
+    "ratio_high": "Ratio, high, all pairs",
+}
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 
 
@@ -113,7 +128,8 @@ def _audit_page(audited: tables.TableAudit) -> str:
     sections = [Section("counts", "Who was counted", _counted(audited))]
     for n, (name, audit) in enumerate(audited.audits.items()):
         sections.append(Section(f"measures-{n}", f"By {name}", audit_blocks(audit)))
-    sections.append(Section("source", "What was audited", _source(audited)))
+    n, words = len(audited.rows.frame), audited.rows.words
+    sections.append(source_section(audited.source, audited.question, words, rows=n))
     facts = [audited.source.name, f"{len(audited.rows.frame):,} rows counted"]
     facts += [audited.rows.words, audited.source.date]
     return to_html("Audit", facts, sections, "")
@@ -124,60 +140,34 @@ def count_table(audited: tables.TableAudit) -> pd.DataFrame:
 
     Counts are of rows; rates are weighted where the audit is.
     """
-    estimates = audited.estimates()
-    whole = estimates[estimates["subgroup"].isna()]
-    keys = ["feature", "group"]
-    ends = ["value", "low", "high"]
-    rates = whole[whole["measure"] == RATE].set_index(keys)[ends]
-    ratios = whole[whole["measure"] == views.ratio_of_measure(RATE)].set_index(keys)
-    ratios = ratios[["reference", *ends]].add_suffix(" of ratio")
-    table = audited.positive.set_index(keys).join(rates).join(ratios)
-    names = {
-        "feature": "Column",
-        "group": "Group",
-        "n": "Rows",
-        "positive": "Rows decided positive",
-        "value": "Selection rate",
-        "low": "Low",
-        "high": "High",
-        "reference of ratio": "Compared with",
-        "value of ratio": "Ratio",
-        "low of ratio": "Ratio, low",
-        "high of ratio": "Ratio, high",
-    }
-    return table.reset_index().rename(columns=names)[list(names.values())]
+    parts = []
+    for name, part in audited.facts.parts.items():
+        pairs = part.comparisons.set_index("group").drop(columns="too_few")
+        table = part.groups.set_index("group").join(pairs).reset_index()
+        parts.append(table.assign(feature=name, pairs=part.pairs))
+    return pd.concat(parts, ignore_index=True).rename(columns=_COUNTED)[
+        list(_COUNTED.values())
+    ]
 
 
 def _counted(audited: tables.TableAudit) -> list[Block]:
     shown = pd.DataFrame(audited.rows.excluded, columns=["Reason", "Column", "Rows"])
-    note = "Intervals hold for all pairs of groups at once. Below 0.8 a ratio breaks "
+    references = " ".join(
+        f"{name}: {part.reference.words()}"
+        for name, part in audited.facts.parts.items()
+    )
+    note = (
+        f"{references} {100 * audited.confidence:g} % intervals, two-sided: of a rate "
+        "alone; of a ratio of one pair alone, and so that all pairs of groups hold at "
+        "once (Bonferroni). Below 0.8 a ratio breaks the four-fifths rule of thumb."
+    )
     blocks: list[Block] = [
         Table(
             "Rows and positive decisions by group",
             count_table(audited),
-            f"{note}the four-fifths rule of thumb.",
+            note,
         ),
         Words(f"{audited.rows.words}."),
         *map(Words, audited.rows.remarks),
     ]
     return [*blocks, Table("Rows that do not count", shown)] if len(shown) else blocks
-
-
-def _source(audited: tables.TableAudit) -> list[Block]:
-    source, question = audited.source, audited.question
-    threshold = question.threshold
-    items = {
-        "File": source.name,
-        "SHA-256": source.digest,
-        "Rows in the file": f"{source.rows:,}",
-        "Rows counted": f"{len(audited.rows.frame):,}",
-        "Audited": source.date,
-        "Decision": question.decision,
-        "Score": question.score,
-        "Threshold": None if threshold is None else f"{threshold:g}",
-        "Outcome": question.outcome,
-        "Groups": ", ".join(question.groups),
-        "Unit": question.unit,
-        "Weight": question.weight,
-    }
-    return [Facts({term: text for term, text in items.items() if text})]

@@ -71,11 +71,15 @@ def offer_packs(dataset_id: str, policy: tables.Policy) -> None:
         frame, source = _table(dataset_id)
         return made(frame, policy.question, source).to_html()
 
+    try:
+        tables.check_counts_people(policy.question)
+    except ValueError as error:  # why a pack would refuse
+        st.caption(f"No evidence pack: {error}")
+        return
     law = partial(written, ll144_pack)
     download("Local Law 144 (HTML)", law, "fairdash-ll144.html", mime="text/html")
-    if policy.weight is None and policy.unit is None:  # its tests count people
-        tests = partial(written, adverse_pack)
-        download("Adverse impact (HTML)", tests, "fairdash-adverse-impact.html")
+    tests = partial(written, adverse_pack)
+    download("Adverse impact (HTML)", tests, "fairdash-adverse-impact.html")
 
 
 def _table(dataset_id: str) -> tuple[pd.DataFrame, tables.Source]:

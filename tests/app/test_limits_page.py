@@ -102,6 +102,14 @@ def test_the_page_says_what_is_not_surely_broken_and_what_is_doubtful(inline, vi
     assert any("differ by capitals or spaces" in text for text in said)
 
 
+def test_a_policy_on_an_unfavourable_decision_has_no_packs(visit, dataset_id):
+    page = visit("Limits", data=dataset_id)
+    send(page, {**POLICY, "favourable": False})
+    files = [one.proto.label for one in page.get("download_button")]
+    assert "Adverse impact (HTML)" not in files
+    assert any("about being selected" in each.value for each in page.caption)
+
+
 def test_what_is_no_policy_is_a_sentence(visit, dataset_id):
     page = visit("Limits", data=dataset_id)
     send(page, {**POLICY, "groups": ["absent"]})

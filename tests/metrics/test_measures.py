@@ -110,6 +110,18 @@ def test_the_cost_of_errors_is_the_mean_of_what_each_costs(seed, ratio, weighted
         np.testing.assert_allclose(found["value"], 1 - right["value"])
 
 
+@pytest.mark.parametrize(
+    ("favourable", "words"),
+    [(True, "wrongly rejected"), (False, "missed"), (None, "missed")],
+)
+def test_a_false_negative_is_said_as_what_happens_to_people(favourable, words):
+    gap = metrics.Finding("false_negative_rate", None, "b", "a", 0.01, -0.02, 0.04)
+    speech = metrics.Speech("decided hired=yes", "good=yes", "", favourable)
+    assert metrics.sentence(gap, speech) == (
+        f"Among rows with good=yes, b is {words} 1 point more often than a (−2 to 4)."
+    )
+
+
 def test_an_end_near_zero_keeps_its_sign_and_zero_has_none():
     def said(low, high):
         return metrics.sentence(

@@ -1,5 +1,7 @@
 """Evidence packs: tests by hand, the search by simulation, both formats."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from reading import ReportPage
 from scipy.stats import fisher_exact
 from typer.testing import CliRunner
 
-from fairdash.audits.tables.adverse_impact import impact_tests
+from fairdash.audits.tables.adverse import impact_tests
 from fairdash.audits.tables.alternative import less_discriminatory
 from fairdash.cli import app
 
@@ -134,10 +136,57 @@ def test_packs_of_a_run_search_its_models_and_list_annex_iv(swept, tmp_path):
     call(run_id, "--pack", "eu-ai-act", "--out", out, *home)
     shown = ReportPage(out.read_text())
     table = shown.table("Technical documentation")
-    assert table.loc["2d", "Status"] == "filled"
-    assert table.loc["2e", "Status"] == "not in this run"
+    assert table.loc["2d", "Status"] == "in part"
+    assert "origin" in table.loc["2d", "Missing"]
+    assert table.loc["2e", "Status"] == "missing"
+    assert table.loc["4", "Status"] == "missing"  # a glossary is no reason
+    assert (table["Status"] == "filled").sum() == 0
+    assert table.loc["2e", "Missing"] == table.loc["2e", "It asks for"]
     out = tmp_path / "alternative.md"
     call(run_id, "--pack", "adverse-impact", "--out", out, *home)
     text = out.read_text()
     assert "Models searched" in text
     assert "not legal advice" in text
+
+
+def test_documents_of_a_run_share_its_data_its_dates_and_the_model_before(
+    swept, tmp_path
+):
+    store, run_id = swept
+    home = ["--home", store.home]
+    written = {}
+    for name, asked in {
+        "report": [],
+        "annex": ["--pack", "eu-ai-act"],
+        "alternatives": ["--pack", "adverse-impact"],
+    }.items():
+        out = tmp_path / f"{name}.json"
+        call(run_id, *asked, "--out", out, *home)
+        written[name] = json.loads(out.read_text())
+    first = written["report"]
+    record = store.dataset_record(store.run(run_id).dataset_id)
+    assert first["data"]["sha256"] == record.table_sha256
+    assert sum(group["n"] for group in first["data"]["groups"]) == first["data"]["used"]
+    assert first["before"]
+    for other in written.values():
+        for name in ("run", "before", "after", "started", "finished", "seeds", "data"):
+            assert other[name] == first[name], name
+    assert written["alternatives"]["present"] == first["before"]
+    call(run_id, "--pack", "adverse-impact", "--out", tmp_path / "a.md", *home)
+    text = (tmp_path / "a.md").read_text()
+    for words in (
+        record.table_sha256,
+        f"**Model before**: {first['before']}",
+        "**Seeds**",
+    ):
+        assert words in text
+
+
+def test_no_point_of_annex_iv_is_called_filled_that_lacks_something(swept, tmp_path):
+    store, run_id = swept
+    call(
+        run_id, "--pack", "eu-ai-act", "--out", tmp_path / "a.md", "--home", store.home
+    )
+    text = (tmp_path / "a.md").read_text()
+    assert "Of 18 points this run fills 0 whole and 6 in part; of 12" in text
+    assert "| filled |" not in text

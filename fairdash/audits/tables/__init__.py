@@ -15,6 +15,7 @@ __all__ = [
     "PolicyCheck",
     "Source",
     "TableAudit",
+    "TableFacts",
     "TableQuestion",
     "Watch",
     "adverse_impact",
@@ -23,25 +24,42 @@ __all__ = [
     "audit_outcomes",
     "audit_table",
     "bias_audit",
+    "check_counts_people",
     "check_policy",
     "count_rows",
     "first_policy",
     "inconsistencies",
     "memberships_of_table",
+    "people_words",
+    "plain",
+    "plain_rows",
     "published_audit",
+    "record_of",
     "stored_name",
 ]
 
 if TYPE_CHECKING:
-    from fairdash.audits.tables.adverse_impact import adverse_impact
+    from fairdash.audits.tables.adverse import (
+        adverse_impact,
+        check_counts_people,
+    )
     from fairdash.audits.tables.alternative import alternative_in_run
-    from fairdash.audits.tables.audit import Source, TableAudit, audit_table
+    from fairdash.audits.tables.audit import (
+        Source,
+        TableAudit,
+        audit_table,
+        plain,
+        plain_rows,
+        record_of,
+    )
     from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+    from fairdash.audits.tables.facts import TableFacts
     from fairdash.audits.tables.judgement import Judgement
     from fairdash.audits.tables.limits import PolicyCheck, check_policy
     from fairdash.audits.tables.ll144 import (
         bias_audit,
         inconsistencies,
+        people_words,
         published_audit,
     )
     from fairdash.audits.tables.memberships import (

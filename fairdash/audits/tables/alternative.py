@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 from fairdash._validation import check_lengths
 from fairdash._wording import in_points, plural
-from fairdash.audits.trials.models import known_models
+from fairdash.audits.trials.models import known_models_of
 from fairdash.audits.trials.rows import ALL_ROWS, Decisions, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import Drawn, accuracy_change, gap_change, intervals
@@ -172,7 +172,8 @@ def alternative_in_run(
     Parameters
     ----------
     present : str, optional
-        Label of the model in use; by default the plain one, else the first.
+        Label of the model in use; by default the plain one where there is one, else the
+        first.
 
     Raises
     ------
@@ -185,7 +186,7 @@ def alternative_in_run(
     decided: dict[str, Decisions] = {}
     rows = rows_of(store, run.dataset_id, ALL_ROWS, Subgroups())
     seed = None
-    for model in known_models(store, run.dataset_id, run_id):
+    for model in known_models_of(store, [run_id]):
         for trial in model.trials:
             if trial.key in keys and seed in (None, trial.seed):
                 seed = trial.seed

@@ -14,15 +14,14 @@ import pandas as pd
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_one_of
 from fairdash._wording import UNDEFINED, number
-from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+from fairdash.audits.tables.facts import CROSSED, TableFacts
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import DrawnRows, guessing, notes_of
 from fairdash.metrics import Finding, views
 
 VERSION = 1  # of the form of `TableAudit.to_dict`
-CROSSED = " × "
 
 
 @dataclass(frozen=True)
@@ -73,20 +72,30 @@ class TableAudit:
     ----------
     audits : mapping of str to Audit
         By column; several that are crossed are joined by " × ".
-    positive : DataFrame
-        feature, group, n and positive: rows and positive decisions.
+    facts : TableFacts
+        Counts, rates and comparisons of groups, which packs and reports read, too.
     """
 
     question: TableQuestion
     rows: CountedRows
     source: Source
     audits: Mapping[str, Audit]
-    positive: pd.DataFrame
+    facts: TableFacts
+
+    @property
+    def positive(self) -> pd.DataFrame:
+        """feature, group, n and positive: rows and positive decisions."""
+        return self.facts.positive
 
     @property
     def findings(self) -> list[tuple[str, Finding]]:
         """Every finding with the column of its groups."""
         return [(name, f) for name, part in self.audits.items() for f in part.findings]
+
+    @property
+    def confidence(self) -> float:
+        """Of all intervals."""
+        return next(iter(self.audits.values())).confidence
 
     @property
     def verdict(self) -> str:
@@ -99,6 +108,7 @@ class TableAudit:
         for name, part in self.audits.items():
             lines += [as_printed(name)] if len(self.audits) > 1 else []
             lines += [f"{part}\n", *map(as_printed, part.gaps["sentence"])]
+            lines.append(as_printed(self._how(name)))
             if part.local is not None:
                 columns = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high"]
                 local = part.local[[*columns, "chance", "reason"]]
@@ -108,20 +118,35 @@ class TableAudit:
                 lines.append(f"\n{table}")
         return "\n".join(lines)
 
+    def _how(self, name: str) -> str:
+        facts = self.facts.parts[name]
+        pairs = (
+            "the one pair" if facts.pairs == 1 else f"all {facts.pairs} pairs at once"
+        )
+        kind = f"{100 * self.confidence:g} %, two-sided, for {pairs}"
+        return f"Intervals of gaps: {kind}. Selection rates: {facts.reference.words()}"
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The facts that every document about these rows has, as JSON has them."""
+        return record_of(self.facts, self.source)
+
     def estimates(self) -> pd.DataFrame:
         """Return everything measured as one long table.
 
         Columns: feature (columns of the groups), measure, subgroup (None: all rows),
-        group, reference (of a gap or a ratio; else None), value, low, high, n, reason
-        ("" where it is estimable). Gaps are "gap in" a measure, the value of the group
-        minus that of the reference, and ratios "ratio of" one; inside a subgroup the
-        gap is the largest of two groups, without names.
+        group, reference (of a gap or a ratio; else None), value, low, high, n, pairs,
+        reason ("" where it is estimable). Gaps are "gap in" a measure, the value of the
+        group minus that of the reference, and ratios "ratio of" one; inside a subgroup
+        the gap is the largest of two groups, without names. An interval holds for so
+        many ``pairs`` of groups at once (Bonferroni): 1 is that of the number alone.
         """
         blocks = []
         for name, part in self.audits.items():
-            blocks += [b.assign(feature=name) for b in _blocks(part)]
+            pairs = self.facts.parts[name].pairs
+            blocks += [b.assign(feature=name) for b in _blocks(part, pairs)]
         columns = ["feature", "measure", "subgroup", "group", "reference"]
-        columns += ["value", "low", "high", "n", "reason"]
+        columns += ["value", "low", "high", "n", "pairs", "reason"]
         table = pd.concat(blocks, ignore_index=True)[columns]
         undefined = table["value"].isna() & (table["reason"] == "")
         return table.assign(reason=table["reason"].mask(undefined, "undefined"))
@@ -135,12 +160,13 @@ class TableAudit:
             "version": VERSION,
             "verdict": self.verdict,
             "rows": len(self.rows.frame),
-            "confidence": next(iter(self.audits.values())).confidence,
+            "confidence": self.confidence,
             "source": asdict(self.source),
             "question": self.question.model_dump(mode="json"),
             "excluded": [part._asdict() for part in self.rows.excluded],
             "remarks": list(self.rows.remarks),
             "counts": plain_rows(self.positive),
+            "facts": self.record,
             "estimates": plain_rows(self.estimates()),
             "findings": [
                 {"feature": name, **plain(asdict(f))} for name, f in self.findings
@@ -197,10 +223,14 @@ def audit_table(
         )
         for columns in rows.crossed
     }
-    counts = [_counts(rows.frame, columns, decided) for columns in rows.crossed]
-    return TableAudit(
-        question, rows, source, audits, pd.concat(counts, ignore_index=True)
-    )
+    facts = TableFacts.of(rows, decided, question, confidence=confidence)
+    return TableAudit(question, rows, source, audits, facts)
+
+
+def record_of(facts: TableFacts, source: Source) -> dict[str, Any]:
+    """Return facts with where their rows come from, as JSON has them."""
+    record: dict[str, Any] = _plain({"source": asdict(source), **facts.to_dict()})
+    return record
 
 
 def decisions_of(
@@ -247,6 +277,10 @@ def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return plain(value)
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -254,21 +288,11 @@ def _plain(value: Any) -> Any:
     return None if value is pd.NA else value
 
 
-def _counts(
-    frame: pd.DataFrame, columns: tuple[str, ...], decided: Any
-) -> pd.DataFrame:
-    groups = pd.Series(Arguments(frame).groups(list(columns))).astype(str)
-    positive = pd.Series(decided, dtype=bool).groupby(groups)
-    table = pd.DataFrame({"n": positive.size(), "positive": positive.sum()})
-    table = table.rename_axis("group").reset_index()
-    table.insert(0, "feature", CROSSED.join(columns))
-    return table
-
-
-def _blocks(part: Audit) -> list[pd.DataFrame]:
-    whole = {"subgroup": None, "reason": ""}
+def _blocks(part: Audit, pairs: int) -> list[pd.DataFrame]:
+    whole: dict[str, Any] = {"subgroup": None, "reason": ""}
     ends = {"ci_low": "low", "ci_high": "high"}
-    rates = part.by_group.rename(columns=ends).assign(**whole, reference=None)
+    rates = part.by_group.rename(columns=ends).assign(**whole, reference=None, pairs=1)
+    whole["pairs"] = pairs
     gaps = part.gaps.drop(columns="value")
     differences = gaps.rename(columns={**ends, "difference": "value"})
     ratios = gaps.rename(
@@ -281,10 +305,14 @@ def _blocks(part: Audit) -> list[pd.DataFrame]:
     ]
     if part.local is not None:
         local = part.local.rename(columns={**ends, "gap": "value"})
+        n_groups = part.by_group["group"].nunique()
         blocks.append(
             local.assign(
-                measure=local["measure"].map(views.gap_of), group=None, reference=None
+                measure=local["measure"].map(views.gap_of),
+                group=None,
+                reference=None,
+                pairs=n_groups * (n_groups - 1) // 2,
             )
         )
     names = ["measure", "subgroup", "group", "reference", "value", "low", "high"]
-    return [block[[*names, "n", "reason"]] for block in blocks]
+    return [block[[*names, "n", "pairs", "reason"]] for block in blocks]

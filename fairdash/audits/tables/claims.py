@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from fairdash.audits.arguments import Arguments
-from fairdash.audits.tables.audit import CROSSED, decisions_of
+from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import count_rows
+from fairdash.audits.tables.facts import CROSSED
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
 from fairdash.audits.tables.sequential import BETS, block_terms, deal, growth
 

@@ -1,6 +1,6 @@
 """Which rows of a table count in an audit, and which do not, by reason."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -16,8 +16,10 @@ from fairdash._validation import (
     value_label,
     value_labels,
 )
-from fairdash._wording import plural
+from fairdash._wording import listing, plural
 from fairdash.datasets import audit_remarks, notes_of, read_weights
+
+MOST_VALUES = 5  # that a sentence names
 
 
 class TableQuestion(BaseModel):
@@ -70,6 +72,16 @@ class Excluded(NamedTuple):
     rows: int
 
 
+class CountedValue(NamedTuple):
+    """A value of the decision or the outcome: how many rows have it, as what."""
+
+    option: str  # "decision" or "outcome"
+    column: str
+    value: str
+    rows: int
+    positive: bool
+
+
 @dataclass(frozen=True, eq=False)
 class CountedRows:
     """The rows that count, and how many do not.
@@ -86,6 +98,8 @@ class CountedRows:
     remarks : tuple of str
         What is doubtful about the table, with the remedy: a group in two spellings,
         dates as groups, rows that are written several times and the like.
+    decision_values : tuple of CountedValue
+        Every value of the decision and the outcome among the rows that count.
     """
 
     frame: pd.DataFrame
@@ -95,6 +109,7 @@ class CountedRows:
     actual: NDArray[np.bool_] | None
     excluded: tuple[Excluded, ...]
     remarks: tuple[str, ...] = ()
+    decision_values: tuple[CountedValue, ...] = ()
 
     @property
     def crossed(self) -> list[tuple[str, ...]]:
@@ -104,9 +119,11 @@ class CountedRows:
 
     @property
     def words(self) -> str:
-        """Whether the rows are a sample; how many are excluded, and why."""
+        """What is a sample, excluded and why, and values that count as others do."""
         drawn = notes_of(self.frame).drawn
         words = excluded_words(self.excluded)
+        merged = merged_words(self.decision_values)
+        words = f"{words}. {merged}" if merged else words
         return words if drawn is None else f"{drawn.sentence} {words}"
 
     def scores(self, name: str) -> NDArray[np.float64]:
@@ -129,6 +146,34 @@ def excluded_words(excluded: Sequence[Excluded]) -> str:
     text = f"{plural(sum(part.rows for part in excluded), 'row')} excluded"
     reasons = [f"{part.rows:,} with {part.reason}" for part in excluded]
     return f"{text}: {', '.join(reasons)}" if reasons else text
+
+
+def merged_words(values: Sequence[CountedValue]) -> str:
+    """Say which values count as not positive, where these are two or more.
+
+    "Of hired only yes counts as positive; no (335 rows) and later (28 rows) both count
+    as not positive": whoever reads "0 rows excluded" must not take the third value for
+    one that was left out.
+    """
+    texts = []
+    for option in dict.fromkeys(value.option for value in values):
+        own = [value for value in values if value.option == option]
+        others = [
+            f"{value.value} ({plural(value.rows, 'row')})"
+            for value in own
+            if not value.positive
+        ]
+        if len(others) < 2:
+            continue
+        positive = listing(value.value for value in own if value.positive)
+        shown = [*others[:MOST_VALUES]]
+        if len(others) > MOST_VALUES:
+            shown.append(f"{len(others) - MOST_VALUES} more values")
+        texts.append(
+            f"Of {own[0].column} only {positive} counts as positive; "
+            f"{listing(shown)} count as not positive"
+        )
+    return ". ".join(texts)
 
 
 def count_rows(
@@ -189,6 +234,10 @@ def count_rows(
         actual,
         tuple(counter.excluded),
         remarks,
+        (
+            *_values("decision", question.decision, frame[counts]),
+            *_values("outcome", question.outcome, frame[counts]),
+        ),
     )
 
 
@@ -237,6 +286,18 @@ def _flags(option: str, text: str, frame: pd.DataFrame, counter: _Counter) -> An
         )
     counter.exclude(f"no value in {name}", name, labels.notna())
     return (labels == value).to_numpy(bool)
+
+
+def _values(
+    option: str, text: str | None, frame: pd.DataFrame
+) -> Iterator[CountedValue]:
+    if text is None:
+        return
+    name, value = named_value(option, text, frame)
+    sizes = value_labels(frame[name]).value_counts()
+    for label in [value, *sorted(set(sizes.index) - {value})]:
+        rows = int(sizes.get(label, 0))
+        yield CountedValue(option, name, label, rows, label == value)
 
 
 def _group(text: str, frame: pd.DataFrame, counter: _Counter) -> str:

@@ -188,6 +188,7 @@ class PolicyCheck:
             "excluded": [part._asdict() for part in self.audited.rows.excluded],
             "remarks": list(self.audited.rows.remarks),
             "source": asdict(self.audited.source),
+            "facts": self.audited.record,
             "estimates": audit.plain_rows(self.audited.estimates()),
         }
 

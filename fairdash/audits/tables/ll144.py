@@ -12,18 +12,21 @@ FAccT 2025).
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._validation import check_one_of, value_labels
-from fairdash.audits.tables.counting import TableQuestion, count_rows, named_value
+from fairdash._validation import check_one_of
+from fairdash.audits.arguments import Arguments
+from fairdash.audits.tables.adverse import check_counts_people
+from fairdash.audits.tables.audit import decisions_of
+from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+from fairdash.audits.tables.facts import CROSSED, GroupFacts, group_facts
 from fairdash.metrics import counting, intervals
 
 SMALL = 0.02  # share of the known people below which a category has no ratio
-CROSSED = " × "
 
 Counts = NDArray[np.int64]
 
@@ -52,8 +55,9 @@ def impact_table(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> pd.DataFram
     -------
     DataFrame
         category, n, selected, rate, ratio (:math:`r_c / \max_k r_k` over the
-        categories that count), low and high (95 %, Donner and Zou 2012, for all pairs
-        at once; of a ratio to the most selected category), bound_low and bound_high
+        categories that count), reference (the category of that largest rate),
+        alone_low and alone_high (95 %, Donner and Zou 2012, of this ratio alone), low
+        and high (95 % for all pairs of categories at once), bound_low and bound_high
         (over all assignments of the unknown people) and included.
 
     Raises
@@ -72,12 +76,18 @@ def impact_table(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> pd.DataFram
         rate = np.where(n > 0, selected / n, np.nan)
     best = rate[included].max()
     ratio = np.where(included & (best > 0), rate / (best or np.nan), np.nan)
-    low, high = _intervals(counts, included)
+    largest = counts["category"].iloc[int(np.where(included, rate, -1.0).argmax())]
+    alone = _intervals(counts, included, 0.95)
+    together = intervals.for_all_pairs(0.95, int((n > 0).sum()))
+    low, high = _intervals(counts, included, together)
     bounds = np.full((len(n), 2), np.nan)
     bounds[included] = ratio_bounds(n[included], selected[included], unknown)
     return counts[["category", "n", "selected"]].assign(
         rate=rate,
         ratio=ratio,
+        reference=pd.Series(str(largest), counts.index).where(included),
+        alone_low=alone[0],
+        alone_high=alone[1],
         low=low,
         high=high,
         bound_low=bounds[:, 0],
@@ -135,54 +145,137 @@ def check_counts(counts: pd.DataFrame, unknown: Unknown = NOBODY) -> None:
 
 
 class BiasAudit(NamedTuple):
-    """Impact tables by columns of categories, with the unknown people of each."""
+    """Impact tables by columns of categories, with the unknown people of each.
+
+    ``facts`` are those of `fairdash.audits.tables.facts` for the rows of each table;
+    published counts have none. ``assessed`` are all people with a decision or score,
+    known or not, with the rows that are left out; ``counted`` those of each table.
+    """
 
     tables: Mapping[str, pd.DataFrame]
     unknown: Mapping[str, Unknown]
     kind: str  # "selection" or "scoring"
+    facts: Mapping[str, GroupFacts]
     rows: int
-    excluded: str
+    assessed: CountedRows | None = None
+    counted: Mapping[str, CountedRows] = {}
+
+    @property
+    def excluded(self) -> str:
+        """How many rows do not count in any table, and why."""
+        return "counts as given" if self.assessed is None else self.assessed.words
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is doubtful about the rows of any table, each once."""
+        every = [text for rows in self.counted.values() for text in rows.remarks]
+        return tuple(dict.fromkeys(every))
 
     def words(self, name: str) -> str:
-        """Return the note of a table: unknown people and small categories."""
+        """Return the note of a table: denominator, unknown people, small categories."""
         table, missing = self.tables[name], self.unknown[name]
-        people = "1 person" if missing.n == 1 else f"{missing.n:,} people"
-        text = f"{people} of unknown category"
-        small = table.loc[~table["included"], "category"]
-        if len(small):
-            text += f"; less than 2 % of the data, without ratio: {', '.join(small)}"
-        return f"{text}."
+        decided = "selected" if self.kind == "selection" else "above the median"
+        base = table[table["category"] == self.largest(name)].iloc[0]
+        text = [
+            f"Ratios divide by the rate of {base['category']} ({base['selected']:,} of "
+            f"{base['n']:,} {decided}), the largest of a category with 2 % of the "
+            "known people or more",
+            f"{people_words(missing.n)} of unknown category",
+        ]
+        if missing.n:
+            text[-1] += f", {missing.selected:,} of them {decided}"
+        each = [
+            f"{row.category} ({row.selected:,} of {row.n:,} {decided})"
+            for row in table[~table["included"]].itertuples()
+        ]
+        if each:
+            text.append(
+                f"Less than 2 % of the known people, so without a ratio: "
+                f"{', '.join(each)}; the rules ask the auditor to say why"
+            )
+        return ". ".join([*text, *self._elsewhere(name)]) + "."
+
+    def largest(self, name: str) -> str:
+        """Return the category of a table whose rate the ratios divide by."""
+        return str(self.tables[name]["reference"].dropna().iloc[0])
+
+    def _elsewhere(self, name: str) -> list[str]:
+        """Say where the audit of the same file counts or compares otherwise."""
+        if name not in self.facts:
+            return []
+        rows, reference = self.counted[name], self.facts[name].reference
+        text = [
+            f"{people_words(part.rows)} of {part.reason} left out"
+            for part in rows.excluded
+            if part.column in rows.features and part.reason == f"another {part.column}"
+        ]
+        if reference.group != self.largest(name):
+            why = "was named" if reference.named else "has enough rows for an interval"
+            text.append(
+                f"The audit of these rows compares with {reference.group}, which {why}"
+            )
+        if more := self.only_here(name):
+            text.append(
+                f"{people_words(more)} of this table have no value in another column "
+                "of groups: the audit and the tests of adverse impact, which count the "
+                "same rows in all their tables, leave them out"
+            )
+        return text
+
+    def only_here(self, name: str) -> int:
+        """Return how many people of a table have no value in another column."""
+        return len(self.counted[name].number) - min(
+            len(rows.number) for rows in self.counted.values()
+        )
+
+
+def people_words(n: int) -> str:
+    """Return "1 person" or "3 people"."""
+    return "1 person" if n == 1 else f"{n:,} people"
 
 
 def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
     """Return the impact tables of each column of categories, and of both crossed.
 
-    With a decision these are of selection rates; with a score, of the share above the
-    median of all scores.
+    With a decision, or a score and its threshold, these are of selection rates; with a
+    score, of the share above the median of all scores. A table is of the people whose
+    categories in it are known.
 
     Raises
     ------
     ValueError
-        When a column or a value is missing, or there is neither decision nor score.
+        When a column or a value is missing, or there is neither decision nor score; for
+        weights, units and an unfavourable decision, since the rules count people who
+        are selected.
     """
-    flags, kind, excluded = _selected(frame, question)
-    features = [named_value("--group", name, frame)[0] for name in question.groups]
-    labels = {name: value_labels(frame[name]) for name in features}
-    if len(features) > 1:
-        parts = pd.DataFrame(labels)
-        whole = parts.notna().all(axis=1)
-        crossed = parts.fillna("").astype(str).agg(CROSSED.join, axis=1)
-        labels[CROSSED.join(features)] = crossed.where(whole)
-    tables, unknown, rows = {}, {}, flags.notna()
-    for name, categories in labels.items():
-        missing = categories.isna() & rows
-        unknown[name] = Unknown(int(missing.sum()), int(flags[missing].sum()))
-        used = rows & ~missing
-        groups = flags[used].astype(int).groupby(categories[used].astype(str))
-        counts = pd.DataFrame({"n": groups.size(), "selected": groups.sum()})
-        counts = counts.rename_axis("category").reset_index()
+    check_counts_people(question)
+    assessed = count_rows(frame, question.model_copy(update={"groups": ()}))
+    selected, kind = _selected(assessed, question)
+    flags = np.zeros(len(frame), dtype=bool)
+    flags[assessed.number] = np.asarray(selected, dtype=bool)
+    named = question.groups
+    several = [named] if len(named) > 1 else []
+    tables, unknown, facts, counted = {}, {}, {}, {}
+    for columns in [*((column,) for column in named), *several]:
+        asked = question.model_copy(update={"groups": tuple(columns)})
+        rows = count_rows(frame, asked)
+        name = CROSSED.join(rows.features)
+        labels = frame[list(rows.features)].isna().any(axis=1).to_numpy()
+        missing = assessed.number[labels[assessed.number]]
+        unknown[name] = Unknown(len(missing), int(flags[missing].sum()))
+        facts[name] = group_facts(
+            flags[rows.number],
+            Arguments(rows.frame).groups(list(rows.features)),
+            feature=name,
+            reference=question.reference,
+        )
+        counted[name] = rows
+        counts = facts[name].groups.rename(
+            columns={"group": "category", "positive": "selected"}
+        )
         tables[name] = impact_table(counts, unknown[name])
-    return BiasAudit(tables, unknown, kind, int(rows.sum()), excluded)
+    n = len(assessed.frame)
+    return BiasAudit(tables, unknown, kind, facts, n, assessed, counted)
 
 
 def published_audit(counts: pd.DataFrame) -> BiasAudit:
@@ -212,7 +305,7 @@ def published_audit(counts: pd.DataFrame) -> BiasAudit:
     unknown = {"category": Unknown(int(people["n"]), int(people["selected"]))}
     impact = impact_table(table[~missing], unknown["category"])
     n = int(table["n"].sum())
-    return BiasAudit({"category": impact}, unknown, "selection", n, "counts as given")
+    return BiasAudit({"category": impact}, unknown, "selection", {}, n)
 
 
 def inconsistencies(published: pd.DataFrame, *, digits: int = 2) -> list[str]:
@@ -240,34 +333,25 @@ def inconsistencies(published: pd.DataFrame, *, digits: int = 2) -> list[str]:
     return words
 
 
-def _selected(
-    frame: pd.DataFrame, question: TableQuestion
-) -> tuple["pd.Series[bool]", str, str]:
-    decided = TableQuestion(
-        groups=(), decision=question.decision, score=question.score, rows=question.rows
-    )
-    rows = count_rows(frame, decided)
-    if rows.decided is not None:
-        values, kind = rows.decided, "selection"
-    elif question.score is not None:
-        check_one_of("--score", question.score, list(map(str, frame)))
-        scores = rows.scores(question.score)
-        values, kind = scores > np.median(scores), "scoring"
-    else:
+def _selected(rows: CountedRows, question: TableQuestion) -> tuple[Any, str]:
+    if rows.decided is None and question.score is None:
         raise ValueError("Give one of `--decision` and `--score`.")
-    flags = pd.Series(pd.NA, index=frame.index, dtype="boolean")
-    flags.iloc[rows.number] = values
-    return flags, kind, rows.words
+    if question.score is not None and question.threshold is None:
+        check_one_of("--score", question.score, list(map(str, rows.frame)))
+        scores = rows.scores(question.score)
+        if not np.isin(scores, (0, 1)).all():  # else it is a decision
+            return scores > np.median(scores), "scoring"
+    decided, _ = decisions_of(rows, question, None)
+    return decided, "selection"
 
 
 def _intervals(
-    counts: pd.DataFrame, included: NDArray[np.bool_]
+    counts: pd.DataFrame, included: NDArray[np.bool_], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     low, high = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
     n, selected = (counts.loc[included, name].to_numpy() for name in ("n", "selected"))
     if len(n) < 2:
         return low, high
-    level = intervals.for_all_pairs(0.95, len(n))
     rate, best = selected / n, (selected / n).argmax()
     ends = intervals.wilson_interval(selected, n, confidence=level)
     rates = intervals.Interval(rate, *ends)

@@ -184,7 +184,7 @@ _MEASURES = (
     ),
     Measure(
         "false_negative_rate", "False negative rate", "P(ŷ = 0 | y = 1)",
-        "{group} is wrongly not {decided} {points} {often} than {other}",
+        "{group} is {missed} {points} {often} than {other}",
         about=lambda y, d: y == 1, counted=lambda y, d: d == 0,
         support="with outcome 1", among="among rows with {outcome}, ",
         better="unfavourable",

@@ -59,11 +59,21 @@ class Finding:
 
 @dataclass(frozen=True)
 class Speech:
-    """What a table calls a positive decision, the outcome, and the column of groups."""
+    """What a table calls a positive decision, the outcome, and the column of groups.
+
+    ``favourable`` says whether a positive decision is good for the person; None where
+    that is not known.
+    """
 
     decided: str = "predicted positive"
     outcome: str = "outcome 1"
     feature: str = ""
+    favourable: bool | None = None
+
+    @property
+    def missed(self) -> str:
+        """What happens to a row with the outcome that is not decided positive."""
+        return "wrongly rejected" if self.favourable else "missed"
 
     @classmethod
     def of(cls, outcome: str, feature: str) -> "Speech":
@@ -93,6 +103,7 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
         group=group_label(speech.feature, finding.group),
         other=group_label(speech.feature, finding.reference),
         decided=speech.decided,
+        missed=speech.missed,
         outcome=speech.outcome,
         points=size or whole_points(finding.value),
         decimals=size or in_decimals(abs(finding.value)),

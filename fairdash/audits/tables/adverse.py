@@ -1,0 +1,180 @@
+"""Adverse impact: ratios, tests and shortfall by group, as US practice asks.
+
+The four-fifths rule of thumb and the two-standard-deviation test are those of the
+Uniform Guidelines on Employee Selection Procedures (1978, 29 CFR 1607) and of Hazelwood
+School District v. United States (1977).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import fisher_exact, norm
+
+from fairdash._wording import FOUR_FIFTHS, number, percent
+from fairdash.audits.arguments import Arguments
+from fairdash.audits.tables.audit import decisions_of
+from fairdash.audits.tables.counting import TableQuestion, count_rows
+from fairdash.audits.tables.facts import GroupFacts, TableFacts, group_facts
+
+_NAMES = {
+    "ratio_low": "low",
+    "ratio_high": "high",
+    "ratio_alone_low": "alone_low",
+    "ratio_alone_high": "alone_high",
+}
+_KEPT = ("difference", "ratio", *_NAMES.values(), "too_few")
+
+
+class AdverseImpact(NamedTuple):
+    """Tables by columns of groups, each group against the reference of the facts."""
+
+    tables: Mapping[str, pd.DataFrame]
+    facts: TableFacts
+
+    def words(self, name: str) -> str:
+        """Return with whom a table compares, and why."""
+        return self.facts.parts[name].reference.words("selected")
+
+    def sentences(self, name: str) -> list[str]:
+        """Return each group of a table in a sentence that counts whole people."""
+        rows = self.tables[name].to_dict("records")
+        return [_sentence(row) for row in rows]
+
+
+def adverse_impact(frame: pd.DataFrame, question: TableQuestion) -> AdverseImpact:
+    """Return `impact_tests` for each column of groups, and for all of them crossed.
+
+    Raises
+    ------
+    ValueError
+        As `fairdash.audits.tables.counting.count_rows`; for weights and units, since
+        the tests count people; for an unfavourable decision, since they are about being
+        selected.
+    """
+    check_counts_people(question)
+    rows = count_rows(frame, question)
+    if rows.decided is None and question.score is None:
+        raise ValueError("Give one of `--decision` and `--score`.")
+    decided, scores = decisions_of(rows, question, None)
+    facts = TableFacts.of(rows, decided, question)
+    tables = {}
+    for columns, (name, part) in zip(rows.crossed, facts.parts.items(), strict=True):
+        groups = np.asarray(Arguments(rows.frame).groups(list(columns)), dtype=str)
+        tables[name] = _tests(part, groups, scores)
+    return AdverseImpact(tables, facts)
+
+
+def check_counts_people(question: TableQuestion) -> None:
+    """Raise ValueError where a question is not about how many people were selected."""
+    if question.weight is not None or question.unit is not None:
+        raise ValueError(
+            "This pack counts people, one row each; give no weight and no unit."
+        )
+    if not question.favourable:
+        raise ValueError(
+            "This pack is about being selected. Name the favourable value of the "
+            "decision, and leave out `favourable: false`."
+        )
+
+
+def impact_tests(
+    selected: Any, groups: Any, *, scores: Any = None, reference: str | None = None
+) -> pd.DataFrame:
+    r"""Return each group against the most selected one that has enough rows.
+
+    Parameters
+    ----------
+    selected : array of bool, (n_rows,)
+    groups : array of str, (n_rows,)
+    scores : array of numbers, (n_rows,), optional
+    reference : str, optional
+        Group that others are compared with.
+
+    Returns
+    -------
+    DataFrame, one row per other group
+        group, reference, n, selected, rate, reference_n, reference_selected,
+        reference_rate, difference, ratio, low and high (95 %, for all pairs at once),
+        alone_low and alone_high (95 %, this pair alone), below_four_fifths (the ratio
+        itself), too_few (see `GroupFacts.comparisons`), deviations
+        (:math:`(p_g - p_r) / \sqrt{p (1 - p) (1/n_g + 1/n_r)}` with the rate p of both
+        together), two_deviations (beyond 2 on either side), p_two_deviations and
+        p_fisher (both two-sided, this pair alone), shortfall (:math:`n_g p - x_g`: how
+        many more were selected at the rate of both; negative where more were),
+        smd (mean score less that of the reference, over their pooled standard
+        deviation; NaN without scores).
+    """
+    return _tests(
+        group_facts(selected, groups, reference=reference), np.asarray(groups), scores
+    )
+
+
+def _tests(part: GroupFacts, groups: Any, scores: Any) -> pd.DataFrame:
+    counts = part.groups.set_index("group")
+    rows = []
+    for pair in part.comparisons.rename(columns=_NAMES).to_dict("records"):
+        own, other = counts.loc[pair["group"]], counts.loc[pair["reference"]]
+        smd = np.nan
+        if scores is not None:
+            values = np.asarray(scores, dtype=float)
+            names = pair["group"], pair["reference"]
+            smd = _standardised(*(values[groups == name] for name in names))
+        rows.append(_test(pair, own, other) | {"smd": smd})
+    return pd.DataFrame(rows)
+
+
+def _test(pair: Mapping[Any, Any], own: Any, other: Any) -> dict[str, Any]:
+    n, x = int(own["n"]), int(own["positive"])
+    m, y = int(other["n"]), int(other["positive"])
+    both = (x + y) / (n + m)
+    spread = np.sqrt(both * (1 - both) * (1 / n + 1 / m))
+    deviations = (x / n - y / m) / spread if spread > 0 else np.nan
+    return {
+        "group": pair["group"],
+        "reference": pair["reference"],
+        "n": n,
+        "selected": x,
+        "rate": float(own["rate"]),
+        "reference_n": m,
+        "reference_selected": y,
+        "reference_rate": float(other["rate"]),
+        **{name: pair[name] for name in _KEPT},
+        "below_four_fifths": bool(pair["ratio"] < FOUR_FIFTHS),
+        "deviations": deviations,
+        "two_deviations": bool(abs(deviations) > 2),
+        "p_two_deviations": 2 * norm.sf(abs(deviations)),
+        "p_fisher": fisher_exact(np.array([[x, n - x], [y, m - y]]))[1],
+        "shortfall": n * both - x,
+    }
+
+
+def _standardised(own: Any, other: Any) -> float:
+    n, m = len(own), len(other)
+    if n < 2 or m < 2:
+        return float("nan")
+    pooled = ((n - 1) * own.var(ddof=1) + (m - 1) * other.var(ddof=1)) / (n + m - 2)
+    if not pooled > 0:
+        return float("nan")
+    return float((own.mean() - other.mean()) / np.sqrt(pooled))
+
+
+def _sentence(row: Mapping[Any, Any]) -> str:
+    text = (
+        f"{row['group']}: {row['selected']:,} of {row['n']:,} selected "
+        f"({percent(row['rate'])}), against {row['reference_selected']:,} of "
+        f"{row['reference_n']:,} of {row['reference']} "
+        f"({percent(row['reference_rate'])})."
+    )
+    if np.isfinite(row["ratio"]):
+        side = "below" if row["below_four_fifths"] else "not below"
+        text += f" The ratio is {number(row['ratio'])}, {side} four fifths."
+    people = round(abs(row["shortfall"]))
+    if people:
+        side = "fewer" if row["shortfall"] > 0 else "more"
+        noun = "person" if people == 1 else "people"
+        text += f" That is {people:,} {side} {noun} than at the rate of both together."
+    if row["too_few"]:
+        text += " One of the two has too few rows for tests and intervals to say much."
+    return text
