@@ -55,19 +55,28 @@ coverage: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/claims.py $(QUICK)
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+# Every file that is installed has a hash in requirements; `--no-deps`, since all that is
+# needed is listed there. PyTorch's build for CPUs where pip finds it, else the other.
+INSTALL := -m pip install --quiet --no-deps
+HASHED := $(INSTALL) --require-hashes
+EDITABLE := $(INSTALL) --no-build-isolation --editable .
+
+$(VENV)/.installed: pyproject.toml $(wildcard requirements/*.txt)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[app,train,cluster]"
+	$(BIN)/python $(HASHED) -r requirements/torch-cpu.txt 2>/dev/null \
+	  || $(BIN)/python $(HASHED) -r requirements/torch.txt
+	$(BIN)/python $(HASHED) -r requirements/app.txt
+	$(BIN)/python $(EDITABLE)
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python $(HASHED) -r requirements/dev.txt
 	touch $@
 
-$(OLDEST)/.installed: pyproject.toml constraints-oldest.txt
+$(OLDEST)/.installed: pyproject.toml requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
-	  --editable . pytest pytest-timeout hypothesis
+	$(OLDEST)/bin/python $(HASHED) -r requirements/oldest.txt
+	$(OLDEST)/bin/python $(EDITABLE)
 	touch $@
 
 clean:

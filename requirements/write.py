@@ -2,9 +2,10 @@
 
 ``uv pip compile`` resolves; this parts what it finds into files:
 
-- ``app.txt``: what the app, training and a login need;
-- ``dev.txt``: what the tests need beside it;
-- ``cuda.txt``: what PyTorch's build for CUDA needs beside its build for CPUs;
+- ``app.txt``: what the app, training and a login need beside PyTorch;
+- ``torch-cpu.txt``: PyTorch's build for CPUs, of which a package index may not know;
+- ``torch.txt``: any other build, on Linux that for CUDA with its libraries;
+- ``dev.txt``: what the tests need beside these;
 - ``oldest.txt``: the oldest versions of the core, with what tests it.
 
 Versions come from constraints.txt and constraints-oldest.txt.
@@ -33,8 +34,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "wheels",
         type=Path,
-        help="folder with the wheels of PyTorch's build for CPUs: their hashes are "
-        "written beside those of its build for CUDA",
+        help="folder with the wheels of PyTorch's build for CPUs",
     )
     return parser.parse_args()
 
@@ -54,18 +54,6 @@ def resolve(source: str, pins: str, *options: str) -> dict[str, str]:
     return {one.partition("==")[0]: one for one in requirements}
 
 
-def hashes(requirement: str) -> set[str]:
-    """Return the hashes that the lines about a package name."""
-    return set(re.findall(r"--hash=(\S+)", requirement))
-
-
-def with_hashes(requirement: str, more: set[str]) -> str:
-    """Return the lines about a package with more hashes."""
-    first = requirement.partition(" \\\n")[0]
-    each = sorted(hashes(requirement) | more)
-    return " \\\n    ".join([first, *(f"--hash={one}" for one in each)])
-
-
 def write(name: str, requirements: dict[str, str]) -> None:
     """Write one file, in the order of names."""
     lines = [requirements[one] for one in sorted(requirements)]
@@ -83,15 +71,16 @@ def main() -> None:
     app = resolve(*project, *extras, EVERYWHERE)
     with_cuda = resolve(*project, *extras, LINUX)
     with_cpu = resolve(*project, *extras, LINUX, f"--find-links={wheels}")
-    cuda = {name: app.pop(name) for name in with_cuda.keys() - with_cpu.keys()}
-    if not cuda:
+    if "+cpu" not in with_cpu["torch"]:
         raise SystemExit(f"{wheels} holds no wheel of PyTorch's build for CPUs.")
-    app["torch"] = with_hashes(app["torch"], hashes(with_cpu["torch"]))
+    cuda = with_cuda.keys() - with_cpu.keys()
+    torch = {name: app.pop(name) for name in (*cuda, "torch")}
     write("app.txt", app)
-    write("cuda.txt", cuda)
+    write("torch.txt", torch)
+    write("torch-cpu.txt", {"torch": with_cpu["torch"]})
 
     everything = resolve(*project, "--extra=dev", EVERYWHERE)
-    known = {**app, **cuda, "torch": everything["torch"]}
+    known = {**app, **torch}
     # A package may be needed by the app on Windows and by the tests everywhere.
     dev = {
         name: requirement
@@ -101,7 +90,7 @@ def main() -> None:
     write("dev.txt", dev)
 
     tested = ROOT / "build" / "tested.in"
-    tested.write_text("pytest\npytest-timeout\nhypothesis\n")
+    tested.write_text("setuptools\npytest\npytest-timeout\nhypothesis\n")
     old = {line.partition("==")[0] for line in oldest.splitlines()}
     new = [line for line in pins.splitlines() if line.partition("==")[0] not in old]
     both = "\n".join([oldest, *new])
