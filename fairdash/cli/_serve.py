@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from fairdash._wording import plural
 from fairdash.cli._options import Home, refuse, refusing
 from fairdash.cli._parsing import CommandApp
 from fairdash.jobs import engine
@@ -93,19 +94,48 @@ def worker(
         serve_worker(address, n_workers=workers or os.cpu_count() or 1, host=host)
 
 
+@cluster.command("check")
+def check(
+    address: Annotated[str, typer.Argument(help="Such as tls://10.0.0.5:8786.")],
+    host: Annotated[
+        str | None, typer.Option(help="Ask for a worker that listens here.")
+    ] = None,
+) -> None:
+    """Ask whether a scheduler answers, and with --host whether it knows a worker.
+
+    The exit status is 2 when it does not.
+    """
+    from fairdash.jobs import check_cluster
+
+    with refusing():
+        n_workers = check_cluster(address, host=host)
+    typer.echo(plural(n_workers, "worker"))
+
+
 @cluster.command("init")
 def init_cluster(
     folder: Annotated[Path, typer.Argument(help="Folder to write three files to.")],
     days: Annotated[int, typer.Option(min=1, help="For which they are valid.")] = 365,
+    renew: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Keep a certificate that is valid for more than so many days, and "
+            "replace any other.",
+        ),
+    ] = None,
 ) -> None:
     """Write a certificate by which scheduler, workers and app know each other.
 
-    Whoever has its key runs code on all. The exit status is 2 when there is one.
+    Whoever has its key runs code on all. The exit status is 2 when there is one and
+    --renew is not given. After a renewal all of them must start again.
     """
-    from fairdash.jobs import write_certificates
+    from fairdash.jobs import certificate_end, write_certificates
 
     with refusing():
-        config = write_certificates(folder, days=days)
+        config = write_certificates(folder, days=days, renew=renew)
+    end = certificate_end(config.parent / "certificate.pem")
+    typer.echo(f"The certificate is valid until {end:%Y-%m-%d}.")
     typer.echo(
         f"Copy {config.parent} to the same path on every machine, and start there"
     )

@@ -8,6 +8,8 @@ __all__ = [
     "BUNDLE_TASK",
     "Unpacked",
     "cancel",
+    "certificate_end",
+    "check_cluster",
     "engine",
     "finished_file",
     "keep_table",
@@ -24,6 +26,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.jobs import engine
+    from fairdash.jobs._certificates import certificate_end, write_certificates
     from fairdash.jobs._work import (
         cancel,
         keep_table,
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
         submit,
         wake,
     )
-    from fairdash.jobs._workers import serve_worker, write_certificates
+    from fairdash.jobs._workers import check_cluster, serve_worker
     from fairdash.jobs.bundle import (
         BUNDLE_TASK,
         Unpacked,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from distributed import Client
 
+from fairdash.jobs._certificates import warn_of_the_end
 from fairdash.jobs._sharing import Host
 from fairdash.jobs._workers import check_encrypted, local_cluster
 from fairdash.jobs.engine import APPS, CARD, code_version, take
@@ -55,6 +56,7 @@ def serve(
         scheduler, security = str(cluster.scheduler_address), cluster.security
     else:
         check_encrypted(scheduler)
+        warn_of_the_end()
     try:
         client = Client(scheduler, security=security, set_as_default=False)
     except OSError:

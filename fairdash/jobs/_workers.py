@@ -1,20 +1,20 @@
 """Worker processes: on this machine, or at a Dask scheduler elsewhere."""
 
-import json
 import os
 import sys
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 import dask
+import distributed
 import distributed.scheduler
 import distributed.utils
 from distributed import LocalCluster, Security
 
+from fairdash.jobs._certificates import new_certificate, warn_of_the_end
 from fairdash.store import Store, home_folder, open_store
 
 if TYPE_CHECKING:
@@ -65,60 +65,6 @@ def local_cluster(n_workers: int) -> Any:
         memory_limit=0,
         security=Security(require_encryption=True, tls_ca_file=certificate, **pems),
     )
-
-
-def new_certificate(*, days: int = 365) -> tuple[str, str]:
-    """Return a certificate that signs itself, and its key, as PEM.
-
-    Who has both is let in by who has both: scheduler, workers and clients share them.
-    """
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "fairdash")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))  # clocks differ
-        .not_valid_after(now + timedelta(days=days))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return certificate.public_bytes(pem).decode(), private.decode()
-
-
-def write_certificates(folder: Path, *, days: int = 365) -> Path:
-    """Write a certificate, its key and the configuration that names both to Dask.
-
-    Return the configuration's path. Raises ValueError when there is one already.
-    """
-    folder = folder.expanduser().resolve()
-    certificate, key, config = (
-        folder / name for name in ("certificate.pem", "key.pem", "dask.yaml")
-    )
-    if key.exists():
-        raise ValueError(f"{key} is there; delete it, or name another folder.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    both = {"cert": str(certificate), "key": str(key)}
-    tls = {"ca-file": str(certificate), "scheduler": both, "worker": both}
-    tls["client"] = both
-    comm = {"require-encryption": True, "tls": tls}
-    contents = (
-        *new_certificate(days=days),
-        json.dumps({"distributed": {"comm": comm}}),
-    )
-    flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC  # of an earlier key, deleted since
-    for path, content in zip((certificate, key, config), contents, strict=True):
-        with open(os.open(path, flags, 0o600), "w") as file:
-            file.write(content)
-    return config
 
 
 async def kill_worker(dask_worker: Any = None) -> None:
@@ -193,6 +139,7 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
     """
     check_encrypted(address)
     check_encrypted(address, host)
+    warn_of_the_end()
     os.environ["OMP_NUM_THREADS"] = "1"  # of torch: two workers beat two threads
     options = {
         "--nworkers": n_workers,
@@ -204,3 +151,22 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
     command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", address]
     command += [str(part) for pair in options.items() for part in pair]
     os.execv(sys.executable, command)
+
+
+def check_cluster(address: str, *, host: str | None = None) -> int:
+    """Ask a scheduler for its workers; return how many there are.
+
+    ``host`` counts those only that listen at this address. Raises ValueError when the
+    scheduler does not answer within five seconds, or when no worker is there that
+    ``host`` asks for.
+    """
+    check_encrypted(address)
+    try:
+        with distributed.Client(address, timeout=5, set_as_default=False) as client:
+            workers = client.scheduler_info(n_workers=-1)["workers"]
+    except OSError as error:
+        raise ValueError(f"No scheduler answers at {address}.") from error
+    n_workers = sum(host in (None, urlsplit(one).hostname) for one in workers)
+    if host is not None and n_workers == 0:
+        raise ValueError(f"The scheduler at {address} knows no worker at {host}.")
+    return n_workers
