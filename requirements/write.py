@@ -57,9 +57,8 @@ def resolve(source: str, pins: str, *options: str) -> dict[str, str]:
 def write(name: str, requirements: dict[str, str]) -> None:
     """Write one file, in the order of names."""
     lines = [requirements[one] for one in sorted(requirements)]
-    (HERE / name).write_text(
-        "\n".join([HEAD.format(name=name) + lines[0], *lines[1:], ""])
-    )
+    text = HEAD.format(name=name) + "\n".join(lines) + "\n"
+    (HERE / name).write_text(text)
 
 
 def main() -> None:
