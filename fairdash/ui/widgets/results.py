@@ -97,11 +97,12 @@ class ResultPage:
             for item in answer.cards[:_MOST_CARDS]:
                 blocks.card(item)
         drawing = (shown or answer).figure
+        picture = None
         if drawing is not None:
             picture = drawing.picture(plots)
             with self.figure:
                 blocks.draw_picture(picture, key=self.name, on_select=on_select)
-            self._note(picture, answer)
+        self._note(picture, answer)
 
     def evidence(self, *openers: Evidence, first: str = "") -> None:
         """Draw the openers, and below them what is open.
@@ -137,22 +138,27 @@ class ResultPage:
                 if name in (now or []):
                     every[name].draw()
 
-    def _note(self, picture: Picture, answer: Answer) -> None:
-        assert answer.figure is not None, "only answers with a figure come here"
-        numbers = answer.figure.numbers
+    def _note(self, picture: Picture | None, answer: Answer) -> None:
+        """Keep table and method as evidence: each needs no figure."""
+        numbers = picture.table if picture else None
+        if answer.figure is not None and answer.figure.numbers is not None:
+            numbers = answer.figure.numbers
 
         def table() -> None:
             if answer.table is not None or answer.data is not None:
                 show_numbers(answer)
-            else:
-                blocks.show_table(picture.table if numbers is None else numbers)
+            elif numbers is not None:
+                blocks.show_table(numbers)
 
         def how() -> None:
             blocks.heading("How this is computed")
             st.markdown(answer.how)
 
-        self._own.append(Evidence("table", "Table", table))
-        self._own.append(Evidence("how", "How this is computed", how))
+        parts = (answer.table, answer.data, numbers)
+        if any(part is not None for part in parts):
+            self._own.append(Evidence("table", "Table", table))
+        if answer.how:
+            self._own.append(Evidence("how", "How this is computed", how))
 
 
 def result_page(name: str, *, beside: bool = True) -> ResultPage:

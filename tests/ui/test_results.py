@@ -1,0 +1,41 @@
+"""The parts of an answer that a page keeps as evidence, with and without a figure."""
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from fairdash.audits import Answer
+from fairdash.audits.answer import Listing
+
+TABLE = pd.DataFrame({"Group": ["a", "b"], "Rate": [0.25, 0.5]})
+
+
+def _page(answer):
+    from fairdash.ui.widgets.results import result_page
+
+    page = result_page("bare")
+    page.show(answer)
+    page.evidence()
+
+
+def opened(answer, *names):
+    page = AppTest.from_function(_page, args=(answer,))
+    page.query_params["opened"] = list(names)
+    return page.run()
+
+
+@pytest.mark.parametrize("parts", [{"table": Listing("Rates", TABLE)}, {"data": TABLE}])
+def test_an_answer_without_a_figure_keeps_its_table_and_download(parts):
+    page = opened(Answer("Nothing to draw.", **parts), "table")
+    assert not page.exception
+    (openers,) = page.get("button_group")
+    assert openers.label == "Evidence"
+    assert [len(page.dataframe), len(page.get("download_button"))] == (
+        [1, 0] if "table" in parts else [0, 1]
+    )
+
+
+def test_an_answer_of_words_alone_offers_no_empty_evidence():
+    page = opened(Answer("Nothing to draw."))
+    assert not page.exception
+    assert not page.get("button_group")
