@@ -26,6 +26,7 @@ def show_weights():
     page = ui.result_page("weights")
     with page.tray:
         model = ui.tray.pick_model(weighted, view.run)
+        weights.note_without_weights(model, models, view.run)
     with page.controls:
         subgroups = ui.subgroup_form(dataset, start)
         with ui.more("Seed"), st.container(width=340):

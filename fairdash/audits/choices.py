@@ -91,10 +91,9 @@ def model_in_question(
     before settings that do not decide. Of another run its own method, not the plain
     model beside it.
     """
-    for chosen in notable(store, run_id) if run_id else ():
-        for place, model in enumerate(models):
-            if same_model(model, chosen):
-                return place
+    first = _first_of_note(store, models, run_id)
+    if first is not None:
+        return models.index(first)
     own = {model.id for model in models_of(store, models, run_id)}
     in_run = (m.id in own and m.method != BASELINE for m in models)
     return next((place for place, is_own in enumerate(in_run) if is_own), 0)
@@ -103,14 +102,28 @@ def model_in_question(
 def models_of(
     store: Store, models: Sequence[Setting], run_id: str | None
 ) -> list[Setting]:
-    """Return the models of a run; of a sweep those that an analyst would compare."""
-    chosen = opened_on(store, run_id) if run_id else None
+    """Return the models of a run; of a sweep those that an analyst would compare.
+
+    ``models`` may be a part of what was trained, as those that have weights. Where it
+    has none of note of a sweep, it is the first of that sweep.
+    """
     trials = trials_of(store, run_id) if run_id else ()
     here = {trial.key for trial in trials}
     own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
-    if chosen is None:
+    if not own or run_id is None or opened_on(store, run_id) is None:
         return own
-    return beside_plain(next(m for m in own if same_model(m, chosen)), models)
+    return beside_plain(_first_of_note(store, own, run_id) or own[0], models)
+
+
+def _first_of_note(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> Setting | None:
+    """Return the first of note of a sweep that is among ``models``, if any."""
+    for chosen in notable(store, run_id) if run_id else ():
+        for model in models:
+            if same_model(model, chosen):
+                return model
+    return None
 
 
 def certified_words(choice: CertifiedChoice, limits: Mapping[str, float]) -> str:

@@ -125,6 +125,11 @@ def weighted_models(models: Sequence[Setting]) -> list[Setting]:
     return [model for model in models if model.method in giving]
 
 
+def without_weights(model: Setting, shown: Setting) -> str:
+    """Say that a model has no weights, and of which one they are shown instead."""
+    return f"{model.label} has no weights. Shown are those of {shown.label}."
+
+
 def weight_kpis(
     ratio: NDArray[np.float64], correlation: weights.Correlation
 ) -> list[Kpi]:

@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 
-from fairdash.audits import Setting, trials, weighting
+import streamlit as st
+
+from fairdash._escaping import plain
+from fairdash.audits import Setting, choices, trials, weighting
+from fairdash.ui.selection import SharedFields
 from fairdash.ui.widgets.blocks import heading, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule
@@ -24,6 +28,20 @@ def pick_weighted(
     others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)
     return weighting.Weighted(store(), chosen, trial, other, dataset_id, chosen_rule())
+
+
+def note_without_weights(
+    shown: Setting, models: Sequence[Setting], run_id: str | None
+) -> None:
+    """Say so where the model in question on other pages has no weights.
+
+    That is the one of the address, else the one that the sweep opens on.
+    """
+    first = models[choices.model_in_question(store(), models, run_id)]
+    named = {model.id: model for model in models}
+    asked = named.get(SharedFields.here().model or "", first)
+    if not weighting.weighted_models([asked]):
+        st.caption(plain(weighting.without_weights(asked, shown)))
 
 
 def show_traits(top: weighting.TopRows) -> None:

@@ -7,10 +7,11 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
-from toys import ROLES, people_csv
+from toys import ROLES, people_csv, sweep_of
 
 from fairdash import ui
 from fairdash.datasets import Subgroups
+from fairdash.jobs import submit
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -49,6 +50,17 @@ def trained(dataset_id, train_once):
         return train_once(ui.store(), start_training, dataset_id, grid, seeds)
 
     return go
+
+
+@pytest.fixture
+def two_methods(dataset_id, train_once):
+    """Return a finished sweep over two methods beside the plain one, at two seeds."""
+
+    def train(spec):
+        return submit(ui.store(), spec, name="Two methods")
+
+    record = ui.store().dataset_record(dataset_id)
+    return train_once(ui.store(), train, sweep_of(record, di_limit=0.5))
 
 
 @pytest.fixture(scope="session", autouse=True)

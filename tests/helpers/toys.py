@@ -108,6 +108,29 @@ def train_sweep(store, frame, name, roles=ROLES, subgroups=("branch",)):
     return run
 
 
+QUICK = {"n_epochs": 3, "batch_size": 128}
+TWO_METHODS = [
+    {"method": "unconstrained", "params": QUICK},
+    {"method": "road", "params": {**QUICK, "fairness_weight": [0.5, 2.0]}},
+    {"method": "adversarial", "params": {**QUICK, "fairness_weight": [0.5, 2.0, 4.0]}},
+]
+
+
+def sweep_of(record, methods=TWO_METHODS, **more):
+    """Return a sweep over methods on a stored table, as the default one is."""
+    from fairdash.sweep import SweepSpec
+
+    return SweepSpec.model_validate(
+        {
+            "data": {"table": record.table_sha256, "roles": record.roles, "name": "P"},
+            "methods": methods,
+            "seeds": [0, 1],
+            "subgroups": record.subgroups,
+            **more,
+        }
+    )
+
+
 def prisoners(n=1200, seed=0):
     """Return offenders rated by deciles that are higher in one group without cause."""
     rng = np.random.default_rng(seed)
