@@ -1,10 +1,10 @@
 """Pages after a sweep over two methods: they speak of one model, and none fails."""
 
 import pytest
-from reading import widget, words
+from reading import drawn, widget, words
 
 from fairdash import ui
-from fairdash.audits import choices, trials
+from fairdash.audits import choices, training, trials
 
 
 @pytest.fixture
@@ -43,3 +43,16 @@ def test_weights_say_nothing_of_models_where_the_sweep_opens_on_one_with_them(
     assert not page.exception
     assert widget(page, "button_group", "Model").value == first.label
     assert "has no weights" not in words(page)
+
+
+@pytest.mark.parametrize("method", ["unconstrained", "adversarial", "road"])
+def test_training_draws_the_losses_of_the_model_looked_at(
+    visit, two_methods, models, method
+):
+    model = [one for one in models if one.method == method][-1]
+    page = visit("Train", run=two_methods, model=model.id, opened="training")
+    assert not page.exception
+    losses = training.curves(ui.store(), model.trials)["loss"]
+    lines = [trace.get("y") for trace in drawn(page, -1)["data"]]
+    assert pytest.approx(losses.tolist()) in lines
+    assert f"{model.label}, mean of 2 seeds." in words(page)

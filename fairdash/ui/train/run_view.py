@@ -62,7 +62,7 @@ def show_run(snapshot: Snapshot) -> None:
     """Draw a run: its progress while it goes on, its result in the same place."""
     if not snapshot.run.over:
         runs.show_progress(snapshot)
-        runs.show_curves(snapshot)
+        runs.show_curves(training.main_trials(snapshot))
         return
     runs.finish_audit(snapshot)
     done, total = snapshot.count("finished"), len(snapshot.trials)
@@ -79,6 +79,7 @@ def _show_result(snapshot: Snapshot) -> None:
         models = pick_models(trained, snapshot.run.id)
     with page.figure:
         advise_rule(models[-1], data)
+    looked_at = models[-1].trials
     models = decided(models)
     result = gaps.outcome(store(), snapshot, models)
     answer, drawn = result.answer(), result
@@ -88,7 +89,7 @@ def _show_result(snapshot: Snapshot) -> None:
     with page.controls:
         pick_rule()
     page.show(answer, shown=drawn.answer())
-    page.evidence(Evidence("training", "Training", lambda: runs.show_curves(snapshot)))
+    page.evidence(Evidence("training", "Training", lambda: runs.show_curves(looked_at)))
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:

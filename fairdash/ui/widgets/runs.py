@@ -1,7 +1,7 @@
 """Start a run on a data set, and follow it while it goes on elsewhere."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil
 from typing import Any
@@ -15,7 +15,7 @@ from fairdash.audits import training, trials
 from fairdash.datasets import SAMPLES
 from fairdash.jobs import cancel, engine, submit, wake
 from fairdash.methods import CATALOG
-from fairdash.store import DatasetRecord, RunRecord, Snapshot, Unreachable
+from fairdash.store import DatasetRecord, RunRecord, Snapshot, TrialRecord, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
@@ -170,11 +170,13 @@ def show_ending(run: RunRecord, saved: str) -> None:
         st.info(saved, title=f"Cancelled after {after}")
 
 
-def show_curves(snapshot: Snapshot) -> None:
-    """Draw the loss curves of the model that the reader asked for."""
-    shown = training.main_trials(snapshot)
+def show_curves(shown: Sequence[TrialRecord]) -> None:
+    """Draw the loss curves of one setting, the mean over its trials."""
     table = training.curves(store(), shown)
+    label = model_label(shown[0].method, shown[0].params)
     if len(table) < 2:
+        if all(trial.status == "finished" for trial in shown):
+            st.caption(plain(f"{label} has no losses by epoch."))
         return
     n_seeds = len(shown)
     seeds = f"mean of {n_seeds} seeds" if n_seeds > 1 else "one seed"
@@ -182,7 +184,7 @@ def show_curves(snapshot: Snapshot) -> None:
     role = CATALOG[shown[0].method].colour_role
     figure(
         plots.plot_training(table, colour_role=role, n_epochs=n_epochs),
-        caption=f"{model_label(shown[0].method, shown[0].params)}, {seeds}.",
+        caption=f"{label}, {seeds}.",
         how=_LOSS_HOW,
         key="losses",
     )
