@@ -88,6 +88,13 @@ class RunSubject(DataSubject):
         return trials.decided_by(model, self.rule)
 
     @cached_property
+    def chosen(self) -> Setting:
+        """The model that a report is about where none is named."""
+        run = self.snapshot.run.id
+        model = portable.model_asked(self.store, run, None, self.rule)
+        return trials.decided_by(model, self.rule)
+
+    @cached_property
     def models(self) -> list[Setting]:
         """The model after the plain one that it is compared with, if there is one."""
         models = trials.known_models_of(self.store, [self.snapshot.run.id])
@@ -178,7 +185,7 @@ def tried(subject: RunSubject) -> Sequence[Block]:
 
 
 def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
-    label, limit = subject.model.label, subject.spec.di_limit
+    label, limit = subject.chosen.label, subject.spec.di_limit
     failed = subject.snapshot.count("failed")
     methods = dict.fromkeys(CATALOG[key].label for key in sweep.result.means["method"])
     start = (
@@ -186,10 +193,8 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
         f"{plural(sweep.result.n_seeds, 'seed')} finished"
     )
     start += f"; {plural(failed, 'model')} failed." if failed else "."
-    if subject.name is not None:
-        how = f"{label} was asked for by name."
-    elif not sweep.result.methods:
-        how = f"No setting was chosen among others; the report is about {label}."
+    if not sweep.result.methods:
+        how = "No setting was chosen among others."
     elif sweep.result.best({PARITY: limit}) is not None:
         how = (
             f"{label} is the most accurate on validation rows that keep the gap within "
@@ -200,6 +205,11 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
             f"No setting keeps the gap within {100 * limit:g} points on validation "
             f"rows; {label} has the least gap there."
         )
+    whom = f"The report is about {subject.model.label}"
+    if subject.model.id == subject.chosen.id:
+        how += "" if sweep.result.methods else f" {whom}."
+    else:
+        how += f" {whom}, which was picked instead."
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     return f"{start} {how} {rows}"
 

@@ -140,7 +140,7 @@ def test_sections_are_chosen_and_ordered(swept):
     models = trials.known_models_of(store, [run])
     model = [one for one in models if one.label != chosen][-1]
     named = report(store, run, model=model.label).to_html()
-    assert f"{model.label} was asked for by name" in named
+    assert f"The report is about {model.label}, which was picked instead." in named
     for wrong, message in (
         ({"sections": ["rows"]}, "no section 'rows'"),
         ({"model": "SenSeI"}, "has no model 'SenSeI'"),
@@ -148,6 +148,16 @@ def test_sections_are_chosen_and_ordered(swept):
     ):
         with pytest.raises(ValueError, match=message):
             report(store, run, **wrong)
+
+
+def test_the_model_a_sweep_opens_on_was_not_picked_though_a_page_names_it(swept):
+    store, run = swept
+    opened = choices.opened_on(store, run)
+    named = report(store, run, model=opened.id, sections=("tried",)).to_html()
+    usual = report(store, run, sections=("tried",)).to_html()
+    page, other = ReportPage(named), ReportPage(usual)
+    assert page.texts["p"] == other.texts["p"]
+    assert "picked instead" not in named
 
 
 def test_a_report_and_an_export_decide_by_the_rule(swept):
