@@ -29,8 +29,7 @@ def show_weights():
         weights.note_without_weights(model, models, view.run)
     with page.controls:
         subgroups = ui.subgroup_form(dataset, start)
-        with ui.more("Seed"), st.container(width=340):
-            chosen = weights.pick_weighted(model, models, view.data)
+        chosen = weights.pick_weighted(model, models, view.data)
         ui.pick_rule()
     top = audits.weighting.find_top_rows(chosen, chosen.ratio())
     try:

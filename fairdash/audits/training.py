@@ -12,7 +12,8 @@ import pandas as pd
 
 from fairdash import sweep
 from fairdash._wording import clock_time, duration, plural, time_left
-from fairdash.audits.sweeps import is_sweep
+from fairdash.audits.choices import opened_on
+from fairdash.audits.sweeps import finished_sweep, is_sweep
 from fairdash.audits.trials.models import single_values
 from fairdash.audits.trials.rows import rows_used
 from fairdash.datasets import Dataset
@@ -124,22 +125,42 @@ def _curve_table(store: Store, trial: TrialRecord) -> pd.DataFrame:
 def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
     """Return one row per run.
 
-    Columns: Run, Status (a list), Progress (percent, unless all are over),
+    Columns: Run, Status (a list), Progress (percent, unless all are over), Model,
     Accuracy (percent), Gap and Largest local gap (points), Seeds, Started and Note.
-    Metrics are means over seeds on test rows, of a run of one setting.
+    Metrics are means over seeds on test rows, of the model named: the remedy of a run
+    of one setting, the model that a sweep opens on.
     """
     table = pd.DataFrame([_row(store, run) for run in runs])
     return table if table["Progress"].notna().any() else table.drop(columns="Progress")
 
 
-def _headline(run: RunRecord) -> dict[str, Any]:
+def _headline(store: Store, run: RunRecord) -> dict[str, Any]:
+    """Return the means of one model of a run, with its label; none before it is over.
+
+    Of a sweep it is the model that the Sweep page opens on: a mean over settings would
+    be of no model.
+    """
+    if is_sweep(store, run.id):
+        return _opened_on(store, run)
     done = [entry for entry in run.summary if entry["finished"]]
-    return min(done, key=lambda entry: entry["method"] == sweep.BASELINE, default={})
+    means = min(done, key=lambda entry: entry["method"] == sweep.BASELINE, default={})
+    method = CATALOG.get(means.get("method", ""))
+    return {**means, "label": method.label if method else ""}
+
+
+def _opened_on(store: Store, run: RunRecord) -> dict[str, Any]:
+    models = finished_sweep(store, run.id) if run.over else None
+    first = opened_on(store, run.id)
+    if models is None or first is None:
+        return {}
+    place = models.ids.index(first.id)
+    means = models.result.means.iloc[place].to_dict()
+    means["label"] = models.result.labels[place]
+    return {str(name): value for name, value in means.items()}
 
 
 def _row(store: Store, run: RunRecord) -> dict[str, Any]:
-    # of a sweep a mean over its settings would be of no model
-    metrics = {} if is_sweep(store, run.id) else _headline(run)
+    metrics = _headline(store, run)
     accuracy, gap, largest = (
         100 * metrics[name] if name in metrics else None
         for name in ("test_accuracy", f"test_{sweep.PARITY}", "test_worst_1_di")
@@ -149,6 +170,7 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
         "Run": run.name,
         "Status": [run.status],
         "Progress": None if going is None else 100 * going.share,
+        "Model": metrics.get("label", ""),
         "Accuracy": accuracy,
         "Gap": gap,
         "Largest local gap": largest,

@@ -57,10 +57,11 @@ def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
             table.loc[row, "Note"] = engine.why_waits(store(), snapshot)
     config = st.column_config
     columns: dict[str, Any] = {
-        "Run": config.TextColumn(width=260),
+        "Run": config.TextColumn(width=220),
         "Progress": config.ProgressColumn(
             format="%.0f%%", min_value=0, max_value=100, width="small"
         ),
+        "Model": config.TextColumn(width=150),
         "Accuracy": config.NumberColumn(format="%.1f%%", width=70),
         "Gap": config.NumberColumn(format="%.1f pt", width=60),
         "Largest local gap": config.NumberColumn(format="%.1f pt", width=120),
@@ -154,7 +155,8 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
     for run, row in zip(over, rows, strict=True):
         facts = [str(run.status)]
         if pd.notna(row["Accuracy"]):
-            facts = [f"Accuracy {percent(row['Accuracy'] / 100)}"]
+            facts = [row["Model"]] if sweeps.is_sweep(store(), run.id) else []
+            facts += [f"Accuracy {percent(row['Accuracy'] / 100)}"]
             facts += [
                 f"{gap} {gap_size(row[gap] / 100)}"
                 for gap in ("Largest local gap", "Gap")

@@ -7,7 +7,7 @@ import streamlit as st
 from fairdash._escaping import plain
 from fairdash.audits import Setting, choices, trials, weighting
 from fairdash.ui.selection import SharedFields
-from fairdash.ui.widgets.blocks import heading, show_table
+from fairdash.ui.widgets.blocks import heading, more, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.state import store
@@ -22,8 +22,11 @@ quartiles.
 def pick_weighted(
     chosen: Setting, models: Sequence[Setting], dataset_id: str
 ) -> weighting.Weighted:
-    """Draw the choice of one of the seeds of a model."""
-    trial = pick_seed_of(chosen)
+    """Draw the choice of one of the seeds of a model that has several."""
+    trial = chosen.trials[0]
+    if len(chosen.trials) > 1:
+        with more("Seed"), st.container(width=340):
+            trial = pick_seed_of(chosen)
     reference = trials.reference_of(chosen, models)
     others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)

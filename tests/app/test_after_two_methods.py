@@ -4,7 +4,8 @@ import pytest
 from reading import drawn, widget, words
 
 from fairdash import ui
-from fairdash.audits import choices, training, trials
+from fairdash.audits import choices, gaps, training, trials
+from fairdash.datasets import Subgroups
 
 
 @pytest.fixture
@@ -56,3 +57,27 @@ def test_training_draws_the_losses_of_the_model_looked_at(
     lines = [trace.get("y") for trace in drawn(page, -1)["data"]]
     assert pytest.approx(losses.tolist()) in lines
     assert f"{model.label}, mean of 2 seeds." in words(page)
+
+
+def test_runs_show_the_figures_of_the_model_a_sweep_opens_on(two_methods):
+    store = ui.store()
+    (row,) = training.run_table(store, [store.run(two_methods)]).to_dict("records")
+    model = choices.opened_on(store, two_methods)
+    where = (
+        store.run(two_methods).dataset_id,
+        Subgroups(columns=("branch",), min_size=20),
+    )
+    (means,) = gaps.metrics_by_setting(store, [model], *where).to_dict("records")
+    assert row["Model"] == model.label
+    assert row["Accuracy"] == pytest.approx(100 * means["accuracy"])
+    assert row["Gap"] == pytest.approx(100 * means["demographic_parity_difference"])
+    assert row["Largest local gap"] == pytest.approx(100 * means["worst_1_di"])
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_a_seed_is_offered_where_there_are_several(visit, trained, seeds):
+    run = trained("road", seeds, n_epochs=2, batch_size=128, fairness_weight=1.0)
+    page = visit("Weights", run=run)
+    assert not page.exception
+    popovers = [block.proto.popover.label for block in page.get("popover")]
+    assert sum("Seed" in label for label in popovers) == seeds - 1
