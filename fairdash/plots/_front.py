@@ -77,7 +77,8 @@ def plot_front(
     own = models.iloc[:0] if own is None else own
     own = own.assign(method=own["label"], within=True, front=True, quiet=False)
     data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
-    widest = max(shown["x"].max(), limit if axes[0] == limited else 0.0)
+    across = [*shown["x"], *([limit] if axes[0] == limited else [])]
+    widest = max((x for x in across if math.isfinite(x)), default=math.nan)
     layout: theme.Spec = {
         "xaxis": _axis(axes[0], widest) | {"showgrid": True},
         "yaxis": _axis(axes[1], shown["y"].max()),
@@ -199,7 +200,7 @@ def _axis(metric: str, largest: float) -> theme.Spec:
         return theme.gap_axis(title.replace(" (", ", points ("), float(largest))
     if style is not percent:
         return theme.value_axis(title, "~g")
-    around = {"clipmin": -0.02, "clipmax": 1.02}  # of one mark it would reach 150%
+    around = {"clipmin": -0.02, "clipmax": 1.02}  # no share is beyond these
     return theme.value_axis(title, ".1~%", autorangeoptions=around)
 
 

@@ -107,9 +107,8 @@ def plot_local_di(
         models["overall"].max(),
         1.1 * chance,
         *planted,
-        0.05,
     ]
-    top = 1.05 * float(np.nanmax(ends))
+    top = 1.05 * max((float(end) for end in ends if np.isfinite(end)), default=0.0)
     counts = values[values["label"] == labels[0]]
 
     def beside(places: dict[str, float]) -> list[theme.Spec]:

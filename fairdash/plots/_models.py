@@ -73,7 +73,7 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
 def _two_ticks(low: float, high: float) -> list[float]:
     # where all models are close together, Plotly itself finds room for one only
     if not high > low:
-        return []
+        return [low] if low == high else []
     step = 10 ** math.floor(math.log10((high - low) / 2))
     return [step * math.ceil(low / step), step * math.floor(high / step)]
 

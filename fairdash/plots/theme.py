@@ -19,6 +19,7 @@ import plotly.io as pio
 from plotly.offline import get_plotlyjs
 
 from fairdash._escaping import as_label
+from fairdash.plots._axes import with_span
 
 Spec = dict[str, Any]  # a piece of a Plotly figure, as plain JSON
 Theme = Literal["light", "dark"]
@@ -153,9 +154,12 @@ def value_axis(
 def gap_axis(title: str, largest: float, *, nticks: int = 6, **more: Any) -> Spec:
     """Return an axis of gaps of shares up to ``largest``, its ticks in points.
 
-    D3 has no number format for points, so that ticks are written here.
+    Where ``largest`` is NaN there are no gaps and no ticks. D3 has no number format for
+    points, so that ticks are written here.
     """
-    least = max(largest if math.isfinite(largest) else 1.0, 1e-4) / (nticks - 1)
+    if not math.isfinite(largest):
+        return {"title": title, "tickvals": [], **more}
+    least = max(largest, 1e-4) / (nticks - 1)
     size = 10 ** math.floor(math.log10(least))
     step = next(size * of for of in (1, 2, 5, 10) if size * of >= least)
     at = [step * i for i in range(nticks + 1)]
@@ -185,6 +189,7 @@ def finish(
     for name in {"xaxis", "yaxis", *layout}:
         if name.startswith(("xaxis", "yaxis")):
             axis = dict(layout.get(name, {}))
+            axis = with_span(name, axis, data, layout.get("shapes", ()))
             title = {**_TITLE, "text": axis.pop("title", "")}
             whole[name] = {"showgrid": name[0] == "y", **_AXIS, **axis, "title": title}
     return go.Figure(as_label({"data": list(data), "layout": whole}))
