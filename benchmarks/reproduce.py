@@ -20,7 +20,6 @@ import argparse
 import json
 import os
 import re
-import runpy
 import shlex
 import subprocess
 import sys
@@ -30,6 +29,8 @@ from typing import NamedTuple
 
 import pandas as pd
 from seed_rows import SeedRows
+
+from fairdash._wording import markdown_table
 
 HERE = Path(__file__).parent
 sys.path += [str(HERE), str(HERE / "noisy_groups")]
@@ -424,8 +425,7 @@ def main():
         # apart, for a table here may have added methods of its own to the catalog
         subprocess.run([sys.executable, DOCS_TABLES], check=True)
     else:
-        markdown = runpy.run_path(str(DOCS_TABLES))["markdown"]
-        parts = [f"{markdown(found[name]['rows'])}\n" for name in names]
+        parts = [f"{markdown_table(found[name]['rows'])}\n" for name in names]
         page = out / f"{options.paper}.md"
         page.write_text("\n".join(parts))
         print(f"{page}: not published; --publish writes {path.name} and the page")
