@@ -97,8 +97,10 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         return
     yield from _target_errors(frame[roles.target][used], roles)
     yield from _group_errors(frame, roles, used)
+    every = bool(used.all())
     for name in roles.features:
-        yield from _feature_errors(frame.loc[used, name], roles)
+        feature = frame[name] if every else frame.loc[used, name]
+        yield from _feature_errors(feature, roles)
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:

@@ -15,7 +15,7 @@ from fairdash._validation import check_one_of, value_label
 
 N_EXAMPLES = 5
 PROBED_ROWS = 10_000
-SCREEN_ROWS = 20_000
+SCREEN_ROWS, SCREEN_COLUMNS = 20_000, 200  # that a guess and the checks look at
 UNNAMED = re.compile(r"unnamed: \d+|")  # how a column without a name is called
 FEWEST_NUMBERED = 20  # rows; fewer may differ by chance
 NUMBERING_WORDS = {"id", "index", "key", "number", "nr", "no"}
@@ -235,7 +235,8 @@ def _infer_text(column: "pd.Series[Any]") -> ColumnKind:
         return "category"
     if _numbers(values.iloc[:PROBE]).notna().all() and _numbers(values).notna().all():
         return "number"
-    if any(_dates(values, form).notna().all() for form in DATE_FORMATS):
+    digits = any(character.isdigit() for character in values.iloc[0])
+    if digits and any(_dates(values, form).notna().all() for form in DATE_FORMATS):
         return "date"
     if len(values) <= FEWEST_LEVELS:
         return "category"

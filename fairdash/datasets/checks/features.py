@@ -23,8 +23,11 @@ FEWEST_NUMBERS = 3
 
 
 def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
-    """Yield what is doubtful about the cells of the columns that have a role."""
-    for name in roles.columns():
+    """Yield what is doubtful about the cells of the columns that have a role.
+
+    Of many columns the first are looked at.
+    """
+    for name in roles.columns()[: column_kinds.SCREEN_COLUMNS]:
         column = used.table[name]
         if column_kinds.is_number(column):
             yield from _number_codes(column, used)

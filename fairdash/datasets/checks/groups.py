@@ -4,7 +4,7 @@ They hold for any table: *Data* lists them among its checks, and audits from Pyt
 the command line say them beside their verdict.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,9 @@ def audit_remarks(
     return tuple(remarks)
 
 
-def header_findings(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[Problem]:
+def header_findings(
+    frame: pd.DataFrame, columns: Collection[str]
+) -> Iterator[Problem]:
     """Yield the columns whose name stands twice in the header of the file."""
     for name, written in notes_of(frame).renamed.items():
         if name in columns or written in columns:

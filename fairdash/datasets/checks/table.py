@@ -17,6 +17,7 @@ from fairdash.datasets.checks.groups import (
     written_times,
 )
 from fairdash.datasets.checks.leakage import leak_findings
+from fairdash.datasets.column_kinds import SCREEN_COLUMNS
 from fairdash.datasets.remedies import prepare
 
 SEVERITIES = ("error", "warning", "note")
@@ -40,7 +41,9 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     Notes
     -----
     Counts are over all rows. Of more than 20,000 rows a random sample decides which
-    columns give the outcome or the group away.
+    columns give the outcome or the group away. Of more than 200 columns with a role
+    the first are looked at for what is doubtful, and a note says so; every error is
+    found.
     """
     problems = list(_find(frame, roles)) if roles.target else []
     problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
@@ -87,10 +90,27 @@ def _find(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     used = UsedRows.of(frame, roles, flags)
     yield from leak_findings(used, names)
     yield from value_findings(used, roles)
-    yield from header_findings(frame, list(roles.columns()))
+    yield from header_findings(frame, frozenset(roles.columns()))
     yield from _dates_as_groups(used, roles)
     yield from _small_groups(used, roles)
     yield from _repeated_rows(frame, roles, flags)
+    yield from _not_looked_at(frame, roles)
+
+
+def _not_looked_at(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Say what the guess and the checks left out of a wide table."""
+    n_used, n_columns = len(roles.columns()), len(frame.columns)
+    if n_used > SCREEN_COLUMNS:
+        message = f"{n_used:,} columns have a role. The first {SCREEN_COLUMNS} were "
+        message += "looked at for values that give the outcome away or look missing."
+        remedy = "Exclude features that you do not need, to have all of them checked."
+    elif roles.guessed and n_columns > SCREEN_COLUMNS:
+        message = f"The table has {n_columns:,} columns. The guess looked at "
+        message += f"{SCREEN_COLUMNS} of them, and the others are no features."
+        remedy = "Add those that you need to the features."
+    else:
+        return
+    yield Problem("note", "wide table", "", 0, message, remedy)
 
 
 def _repeated_rows(

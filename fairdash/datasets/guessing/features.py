@@ -8,6 +8,7 @@ from fairdash.datasets import column_kinds
 from fairdash.datasets._roles import Cut
 from fairdash.datasets._rows import outcomes
 from fairdash.datasets.checks.leakage import encodes_group, outcome_leak
+from fairdash.datasets.guessing.wide import NOT_LOOKED_AT, looked_at
 from fairdash.datasets.guessing.words import concept, is_score, listed
 
 # a weight of these is how many people a row stands for, not what somebody weighs
@@ -29,9 +30,14 @@ def guess_features(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the columns to predict from, and why each other column is not used.
 
-    Of more than 20,000 rows a random sample decides, but for what numbers the rows.
+    Of more than 20,000 rows a random sample decides, but for what numbers the rows. Of
+    a wide table the columns that `looked_at` returns are read, and the others are no
+    features.
     """
-    whole, frame = frame, frame.iloc[column_kinds.some_rows(len(frame))]
+    all_names = list(map(str, frame.columns))
+    frame = whole = frame[looked_at(frame, target, sensitive)]
+    if len(frame) > column_kinds.SCREEN_ROWS:
+        frame = frame.iloc[column_kinds.some_rows(len(frame))]
     has_outcome = frame[target].notna().to_numpy()
     y = outcomes(frame.loc[has_outcome, target], positive)
     group, _ = column_kinds.label_codes(frame[sensitive])
@@ -59,6 +65,8 @@ def guess_features(
         else:
             features.append(name)
             copies[values] = name
+    seen = {*map(str, frame.columns)}
+    left_out |= {name: NOT_LOOKED_AT for name in all_names if name not in seen}
     return features, left_out
 
 

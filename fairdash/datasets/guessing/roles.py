@@ -25,6 +25,7 @@ from fairdash.datasets.column_kinds import (
 )
 from fairdash.datasets.guessing.features import guess_features, is_weight
 from fairdash.datasets.guessing.ranking import MOST_CLASSES, Candidate, rank_columns
+from fairdash.datasets.guessing.wide import looked_at
 from fairdash.datasets.guessing.words import (
     LISTS,
     concept,
@@ -64,7 +65,9 @@ def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
     """Guess the roles of a table, with the runners-up.
 
     The name of its file says more: ``churn.csv`` is about a column such as "Churned".
+    Of a wide table the columns that `looked_at` returns are read.
     """
+    frame = frame[looked_at(frame)]
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     outcomes, sensitive = rank_columns(frame, file_name)
     roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
@@ -85,6 +88,7 @@ def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
 def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     """Guess all but the outcome and the sensitive feature, which are known."""
     named = (target, sensitive)
+    frame = frame[looked_at(frame, *named)]
     frame = frame[[n for n in frame if n in named or not is_nested(frame[n])]]
     positive = guess_positive(frame[target])
     features, left_out = guess_features(frame, target, positive, sensitive)
@@ -255,6 +259,7 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
     A sampling weight, an identifier that repeats, a column of a model's scores.
     """
     taken = {roles.target, roles.sensitive_feature, *roles.crossed_with}
+    frame = frame[looked_at(frame, *taken)]
     free = [name for name in map(str, frame.columns) if name not in taken]
     more: dict[str, dict[str, Any]] = {}
     weights = (n for n in free if is_weight(n) and is_number(frame[n]))
