@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from fairdash.datasets import read_table, reading
-from fairdash.datasets.reading import memory, source
+from fairdash.datasets.reading import memory, read, source
 
 ROWS = 1_000
 COLUMNS = {
@@ -60,12 +60,12 @@ def test_every_kind_of_file_is_refused_by_one_sentence_here_and_in_the_box(
     tmp_path, name
 ):
     content = SWELLING[name]()
-    for read in (
+    for opened in (
         lambda: read_table(content, name=name),
         lambda: reading.convert_apart(content, tmp_path / "table", name=name),
     ):
         with pytest.raises(ValueError, match=SAID) as refused:
-            read()
+            opened()
         assert str(refused.value).startswith(f"{name} takes ")
         assert f"{len(content):,} bytes" in str(refused.value)
 
@@ -102,3 +102,11 @@ def test_a_loaded_table_can_be_written_to(tmp_path):
     table = reading.load_table(tmp_path / "table")
     table.iloc[0, 0] = 7.0
     assert table["x"].to_list() == [7.0, 1.0, 2.0]
+
+
+def test_the_reader_without_pyarrow_has_the_same_bound(monkeypatch):
+    monkeypatch.setattr(read, "is_installed", lambda library: False)
+    with pytest.raises(ValueError, match=SAID):
+        read_table(SWELLING["t.csv.gz"](), name="t.csv.gz")
+    within = gzip.compress(b"a,b\n" + b"1,\n" * 1_000_000)
+    assert read_table(within, name="t.csv.gz").shape == (1_000_000, 2)

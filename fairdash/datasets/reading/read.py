@@ -12,7 +12,13 @@ import pandas as pd
 from fairdash._lazy import is_installed, load
 from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.rows import MISSING, csv_rows, renamed, unreadable
-from fairdash.datasets.reading.source import Source, as_source, temporary, unpack
+from fairdash.datasets.reading.source import (
+    Source,
+    as_source,
+    check_memory,
+    temporary,
+    unpack,
+)
 from fairdash.datasets.sources.address import is_address
 from fairdash.datasets.table_notes import TableNotes
 
@@ -156,9 +162,12 @@ def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFram
             )
         except (csv.Error, UnicodeError) as error:
             raise unreadable(file, form, error) from error
+        header = next(csv_rows(file, form), []) if form.header else []
     if not len(frame):
         message = f"{source.name} has a header but no rows; add rows of data."
         raise ValueError(message)
+    # texts that come again are shared, as those of a page take few bytes
+    check_memory(source, int(frame.memory_usage(index=False).sum()))
     frame = frame.rename(columns=str)
     if form.header:
         names = renamed(header, list(map(str, frame)))
