@@ -105,10 +105,25 @@ def count_values(column: "pd.Series[Any]", most: int) -> int:
 def all_differ(column: "pd.Series[Any]") -> bool:
     """Tell whether no value comes twice; the first rows show it for most columns.
 
-    Text is not made into objects for it, as by `is_unique` of pandas.
+    Long text is hashed by parts, so that not all of it is in memory a second time.
     """
     head = column.head(PROBED_ROWS)
-    return all(part.nunique(dropna=False) == len(part) for part in (head, column))
+    if head.nunique(dropna=False) < len(head):
+        return False
+    if isinstance(column.dtype, pd.StringDtype):
+        column = _alike(column)
+    return column.nunique(dropna=False) == len(column)
+
+
+def _alike(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return the cells of a column of text whose hash another cell has as well."""
+    hashes = np.empty(len(column), dtype=np.uint64)
+    for start in range(0, len(column), SCREEN_ROWS):
+        part = slice(start, start + SCREEN_ROWS)
+        cells = column.iloc[part].to_numpy(dtype=object, na_value=None)
+        hashes[part] = pd.util.hash_array(cells, categorize=False)
+    repeated: NDArray[np.bool_] = pd.Series(hashes).duplicated(keep=False).to_numpy()
+    return column[repeated]
 
 
 @contextmanager

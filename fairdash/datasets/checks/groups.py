@@ -63,9 +63,7 @@ def audit_remarks(
     return tuple(remarks)
 
 
-def header_findings(
-    frame: pd.DataFrame, columns: Collection[str]
-) -> Iterator[Problem]:
+def header_findings(frame: pd.DataFrame, columns: Collection[str]) -> Iterator[Problem]:
     """Yield the columns whose name stands twice in the header of the file."""
     for name, written in notes_of(frame).renamed.items():
         if name in columns or written in columns:

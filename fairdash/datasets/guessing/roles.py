@@ -13,6 +13,7 @@ from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._subgroups import FEW_VALUES
 from fairdash.datasets.column_kinds import (
+    all_differ,
     common_labels,
     count_codes,
     count_values,
@@ -286,7 +287,7 @@ def guess_unit(frame: pd.DataFrame, names: Iterable[str], group: str) -> str | N
     Its name is an identifier, or whom a row is about settles the ``group``.
     """
     for name in names:
-        if is_nested(frame[name]) or is_weight(name):
+        if is_nested(frame[name]) or is_weight(name) or all_differ(frame[name]):
             continue
         if words(name) & UNIT_WORDS or _tells_people(frame[name], frame.get(group)):
             n_rows, n_units = int(frame[name].count()), int(frame[name].nunique())
