@@ -120,7 +120,7 @@ def _alike(column: "pd.Series[Any]") -> "pd.Series[Any]":
     hashes = np.empty(len(column), dtype=np.uint64)
     for start in range(0, len(column), SCREEN_ROWS):
         part = slice(start, start + SCREEN_ROWS)
-        cells = column.iloc[part].to_numpy(dtype=object, na_value=None)
+        cells = column.iloc[part].to_numpy(dtype=object, na_value=np.nan)
         hashes[part] = pd.util.hash_array(cells, categorize=False)
     repeated: NDArray[np.bool_] = pd.Series(hashes).duplicated(keep=False).to_numpy()
     return column[repeated]
