@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.datasets.column_kinds import as_kind, date_parts, infer_kind
+from fairdash.datasets.column_kinds import (
+    SCREEN_ROWS,
+    all_differ,
+    as_kind,
+    date_parts,
+    infer_kind,
+)
 
 COLUMNS = {
     "whole numbers": ([3, 1, 4, 1, 5], "number"),
@@ -60,3 +66,18 @@ def test_parts_of_dates_are_those_of_the_calendar(days):
     assert parts["hired year"].tolist() == [day.year for day in days]
     assert parts["hired month"].tolist() == [day.month for day in days]
     assert parts["hired weekday"].tolist() == [day.isoweekday() for day in days]
+
+
+@pytest.mark.parametrize(
+    ("more", "differ"),
+    [
+        ([], True),
+        (["person 7"], False),
+        ([None], True),
+        ([None, None], False),
+        (["nan", None], True),
+    ],
+)
+def test_all_cells_of_a_long_text_are_compared(more, differ):
+    cells = [f"person {row}" for row in range(2 * SCREEN_ROWS)]
+    assert all_differ(pd.Series([*cells, *more], dtype="str")) == differ
