@@ -40,6 +40,8 @@ class Arguments:
 
     def groups(self, value: Any) -> Any:
         """Return the groups, crossed if several columns are named."""
+        if is_frame(value) or getattr(value, "ndim", 1) == 2:
+            return crossed(value)
         if not self._names(value):
             return self.values("sensitive_features", value)
         columns = [self.values("sensitive_features", name) for name in value]
