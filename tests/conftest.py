@@ -175,6 +175,7 @@ def bucket(s3_server, monkeypatch):
     variables |= {"AWS_ENDPOINT_URL": s3_server, "AWS_DEFAULT_REGION": "us-east-1"}
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
+    s3fs.S3FileSystem.clear_instance_cache()  # one may be of a test without a login
     files = s3fs.S3FileSystem(use_listings_cache=False)
     files.mkdir(name)
     yield f"s3://{name}/fair"

@@ -39,9 +39,9 @@ import psutil
 import requests
 import sqlalchemy as sa
 import websockets
-from openid import SECRETS, provider
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from users_provider import SECRETS, provider
 
 from fairdash.datasets import load_sample
 from fairdash.jobs import queue

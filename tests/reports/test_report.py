@@ -240,10 +240,10 @@ def test_the_shell_writes_a_report(swept, tmp_path, monkeypatch):
     page = ReportPage(out.read_text())
     assert "decided 1: the top 20% of scores" in page.texts["p"]
     for wrong in (
-        ("none",),
-        (run, "--decided", "often"),
+        ("none", "--out", str(out)),
+        (run, "--out", str(out), "--decided", "often"),
         (run, "--out", str(tmp_path / "report.pdf")),
     ):
-        refused = call("--out", str(out), *wrong)
+        refused = call(*wrong)
         assert refused.exit_code == 2
         assert len(refused.stderr.strip().splitlines()) == 1

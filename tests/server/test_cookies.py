@@ -1,8 +1,8 @@
 """The cookies of a user have the form that this version of Streamlit reads."""
 
-import asyncio
 from http.cookies import SimpleCookie
 
+import loops
 import pytest
 from starlette.responses import Response
 from streamlit.auth_util import get_cookie_with_chunks
@@ -41,7 +41,7 @@ def test_what_is_written_is_what_streamlit_writes_and_reads(claims):
     ours, theirs = Response(), Response()
     cookies.write(ours, cookies.USER, content, SECRET)
     cookies.write(ours, cookies.TOKENS, TOKENS, SECRET)
-    asyncio.run(starlette_auth_routes._set_auth_cookie(theirs, content, TOKENS))
+    loops.run(starlette_auth_routes._set_auth_cookie(theirs, content, TOKENS))
     written, expected = lines(ours), lines(theirs)
     assert written.keys() >= {cookies.USER, cookies.TOKENS}
     for name in (cookies.USER, cookies.TOKENS):

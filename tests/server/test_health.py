@@ -3,6 +3,7 @@
 import asyncio
 import logging
 
+import loops
 import pytest
 from toys import people_csv, specification
 
@@ -30,14 +31,14 @@ async def ask(ready, times=1):
 def test_a_monitor_learns_that_the_store_fails_and_the_log_why(
     store, monkeypatch, caplog
 ):
-    (answer,) = asyncio.run(ask(Readiness(store)))
+    (answer,) = loops.run(ask(Readiness(store)))
     assert (answer.status_code, answer.body) == (200, b"ready\n")
 
     def fail():
         raise StoreError("The database /srv/secret is damaged.")
 
     monkeypatch.setattr(store, "check", fail)
-    (answer,) = asyncio.run(ask(Readiness(store)))
+    (answer,) = loops.run(ask(Readiness(store)))
     assert answer.status_code == 503
     assert b"secret" not in answer.body
     assert "/srv/secret" in caplog.text
@@ -57,7 +58,7 @@ def test_the_store_is_read_once_a_second_however_many_ask(store, monkeypatch):
             assert len(looks) == expected
             moment += serve.READY_SECONDS / 2
 
-    asyncio.run(go())
+    loops.run(go())
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Sessions: who is let in, for how long, by which clock, and on which machine."""
 
-import asyncio
 import time
 from types import SimpleNamespace
 
+import loops
 import pytest
 from starlette.responses import Response
 
@@ -48,31 +48,31 @@ def of_user(subject, ahead=0.0, **claims):
 
 def opened(where, user):
     """Open a session; return all cookies of its browser."""
-    return user | {sessions.COOKIE: asyncio.run(where.open(user))}
+    return user | {sessions.COOKIE: loops.run(where.open(user))}
 
 
 def test_replicas_share_sessions_and_a_logout(stores, clock):
     here, there = (Sessions(store.sessions(), SECRET) for store in stores)
     ann, bob = opened(here, of_user("ann")), opened(there, of_user("bob"))
     for where in (here, there):
-        users = {asyncio.run(where.user(one)) for one in (ann, bob)}
+        users = {loops.run(where.user(one)) for one in (ann, bob)}
         assert len(users) == 2
         assert None not in users
-    asyncio.run(there.end(ann))
+    loops.run(there.end(ann))
     for where in (here, there):
-        assert asyncio.run(where.user(ann)) is None
-        assert asyncio.run(where.user(bob))
+        assert loops.run(where.user(ann)) is None
+        assert loops.run(where.user(bob))
 
 
 def test_a_record_is_believed_for_a_second(stores, monkeypatch):
     here, there = (Sessions(store.sessions(), SECRET) for store in stores)
     ann, moment = opened(here, of_user("ann")), time.monotonic()
     monkeypatch.setattr(sessions, "monotonic", lambda: moment)
-    assert asyncio.run(here.user(ann))
-    asyncio.run(there.end(ann))
-    assert asyncio.run(here.user(ann))
+    assert loops.run(here.user(ann))
+    loops.run(there.end(ann))
+    assert loops.run(here.user(ann))
     moment += sessions.FRESH_SECONDS
-    assert asyncio.run(here.user(ann)) is None
+    assert loops.run(here.user(ann)) is None
 
 
 def test_a_session_opened_by_a_clock_that_was_ahead_is_none(stores, clock):
@@ -81,17 +81,17 @@ def test_a_session_opened_by_a_clock_that_was_ahead_is_none(stores, clock):
     ann = opened(here, of_user("ann"))
     clock.ahead = YEARS
     with pytest.raises(ValueError, match="Set the clock"):
-        asyncio.run(here.open(of_user("bob")))
+        loops.run(here.open(of_user("bob")))
     # of a provider that says no time, or the same wrong one
     silent = opened(here, of_user("bob", iat=None))
-    assert asyncio.run(here.user(silent))
-    assert asyncio.run(here.user(ann)) is None  # over, by this clock
+    assert loops.run(here.user(silent))
+    assert loops.run(here.user(ann)) is None  # over, by this clock
     clock.ahead = 0.0
-    assert asyncio.run(here.user(ann))  # and not deleted by it
-    assert asyncio.run(here.user(silent)) is None
+    assert loops.run(here.user(ann))  # and not deleted by it
+    assert loops.run(here.user(silent)) is None
     opened(here, of_user("cid"))
     clock.ahead = YEARS
-    assert asyncio.run(here.user(silent)) is None  # deleted, once a clock was right
+    assert loops.run(here.user(silent)) is None  # deleted, once a clock was right
 
 
 def test_a_session_lasts_thirty_days_and_a_small_difference_of_clocks(stores, clock):
@@ -105,7 +105,7 @@ def test_a_session_lasts_thirty_days_and_a_small_difference_of_clocks(stores, cl
     }
     for age, lasts in ages.items():
         clock.ahead = age
-        assert (asyncio.run(here.user(ann)) is not None) == lasts, age
+        assert (loops.run(here.user(ann)) is not None) == lasts, age
 
 
 def test_a_login_deletes_what_is_over_where_two_clocks_agree(stores, clock):
@@ -114,11 +114,11 @@ def test_a_login_deletes_what_is_over_where_two_clocks_agree(stores, clock):
     clock.ahead = SECONDS + 60
     opened(here, of_user("bob", iat=None))
     clock.ahead = 0.0
-    assert asyncio.run(here.user(ann))
+    assert loops.run(here.user(ann))
     clock.ahead = SECONDS + 60
     opened(here, of_user("bob", clock.ahead))
     clock.ahead = 0.0
-    assert asyncio.run(here.user(ann)) is None
+    assert loops.run(here.user(ann)) is None
 
 
 def test_a_session_of_an_earlier_version_lasts_as_it_did(home, clock):
@@ -134,7 +134,7 @@ def test_a_session_of_an_earlier_version_lasts_as_it_did(home, clock):
         del record["opened"]
         records.delete(name)
         records.add(name, record)
-        assert (asyncio.run(here.user(ann)) is not None) == lasts
+        assert (loops.run(here.user(ann)) is not None) == lasts
     store.close()
 
 
@@ -145,6 +145,6 @@ def test_nothing_is_read_for_a_stranger(clock):
 
     here = Sessions(Unread(), SECRET)
     for strange in ({}, {sessions.COOKIE: "x"}, {cookies.USER: "x"}):
-        assert asyncio.run(here.user(strange | {sessions.COOKIE: "x"})) is None
+        assert loops.run(here.user(strange | {sessions.COOKIE: "x"})) is None
     with pytest.raises(StoreError):
-        asyncio.run(here.user(of_user("ann") | {sessions.COOKIE: "x"}))
+        loops.run(here.user(of_user("ann") | {sessions.COOKIE: "x"}))
