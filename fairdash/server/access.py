@@ -2,7 +2,8 @@
 
 A line says the user's id, which is the name of a home folder, or "-"; the method; the
 path; the status; the milliseconds. A window's line comes when it closes. The query
-stays out: it may hold a code of a login, or names of a table.
+stays out: it may hold a code of a login, or names of a table. A page loads a hundred
+files of Streamlit's own; those that are there are logged at debug.
 """
 
 import logging
@@ -11,6 +12,7 @@ from urllib.parse import quote
 
 from starlette.types import Scope
 
+ASSETS = "/static/"  # scripts, styles and fonts, the same for everybody
 log = logging.getLogger("fairdash.access")
 
 
@@ -26,7 +28,9 @@ class Line:
 
     def write(self) -> None:
         """Write the line. A path is quoted, so that it stays one word of one line."""
-        log.info(
+        is_asset = self._path.startswith(ASSETS) and self.status in (200, 304)
+        log.log(
+            logging.DEBUG if is_asset else logging.INFO,
             "%s %s %s %s %.0f ms",
             self.user or "-",
             quote(self._method),
