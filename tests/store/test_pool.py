@@ -1,10 +1,10 @@
 """One pool of a Postgres for all homes of a process: bounded, and users stay apart."""
 
-import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 
+import loops
 import pytest
 import sqlalchemy as sa
 from hypothesis import given
@@ -41,7 +41,7 @@ def opened():
 
 
 def ready(store):
-    return asyncio.run(Readiness(store).answer(None))
+    return loops.run(Readiness(store).answer(None))
 
 
 def n_connections(store):
