@@ -113,15 +113,16 @@ class Witness(NannyPlugin):
         async def report(exit_code: int) -> None:
             nonlocal oom_kills, last
             before, oom_kills = oom_kills, count_oom_kills()
-            # One that died as soon as it had begun has not told its address yet.
+            # One that died as soon as it had begun has not told its address yet; the
+            # nanny then still has that of an earlier worker.
             address = nanny.worker_address
-            is_known = address not in (None, last)
-            last = address
             fact = {
-                "worker": address if is_known else nanny.address,
+                "nanny": nanny.address,
+                "worker": None if address == last else address,
                 "exit_code": exit_code,
                 "n_oom_kills": oom_kills - before,
             }
+            last = address
             nanny.log_event(TOPIC, fact)
             await react(exit_code)
 
@@ -130,9 +131,11 @@ class Witness(NannyPlugin):
 
 @dataclass
 class Deaths:
-    """What nannies have said, by the address of the worker or, unknown, their own."""
+    """What nannies have said, until a scheduler asks for one of their workers."""
 
-    _reports: dict[str, Death] = field(default_factory=dict)
+    # of each nanny: the address of its worker, as far as it knew it, and the death
+    _reports: dict[str, list[tuple[str | None, Death]]] = field(default_factory=dict)
+    _answers: dict[str, Death] = field(default_factory=dict)  # by address of a worker
     _missed: dict[str, float] = field(default_factory=dict)
 
     def listen(self, client: Any) -> None:
@@ -142,21 +145,34 @@ class Deaths:
 
     def hear(self, fact: dict[str, Any]) -> None:
         """Take a nanny's report."""
-        self._reports[fact["worker"]] = judge(
-            fact["exit_code"], n_oom_kills=fact["n_oom_kills"]
-        )
+        death = judge(fact["exit_code"], n_oom_kills=fact["n_oom_kills"])
+        self._reports.setdefault(fact["nanny"], []).append((fact["worker"], death))
 
     def why(self, worker: Any) -> Death | None:
         """Return how a worker of a scheduler ended; None while its nanny may say so.
 
         A nanny that says nothing has gone with its worker, as when a machine stops.
         """
+        if worker.address in self._answers:  # it had several tasks
+            return self._answers[worker.address]
         missed = self._missed.setdefault(worker.address, time.monotonic())
-        for address in (worker.address, worker.nanny):
-            if address in self._reports:
-                del self._missed[worker.address]
-                return self._reports.pop(address)
-        if time.monotonic() - missed < REPORT_SECONDS:
-            return None
-        del self._missed[worker.address]
-        return Death(OUTSIDE, "with its machine")
+        death = self._reported(worker)
+        if death is None and time.monotonic() - missed > REPORT_SECONDS:
+            death = Death(OUTSIDE, "with its machine")
+        if death is not None:
+            del self._missed[worker.address]
+            self._answers[worker.address] = death
+        return death
+
+    def _reported(self, worker: Any) -> Death | None:
+        """Take the report of this worker, or one that can be of no other."""
+        reports = self._reports.get(worker.nanny, [])
+        for report in reports:
+            if report[0] == worker.address:
+                reports.remove(report)
+                return report[1]
+        for report in reports:
+            if report[0] is None or report[0] in self._answers:
+                reports.remove(report)
+                return report[1]
+        return None

@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from conftest import wait_until
 
-from fairdash.jobs._deaths import CRASH, MEMORY, OUTSIDE, count_oom_kills, judge
+from fairdash.jobs._deaths import CRASH, MEMORY, OUTSIDE, Deaths, count_oom_kills, judge
 
 GROUPS = Path("/sys/fs/cgroup/memory")
 # Workers of a cluster are killed one after the other, each under a task.
@@ -102,6 +105,26 @@ def test_kills_for_memory_are_those_of_the_own_group(lines, file, content, tmp_p
     assert count_oom_kills(tmp_path / "proc", tmp_path / "groups") == 7
 
 
+def report(deaths, worker, exit_code):
+    deaths.hear(
+        {"nanny": "n", "worker": worker, "exit_code": exit_code, "n_oom_kills": 0}
+    )
+
+
+def test_a_report_with_the_address_of_an_earlier_worker_is_of_the_later_one():
+    """A worker that dies at once has not told its nanny where it listens."""
+    first, second, third = (SimpleNamespace(address=a, nanny="n") for a in "abc")
+    deaths = Deaths()
+    report(deaths, "a", -signal.SIGKILL)
+    assert deaths.why(first).how == "by SIGKILL"
+    report(deaths, None, -signal.SIGTERM)
+    assert deaths.why(second).how == "by SIGTERM"
+    report(deaths, "b", -signal.SIGSEGV)
+    assert deaths.why(third).how == "by SIGSEGV"
+    assert deaths.why(first).how == "by SIGKILL"  # asked again, for another task
+    assert deaths.why(SimpleNamespace(address="d", nanny="n")) is None
+
+
 def deaths_of(tmp_path, *ways, group=None):
     """Return how the workers of a real cluster died, which ran in a control group."""
     script = tmp_path / "kills.py"
@@ -141,7 +164,13 @@ def small_group():
     group.mkdir()
     (group / "memory.limit_in_bytes").write_text(str(700 << 20))
     yield group
-    group.rmdir()
+
+    def is_removed():  # its last processes end after the one that started them
+        with suppress(OSError):
+            group.rmdir()
+        return not group.exists()
+
+    wait_until(is_removed)
 
 
 def test_only_a_limit_that_was_met_counts_as_memory(tmp_path, small_group):

@@ -178,7 +178,7 @@ def dying(store, exit_code, n_oom_kills):
         worker = f"tcp://127.0.0.1:{host.client.n_submitted}"
         if exit_code is not None:
             fact = {"exit_code": exit_code, "n_oom_kills": n_oom_kills}
-            host.deaths.hear({"worker": worker} | fact)
+            host.deaths.hear({"nanny": "", "worker": worker} | fact)
         error = KilledWorker("stack", SimpleNamespace(address=worker, nanny=""), 0)
         return SimpleNamespace(
             done=lambda: True,

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing, suppress
 import loops
 import pytest
 import sqlalchemy as sa
+from conftest import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 from toys import ROLES, people_csv
@@ -17,6 +18,7 @@ from fairdash.store.server import postgres as server
 
 USERS = [User(f"{number:016x}", "") for number in range(24)]
 N_CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = :database"
+N_OF_ROLE = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'few'"
 
 
 @pytest.fixture
@@ -165,17 +167,26 @@ def test_a_server_at_its_limit_is_a_sentence_and_not_ready(
             connection.execute(sa.text(statement))
     address = admin.database.engine.url.set(username="few")
     few = sa.create_engine(address, poolclass=sa.NullPool)
+
+    def none_is_left():  # the server ends a connection after its client has gone
+        with admin.database.reading() as connection:
+            return connection.scalar(sa.text(N_OF_ROLE)) == 0
+
     monkeypatch.setenv("FAIRDASH_DATABASE", address.render_as_string())
     with few.connect(), pytest.raises(StoreError, match="takes no more connections"):
         opened(postgres)
+    wait_until(none_is_left)
     store = opened(postgres)
     assert ready(store).status_code == 200
     store.close()
+    wait_until(none_is_left)
     with few.connect():
         assert ready(store).status_code == 503
         assert "takes no more connections" in caplog.text
+    wait_until(none_is_left)
     assert ready(store).status_code == 200
     store.close()
+    wait_until(none_is_left)
     with admin.database.writing() as connection:
         connection.execute(sa.text("DROP OWNED BY few"))
         connection.execute(sa.text("DROP ROLE few"))
