@@ -2,13 +2,15 @@
 
 import reprlib
 import sys
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._columns import as_array, as_vector
 from fairdash._lazy import is_installed, narwhals
 from fairdash._record import Whole, explained
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
 CROSS = " × "  # between the values of crossed columns
+_MOST_DECIMALS = 20  # different numbers that are not whole, taken as groups
 Count = Annotated[int, Whole(1, 10**12, strict=True)]  # of rows or of values
 
 
@@ -39,13 +42,6 @@ def check_lengths(*columns: Any) -> None:
     if len(set(lengths)) > 1:
         message = "Found input variables with inconsistent numbers of samples"
         raise ValueError(f"{message}: {lengths}")
-
-
-def as_column(values: ArrayLike) -> Any:
-    """Return an array of one dimension; scikit-learn is loaded at the first call."""
-    from sklearn.utils import column_or_1d
-
-    return column_or_1d(values)
 
 
 def is_frame(value: object) -> bool:
@@ -147,14 +143,10 @@ def encode_groups(
     groups than ``at_least`` are an error: two to learn from, one to predict for.
     Several columns, of an array or a frame, are crossed: "Female × Black".
     """
-    if len(getattr(sensitive_features, "shape", ())) == 2:
-        sensitive_features = crossed(sensitive_features)
-    if isinstance(getattr(sensitive_features, "dtype", None), pd.CategoricalDtype):
+    values = one_column("sensitive_features", sensitive_features)
+    if isinstance(values, pd.Categorical):
         # the names of millions of rows are not looked at one by one
-        categorical: Any = pd.Series(sensitive_features).array
-        values = categorical.reorder_categories(categorical.categories.sort_values())
-    else:
-        values = as_column(sensitive_features)
+        values = values.reorder_categories(values.categories.sort_values())
     check_lengths(like, values)
     missing = pd.isna(values)
     if missing.any():
@@ -166,10 +158,47 @@ def encode_groups(
         raise ValueError(message)
     codes, values_of = pd.factorize(values, sort=True)
     groups = np.asarray(values_of)
+    _check_no_measurement(groups)
     if len(groups) < at_least:
-        message = f"`sensitive_features` needs at least two groups, got {list(groups)}."
-        raise ValueError(message)
+        got = ", ".join(map(as_written, groups))
+        raise ValueError(
+            f"`sensitive_features` needs at least two groups, got {got or 'none'}."
+        )
     return groups, codes
+
+
+def one_column(name: str, values: Any) -> Any:
+    """Return the group of every row; several columns are crossed, see `crossed`."""
+    if is_frame(values):
+        return as_vector(name, crossed(values, name))
+    if not isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        values = as_array(name, values)
+        if values.ndim == 2:
+            values = crossed(values, name)
+    return as_vector(name, values)
+
+
+def _check_no_measurement(groups: NDArray[Any]) -> None:
+    """Raise ValueError if groups are many numbers with decimals, such as incomes."""
+    if groups.dtype.kind == "f" and len(groups) > _MOST_DECIMALS:
+        whole = groups == np.floor(groups)
+        if not whole.all():
+            raise ValueError(
+                f"`sensitive_features` holds {len(groups):,} different numbers with "
+                "decimals, which are no groups. Put them into ranges, such as by "
+                "`pandas.cut`."
+            )
+
+
+def check_distinct(column: str, names: Sequence[str]) -> None:
+    """Raise ValueError if two groups would have the same name."""
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ValueError(
+            f"`{column}` has different values with the same name {twice[0]!r}, such as "
+            "the number 1 and the text '1' or crossed names that hold a '×'. Rename "
+            "one of them."
+        )
 
 
 def check_unique(frame: Any, name: str = "The table") -> None:

@@ -11,7 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 INITS = sorted((ROOT / "fairdash").rglob("__init__.py"))
-EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record", "_sklearn")
+EVERYWHERE = (
+    "APP_FOLDER",
+    "__version__",
+    "_columns",
+    "_lazy",
+    "_record",
+    "_sklearn",
+)
 
 
 def rooms_on_the_map():

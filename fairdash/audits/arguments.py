@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._columns import as_vector
 from fairdash._validation import (
     as_frame,
     check_one_of,
     check_unique,
     crossed,
     is_frame,
+    one_column,
 )
 from fairdash.brought import TableModel
 from fairdash.datasets import DrawnRows, Subgroups, audit_remarks, notes_of
@@ -27,10 +29,10 @@ class Arguments:
 
     def values(self, role: str, value: Any) -> Any:
         """Return what is given, the column if it is a name, None for nothing."""
-        if value is None or isinstance(value, pd.Categorical):
-            return value
+        if value is None:
+            return None
         if not isinstance(value, str):
-            return np.asarray(value)
+            return as_vector(role, value)
         if self.frame is None:
             raise ValueError(
                 f"`{role}` names column {value!r}; give its table, `frame`."
@@ -40,10 +42,10 @@ class Arguments:
 
     def groups(self, value: Any) -> Any:
         """Return the groups, crossed if several columns are named."""
-        if is_frame(value) or getattr(value, "ndim", 1) == 2:
-            return crossed(value)
-        if not self._names(value):
+        if isinstance(value, str):
             return self.values("sensitive_features", value)
+        if not self._names(value):
+            return one_column("sensitive_features", value)
         columns = [self.values("sensitive_features", name) for name in value]
         return cross(*columns) if len(columns) > 1 else columns[0]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._columns import in_one_order
 from fairdash._escaping import as_printed, visible, visible_table
 from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
@@ -150,6 +151,7 @@ class Audit:
         return f"{verdict}{shown}{''.join(notes)}"
 
 
+@in_one_order
 def audit(
     y_true: Column | None,
     y_pred: Column | None = None,
@@ -251,14 +253,11 @@ def audit(
     if y is not None and pos_label is not None:
         y = counting.labels("y_true", y, pos_label)
     if y_pred is not None:
-        pred = columns.values("y_pred", y_pred)
-        if pos_label is not None:
-            pred = counting.labels("y_pred", pred, pos_label)
+        pred = _decisions(columns.values("y_pred", y_pred), pos_label)
     elif raw is not None:
         pred = _decided(raw, threshold)
     else:
         raise ValueError("Give decisions as `y_pred`, `scores` or a `model`.")
-    _check_decisions(pred)
     groups = columns.groups(sensitive_features)
     unit = columns.values("cluster", cluster)
     check_lengths(pred, groups, y, raw, weight, unit)
@@ -349,9 +348,10 @@ def measured(
     return by_group, gaps, local, estimates
 
 
-def _check_decisions(pred: Any) -> None:
+def _decisions(pred: Any, pos_label: Hashable) -> NDArray[np.int8]:
+    counting.check_present("y_pred", np.asarray(pred))
     try:
-        counting.binary_vector("y_pred", pred)
+        return counting.labels("y_pred", pred, pos_label)
     except ValueError as error:
         raise ValueError(
             f"{error} `fairdash.audits.tables.audit_outcomes` audits predicted "

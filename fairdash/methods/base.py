@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from fairdash._columns import in_one_order
 from fairdash._sklearn import CallbackSupportMixin, ClassifierMixin, with_callbacks
 from fairdash._validation import (
     check_lengths,
@@ -163,6 +164,7 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared,
             )
         return TrainingRows(rows, target, codes, weight)
 
+    @in_one_order
     @with_callbacks
     def fit(
         self,
@@ -202,6 +204,7 @@ class Weighted(BinaryClassifier):
     __metadata_request__score = {"sample_weight": True}  # noqa: RUF012
     _no_weights = ""
 
+    @in_one_order
     @with_callbacks
     def fit(  # type: ignore[override]  # it refuses unknown names by itself
         self,
@@ -315,6 +318,7 @@ class GroupedClassifier(BinaryClassifier):
         decided = self.predict(X, sensitive_features=sensitive_features)
         return float(accuracy_score(y, decided, sample_weight=sample_weight))
 
+    @in_one_order
     def predict_proba(self, X: ArrayLike, *, sensitive_features: ArrayLike) -> Float:
         """Return the probability of each class, one column per class."""
         check_is_fitted(self)
@@ -330,6 +334,7 @@ class GroupedClassifier(BinaryClassifier):
         positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
         return logit(positive)
 
+    @in_one_order
     def predict(self, X: ArrayLike, *, sensitive_features: ArrayLike) -> NDArray[Any]:
         """Return the more probable class of each sample."""
         positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
+from fairdash._columns import in_one_order
 from fairdash._validation import as_written, encode_groups
 
 Float = NDArray[np.float64]
@@ -236,6 +237,7 @@ def flip_columns(
     ]
 
 
+@in_one_order
 def prediction_consistency(y_pred: ArrayLike) -> float:
     """Return the share of rows whose prediction is the same in every variant.
 

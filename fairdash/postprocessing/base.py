@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from fairdash._columns import in_one_order
 from fairdash._sklearn import BaseEstimator
 from fairdash._wording import moved_words, percent
 from fairdash.metrics import catalog, expected_local_di, expected_measure
@@ -160,6 +161,7 @@ class PostProcessor(BaseEstimator, ABC):
     expected_rates_: dict[Any, float]
     score_range_: tuple[float, float]
 
+    @in_one_order
     def fit(
         self,
         scores: ArrayLike,
@@ -239,6 +241,7 @@ class PostProcessor(BaseEstimator, ABC):
             }
         )
 
+    @in_one_order
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike
     ) -> Array:
@@ -252,6 +255,7 @@ class PostProcessor(BaseEstimator, ABC):
         rules = self.thresholds()
         return rules.predict_proba(scores, sensitive_features=sensitive_features)
 
+    @in_one_order
     def predict(
         self,
         scores: ArrayLike,

@@ -1,6 +1,5 @@
 """What every post-processing method asks of scores, groups and weights."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -8,9 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._columns import as_vector
 from fairdash._validation import (
-    as_column,
     as_written,
+    check_distinct,
     check_lengths,
     check_non_negative,
     check_one_of,
@@ -143,17 +143,6 @@ def fit_groups(
     return tuple(groups.tolist()), names, codes
 
 
-def check_distinct(column: str, names: Sequence[str]) -> None:
-    """Raise ValueError if two groups would have the same name."""
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise ValueError(
-            f"`{column}` has different values with the same name {twice[0]!r}, such as "
-            "the number 1 and the text '1' or crossed names that hold a '×'. Rename "
-            "one of them."
-        )
-
-
 def known_codes(
     sensitive_features: ArrayLike,
     names: Sequence[str],
@@ -163,7 +152,7 @@ def known_codes(
     first_row: int = 0,
 ) -> NDArray[np.int64]:
     """Return the place of every row's group among ``names``."""
-    values = pd.Series(as_column(sensitive_features))
+    values = pd.Series(as_vector(column, sensitive_features))
     check_lengths(like, values)
     levels, uniques = pd.factorize(values, use_na_sentinel=True)
     labels = [value_label(value) for value in uniques]
@@ -202,7 +191,7 @@ def cross(*columns: ArrayLike) -> NDArray[Any]:
     """
     check_lengths(*columns)
     parts = [
-        pd.Series(as_column(column)).map(value_label, na_action="ignore")
+        pd.Series(as_vector("cross", column)).map(value_label, na_action="ignore")
         for column in columns
     ]
     table = pd.DataFrame(dict(enumerate(parts)))

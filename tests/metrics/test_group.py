@@ -51,7 +51,8 @@ def test_what_is_undefined_is_nan():
     "y_pred, message",
     [
         ([0, 1, 2, 1], "1 entries differ, the first is .*2.* in row 2"),
-        ([0.2, 1, np.nan, 1], "2 entries differ"),
+        ([0.2, 1, 0.4, 1], "2 entries differ"),
+        ([0, 1, np.nan, 1], "`y_pred` is missing in 1 rows, the first is row 2"),
         ([[0, 1, 0, 1]], "`y_pred` must be one vector"),
         ([], "got shape \\(0,\\)"),
         ([0, 1, 1], "inconsistent numbers of samples"),

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from fairdash import _validation as validation
+from fairdash._columns import in_one_order
 from fairdash.audits.subgroups.conditions import describe, search_columns
 from fairdash.audits.subgroups.search import (
     Conditions,
@@ -31,6 +32,7 @@ _LOOKED_AT = 500  # best subgroups that the list is made of
 _REASONS = 6  # columns named in an error
 
 
+@in_one_order
 def find_subgroups(
     y_pred: ArrayLike,
     *,
@@ -125,6 +127,8 @@ def find_subgroups(
         raise ValueError(f"`alpha` must lie between 0 and 1, got {alpha!r}.")
     validation.check_one_of("measure", measure, SEARCHED_MEASURES)
     frame = validation.as_frame("frame", frame)
+    frame = frame.set_axis(frame.columns.map(str), axis=1)  # names may be numbers
+    columns = None if columns is None else [str(name) for name in columns]
     about, value, (origin, width), worth = _values(y_pred, y_true, measure)
     names, group = validation.encode_groups(sensitive_features, value)
     if len(frame) != len(value):

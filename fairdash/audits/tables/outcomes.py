@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from fairdash._columns import in_one_order
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_lengths, check_one_of, value_label
 from fairdash._wording import listing, plural
@@ -143,6 +144,7 @@ class _Part(NamedTuple):
     predicted: dict[str, Any]
 
 
+@in_one_order
 def audit_outcomes(
     y_true: Column | None,
     y_pred: Column,

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._columns import in_one_order
 from fairdash._validation import check_lengths, check_whole
 from fairdash.metrics.group import counting, local_measures
 from fairdash.metrics.group.change import Draws, GroupMeans
@@ -15,6 +16,7 @@ from fairdash.metrics.group.intervals import Interval, check_confidence
 from fairdash.metrics.group.variance import unit_codes
 
 
+@in_one_order
 def compare(
     y_true: ArrayLike,
     y_pred: ArrayLike | Drawn,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from fairdash._columns import in_one_order
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group import counting, intervals
 from fairdash.metrics.group.catalog import Array, measure_of, rate_of
@@ -24,6 +25,7 @@ _MOVED = np.array([-1.0, 1.0])  # after less before
 _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
 
+@in_one_order
 def gap_change(
     before: ArrayLike | Drawn,
     after: ArrayLike | Drawn,
@@ -94,6 +96,7 @@ def gap_change(
     return means.gap_change(confidence)
 
 
+@in_one_order
 def accuracy_change(
     y_true: ArrayLike,
     before: ArrayLike | Drawn,

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._columns import in_one_order
 from fairdash._lazy import special
 from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting
@@ -29,6 +30,7 @@ _CLIP = float(np.finfo(np.float32).eps)
 _ENDS = ("_low", "_high")
 
 
+@in_one_order
 def evaluate(
     y_true: ArrayLike,
     scores: ArrayLike | Drawn,
@@ -157,6 +159,7 @@ class _Rows(NamedTuple):
         return [area_under_curve(y, row, self.weight).value for row in scores]
 
 
+@in_one_order
 def decision_status(
     y_true: ArrayLike,
     y_pred: ArrayLike | Drawn,

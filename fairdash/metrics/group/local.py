@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from fairdash._columns import in_one_order
 from fairdash.metrics.group import local_measures
 from fairdash.metrics.group.counting import binary_vector
 from fairdash.metrics.group.drawn import Drawn
@@ -13,6 +14,7 @@ from fairdash.metrics.group.drawn import Drawn
 _RATIOS = ["ratio", "ratio_low", "ratio_high"]
 
 
+@in_one_order
 def local_di(
     y_pred: ArrayLike | Drawn,
     *,
@@ -77,6 +79,7 @@ def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
     )
 
 
+@in_one_order
 def noise_floor(
     y_pred: ArrayLike | Drawn,
     *,
@@ -117,6 +120,7 @@ def _selection(decided: Any, **rows: Any) -> local_measures.LocalMeasure:
     return local_measures.LocalMeasure.of("selection_rate", None, decided, **rows)
 
 
+@in_one_order
 def expected_local_di(
     h: ArrayLike,
     *,

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._columns import in_one_order
 from fairdash._validation import (
     as_written,
     check_lengths,
@@ -30,6 +31,7 @@ from fairdash.metrics.group.measured import Measured
 _FEW = 12  # distinct scores that are each a bin
 
 
+@in_one_order
 def measure_by_group(
     measure: str,
     y_true: ArrayLike | None,
@@ -121,6 +123,7 @@ def _table(
     return pd.DataFrame({"group": list(names), **ends, "n": cells.n})
 
 
+@in_one_order
 def expected_measure(
     measure: str,
     y_true: ArrayLike | None,
@@ -166,6 +169,7 @@ def expected_measure(
     )
 
 
+@in_one_order
 def measure_gaps(
     measure: str,
     y_true: ArrayLike | None,
@@ -243,6 +247,7 @@ confidence
     )
 
 
+@in_one_order
 def calibration_curve(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -318,6 +323,7 @@ def calibration_curve(
     )
 
 
+@in_one_order
 def as_probabilities(
     y_true: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> NDArray[np.float64]:

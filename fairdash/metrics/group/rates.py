@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairdash._columns import in_one_order
 from fairdash.metrics.group.counting import Counts, divide, group_codes, spread
 from fairdash.metrics.group.measured import Measured
 
 _ODDS = ("true_positive_rate", "false_positive_rate")
 
 
+@in_one_order
 def demographic_parity_difference(
     y_pred: ArrayLike,
     *,
@@ -30,6 +32,7 @@ def demographic_parity_difference(
     return float(spread(_rates("selection_rate", None, y_pred, *rows)))
 
 
+@in_one_order
 def equalized_odds_difference(
     y_true: ArrayLike,
     y_pred: ArrayLike,
