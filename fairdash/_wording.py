@@ -125,14 +125,6 @@ def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> s
     )
 
 
-def alike_words(label: str) -> str:
-    """Say of a model that does not decide, or on too few rows, what its gaps mean."""
-    return (
-        f"{label} decides alike for everyone, or as chance might on these rows: gaps "
-        "between groups say nothing about it."
-    )
-
-
 def group_label(feature: str, group: str) -> str:
     """Return a group after its column, "sex: Female"; "sex 1" stays as it is."""
     named = not feature or group.startswith(f"{feature} ")

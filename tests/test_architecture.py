@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 INITS = sorted((ROOT / "fairdash").rglob("__init__.py"))
+_OF_EVERY_ROOM = ("_validation", "_parsing", "_wording", "_deciding", "_escaping")
 EVERYWHERE = (
     "APP_FOLDER",
     "__version__",
@@ -92,7 +93,7 @@ def check_imports(path):
         if room is None or rest[0] in EVERYWHERE:
             continue  # the package's own, not a room's
         assert rest[0] in MAY_IMPORT[room], f"{path} may not import {name}"
-        if rest[0] in ("_validation", "_parsing", "_wording", "_escaping"):
+        if rest[0] in _OF_EVERY_ROOM:
             continue
         private = [part for part in rest if part.startswith("_")]
         assert not private, f"{path}: {name} is private to its folder"

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._deciding import Deciding
 from fairdash.audits.table_search import TableColumn, in_table, table_columns
 from fairdash.brought import TableModel, model_columns, positive_scores
 from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
@@ -150,11 +151,11 @@ class AuditedModel:
     threshold: float = 0.5
 
     @cached_property
-    def status(self) -> str:
-        """What `decision_status` says of all test rows, however few are searched."""
+    def deciding(self) -> Deciding:
+        """Whether decisions of all test rows say anything, however few are searched."""
         everyone = np.arange(self.rows.n)
         decided = self.decides(self.encoded(self.rows.test.X, everyone)).astype(np.int8)
-        return str(decision_status(self.rows.y, decided)["status"].iloc[0])
+        return Deciding.of_status(**decision_status(self.rows.y, decided).iloc[0])
 
     def decides(self, p: Float) -> NDArray[np.bool_]:
         """Return which P(1) are decided 1."""

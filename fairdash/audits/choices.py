@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import alike_words, moved_words, plural
+from fairdash._deciding import Deciding
+from fairdash._wording import moved_words, plural
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.measured import speech_of, widest_gap
@@ -274,8 +275,8 @@ def verdict_words(
     `metrics_by_setting`, ``changes`` of `paired_changes`, ``gap`` of `widest_gap`.
     """
     label, rows = row["label"], plural(round(row["n"]), "test row")
-    if row.get("constant", 0) > evaluation.MOST_SEEDS:
-        return alike_words(label)
+    if (deciding := Deciding.of(row)).idle:
+        return deciding.details(label)
     if row["n_seeds"] > 1:
         rows = f"mean of {row['n_seeds']:.0f} seeds of {rows}"
     rows = f"95% intervals, {rows}"
@@ -295,8 +296,8 @@ def model_brief(
     row: Mapping[Any, Any], changes: pd.DataFrame | None, gap: Finding, speech: Speech
 ) -> str:
     """Return `verdict_words` in at most 20 words, without intervals."""
-    if row.get("constant", 0) > evaluation.MOST_SEEDS:
-        return f"{row['label']} decides alike for nearly everyone."
+    if (deciding := Deciding.of(row)).idle:
+        return deciding.brief(row["label"])
     if changes is None:
         return gap_brief(gap, speech)
     paired = changes.set_index("metric").to_dict("index")

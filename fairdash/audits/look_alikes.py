@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._deciding import Deciding
 from fairdash._wording import Kpi, interval, listing, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
@@ -258,7 +259,7 @@ def alike_answer(
         changes=["; ".join(map(str, c)) for c in pairs.people["changes"]]
     )
     return Answer(
-        _verdict(similar, changed, columns, model.status),
+        _verdict(similar, changed, columns, model.deciding),
         _cards(similar, changed, columns),
         Drawing("plot_pairs", table, drawn, numbers.drop(columns="place").head(200)),
         caption=f"{label}. {_caption(pairs)}",
@@ -267,10 +268,12 @@ def alike_answer(
 
 
 def _verdict(
-    similar: Pairs, changed: Pairs | None, columns: Sequence[str], status: str
+    similar: Pairs, changed: Pairs | None, columns: Sequence[str], deciding: Deciding
 ) -> str:
-    if status:
-        return "The model does not distinguish people, so this page says nothing."
+    if deciding.alike:
+        return f"The model {deciding.predicate()}: hardly anyone is decided otherwise."
+    if deciding.guessing:
+        return f"The model {deciding.predicate()}: it does not tell people apart."
     rest = "most similar other person is decided otherwise."
     first = f"For {_share(similar.share)} of people the {rest}"
     first = first if similar.changed else f"Nobody's {rest}"

@@ -7,7 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from fairdash._wording import alike_words, group_label, in_points
+from fairdash._deciding import Deciding
+from fairdash._wording import group_label, in_points
 from fairdash.metrics import Finding, Speech, clause
 from fairdash.postprocessing import Report
 
@@ -106,7 +107,7 @@ def correction_verdict(report: Report, label: str = "The ramp") -> str:
     """
     rates = report.changed["rate"]
     if rates.max() < _ALIKE or rates.min() > 1 - _ALIKE:
-        return alike_words(label).split(",")[0] + "."
+        return Deciding(alike=True, accepted=round(rates.mean())).brief(label)
     accuracy, gap = (
         {"difference": row["change"], "low": row["change_low"]}
         | {"high": row["change_high"]}

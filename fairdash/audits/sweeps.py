@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._deciding import nearly_alike
 from fairdash._wording import Kpi, gap_size, in_points, percent, points
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
@@ -21,7 +22,7 @@ from fairdash.audits.trials.rows import (
     rows_of,
     ruled,
 )
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
@@ -155,10 +156,30 @@ class StoredSweep:
         return {
             int(place): [
                 *(_card(means.iloc[place], before, *shown) for shown in _CARDS),
-                _limit_card(points.iloc[place], limit),
+                self._limit_card(points.iloc[place], limit),
             ]
             for place in np.flatnonzero(means["method"] == method)
         }
+
+    def _limit_card(self, point: "pd.Series[Any]", limit: float) -> Kpi:
+        place = int(point["place"])
+        judged = self.result.deciding(place)
+        tested = self.result.deciding(place, "test")
+        note = "also on test rows" if point["within_test"] else "not on test rows"
+        if judged.idle:
+            note = judged.mark()
+        elif tested.idle:
+            note = f"{tested.mark()} on test rows"
+        elif not point["within"]:
+            note = "on validation rows"
+        return Kpi(
+            "Within limit",
+            "yes" if point["within"] else "no",
+            note,
+            help=f"Whether the gap of *Front and limit* is at most {gap_size(limit)} "
+            "on validation rows, by which models are chosen. A model that accepts "
+            "nearly all or none, or is not clearly better than guessing, keeps none.",
+        )
 
 
 @lru_cache(maxsize=16)
@@ -188,13 +209,36 @@ def model_rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataF
     rows = rows[rows["method"].isin(list(CATALOG))].reset_index(drop=True)
     anew = np.flatnonzero(_out_of_date(rows) | (not rule.usual))
     if not len(anew):
-        return rows
+        return _with_alike(store, run, rows)
     where = store, run.dataset_id, Subgroups.model_validate(run.spec["subgroups"])
     models = zip(rows["key"].iloc[anew], rows["seed"].iloc[anew], strict=True)
     by_rule = [_measured(*where, rule, str(key), int(seed)) for key, seed in models]
     measured = pd.concat(by_rule, ignore_index=True).set_index(rows.index[anew])
     table = rows.reindex(columns=rows.columns.union(measured.columns, sort=False))
     table.loc[measured.index, measured.columns] = measured
+    return _with_alike(store, run, table)
+
+
+def _with_alike(store: Store, run: RunRecord, rows: pd.DataFrame) -> pd.DataFrame:
+    """Mark models that decide nearly alike, which earlier versions did not.
+
+    What a row lacks is its base rate; that of the rows of a seed is read from the data.
+    """
+    marks = rows.reindex(columns=["validation_alike", "test_alike"])
+    if marks.notna().all(axis=None):
+        return rows
+    dataset, table = store.dataset(run.dataset_id), rows.copy()
+    seeds = table["seed"].astype(int)
+    for part in ("validation", "test"):
+        base_rate = {}
+        for seed in seeds.unique():
+            where = getattr(split(dataset, int(seed)), part)
+            weight = dataset.weight_of(where)
+            base_rate[seed] = np.average(dataset.y[where], weights=weight)
+        accepted = table[f"{part}_selection_rate"]
+        alike = nearly_alike(accepted, seeds.map(base_rate))
+        table[f"{part}_alike"] = alike.astype(float)
+        table[f"{part}_constant"] = np.maximum(table[f"{part}_constant"], alike)
     return table
 
 
@@ -235,16 +279,3 @@ def _card(
     if before is not None:
         delta = points(row[name] - before[name])
     return Kpi(label, style(row[name]), note, delta=delta)
-
-
-def _limit_card(point: "pd.Series[Any]", limit: float) -> Kpi:
-    note = "also on test rows" if point["within_test"] else "not on test rows"
-    if point["constant"]:
-        note = "decides alike for everyone"
-    return Kpi(
-        "Within limit",
-        "yes" if point["within"] else "no",
-        note,
-        help=f"Whether the gap of *Front and limit* is at most {gap_size(limit)} on "
-        "validation rows, by which models are chosen.",
-    )

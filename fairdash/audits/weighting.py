@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._deciding import Deciding
 from fairdash._wording import Kpi, count, headed, interval, number, percent, plural
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.gaps.evaluation import constant
+from fairdash.audits.gaps.evaluation import decision_facts
 from fairdash.audits.short_verdicts import brief
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import Setting
@@ -78,14 +79,18 @@ class Weighted:
         }
         rows = plural(len(ratio), "training row")
         rule = f"decided 1: {self.rule.words()}"
-        alike = constant(self.rows, ruled(trial, self.rule).key) > 0
-        first = f"{self.model.label} decides alike for nearly everyone."
+        facts = decision_facts(self.rows, ruled(trial, self.rule).key)
+        deciding, label = Deciding.of(facts), self.model.label
+        brief, details = deciding.brief(label), deciding.details(label)
+        if not deciding.idle:
+            brief = weights_brief(related, top, ratio)
+            details = weights_details(related, top)
         return Answer(
-            first if alike else weights_brief(related, top, ratio),
+            brief,
             weight_kpis(ratio, related),
             Drawing("plot_ratio_against_di", table, arguments),
             facts=(dataset.name, rows, self.model.label, f"seed {trial.seed}", rule),
-            details=first if alike else weights_details(related, top),
+            details=details,
             how=_HOW,
         )
 

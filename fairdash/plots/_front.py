@@ -52,9 +52,10 @@ def plot_front(
     models : DataFrame
         One row per setting: label, method (as on screen), colour_role, x, y, within and
         within_test (keeps the limit on validation and on test rows), constant (does not
-        decide, so it is not drawn), front (lies on its method's front), line (a corner
-        of the line drawn); and, if known, quiet (not beyond chance from the plain
-        model).
+        decide, so it is not drawn), alike (of these: accepts all or none, or nearly
+        so), guessing_test (not clearly better than guessing on test rows), front (lies
+        on its method's front), line (a corner of the line drawn); and, if known, quiet
+        (not beyond chance from the plain model).
     axes : pair of str
         Metrics along x and y, see `METRICS`.
     limit : float
@@ -64,7 +65,8 @@ def plot_front(
     own : DataFrame, optional
         One row per model of the reader's own: label, colour_role, x, y.
     """
-    models = models if "quiet" in models else models.assign(quiet=False)
+    known = dict.fromkeys(("quiet", "alike", "guessing_test"), False)
+    models = models.assign(**{n: no for n, no in known.items() if n not in models})
     shown = models[~models["constant"].astype(bool)]
     methods = list(dict.fromkeys(shown["method"]))
     data: list[theme.Spec] = []
@@ -75,7 +77,7 @@ def plot_front(
         if len(of_method):
             data.append(_line(of_method.sort_values("x")))
     own = models.iloc[:0] if own is None else own
-    own = own.assign(method=own["label"], within=True, front=True, quiet=False)
+    own = own.assign(method=own["label"], within=True, front=True, **known)
     data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
     across = [*shown["x"], *([limit] if axes[0] == limited else [])]
     widest = max((x for x in across if math.isfinite(x)), default=math.nan)
@@ -140,10 +142,16 @@ def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
         words += " Pale: not beyond chance from the plain model."
     if math.isfinite(chance):
         words += f" {floor_words(models['label'].iloc[0])}"
-    n_constant = int(models["constant"].sum())
-    if n_constant:
-        count = "1 model decides" if n_constant == 1 else f"{n_constant} models decide"
-        words += f" {count} alike for everyone, or as chance might: not drawn."
+    idle = models[models["constant"].astype(bool)]
+    alike = idle["alike"].astype(bool)
+    for why, n in (
+        ("accept all or none, or nearly so", int(alike.sum())),
+        ("are not clearly better than guessing", int((~alike).sum())),
+    ):
+        words += f" Not drawn, because they {why}: {n}." if n else ""
+    on_test = models[~models["constant"].astype(bool)]["guessing_test"].astype(bool)
+    if on_test.any():
+        words += f" Not clearly better than guessing on test rows: {on_test.sum()}."
     return words
 
 
@@ -208,6 +216,8 @@ def _hover(row: theme.Spec, axes: tuple[str, str]) -> str:
     notes = [] if row["within"] else ["over the limit"]
     if row["quiet"]:
         notes.append("not beyond chance from the plain model")
+    if row["guessing_test"]:
+        notes.append("not clearly better than guessing")
     return in_lines(*_values(row, axes), *notes)
 
 

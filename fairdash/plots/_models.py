@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from fairdash._deciding import Deciding
 from fairdash._escaping import bold, wrap
 from fairdash._wording import gap_size, interval, percent
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
@@ -24,10 +25,10 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
     Parameters
     ----------
     table : DataFrame
-        label, colour_role, constant (1 for a model that decides alike for everyone),
-        and accuracy, demographic_parity_difference, worst_1_di, each with ``_low`` and
-        ``_high``: rows of ``fairdash.metrics.evaluate``, or of ``summarise_seeds``. The
-        first row stands on top.
+        label, colour_role, what `Deciding.of` takes, and accuracy,
+        demographic_parity_difference, worst_1_di, each with ``_low`` and ``_high``:
+        rows of ``fairdash.metrics.evaluate``, or of ``summarise_seeds``. The first row
+        stands on top.
     """
     series: list[Series] = []
     marks, panels = [], []
@@ -90,10 +91,8 @@ def _describe(table: pd.DataFrame) -> str:
 
 
 def _names(table: pd.DataFrame) -> list[str]:
-    return [
-        f"{row['label']} (constant)" if row.get("constant", 0) > 0.5 else row["label"]
-        for row in records(table)
-    ]
+    marks = [(row["label"], Deciding.of(row).mark()) for row in records(table)]
+    return [f"{label} ({mark})" if mark else label for label, mark in marks]
 
 
 def _value(row: Spec, metric: str) -> str:

@@ -42,8 +42,10 @@ _TERMS = {
     "its interval excludes 0.",
     "Not estimable": "Too few rows, or none of a group. It is never shown as 0, for 0 "
     "means fair.",
-    "Constant": "A model that decides alike for everyone, or as chance might on "
-    "the rows: its gaps say nothing.",
+    "Decides": "A model that accepts all or none, or nearly so, gives nearly everybody "
+    "the same decision: the rarer one is less than a tenth as frequent as the rarer "
+    "outcome. A model is no better than guessing where positive decisions are not "
+    "clearly more frequent among rows with the outcome. The gaps of both say nothing.",
 }
 
 

@@ -30,7 +30,7 @@ from fairdash.reports._small_groups import (
     without_small_groups,
 )
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import PARITY, SweepSpec
+from fairdash.sweep import PARITY, SweepResult, SweepSpec
 
 _WORST = "worst_1_di"
 MEASURED = {"accuracy": "Accuracy", PARITY: "Gap", _WORST: "Largest local gap"}
@@ -234,6 +234,13 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
     return Figure(picture, " ".join(filter(None, notes)))
 
 
+def _decides(result: SweepResult, place: int) -> str:
+    if mark := result.deciding(place).mark():
+        return mark
+    mark = result.deciding(place, "test").mark()
+    return f"{mark} on test rows" if mark else "yes"
+
+
 def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
     result = sweep.result
     points = result.points((_WORST, "accuracy"), subject.spec.di_limit)
@@ -244,7 +251,7 @@ def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
     columns |= {
         "Within the limit": points["within"].map({True: "yes", False: "no"}),
         "On front": points["front"].map({True: "yes", False: "no"}),
-        "Decides": points["constant"].map({True: "constant", False: "yes"}),
+        "Decides": [_decides(result, place) for place in points["place"]],
     }
     order = points.sort_values(["front", "x"], ascending=[False, True]).index
     note = "Means over seeds. The limit is judged on validation rows. "

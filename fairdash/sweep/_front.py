@@ -41,8 +41,9 @@ def within(rows: pd.DataFrame, limits: Mapping[str, float]) -> NDArray[np.bool_]
 def decides(rows: pd.DataFrame, part: str) -> NDArray[np.bool_]:
     """Tell which models decide at all on the rows of a part.
 
-    Of a mean over seeds at least half must: a model that decides alike for everyone is
-    on no front and keeps no limit, however small its gaps.
+    Of a mean over seeds at least half must. A model that accepts nearly all or none, or
+    is not clearly better than guessing, is on no front and keeps no limit, however
+    small its gaps.
 
     Rows of before there was a column ``constant`` all count as deciding.
     """

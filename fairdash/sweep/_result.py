@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._deciding import Deciding
 from fairdash.methods import CATALOG
 from fairdash.sweep import _seeds as seeds
 from fairdash.sweep._front import decides, pareto_front, select, within
@@ -152,12 +153,18 @@ class SweepResult:
         method's apart, and largest local gaps as `ranking_column` says; what is drawn
         are figures on test rows. ``within`` and ``within_test`` say whether a setting
         keeps the limit on validation rows and on test rows too. One that does not
-        decide on validation rows is ``constant``: it keeps no limit and is on no front.
+        decide on validation rows keeps no limit and is on no front. It is ``constant``,
+        as is one that decides alike on test rows; ``alike`` says which of them accept
+        all or none, or nearly so, ``guessing_test`` which others are not clearly better
+        than guessing on test rows.
         """
         table = self.means.assign(place=np.arange(len(self.means)))
         able = decides(table, "validation")
         keeps = within(table, {f"validation_{metric}": limit}) & able
-        keeps_test = within(table, {f"test_{metric}": limit}) & decides(table, "test")
+        keeps_test = within(table, {f"test_{metric}": limit})
+        judgements = [self.deciding(place) for place in table["place"]]
+        tests = [self.deciding(place, "test") for place in table["place"]]
+        alike = np.array([test.alike for test in tests], bool)
         x, y = (f"test_{metric}" for metric in axes)
         judged = (ranking_column(self.rows, axes[0]), f"validation_{axes[1]}")
         front, line = np.zeros(len(table), bool), np.zeros(len(table), bool)
@@ -176,11 +183,21 @@ class SweepResult:
                 "y": table[y],
                 "within": keeps,
                 "within_test": keeps_test & able,
-                "constant": ~able,
+                "constant": ~able | alike,
+                "alike": alike | [judged.alike for judged in judgements],
+                "guessing_test": [test.guessing for test in tests],
                 "front": front,
                 "line": line,
             }
         )
+
+    def deciding(self, place: int, part: str = "validation") -> Deciding:
+        """Return what the decisions of a setting are worth on the rows of a part."""
+        names = {"accepted": "selection_rate"}
+        names |= {name: name for name in ("constant", "alike", "balanced_accuracy")}
+        row = self.means.iloc[place]
+        columns = {name: f"{part}_{column}" for name, column in names.items()}
+        return Deciding.of({n: row[c] for n, c in columns.items() if c in row})
 
     def ranking(self, metric: str) -> "pd.Series[float]":
         """Return by row the number that models are ranked by in a metric."""

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import datasets
+from fairdash._deciding import ALIKE, DECIDES
 from fairdash.methods import CATALOG, Unfilled, unfilled
 from fairdash.metrics import Drawn, decision_status, evaluate
 from fairdash.sweep._ranking import local_gaps
@@ -197,16 +198,20 @@ def decisions(
     *,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
-    """Return ``selection_rate`` and ``constant`` of models: 1 where they do not decide.
+    """Return ``selection_rate``, and whether models are ``constant`` and ``alike``.
 
-    ``constant`` is a number, so that its mean over seeds says how many were; what
-    counts is `fairdash.metrics.decision_status`.
+    ``constant`` is 1 of a model that does not decide, ``alike`` of one that accepts all
+    or none or nearly so, which is also constant. They are numbers, so that their means
+    over seeds say how many were; what counts is `fairdash.metrics.decision_status`.
     """
     decided = scores if isinstance(scores, Drawn) else (scores > 0.5).astype(np.int8)
     status = decision_status(y, decided, sample_weight=sample_weight)
-    constant = (status["status"] != "").astype(float)
     return pd.DataFrame(
-        {"selection_rate": status["selection_rate"], "constant": constant}
+        {
+            "selection_rate": status["selection_rate"],
+            "constant": (status["status"] != DECIDES).astype(float),
+            "alike": status["status"].isin(ALIKE).astype(float),
+        }
     )
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from toys import simulate_noise
 
+from fairdash._deciding import Deciding
 from fairdash.audits import Noise, certificates, most_assumed
 from fairdash.audits.noisy_groups.certificates import promise_verdict
 from fairdash.methods.noisy_groups import (
@@ -164,18 +165,18 @@ def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
     assert verdict == f"The promise holds with {reach} of any group recorded wrongly."
 
 
-@pytest.mark.parametrize("status", ["", "accepts all"])
+@pytest.mark.parametrize("deciding", [Deciding(), Deciding(True, accepted=0.99)])
 @pytest.mark.parametrize("n_held", range(5))
-def test_what_is_said_holds_on_every_split(status, n_held):
+def test_what_is_said_holds_on_every_split(deciding, n_held):
     radii, worst = [0.0, 0.001, 0.002, 0.003], [0.01 * (i >= n_held) for i in range(4)]
 
     def curve(*soft):
-        return certificates.RadiusCurve("m", radii, worst, 0.003, [*soft], 3, status)
+        return certificates.RadiusCurve("m", radii, worst, 0.003, [*soft], 3, deciding)
 
     verdict = promise_verdict(curve())
     assert len(verdict.split()) <= 20
-    if status:
-        assert verdict.startswith("There is no promise to keep")
+    if deciding.idle:
+        assert verdict.startswith("There is no promise to keep: the model accepts 99%")
     else:
         share = {0: "broken already", 1: "only if nearly every", 4: "holds with 0.3%"}
         assert share.get(n_held, f"at most 0.{n_held - 1}% of any group") in verdict

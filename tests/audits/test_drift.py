@@ -123,8 +123,8 @@ def test_without_an_outcome_rates_and_shifts_remain(compare):
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("accepts none", "accepts no one on new"),
-        ("no better than chance", "decides no better than chance on new"),
+        ("accepts none", "accepts none on new"),
+        ("no better than chance", "is not clearly better than guessing on new"),
     ],
 )
 def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(
@@ -139,9 +139,9 @@ def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(
         frame["skill"] = -50.0
     result = compare(frame)
     assert result.points["status"].tolist() == ["", "", rule, rule]
-    assert result.details().startswith(f"{result.label} {words}: gaps between groups")
+    assert result.details().startswith(f"{result.label} {words}, so its gaps say")
     assert result.headline() == "It does not decide: gaps say nothing"
-    assert "decides alike for nearly everyone" in result.brief()
+    assert result.brief() == f"{result.label} {words}, so its gaps say nothing."
     cards = {kpi.label: kpi.good for kpi in result.kpis()}
     assert cards["Selection rate gap"] is None
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairdash._deciding import Deciding
 from fairdash.audits import AuditedModel, AuditRows, look_alikes
 from fairdash.datasets import Roles, make_dataset, split
 from fairdash.metrics import ignore_columns, intervals
@@ -142,7 +143,9 @@ def test_only_the_columns_asked_for_change_and_the_worst_value_counts(model):
 def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs(
     model, monkeypatch
 ):
-    monkeypatch.setitem(vars(model), "status", "")  # the outcomes here are random
+    monkeypatch.setitem(
+        vars(model), "deciding", Deciding()
+    )  # the outcomes here are random
     similar = look_alikes.similar_people(model, (), places=np.arange(model.rows.n))
     changed = look_alikes.changed_people(
         model, look_alikes.flip_values(model.rows.dataset, ["kind"])
@@ -179,7 +182,7 @@ def test_the_answer_says_both_in_twenty_words_and_its_numbers_are_those_of_pairs
     idle = look_alikes.alike_answer(
         similar, similar, None, none, label="m", model=alike
     )
-    assert idle.verdict.startswith("The model does not distinguish")
+    assert idle.verdict.startswith("The model accepts none: hardly anyone")
 
 
 def test_invented_people_are_named_so_and_limits_have_the_columns_units(model):

@@ -58,6 +58,23 @@ def test_rows_of_an_earlier_version_are_marked_from_their_scores(
     pd.testing.assert_frame_equal(then[now.columns], now)
 
 
+def test_a_stored_model_that_accepts_nearly_all_is_marked_by_its_share(
+    store, run_id, monkeypatch
+):
+    """Rows of earlier versions say what is accepted, not whether it is nearly all."""
+    snapshot = store.snapshot(run_id)
+    marked = [c for c in snapshot.table() if c.endswith("_alike")]
+    old = snapshot.table().drop(columns=marked)
+    old["validation_constant"] = 0.0
+    old.loc[:2, "validation_selection_rate"] = 0.99
+    old.loc[3:, "validation_selection_rate"] = 0.5
+    monkeypatch.setattr(type(snapshot), "table", lambda self: old)
+    rows = StoredSweep.of(store, snapshot).result.rows.set_index("key")
+    nearly = rows.index.isin(old["key"][:3])
+    assert (rows["validation_alike"] == nearly).all()
+    assert (rows["validation_constant"] == nearly).all()
+
+
 def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
     usual, sweep = (
         sweeps.finished_sweep(store, run_id, DecisionRule.of(text))

@@ -21,11 +21,11 @@ def test_constant_decisions_are_named():
 def test_a_model_decides_when_its_decisions_go_with_the_outcome():
     y = np.repeat([0, 1], 500)
     chance, few = np.zeros((2, 1000), dtype=int)
-    chance[[10, 20, 600, 700]] = 1
-    few[-8:] = 1  # all right: balanced accuracy .508, and by chance in .004 of tables
+    chance[np.r_[0:50, 500:550]] = 1
+    few[np.r_[480:500, 960:1000]] = 1  # 40 right, 20 wrong: by chance in .006 of tables
     found = decision_status(y, np.stack([chance, few]))["status"]
     assert found.tolist() == ["no better than chance", ""]
-    exact = fisher_exact([[8, 492], [0, 500]], alternative="greater").pvalue
+    exact = fisher_exact([[40, 460], [20, 480]], alternative="greater").pvalue
     for level, status in ((0.9 * exact, ""), (1.1 * exact, "no better than chance")):
         told = decision_status(y, few, confidence=1 - 2 * level)["status"].item()
         assert (told == "") == (level > exact) == (status != "")
@@ -37,8 +37,24 @@ def test_on_an_imbalanced_table_a_model_that_ranks_decides():
     y = (rng.random(3000) < 0.83).astype(int)
     scores = np.clip(0.83 + 0.08 * (y - 0.83) + rng.normal(0, 0.08, 3000), 0, 1)
     decided = np.r_[np.zeros(2), np.ones(2998)].astype(int)
-    assert decision_status(y, decided)["status"].item() == "no better than chance"
+    assert decision_status(y, decided)["status"].item() == "accepts nearly all"
     assert decision_status(y, decided, scores=scores)["status"].item() == ""
+
+
+@given(st.integers(1, 499), st.integers(0, 1000), st.booleans())
+def test_nearly_alike_is_a_tenth_of_the_rarer_outcome(n_rare, n_few, mostly):
+    """However right the few decisions are: nearly everybody gets the same one."""
+    y, few = np.zeros((2, 1000), dtype=int)
+    y[:n_rare], few[:n_few] = 1, 1
+    if mostly:
+        y, few = 1 - y, 1 - few
+    status = decision_status(y, few)["status"].item()
+    rarer = min(n_few, 1000 - n_few)
+    nearly = 0 < 10 * rarer < n_rare
+    share = few.mean()
+    expected = "accepts nearly all" if share > 0.5 else "accepts nearly none"
+    assert (status == expected) == nearly
+    assert ("all" in status or "none" in status) == (nearly or share in (0, 1))
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 0.95))

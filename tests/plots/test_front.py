@@ -104,7 +104,16 @@ def test_models_that_do_not_decide_are_counted_and_not_drawn(models):
     models["constant"] = [False, False, False, True]
     picture = plot_front(models)
     assert picture.figure.data[1].x == (0.2, 0.1)
-    assert (
-        "1 model decides alike for everyone, or as chance might: not drawn"
-        in picture.caption
-    )
+    assert "not clearly better than guessing: 1." in picture.caption
+    models["constant"], models["alike"] = True, [True, False, True, False]
+    caption = plot_front(models).caption
+    assert "Not drawn, because they accept all or none, or nearly so: 2." in caption
+    assert "Not drawn, because they are not clearly better than guessing: 2." in caption
+
+
+def test_models_that_guess_on_test_rows_are_drawn_and_counted(models):
+    models["constant"], models["guessing_test"] = False, [True, False, False, True]
+    picture = plot_front(models)
+    assert "Not clearly better than guessing on test rows: 2." in picture.caption
+    hovers = [text for trace in picture.figure.data[:2] for text in trace.text]
+    assert sum("not clearly better than guessing" in text for text in hovers) == 2

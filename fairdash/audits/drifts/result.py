@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._deciding import Deciding
 from fairdash._wording import (
     NO_SUBGROUPS,
     Kpi,
@@ -26,7 +27,6 @@ from fairdash._wording import (
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.audits.gaps.local import not_estimable
-from fairdash.audits.noisy_groups.certificates import STATUS_WORDS
 from fairdash.audits.short_verdicts import brief
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.metrics import catalog, gap_ends, intervals
@@ -107,8 +107,10 @@ class DriftResult:
     def idle(self) -> str:
         """Where the model does not decide: then its gaps say nothing of it."""
         for table, point in zip(self.tables, self._both(), strict=True):
-            if status := str(point["status"]):
-                return f"{STATUS_WORDS[status]} on {table.name}"
+            rate = point["selection_rate"]
+            deciding = Deciding.of_status(str(point["status"]), rate)
+            if deciding.idle:
+                return f"{deciding.predicate()} on {table.name}"
         return ""
 
     def changed(self, name: str) -> intervals.Interval:
@@ -163,7 +165,7 @@ class DriftResult:
         """Say where a gap changed and whether accuracy did, in at most 20 words."""
         row, accuracy = self._named(), self._accuracy()
         if self.idle:
-            return f"{self.label} decides alike for nearly everyone on these tables."
+            return f"{self.label} {self.idle}, so its gaps say nothing."
         if not self.changes["estimable"].iloc[0]:
             return brief("The gaps of these tables cannot be compared.", accuracy)
         if not (row["ci_low"] > 0 or row["ci_high"] < 0):
@@ -174,7 +176,7 @@ class DriftResult:
         """Say the change that is named, and that of accuracy, with their intervals."""
         row = self._named()
         if self.idle:
-            gaps = f"{self.label} {self.idle}: gaps between groups say nothing."
+            gaps = f"{self.label} {self.idle}, so its gaps say nothing."
         elif not row["estimable"]:
             gaps = f"Gaps cannot be compared: {row['reason']}."
         else:
@@ -236,9 +238,13 @@ class DriftResult:
         shown = ["label", "table", "n", "accuracy", "selection_rate"]
         shown += ["gap", "gap_low", "gap_high"]
         listed = headed(self.points, shown, label="Model")
-        return listed.assign(
-            Decides=self.points["status"].replace({"": "yes", **STATUS_WORDS})
-        )
+        marks = [
+            Deciding.of_status(status, rate).mark() or "yes"
+            for status, rate in zip(
+                self.points["status"], self.points["selection_rate"], strict=True
+            )
+        ]
+        return listed.assign(Decides=marks)
 
     @property
     def _in_points(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._deciding import ALIKE, DECIDES, Deciding
 from fairdash._wording import Kpi, gap_size
 from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
@@ -29,8 +30,6 @@ GAP_HELP = (
     "Demographic parity difference: the largest minus the smallest rate of positive "
     "predictions of the groups, over all test rows. 0 is fair."
 )
-MOST_SEEDS = 0.5  # share of seeds beyond which a model counts as constant
-DECIDES = ""
 _INTERVAL = {"_low": ", low", "_high": ", high"}
 _NAMES = {
     "label": "Model",
@@ -56,8 +55,8 @@ def metrics_by_setting(
     """Return one row per setting: its metrics on test rows, averaged over seeds.
 
     Columns: label, method, colour_role, n_seeds and those of
-    `fairdash.metrics.summarise_seeds` over `fairdash.metrics.evaluate`; ``constant`` is
-    the share of seeds in which a model decides alike for everyone, or as chance might.
+    `fairdash.metrics.summarise_seeds` over `fairdash.metrics.evaluate`, and over
+    `decision_facts`, of which `Deciding.of` makes the fact of a model.
     """
     rows = [
         {
@@ -133,9 +132,9 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
             columns[f"{name}_sd"] = f"{title}, sd"
     present = [name for name in columns if name in table]
     shown = table[present].rename(columns=columns)
-    if (table["constant"] > MOST_SEEDS).any():
-        marks = (table["constant"] > MOST_SEEDS).map({True: "constant", False: ""})
-        shown.insert(1, "Decides", marks)
+    marks = [Deciding.of(row).mark() for row in table.to_dict("records")]
+    if any(marks):
+        shown.insert(1, "Decides", [mark or "yes" for mark in marks])
     return shown.astype({"Seeds": int, "Test rows": int})
 
 
@@ -151,13 +150,22 @@ def _evaluated(trial: Tested) -> dict[str, Any]:
         table = evaluate(rows.y, given, **rows.groups, **rows.sampling)
     else:
         table = _own_evaluated(rows, key, own.kind in ("probability", "margin"))
-    return {**table.iloc[0], "constant": constant(rows, key)}
+    return {**table.iloc[0], **decision_facts(rows, key)}
 
 
-def constant(rows: Rows, key: str) -> float:
-    """Return 1 for a model that decides alike for everyone, or as chance might."""
-    status = decision_status(rows.y, rows.decisions(key), **rows.sampling)
-    return float(status["status"].iloc[0] != DECIDES)
+def decision_facts(rows: Rows, key: str) -> dict[str, float]:
+    """Return what the decisions of a trial are worth, as numbers to average over seeds.
+
+    ``constant`` is 1 where it does not decide, ``alike`` where it accepts all or none
+    or nearly so, ``accepted`` the share that it accepts; and ``balanced_accuracy``.
+    """
+    facts = decision_status(rows.y, rows.decisions(key), **rows.sampling).iloc[0]
+    return {
+        "constant": float(facts["status"] != DECIDES),
+        "alike": float(facts["status"] in ALIKE),
+        "accepted": float(facts["selection_rate"]),
+        "balanced_accuracy": float(facts["balanced_accuracy"]),
+    }
 
 
 def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._deciding import Deciding
 from fairdash._wording import (
     NO_SUBGROUPS,
     UNDEFINED,
     Kpi,
-    alike_words,
     change,
     count,
     floor_words,
@@ -69,9 +69,9 @@ class LocalResult:
     estimates : DataFrame
         Of `fairdash.metrics.views.over_seeds`; its models are labels.
     models : DataFrame
-        One row per model: label, method, colour_role, n_seeds, n, constant (share of
-        seeds in which it decides alike for everyone), overall (the gap over all rows)
-        and worst_1, both with their ends, ``_low`` and ``_high``.
+        One row per model: label, method, colour_role, n_seeds, n, what `Deciding.of`
+        takes, overall (the gap over all rows) and worst_1, both with their ends,
+        ``_low`` and ``_high``.
     chance : float
         The largest gap of the model looked at by chance, 95th percentile.
     changes : DataFrame or None
@@ -100,6 +100,11 @@ class LocalResult:
     def row(self) -> "pd.Series[Any]":
         """The row in ``models`` of the model looked at."""
         return self.models[self.models["label"] == self.label].iloc[0]
+
+    @cached_property
+    def deciding(self) -> Deciding:
+        """Whether the decisions of the model looked at say anything."""
+        return Deciding.of(self.row.to_dict())
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
@@ -204,8 +209,8 @@ class LocalResult:
 
     def brief(self, speech: Speech, *, favourable: bool = True) -> str:
         """Say who is worse off where, and what a remedy does, in at most 20 words."""
-        if self.row["constant"] > evaluation.MOST_SEEDS:
-            return f"{self.label} decides alike for nearly everyone."
+        if self.deciding.idle:
+            return self.deciding.brief(self.label)
         if self.widest is None:
             return _NONE
         remedy = self._remedy()
@@ -225,8 +230,8 @@ class LocalResult:
 
     def details(self, speech: Speech, *, favourable: bool = True) -> str:
         """Say how surely who is worse off where, then over all rows."""
-        if self.row["constant"] > evaluation.MOST_SEEDS:
-            return alike_words(self.label)
+        if self.deciding.idle:
+            return self.deciding.details(self.label)
         if self.widest is None:
             return _NONE
         if self.finding is not None:
@@ -457,7 +462,7 @@ class LocalResult:
             return Kpi(label, value, note, help=about)
         paired = self.changes[self.changes["metric"] == _PAIRED[metric]].iloc[0]
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
-        idle = row["constant"] > evaluation.MOST_SEEDS  # what it narrows is no gain
+        idle = self.deciding.idle  # what it narrows is no gain
         good = bool(paired["difference"] < 0) if clear and not idle else None
         signed = points if catalog.measure_of(self.measure).in_points else change
         chip = signed(paired["difference"])

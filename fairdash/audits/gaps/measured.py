@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from fairdash import _wording as wording
+from fairdash._deciding import MOST_SEEDS
 from fairdash.audits.gaps.evaluation import (
-    MOST_SEEDS,
-    constant,
+    decision_facts,
     metrics_by_setting,
     paired_changes,
 )
@@ -226,13 +226,14 @@ def _with_named(
 def _model_row(
     model: Setting, table: pd.DataFrame, measure: str, trials: Sequence["_Trial"]
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {
+    deciding = pd.DataFrame([result.deciding for result in trials]).mean()
+    row: dict[Any, Any] = {
         "label": model.label,
         "method": model.method,
         "colour_role": model.colour_role,
         "n_seeds": len(trials),
         "n": float(np.mean([result.n for result in trials])),
-        "constant": float(np.mean([result.constant for result in trials])),
+        **deciding.to_dict(),
     }
     names = {"overall": views.gap_of(measure), "worst_1": views.worst_of(measure)}
     for name, what in names.items():
@@ -377,7 +378,7 @@ class _Trial(NamedTuple):
     estimates: pd.DataFrame
     chance: float
     n: int
-    constant: float
+    deciding: dict[str, float]  # of `decision_facts`; empty where nothing is decided
 
 
 @lru_cache(maxsize=2000)
@@ -385,8 +386,8 @@ def _measured(trial: Tested, measure: str) -> _Trial:
     local, rows = _local(trial, measure), trial.rows
     chance = local.noise_floor().quantile if local.estimable.any() else np.nan
     decides = catalog.measure_of(measure).outcome == "classes"
-    idle = constant(rows, trial.key) if decides else 0.0
-    return _Trial(local.estimates(), chance, len(rows.y), idle)
+    facts = decision_facts(rows, trial.key) if decides else {}
+    return _Trial(local.estimates(), chance, len(rows.y), facts)
 
 
 @lru_cache(maxsize=64)  # a page asks the same again at every move

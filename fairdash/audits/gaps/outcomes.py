@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from fairdash._deciding import Deciding
 from fairdash._wording import Kpi, gap_size, interval, percent, plural, points
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
 from fairdash.audits.gaps.evaluation import (
     GAP_HELP,
-    MOST_SEEDS,
     chance_kpi,
     of_seeds,
     paired_changes,
@@ -96,7 +96,7 @@ class Outcome:
         if self.changes is not None:
             paired = self.changes.set_index("metric").to_dict("index")
         cards = []
-        idle = self.row["constant"] > MOST_SEEDS  # what it narrows is no gain
+        idle = Deciding.of(self.row).idle  # what it narrows is no gain
         for name, label, style, better in _METRICS:
             ends = interval(self.row[f"{name}_low"], self.row[f"{name}_high"], style)
             chip, good = "", None

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._deciding import Deciding
 from fairdash._wording import Kpi, in_points, number, percent
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.noisy_groups.noise import CONFIDENCE, Noise, Places
@@ -32,11 +33,6 @@ _MEASURES = {
     "false_positive_rate_parity": [_FPR],
     "equalized_odds": [_TPR, _FPR],
     "demographic_parity": ["selection_rate"],
-}
-STATUS_WORDS = {
-    "accepts all": "accepts everyone",
-    "accepts none": "accepts no one",
-    "no better than chance": "decides no better than chance",
 }
 _HOW_UNSURE = """
 A row is a group: how much worse off it is than all rows. The dot weighs every row by
@@ -74,9 +70,9 @@ class Decisions(NamedTuple):
     decided: NDArray[np.integer]
 
     @property
-    def status(self) -> str:
-        """What `decision_status` says: "" for a model that decides."""
-        return str(decision_status(self.y, self.decided)["status"].iloc[0])
+    def deciding(self) -> Deciding:
+        """Whether the decisions say anything."""
+        return Deciding.of_status(**decision_status(self.y, self.decided).iloc[0])
 
 
 def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decisions]:
@@ -105,8 +101,8 @@ class RadiusCurve:
     soft : list of float
         By seed the largest violation over all memberships that agree with the noise,
         with 95 % confidence; empty where P(G | Ĝ) is not known.
-    status : str
-        Of `Decisions`, the first that any seed has.
+    deciding : Deciding
+        Of `Decisions`, of the first seed on which the model does not decide, if any.
     """
 
     label: str
@@ -115,7 +111,7 @@ class RadiusCurve:
     reach: float
     soft: list[float]
     n_seeds: int
-    status: str
+    deciding: Deciding
 
     @property
     def tolerated(self) -> float:
@@ -180,7 +176,7 @@ def radius_curve(
         max(far, default=float("nan")),
         soft,
         len(seeds),
-        next(filter(None, (rows.status for rows in seeds)), ""),
+        next((d for rows in seeds if (d := rows.deciding).idle), Deciding()),
     )
 
 
@@ -197,14 +193,14 @@ def points_table(
     )
     points = (100 * (violation + question.slack)).round(1).dropna(axis="columns")
     points.insert(0, "Model", [curve.label for curve in curves])
-    return points.assign(Note=[curve.status for curve in curves])
+    return points.assign(Note=[curve.deciding.mark() for curve in curves])
 
 
 def promise_verdict(curve: RadiusCurve) -> str:
     """Return up to which share of wrong records the promise holds, in 20 words."""
     share = curve.tolerated
-    if curve.status:
-        why = STATUS_WORDS[curve.status]
+    if curve.deciding.idle:
+        why = curve.deciding.predicate()
         return f"There is no promise to keep: the model {why}."
     if math.isnan(share):
         return "The promise is broken already, with every group recorded right."

@@ -8,6 +8,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._columns import in_one_order
+from fairdash._deciding import (
+    ACCEPTS_ALL,
+    ACCEPTS_NONE,
+    AS_CHANCE,
+    DECIDES,
+    NEARLY_ALL,
+    NEARLY_NONE,
+    nearly_alike,
+)
 from fairdash._lazy import special
 from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting
@@ -20,8 +29,6 @@ from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.rates import ratio
 from fairdash.metrics.group.variance import unit_codes
 
-ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
-AS_CHANCE, DECIDES = "no better than chance", ""
 Codes = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
@@ -172,12 +179,12 @@ def decision_status(
     r"""Mark models whose decisions say nothing about the outcome.
 
     A model that decides alike for everyone has no gap between groups and is of no use.
-    So is one whose decisions are independent of the outcome, whatever their share: it
-    is *no better than chance* unless positive decisions are more frequent among rows
-    with outcome 1, by Fisher's exact test at (1 - confidence) / 2 on one side. With
-    weights or units the interval of that difference must be above 0. A model that
-    accepts nearly everyone decides as soon as those it rejects have the outcome less
-    often, or its ``scores`` rank rows with the outcome higher.
+    One that accepts *nearly* all or none is little better: its rarer decision is less
+    than a tenth as frequent as the rarer outcome. So is one whose decisions are
+    independent of the outcome, whatever their share: it is *no better than chance*
+    unless positive decisions are more frequent among rows with outcome 1, by Fisher's
+    exact test at (1 - confidence) / 2 on one side. With weights or units the interval
+    of that difference must be above 0.
 
     Parameters
     ----------
@@ -185,13 +192,13 @@ def decision_status(
         Of `Drawn` decisions counts are expected ones.
     scores : array-like, (n_rows,) or (n_models, n_rows), optional
         Probabilities behind the decisions: where their AUC is surely above one half, a
-        model that is not constant decides.
+        model decides unless it accepts all or none.
 
     Returns
     -------
     DataFrame, one row per model: selection_rate, balanced_accuracy (NaN unless both
-    outcomes occur) and status, one of "accepts all", "accepts none", "no
-    better than chance" and "" for a model that decides
+    outcomes occur) and status, one of "accepts all", "accepts none", "accepts nearly
+    all", "accepts nearly none", "no better than chance" and "" for a model that decides
     """
     check_confidence(confidence)
     y = counting.binary_vector("y_true", y_true)
@@ -219,21 +226,25 @@ def decision_status(
     by_outcome = rows.values("selection_rate", outcome, (2,))
     false_alarm, recall = by_outcome.value.T
     rate = np.average(predictions, axis=1, weights=weight)
-    constant = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
-    constant = np.where((predictions == 0).all(axis=1), ACCEPTS_NONE, constant)
+    alike = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
+    alike = np.where((predictions == 0).all(axis=1), ACCEPTS_NONE, alike)
+    varied = alike == DECIDES
+    nearly = nearly_alike(rate, np.average(y, weights=weight)) & varied
     if weight is None and unit is None:
         sure = _association(by_outcome) <= (1 - confidence) / 2
     else:
         sure = by_outcome.between(1, 0, confidence).low > 0
     if graded is not None:
-        for model in np.flatnonzero(~sure & (constant == DECIDES)):
+        for model in np.flatnonzero((~sure | nearly) & varied):
             area = Measured(
                 "auc", y.astype(np.float64), graded[model], weight, unit=unit
             ).estimate(np.zeros_like(outcome), (1,))
             sure[model] = area.interval(confidence).low[0] > 0.5
+            nearly[model] &= ~sure[model]
     # with one outcome only there is nothing to be associated with
     decisive = sure | np.isnan(recall - false_alarm)
-    status = np.where(decisive | (constant != DECIDES), constant, AS_CHANCE)
+    alike = np.where(nearly, np.where(rate > 0.5, NEARLY_ALL, NEARLY_NONE), alike)
+    status = np.where(decisive | (alike != DECIDES), alike, AS_CHANCE)
     balanced = 0.5 + (recall - false_alarm) / 2
     return pd.DataFrame(
         {"selection_rate": rate, "balanced_accuracy": balanced, "status": status}

@@ -21,8 +21,8 @@ joined: no other setting of the method was both fairer and more accurate. This h
 among those that keep the limit on **validation** rows. Open: over the limit. Pale: no
 change of accuracy or gap beyond chance (paired 95% intervals, all settings at once).
 
-A **constant model** accepts all or none, or its balanced accuracy is within noise of
-0.5. Its gaps say nothing, so it is not drawn and keeps no limit.
+A model that **accepts nearly all or none**, or is **not clearly better than guessing**
+on validation rows, keeps no limit and is not drawn: its gaps say nothing.
 """
 
 

@@ -23,5 +23,8 @@ def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
 
 
 def test_a_model_that_does_not_decide_has_a_status():
-    assert gaps.readable(rows(1, constant=1.0)).loc[0, "Decides"] == "constant"
+    guessing = gaps.readable(rows(1, constant=1.0))
+    assert guessing.loc[0, "Decides"] == "no better than guessing"
+    alike = rows(1, constant=1.0).assign(alike=1.0, accepted=0.004)
+    assert gaps.readable(alike).loc[0, "Decides"] == "accepts under 1%"
     assert "Decides" not in gaps.readable(rows(1))

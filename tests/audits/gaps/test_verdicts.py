@@ -68,9 +68,15 @@ def test_a_model_alone_tells_its_gap_and_a_constant_one_none():
         "By ROAD λ 2, sex: f is approved 16 points less often than sex: m (12 to 20). "
         "95% intervals, 400 test rows."
     )
-    said = verdict_words(ROW | {"constant": 1.0}, None, clear, APPROVED)
-    assert "decides alike for everyone" in said
-    assert "points" not in said
+    guessing = {"constant": 1.0, "accepted": 0.366, "balanced_accuracy": 0.512}
+    said = verdict_words(ROW | guessing, None, clear, APPROVED)
+    assert said == (
+        "ROAD λ 2 is not clearly better than guessing, so its gaps say nothing. Its "
+        "balanced accuracy is 51.2%; guessing has 50.0%. It accepts 36.6%."
+    )
+    alike = ROW | {"constant": 1.0, "alike": 1.0, "accepted": 0.99}
+    said = verdict_words(alike, None, clear, APPROVED)
+    assert said == "ROAD λ 2 accepts 99%, nearly everyone, so its gaps say nothing."
 
 
 @pytest.mark.parametrize("constant", [0.0, 1.0])

@@ -1,0 +1,146 @@
+"""Whether the decisions of a model say anything, and how that is said.
+
+There are three facts. A model *decides alike* where it accepts all or none, or nearly
+so: its gaps are small because nearly everybody gets the same decision. It is *as
+guessing* where its decisions are not clearly better than chance. Any other decides.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash._wording import percent
+
+ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
+NEARLY_ALL, NEARLY_NONE = "accepts nearly all", "accepts nearly none"
+AS_CHANCE, DECIDES = "no better than chance", ""
+ALIKE = frozenset({ACCEPTS_ALL, ACCEPTS_NONE, NEARLY_ALL, NEARLY_NONE})
+MOST_SEEDS = 0.5  # share of seeds beyond which a fact is one of the model
+_RARE = 0.1  # of the rarer outcome's share, below which decisions are nearly alike
+_NOTHING = "so its gaps say nothing"
+
+
+def nearly_alike(accepted: ArrayLike, base_rate: ArrayLike) -> NDArray[np.bool_]:
+    r"""Return whether decisions are alike for all rows or nearly all.
+
+    They are where the rarer decision is less than a tenth as frequent as the rarer
+    outcome, :math:`\min(a, 1 - a) < \min(b, 1 - b) / 10`, or does not occur.
+
+    Parameters
+    ----------
+    accepted, base_rate : array-like of shares, of one shape
+        Rows that are accepted, a, and rows that have the outcome, b.
+    """
+    a, b = np.asarray(accepted, float), np.asarray(base_rate, float)
+    rarer = np.minimum(a, 1 - a)
+    return (rarer <= 0) | (rarer < _RARE * np.minimum(b, 1 - b))
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """What the decisions of a model are worth, of one seed or a mean over several.
+
+    Attributes
+    ----------
+    alike : bool
+        Whether it accepts all or none, or nearly so.
+    guessing : bool
+        Whether it is not clearly better than guessing, though it decides differently
+        for different people.
+    accepted : float
+        Share of rows that it accepts.
+    balanced_accuracy : float
+        0.5 is that of guessing.
+
+    Examples
+    --------
+    >>> row = {"constant": 1.0, "alike": 1.0, "accepted": 0.992}
+    >>> Deciding.of(row).brief("ROAD λ 6")
+    'ROAD λ 6 accepts 99%, nearly everyone, so its gaps say nothing.'
+    """
+
+    alike: bool = False
+    guessing: bool = False
+    accepted: float = float("nan")
+    balanced_accuracy: float = float("nan")
+
+    @classmethod
+    def of(cls, row: Mapping[Any, Any]) -> Self:
+        """Return the fact of a row of figures, means over seeds.
+
+        ``row`` has ``constant``, the share of seeds in which the model does not decide,
+        and, where known, ``alike``, the share in which it decides alike, ``accepted``
+        and ``balanced_accuracy``.
+        """
+        idle, alike = float(row.get("constant", 0)), float(row.get("alike", 0))
+        does_not = idle > MOST_SEEDS
+        # of the seeds in which it does not decide, most say which fact holds
+        mostly_alike = alike >= idle / 2
+        return cls(
+            does_not and mostly_alike,
+            does_not and not mostly_alike,
+            float(row.get("accepted", np.nan)),
+            float(row.get("balanced_accuracy", np.nan)),
+        )
+
+    @classmethod
+    def of_status(
+        cls,
+        status: str,
+        selection_rate: float,
+        balanced_accuracy: float = float("nan"),
+    ) -> Self:
+        """Return the fact that a row of `fairdash.metrics.decision_status` says."""
+        alike, guessing = status in ALIKE, status == AS_CHANCE
+        return cls(alike, guessing, float(selection_rate), float(balanced_accuracy))
+
+    @property
+    def idle(self) -> bool:
+        """Whether gaps between groups say nothing of the model."""
+        return self.alike or self.guessing
+
+    def mark(self) -> str:
+        """Return the fact in a few words, as beside a label; "" of one that decides."""
+        if self.alike:
+            return f"accepts {self.share()}"
+        return "no better than guessing" if self.guessing else ""
+
+    def share(self) -> str:
+        """Return the share accepted; "all" and "none" are of every row."""
+        if self.accepted >= 1:
+            return "all"
+        if self.accepted <= 0:
+            return "none"
+        if not np.isfinite(self.accepted):
+            return "nearly all or none"
+        rounded = percent(self.accepted, 0)
+        return {"100%": "over 99%", "0%": "under 1%"}.get(rounded, rounded)
+
+    def predicate(self) -> str:
+        """Return what the model does, as the end of a sentence that names it."""
+        if self.alike:
+            words = f"accepts {self.share()}"
+            if not 0 < self.accepted < 1:
+                return words
+            who = "nearly everyone" if self.accepted > 0.5 else "nearly no one"
+            return f"{words}, {who}"
+        if self.guessing:
+            return "is not clearly better than guessing"
+        return "decides"
+
+    def brief(self, label: str) -> str:
+        """Return the sentence on a model that does not decide."""
+        return f"{label} {self.predicate()}, {_NOTHING}."
+
+    def details(self, label: str) -> str:
+        """Return that sentence with its numbers: what was accepted, and guessing."""
+        said = self.brief(label)
+        if self.guessing and np.isfinite(self.balanced_accuracy):
+            balanced = percent(self.balanced_accuracy)
+            said += f" Its balanced accuracy is {balanced}; guessing has 50.0%."
+        if self.guessing and np.isfinite(self.accepted):
+            said += f" It accepts {percent(self.accepted)}."
+        return said

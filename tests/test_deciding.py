@@ -1,0 +1,55 @@
+"""Three facts about decisions, each said in its own words, with the share accepted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdash._deciding import Deciding, nearly_alike
+
+SHARE = st.floats(0.0, 1.0)
+
+
+@given(SHARE, SHARE, SHARE, st.floats(0.5, 1.0))
+def test_one_fact_holds_and_only_of_models_that_do_not_decide(idle, alike, share, area):
+    row = {"constant": idle, "alike": min(alike, idle), "accepted": share}
+    fact = Deciding.of(row | {"balanced_accuracy": area})
+    assert fact.idle == (idle > 0.5)
+    assert fact.idle == (fact.alike != fact.guessing)
+    assert bool(fact.mark()) == fact.idle
+
+
+@given(st.integers(0, 10_000), st.floats(0.01, 0.99))
+def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
+    share = n / 10_000
+    said = Deciding(alike=True, accepted=share).mark().removeprefix("accepts ")
+    exact = {"all": share == 1, "none": share == 0}
+    exact |= {"over 99%": 0.995 <= share < 1, "under 1%": 0 < share <= 0.005}
+    if said in exact:
+        assert exact[said]
+    else:
+        assert abs(float(said.removesuffix("%")) - 100 * share) <= 0.5 + 1e-9
+    assert bool(nearly_alike(share, base_rate)) == (
+        min(share, 1 - share) < min(base_rate, 1 - base_rate) / 10
+        or share in (0.0, 1.0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ({"alike": 1.0, "accepted": 1.0}, "m accepts all, so its gaps say nothing."),
+        (
+            {"alike": 1.0, "accepted": 0.012},
+            "m accepts 1%, nearly no one, so its gaps say nothing.",
+        ),
+        (
+            {"accepted": 0.605},
+            "m is not clearly better than guessing, so its gaps say nothing.",
+        ),
+    ],
+)
+def test_each_fact_has_its_sentence(row, sentence):
+    fact = Deciding.of({"constant": 1.0, **row})
+    assert fact.brief("m") == sentence
+    assert fact.details("m").startswith(sentence)
+    assert ("It accepts 60.5%." in fact.details("m")) == fact.guessing
