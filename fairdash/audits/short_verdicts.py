@@ -77,6 +77,28 @@ def accuracy_brief(paired: Mapping[Any, Any]) -> str:
     return f"It {verb} {in_points(abs(difference))} points of accuracy."
 
 
+def priced_brief(
+    label: str, gap: Mapping[Any, Any], accuracy: Mapping[Any, Any], what: str
+) -> str:
+    """Say how a remedy moves a gap and, in the same sentence, what that costs.
+
+    A gap that did not move clearly is not priced: see `accuracy_brief`. Empty where the
+    change of the gap is not estimable.
+    """
+    moved = moved_brief(gap, label, "narrows", "widens", what)
+    if not moved or gap["low"] <= 0 <= gap["high"]:
+        return moved
+    difference, low, high = (accuracy[name] for name in ("difference", "low", "high"))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        price = "at a cost in accuracy that is not known"
+    elif low <= 0 <= high:
+        price = "at no clear cost in accuracy"
+    else:
+        verb = "costs" if difference < 0 else "gains"
+        price = f"and {verb} {in_points(abs(difference))} points of accuracy"
+    return f"{moved.removesuffix('.')} {price}."
+
+
 def remedy_brief(
     label: str, changes: Mapping[Any, Mapping[Any, Any]], gap: Finding, speech: Speech
 ) -> str:
@@ -89,14 +111,12 @@ def remedy_brief(
     gap : Finding
         The widest gap of the corrected model.
     """
-    paired = changes["demographic_parity_difference"]
-    first = moved_brief(paired, label, "narrows", "widens", "the gap")
-    left = "" if gap.clear else _NONE_LEFT
+    paired, accuracy = changes["demographic_parity_difference"], changes["accuracy"]
+    first = priced_brief(label, paired, accuracy, "the gap")
     if first and paired["low"] <= 0 <= paired["high"]:
-        left = ""  # nothing was taken away, so nothing is said to remain
-    accuracy = accuracy_brief(changes["accuracy"])
-    both = [left, accuracy] if left else [accuracy]
-    return brief(first or gap_brief(gap, speech), *both)
+        return brief(first, accuracy_brief(accuracy))
+    left = "" if gap.clear else _NONE_LEFT
+    return brief(first or gap_brief(gap, speech), left)
 
 
 def correction_verdict(report: Report, label: str = "The ramp") -> str:
@@ -113,11 +133,9 @@ def correction_verdict(report: Report, label: str = "The ramp") -> str:
         | {"high": row["change_high"]}
         for row in report.outcome.to_dict("records")
     )
-    first = moved_brief(gap, label, "narrows", "widens", "the gap")
-    left = report.outcome.iloc[1]
-    none = [_NONE_LEFT] if gap["high"] < 0 and not left["low"] > 0 else []
-    price = accuracy_brief(accuracy)
-    if price.startswith("It"):
-        none = []  # what it costs comes before what is left
     unsaid = UNDEFINED_GAP if math.isnan(gap["difference"]) else _TOO_FEW
-    return brief(first or unsaid, *none, price)
+    first = priced_brief(label, gap, accuracy, "the gap") or unsaid
+    if gap["high"] < 0:
+        left = "" if report.outcome.iloc[1]["low"] > 0 else _NONE_LEFT
+        return brief(first, left)
+    return brief(first, "" if gap["low"] > 0 else accuracy_brief(accuracy))

@@ -3,10 +3,15 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairdash.audits import short_verdicts
 from fairdash.metrics import Finding, Speech
 
+SHARES = st.tuples(*[st.integers(-400, 400)] * 3).map(
+    lambda ends: sorted(n / 1000 for n in ends)
+)
 SPEECH = Speech("hired", feature="origin")
 CLEAR = Finding("selection_rate", "branch: works", "here", "there", -0.24, -0.3, -0.18)
 UNCLEAR = Finding("selection_rate", None, "here", "there", -0.04, -0.09, 0.01)
@@ -48,13 +53,27 @@ def test_nothing_is_said_of_a_gap_that_no_interval_holds(gap, said):
             paired(-0.075, -0.097, -0.051),
             paired(-0.003, -0.014, 0.007),
             CLEAR,
-            "ROAD narrows the gap by 7.5 points. Accuracy did not change clearly.",
+            "ROAD narrows the gap by 7.5 points at no clear cost in accuracy.",
         ),
         (
             paired(-0.075, -0.097, -0.051),
             paired(-0.02, -0.03, -0.01),
             UNCLEAR,
-            "ROAD narrows the gap by 7.5 points. No clear gap remains over all rows.",
+            "ROAD narrows the gap by 7.5 points and costs 2.0 points of accuracy. No "
+            "clear gap remains over all rows.",
+        ),
+        (
+            paired(-0.075, -0.097, -0.051),
+            paired(0.012, 0.002, 0.022),
+            CLEAR,
+            "ROAD narrows the gap by 7.5 points and gains 1.2 points of accuracy.",
+        ),
+        (
+            paired(-0.075, -0.097, -0.051),
+            paired(-0.003, -0.014, 0.007),
+            UNCLEAR,
+            "ROAD narrows the gap by 7.5 points at no clear cost in accuracy. No clear "
+            "gap remains over all rows.",
         ),
         (
             paired(-0.01, -0.03, 0.01),
@@ -69,4 +88,20 @@ def test_a_remedy_is_said_to_move_only_what_its_interval_moves(
 ):
     changes = {"demographic_parity_difference": gap, "accuracy": accuracy}
     assert short_verdicts.remedy_brief("ROAD", changes, left, SPEECH) == said
-    assert len(said.split()) <= short_verdicts.MOST_WORDS
+
+
+@given(SHARES, SHARES, st.sampled_from(["the gap", "the largest gap"]))
+def test_a_clear_change_of_a_gap_is_never_said_without_accuracy(gap, accuracy, what):
+    low, middle, high = gap
+    below, moved, above = accuracy
+    said = short_verdicts.priced_brief(
+        "ROAD λ 2", paired(middle, low, high), paired(moved, below, above), what
+    )
+    clear = high < 0 or low > 0
+    assert (" narrows " in said or " widens " in said) == clear
+    if clear:
+        assert said.endswith("accuracy.")
+        assert (" costs " in said) == (above < 0)
+        assert (" gains " in said) == (below > 0)
+        if above < 0 or below > 0:
+            assert f"{abs(100 * moved):.1f} points of accuracy" in said

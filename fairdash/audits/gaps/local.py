@@ -33,8 +33,8 @@ from fairdash.audits.short_verdicts import (
     MOST_WORDS,
     NO_GAP,
     brief,
-    moved_brief,
     place_brief,
+    priced_brief,
 )
 from fairdash.audits.trials.memo import Memo
 from fairdash.datasets import Dataset, Subgroups
@@ -317,8 +317,9 @@ class LocalResult:
     def _remedy(self) -> str:
         if self.changes is None:
             return ""
-        paired = self.changes.set_index("metric").to_dict("index")["worst_1_di"]
-        return moved_brief(paired, self.label, "narrows", "widens", "the largest gap")
+        paired = self.changes.set_index("metric").to_dict("index")
+        gap, accuracy = paired["worst_1_di"], paired["accuracy"]
+        return priced_brief(self.label, gap, accuracy, "the largest gap")
 
     def _rows(self) -> str:
         rows = "all rows" if self.rows == "row" else f"{self.rows}s"

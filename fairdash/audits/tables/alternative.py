@@ -19,7 +19,13 @@ from fairdash._wording import in_points, plural
 from fairdash.audits.trials.models import known_models_of
 from fairdash.audits.trials.rows import ALL_ROWS, Decisions, rows_of
 from fairdash.datasets import Subgroups, split
-from fairdash.metrics import Drawn, accuracy_change, gap_change, intervals
+from fairdash.metrics import (
+    Drawn,
+    accuracy_change,
+    decision_status,
+    gap_change,
+    intervals,
+)
 from fairdash.store import Store
 
 LOSS = 0.01  # of accuracy that an alternative may have
@@ -90,7 +96,9 @@ def less_discriminatory(
     .. math:: r_m \; P(\text{gap confirmed}) \; P(\text{accuracy confirmed})
 
     with the reduction :math:`r_m` on its rows; see `_assurance` for the chances. The
-    model with the smallest gap is often at the limit of accuracy, and then fails.
+    model with the smallest gap is often at the limit of accuracy, and then fails. A
+    model that accepts nearly all or none there, or is not clearly better than guessing,
+    is never chosen.
 
     Parameters
     ----------
@@ -129,6 +137,8 @@ def less_discriminatory(
         )
 
     def expected(name: str) -> float:
+        if decision_status(y[search], decided[name][search])["status"].iloc[0]:
+            return 0.0
         narrower = change(name, search, LEVEL)
         right = accuracy(name, search, LEVEL)
         above = intervals.Interval(*(part + loss for part in right))
