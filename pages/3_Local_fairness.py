@@ -32,7 +32,7 @@ def local_fairness():
             audits.gaps.other_measures(ui.store(), chosen[-1], view.data)
         )
         subgroups = ui.subgroup_form(dataset, start)
-        ui.pick_rule()
+        ui.pick_rule(chosen[-1])
         with ui.more(), st.container(width=420):
             reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
             compared = ui.pick_seed(chosen)

@@ -30,7 +30,7 @@ def show_weights():
     with page.controls:
         subgroups = ui.subgroup_form(dataset, start)
         chosen = weights.pick_weighted(model, models, view.data)
-        ui.pick_rule()
+        ui.pick_rule(model)
     top = audits.weighting.find_top_rows(chosen, chosen.ratio())
     try:
         answer = chosen.answer(dataset, subgroups, top)

@@ -29,7 +29,7 @@ def show_noisy_groups():
     try:
         with page.controls:
             question, noise = noisy_groups.pick_promise(dataset)
-            ui.pick_rule()
+            ui.pick_rule(chosen)
             (model,) = ui.decided([chosen])
             if noise.memberships is None:
                 curve = noisy_groups.curve_of(model, view.data, noise, question)

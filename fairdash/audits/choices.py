@@ -14,19 +14,16 @@ from fairdash._wording import moved_words, plural
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.measured import speech_of, widest_gap
-from fairdash.audits.short_verdicts import brief, gap_brief, remedy_brief
+from fairdash.audits.short_verdicts import gap_brief, remedy_brief
 from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import (
     Setting,
     Trained,
-    beside_plain,
     on_shared_seeds,
-    same_model,
     settings,
     told_apart,
     trained_as,
-    trials_of,
 )
 from fairdash.audits.trials.rows import decided_by, own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
@@ -81,50 +78,6 @@ def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]
 def opened_on(store: Store, run_id: str, rule: DecisionRule = USUAL) -> Setting | None:
     """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
     return next(iter(notable(store, run_id, rule)), None)
-
-
-def model_in_question(
-    store: Store, models: Sequence[Setting], run_id: str | None
-) -> int:
-    """Return the place of the model to look at first: the one a sweep opens on.
-
-    Where that is not among ``models``, the next of note: the fronts of a sweep come
-    before settings that do not decide. Of another run its own method, not the plain
-    model beside it.
-    """
-    first = _first_of_note(store, models, run_id)
-    if first is not None:
-        return models.index(first)
-    own = {model.id for model in models_of(store, models, run_id)}
-    in_run = (m.id in own and m.method != BASELINE for m in models)
-    return next((place for place, is_own in enumerate(in_run) if is_own), 0)
-
-
-def models_of(
-    store: Store, models: Sequence[Setting], run_id: str | None
-) -> list[Setting]:
-    """Return the models of a run; of a sweep those that an analyst would compare.
-
-    ``models`` may be a part of what was trained, as those that have weights. Where it
-    has none of note of a sweep, it is the first of that sweep.
-    """
-    trials = trials_of(store, run_id) if run_id else ()
-    here = {trial.key for trial in trials}
-    own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
-    if not own or run_id is None or opened_on(store, run_id) is None:
-        return own
-    return beside_plain(_first_of_note(store, own, run_id) or own[0], models)
-
-
-def _first_of_note(
-    store: Store, models: Sequence[Setting], run_id: str | None
-) -> Setting | None:
-    """Return the first of note of a sweep that is among ``models``, if any."""
-    for chosen in notable(store, run_id) if run_id else ():
-        for model in models:
-            if same_model(model, chosen):
-                return model
-    return None
 
 
 def certified_words(choice: CertifiedChoice, limits: Mapping[str, float]) -> str:
@@ -223,28 +176,13 @@ def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:
     return metrics.assign(x=metrics[axes[0]], y=metrics[axes[1]])[columns]
 
 
-def sweep_answer(sweep: StoredSweep, limit: float, *, metric: str = PARITY) -> Answer:
-    """Return what the most accurate setting within a limit on a gap costs and leaves.
-
-    It is chosen on validation rows, where none keeps the limit the one with the
-    least gap; numbers are of test rows.
-    """
+def setting_answer(sweep: StoredSweep, place: int) -> Answer:
+    """Return what a setting of a sweep changes, on test rows."""
     outcome = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
-    return sweep.once(
-        lambda: _limit_answer(sweep, limit, metric), "verdict", limit, metric, outcome
-    )
+    return sweep.once(lambda: _setting_answer(sweep, place), "verdict", place, outcome)
 
 
-def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
-    name, size = LIMITED[metric], f"{100 * limit:g} pt"
-    rule = f"With the {name} at most {size} on validation rows"
-    place = sweep.result.best({metric: limit})
-    within = place is not None
-    if place is None:
-        place = sweep.result.fairest(metric=metric)
-    if place is None:
-        words = f"{rule} there is no setting: none decides on these rows."
-        return Answer("No setting decides on these rows.", details=words)
+def _setting_answer(sweep: StoredSweep, place: int) -> Answer:
     data, store = sweep.run.dataset_id, sweep.store
     *plain, model = sweep.compared(place)
     changes = None
@@ -256,13 +194,14 @@ def _limit_answer(sweep: StoredSweep, limit: float, metric: str) -> Answer:
     metrics = evaluation.metrics_by_setting(store, [model], data, sweep.subgroups)
     gap = widest_gap(store, model, data)
     facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
-    short, words = model_brief(*facts), f"{rule} the most accurate setting is"
-    if not within:
-        short = brief(f"No setting keeps the {name} within {size}.", short)
-        judged = sweep.result.ranking_words(metric)
-        words = f"{rule} there is no setting. {judged} The fairest is"
-    long = f"{words} {sweep.result.labels[place]}. {verdict_words(*facts)}"
-    return Answer(short, details=long, facts=(f"decided 1: {sweep.rule.words()}",))
+    verdict, details = model_brief(*facts), verdict_words(*facts)
+    judged = sweep.result.deciding(place)
+    if judged.idle and not Deciding.of(facts[0]).idle:
+        what = f"{model.label} {judged.predicate()} on validation rows"
+        verdict = f"{what}, so it keeps no limit."
+        details = f"{verdict} {details}"
+    facts_line = f"decided 1: {sweep.rule.words()}"
+    return Answer(verdict, details=details, facts=(facts_line,))
 
 
 def verdict_words(

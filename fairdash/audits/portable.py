@@ -8,15 +8,15 @@ import pandas as pd
 
 from fairdash import datasets
 from fairdash.audits.audited_model import AuditedModel
-from fairdash.audits.choices import opened_on
 from fairdash.audits.portable_model import PortableModel
+from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.stored import audit_rows_of, read_model
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
-from fairdash.audits.trials.models import Setting, known_models_of, same_model
-from fairdash.audits.trials.rows import ALL_ROWS, decided_by, rows_of
+from fairdash.audits.trials.models import Setting, known_models_of
+from fairdash.audits.trials.rows import ALL_ROWS, rows_of
 from fairdash.methods import CATALOG, is_mixture
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import BASELINE, SweepSpec
+from fairdash.sweep import SweepSpec
 
 
 def as_portable(model: AuditedModel, trial: TrialRecord | None = None) -> PortableModel:
@@ -139,10 +139,9 @@ def model_asked(
     """
     settings = known_models_of(store, [run_id])
     if model is None:
-        others = [each for each in settings if each.method != BASELINE]
-        fitting = [*others, *settings][:1]
-        if (first := opened_on(store, run_id, rule)) is not None:
-            fitting = [s for s in settings if same_model(decided_by(s, rule), first)]
+        fitting = settings[:1]
+        if settings:
+            fitting = [ModelInQuestion.of(store, run_id, settings, rule=rule).setting]
     else:
         exact = [each for each in settings if model in (each.id, each.label)]
         fitting = exact or [each for each in settings if each.label.startswith(model)]

@@ -79,11 +79,16 @@ class StoredSweep:
         return tuple(ruled(trial, self.rule) for trial in trials)
 
     @cached_property
-    def ids(self) -> list[str]:
-        """By place, the id by which other pages know the model of a setting."""
+    def models(self) -> list[Setting]:
+        """The models of the settings, by place."""
         how = trained_as(self.store, self.run.id)
         places = range(len(self.result.means))
-        return [settings(self.trials_at(place), how)[0].id for place in places]
+        return [settings(self.trials_at(place), how)[0] for place in places]
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """By place, the id by which other pages know the model of a setting."""
+        return [model.id for model in self.models]
 
     @cached_property
     def once(self) -> Memo:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from fairdash import sweep
 from fairdash._wording import clock_time, duration, plural, time_left
-from fairdash.audits.choices import opened_on
+from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.sweeps import finished_sweep, is_sweep
 from fairdash.audits.trials.models import single_values
 from fairdash.audits.trials.rows import rows_used
@@ -150,9 +150,9 @@ def _headline(store: Store, run: RunRecord) -> dict[str, Any]:
 
 def _opened_on(store: Store, run: RunRecord) -> dict[str, Any]:
     models = finished_sweep(store, run.id) if run.over else None
-    first = opened_on(store, run.id)
-    if models is None or first is None:
+    if models is None or not models.result.methods:
         return {}
+    first = ModelInQuestion.of(store, run.id, models.models)
     place = models.ids.index(first.id)
     means = models.result.means.iloc[place].to_dict()
     means["label"] = models.result.labels[place]

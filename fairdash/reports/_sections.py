@@ -18,6 +18,7 @@ from fairdash.audits import (
     choices,
     gaps,
     portable,
+    recommendation,
     sweeps,
     trials,
 )
@@ -85,13 +86,6 @@ class RunSubject(DataSubject):
         """The model the report is about."""
         run = self.snapshot.run.id
         model = portable.model_asked(self.store, run, self.name, self.rule)
-        return trials.decided_by(model, self.rule)
-
-    @cached_property
-    def chosen(self) -> Setting:
-        """The model that a report is about where none is named."""
-        run = self.snapshot.run.id
-        model = portable.model_asked(self.store, run, None, self.rule)
         return trials.decided_by(model, self.rule)
 
     @cached_property
@@ -185,7 +179,6 @@ def tried(subject: RunSubject) -> Sequence[Block]:
 
 
 def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
-    label, limit = subject.chosen.label, subject.spec.di_limit
     failed = subject.snapshot.count("failed")
     methods = dict.fromkeys(CATALOG[key].label for key in sweep.result.means["method"])
     start = (
@@ -193,23 +186,13 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
         f"{plural(sweep.result.n_seeds, 'seed')} finished"
     )
     start += f"; {plural(failed, 'model')} failed." if failed else "."
-    if not sweep.result.methods:
-        how = "No setting was chosen among others."
-    elif sweep.result.best({PARITY: limit}) is not None:
-        how = (
-            f"{label} is the most accurate on validation rows that keep the gap within "
-            f"{100 * limit:g} points."
-        )
-    else:
-        how = (
-            f"No setting keeps the gap within {100 * limit:g} points on validation "
-            f"rows; {label} has the least gap there."
-        )
-    whom = f"The report is about {subject.model.label}"
-    if subject.model.id == subject.chosen.id:
-        how += "" if sweep.result.methods else f" {whom}."
-    else:
-        how += f" {whom}, which was picked instead."
+    how, place = "No setting was chosen among others.", None
+    if sweep.result.methods:
+        best = recommendation.recommend(sweep, subject.spec.di_limit)
+        how, place = best.words, best.place
+    how += f" The report is about {subject.model.label}"
+    other = place is not None and subject.model.id != sweep.ids[place]
+    how += ", which was picked instead." if other else "."
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     return f"{start} {how} {rows}"
 

@@ -114,13 +114,31 @@ class SweepResult:
     ) -> int:
         """Return the place to open on: the best within a limit on a gap, or nearest.
 
-        Of one method, if it is given.
+        Of one method, if it is given; else the plain model where it keeps the limit, so
+        that there is nothing to fix, or where no setting is nearer to it.
         """
+        if method is None and (plain := self.plain_within(limit, metric)) is not None:
+            return plain
         within_limit = self.best({metric: limit}, method)
-        for place in (within_limit, self.fairest(method, metric=metric)):
-            if place is not None:
-                return place
+        if within_limit is not None:
+            return within_limit
+        nearest = self.fairest(method, metric=metric)
+        if method is None:
+            column = ranking_column(self.rows, metric)
+            plain = self.fairest(BASELINE, metric=metric)
+            gaps = self.means[column]
+            if plain is not None and (nearest is None or gaps[plain] <= gaps[nearest]):
+                return plain
+        if nearest is not None:
+            return nearest
         return int(str(self._swept(method).index[0]))  # all undefined
+
+    def plain_within(self, limit: float, metric: str = PARITY) -> int | None:
+        """Return the place of an unconstrained model that keeps a limit on a gap.
+
+        On validation rows; of several the most accurate, None where none decides.
+        """
+        return self.best({metric: limit}, BASELINE)
 
     def _swept(self, method: str | None) -> pd.DataFrame:
         methods = self.methods if method is None else [method]

@@ -96,7 +96,7 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
         **bound("compared", "similar", among=kinds),
     )
     trial = pick_seed_of(model, "People of", format_func=lambda seed: f"seed {seed}")
-    pick_rule()
+    pick_rule(model)
     radius = _RADIUS
     if kind == "invented":
         with st.container(width="content"):

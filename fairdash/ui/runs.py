@@ -9,7 +9,7 @@ import streamlit as st
 from fairdash import APP_FOLDER, plots
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, gap_size, percent, plural, size
-from fairdash.audits import choices, sweeps, training
+from fairdash.audits import question, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
@@ -119,7 +119,7 @@ def _pin(chosen: Sequence[RunRecord]) -> None:
         help="Puts the models of these runs into the tray of every page.",
     ):
         every = known_models(chosen[0].dataset_id, chosen[0].id)
-        models = [choices.models_of(store(), every, run.id) for run in chosen]
+        models = [question.models_of(store(), every, run.id) for run in chosen]
         ids = [model.id for of_run in models for model in of_run]
         if not ids:
             st.caption("None of these runs has a finished model.")

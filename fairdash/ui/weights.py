@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash.audits import Setting, choices, trials, weighting
-from fairdash.ui.selection import SharedFields
+from fairdash.audits import Setting, trials, weighting
 from fairdash.ui.widgets.blocks import heading, more, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule
+from fairdash.ui.widgets.question import model_in_question
 from fairdash.ui.widgets.state import store
 
 _TRAITS = """
@@ -36,13 +36,8 @@ def pick_weighted(
 def note_without_weights(
     shown: Setting, models: Sequence[Setting], run_id: str | None
 ) -> None:
-    """Say so where the model in question on other pages has no weights.
-
-    That is the one of the address, else the one that the sweep opens on.
-    """
-    first = models[choices.model_in_question(store(), models, run_id)]
-    named = {model.id: model for model in models}
-    asked = named.get(SharedFields.here().model or "", first)
+    """Say so where the model in question on other pages has no weights."""
+    asked = model_in_question(models, run_id).setting
     if not weighting.weighted_models([asked]):
         st.caption(plain(weighting.without_weights(asked, shown)))
 

@@ -24,6 +24,7 @@ from fairdash.audits.gaps.measured import (
     speech_of,
     widest_gap,
 )
+from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.trials.models import Setting, on_shared_seeds, settings, share_seed
 from fairdash.audits.trials.rows import trained_on
 from fairdash.methods import CATALOG
@@ -130,8 +131,7 @@ def outcome(
     dataset_id = snapshot.run.dataset_id
     subgroups = store.dataset_record(dataset_id).subgroups
     shown = list(models) or shown_settings(store, snapshot, _MOST)
-    first = next((m for m in shown if m.method != BASELINE), shown[0])
-    main = models[-1] if models else first
+    main = models[-1] if models else _in_question(store, snapshot.run.id, shown)
     others = [model for model in shown if model is not main]
     compared = on_shared_seeds([*others, main])
     *others, main = compared.models
@@ -159,6 +159,10 @@ def outcome(
         gap=widest_gap(store, main, dataset_id),
         speech=speech_of(store, dataset_id),
     )
+
+
+def _in_question(store: Store, run_id: str, shown: Sequence[Setting]) -> Setting:
+    return ModelInQuestion.of(store, run_id, shown).setting
 
 
 def _reference(main: Setting, chosen: Sequence[Setting]) -> Setting | None:

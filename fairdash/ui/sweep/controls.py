@@ -1,8 +1,8 @@
 """Where the reader stands in a sweep, and the controls that move through it.
 
-The setting is that of the model in the page's address: see `selection`. A page opened
-without one starts at the most accurate setting within the limit, and where there is
-none at the one nearest to it.
+The setting is that of the model in question: the one that the page's address names,
+else the one that the sweep opens on. What is best within the limit is a line of its
+own, and moves nothing.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.audits import Setting, StoredSweep, choices
+from fairdash.audits import Setting, StoredSweep, choices, recommendation
 from fairdash.methods import CATALOG
 from fairdash.sweep import PARITY
 from fairdash.ui.selection import Fields, SharedFields, bound, choose
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_rule import pick_rule
+from fairdash.ui.widgets.question import model_in_question
 from fairdash.ui.widgets.tray import pin, pinned
 
 _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
@@ -55,21 +56,22 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     Returns what was set, and the place for one more popover in the bar.
     """
     result = sweep.result
-    first = st.container(width=220) if len(result.methods) > 1 else None
+    methods = list(dict.fromkeys(result.means["method"]))
+    first = st.container(width=220) if len(methods) > 1 else None
     options = st.container(width="content")
     with st.container(width="content"):
         pick_rule()
     corner = st.container(width="content")
     with options, more("Front and limit"):
         limit, limited, axes = _front_options(sweep)
-    place = current(sweep, limit, limited)
+    place = current(sweep)
     method = str(result.means["method"].iloc[place])
     if first is not None:
         widget = f"{sweep.run.id} method"
         st.session_state[widget] = method
         first.selectbox(
             "Method",
-            result.methods,
+            methods,
             format_func=lambda key: CATALOG[key].label,
             key=widget,
             on_change=lambda: go(
@@ -79,18 +81,9 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     return Controls(place, method, limit, limited, axes), corner
 
 
-def current(sweep: StoredSweep, limit: float, limited: str) -> int:
-    """Return the place of the setting to show: that of the address, else the start.
-
-    The model it stands for is written into the address, if that names another.
-    """
-    model, place = SharedFields.here().model, None
-    if model in sweep.ids:
-        place = sweep.ids.index(model)
-    if place is None or not _has_sliders(sweep, place):
-        place = sweep.once(
-            lambda: sweep.result.start(limit, metric=limited), "start", limit, limited
-        )
+def current(sweep: StoredSweep) -> int:
+    """Return the place of the model in question, and write it into the address."""
+    place = sweep.ids.index(model_in_question(sweep.models, sweep.run.id).id)
     go(sweep, place)
     return place
 
@@ -98,7 +91,7 @@ def current(sweep: StoredSweep, limit: float, limited: str) -> int:
 def go(sweep: StoredSweep, place: int) -> None:
     """Make the model of a setting that of the address: all pages look at it."""
     model = sweep.ids[place]
-    if model != SharedFields.here().model and _has_sliders(sweep, place):
+    if model != SharedFields.here().model:
         choose(model=model, scores=None)
 
 
@@ -110,7 +103,6 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
     model, pins = sweep.ids[place], SharedFields.here().models
     every = dict(zip(sweep.ids, sweep.result.labels, strict=True))
     shown = [name for name in pins if name in every and name != model]
-    shown = [name for name in shown if _has_sliders(sweep, sweep.ids.index(name))]
 
     def pin_it() -> None:
         pin(*(each.id for each in pinned(models, sweep.run.id)))
@@ -136,8 +128,19 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
         )
 
 
-def _has_sliders(sweep: StoredSweep, place: int) -> bool:
-    return sweep.result.means["method"].iloc[place] in sweep.result.methods
+def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
+    """Draw what is best within the limit, and the button that looks at it."""
+    best = recommendation.recommend(sweep, state.limit, metric=state.limited)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(plain(best.words), width="content")
+        if best.place is not None and best.place != state.place:
+            st.button(
+                "Use",
+                type="tertiary",
+                key=f"{sweep.run.id} use",
+                on_click=go,
+                args=(sweep, best.place),
+            )
 
 
 def _front_options(sweep: StoredSweep) -> tuple[float, str, tuple[str, str]]:

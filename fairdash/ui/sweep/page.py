@@ -9,7 +9,7 @@ from fairdash.jobs import resume, wake
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES
 from fairdash.ui.local import by_measure
-from fairdash.ui.sweep.controls import pick_pinned, sweep_controls
+from fairdash.ui.sweep.controls import pick_pinned, show_recommendation, sweep_controls
 from fairdash.ui.sweep.figures import certify, draw_front
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_sliders
@@ -58,7 +58,8 @@ def _explore(run: RunRecord) -> None:
         state, corner = sweep_controls(sweep)
     with page.tray:
         pick_pinned(sweep, state.place, known_models(run.dataset_id, run.id))
-    page.show(choices.sweep_answer(sweep, state.limit, metric=state.limited))
+        show_recommendation(sweep, state)
+    page.show(choices.setting_answer(sweep, state.place))
     with corner:
         certify(sweep, state)
     with page.beside:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fairdash._wording import plural
-from fairdash.audits import Setting, choices, gaps, training, trials
+from fairdash.audits import Setting, choices, gaps, question, training, trials
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
 from fairdash.ui.widgets import runs
@@ -25,7 +25,7 @@ def prefilled(run_id: str | None) -> tuple[MethodGrid, int]:
     """
     if run_id is not None:
         spec = SweepSpec.of_run(store().run(run_id).spec)
-        grid = _in_question(spec, choices.opened_on(store(), run_id))
+        grid = _grid_of(spec, _remedy_in_question(run_id))
         if grid is not None:
             return grid, len(spec.seeds)
     return MethodGrid(method=_DEFAULT), _SEEDS
@@ -87,12 +87,23 @@ def _show_result(snapshot: Snapshot) -> None:
     if len(shown) < len(models):
         drawn = gaps.outcome(store(), snapshot, shown)
     with page.controls:
-        pick_rule()
+        pick_rule(models[-1])
     page.show(answer, shown=drawn.answer())
     page.evidence(Evidence("training", "Training", lambda: runs.show_curves(looked_at)))
 
 
-def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
+def _remedy_in_question(run_id: str) -> Setting | None:
+    # of a sweep that opens on the plain model the first remedy of note
+    if choices.opened_on(store(), run_id) is None:
+        return None
+    models = trials.known_models_of(store(), [run_id])
+    remedies = [model for model in models if model.method != BASELINE]
+    if not remedies:
+        return None
+    return question.ModelInQuestion.of(store(), run_id, remedies).setting
+
+
+def _grid_of(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
     for grid in spec.methods:
         if chosen is None and grid.method != BASELINE:
             return grid

@@ -31,9 +31,13 @@ def chosen_rule() -> DecisionRule:
         return DecisionRule()
 
 
-def pick_rule() -> None:
-    """Draw the choice of how scores become decisions, behind a click."""
+def pick_rule(looked_at: Setting | None = None) -> None:
+    """Draw the choice of how scores become decisions, behind a click.
+
+    With another rule the page goes on with the model ``looked_at``.
+    """
     rule = chosen_rule()
+    stays = {} if looked_at is None else {"model": looked_at.id}
     with more(plain(_SHORT[rule.kind].format(f"{rule.amount:g}"))):
         kind: trials.RuleKind = st.radio(
             "Decided 1",
@@ -44,6 +48,7 @@ def pick_rule() -> None:
                 named=trials.RULE_NAMES,
                 shown=lambda _: rule.kind,
                 meant=lambda kind: None if kind == "half" else DecisionRule(kind).text,
+                also=stays,
             ),
         )
         if kind in _AMOUNTS:
@@ -59,6 +64,7 @@ def pick_rule() -> None:
                     shown=lambda _: min(max(rule.amount, low), high),
                     meant=lambda amount: DecisionRule(kind, amount).text,
                     key=kind,
+                    also=stays,
                 ),
             )
 

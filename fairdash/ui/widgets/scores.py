@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash._wording import listing
-from fairdash.audits import DecisionRule, Setting, choices, trials
+from fairdash.audits import DecisionRule, Setting, question, trials
 from fairdash.datasets import AddedScores, Dataset, ScoreColumn, split
 from fairdash.metrics import Drawn
 from fairdash.postprocessing import ScoreType, SplitScores, as_margins
@@ -62,7 +62,7 @@ def post_sources(
     pages of the run open on, then other models and the reader's own scores.
     """
     if models:
-        first = models[choices.model_in_question(store(), models, run_id)]
+        first = question.ModelInQuestion.of(store(), run_id, models).setting
         ordered = [*trials.beside_plain(first, models), *models]
         models = list({model.id: model for model in ordered}.values())
     trained = [

@@ -13,6 +13,7 @@ from fairdash._escaping import plain, visible
 from fairdash.audits import Setting
 from fairdash.plots import MOST_MODELS, theme
 from fairdash.ui.selection import SharedFields, bound, choose
+from fairdash.ui.widgets.question import model_in_question
 from fairdash.ui.widgets.state import store
 
 _KEY = "tray"
@@ -21,35 +22,31 @@ _KEY = "tray"
 def pick_models(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     """Draw the tray; return the models that are compared, the one looked at last."""
     shown = pinned(models, run_id)
-    looked_at = _draw(models, shown, shown[-1])
+    looked_at = _draw(models, shown, model_in_question(models, run_id).setting)
     return [*(model for model in shown if model is not looked_at), looked_at]
 
 
 def pick_model(models: Sequence[Setting], run_id: str | None) -> Setting:
-    """Draw the tray; return the model looked at, at first the one a sweep opens on."""
-    named = {model.id: model for model in models}
-    first = models[audits.choices.model_in_question(store(), models, run_id)]
-    looked_at = named.get(SharedFields.here().model or "", first)
-    shown = _with(looked_at, pinned(models, run_id))
-    return _draw(models, shown, looked_at)
+    """Draw the tray; return the model looked at, that in question."""
+    looked_at = model_in_question(models, run_id).setting
+    return _draw(models, pinned(models, run_id), looked_at)
 
 
 def pinned(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     """Return what is pinned, the model to compare with first.
 
     At first these are the models of ``run_id``; of a sweep the plain model and the one
-    it opens on. A model that another page chose stands beside the plain one, or after
+    in question. A model that another page chose stands beside the plain one, or after
     what is pinned.
     """
     chosen, named = SharedFields.here(), {model.id: model for model in models}
+    asked = model_in_question(models, run_id)
     shown = [named[name] for name in chosen.models if name in named]
-    if chosen.model in named:
-        model = named[chosen.model]
-        shown = _with(model, shown or audits.trials.beside_plain(model, models))
-    shown = (
-        shown or audits.choices.models_of(store(), models, run_id) or list(models[:1])
-    )
-    return shown[:MOST_MODELS]
+    if not shown and asked.named:
+        shown = audits.trials.beside_plain(asked.setting, models)
+    if not shown:
+        shown = audits.question.models_of(store(), models, run_id, asked.rule)
+    return _with(asked.setting, shown[:MOST_MODELS])
 
 
 def _with(model: Setting, shown: Sequence[Setting]) -> list[Setting]:

@@ -1,0 +1,111 @@
+"""What a sweep recommends: the best setting within a limit, or that nothing is to fix.
+
+It is one line beside the headline, which is about the model in question.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairdash._wording import gap_size, percent
+from fairdash.audits.choices import LIMITED
+from fairdash.audits.gaps.evaluation import paired_changes
+from fairdash.audits.short_verdicts import accuracy_brief
+from fairdash.audits.sweeps import StoredSweep
+from fairdash.audits.trials.models import on_shared_seeds
+from fairdash.sweep import BASELINE, PARITY
+
+_WORST = "worst_1_di"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A sentence, and the place of the setting it recommends; None where there is none.
+
+    Never a setting that accepts nearly all or none or is not clearly better than
+    guessing, on validation or on test rows. Where the plain model keeps the limit it is
+    the plain model.
+    """
+
+    words: str
+    place: int | None = None
+
+
+def recommend(
+    sweep: StoredSweep, limit: float, *, metric: str = PARITY
+) -> Recommendation:
+    """Return the most accurate setting within a limit on a gap, on validation rows.
+
+    Where none keeps it, the one nearest to it. Figures are of test rows.
+    """
+    return sweep.once(
+        lambda: _recommended(sweep, limit, metric), "recommendation", limit, metric
+    )
+
+
+def _recommended(sweep: StoredSweep, limit: float, metric: str) -> Recommendation:
+    result = sweep.result
+    place = result.start(limit, metric=metric)
+    label, tested = result.labels[place], result.deciding(place, "test")
+    if result.deciding(place).idle:
+        return Recommendation(_none_decides(sweep))
+    if tested.idle:
+        return Recommendation(
+            f"No setting is recommended: {label}, the best on validation rows, "
+            f"{tested.predicate()} on test rows."
+        )
+    row = result.means.iloc[place]
+    is_plain = row["method"] == BASELINE
+    within = bool(row[f"validation_{metric}"] <= limit)
+    name, gap = LIMITED[metric], gap_size(row[f"test_{metric}"])
+    keeps = f"keeps the {name} within {gap_size(limit)} on validation rows"
+    figures = f"{name} {gap}, accuracy {percent(row['test_accuracy'])}"
+    if is_plain and within:
+        words = f"The plain model {keeps}: nothing to fix there ({figures})."
+        words += _inside(sweep, place, metric)
+    elif is_plain:
+        words = (
+            f"No setting {keeps}, and none is nearer than the plain model ({figures})."
+        )
+    elif within:
+        words = f"Best within the limit: {label} ({figures}). {_cost(sweep, place)}"
+    else:
+        words = f"No setting {keeps}. The nearest is {label} ({figures}). "
+        words += _cost(sweep, place)
+    return Recommendation(words.rstrip(), place)
+
+
+def _cost(sweep: StoredSweep, place: int) -> str:
+    """Say what a setting costs in accuracy beside the plain model, if there is one."""
+    *plain, model = sweep.compared(place)
+    if not plain:
+        return ""
+    reference, model = on_shared_seeds([*plain, model]).models
+    data = sweep.run.dataset_id
+    changes = paired_changes(
+        sweep.store, model, reference, data, sweep.subgroups, inside=False
+    )
+    return accuracy_brief(changes.set_index("metric").to_dict("index")["accuracy"])
+
+
+def _inside(sweep: StoredSweep, place: int, metric: str) -> str:
+    """Say where a model that is fair over all rows is not fair in subgroups."""
+    largest = float(sweep.result.means.iloc[place][f"test_{_WORST}"])
+    if metric == _WORST or not largest > sweep.chance(place):
+        return ""
+    return (
+        f" Inside a subgroup its gap is {gap_size(largest)}, beyond chance: to correct "
+        f"that, limit the {LIMITED[_WORST]} (Front and limit)."
+    )
+
+
+def _none_decides(sweep: StoredSweep) -> str:
+    judged = [sweep.result.deciding(place) for place in range(len(sweep.ids))]
+    counts = {
+        "accept nearly all or none": int(np.sum([fact.alike for fact in judged])),
+        "are not clearly better than guessing": int(
+            np.sum([fact.guessing for fact in judged])
+        ),
+    }
+    why = " and ".join(f"{n} {words}" for words, n in counts.items() if n)
+    return f"No setting is recommended: on validation rows {why}."
