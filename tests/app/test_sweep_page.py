@@ -2,7 +2,8 @@ import pytest
 from reading import button, figures, labels, sent, setting_of, start_of, widget, words
 
 from fairdash import ui
-from fairdash.audits import choices, sweeps, trials
+from fairdash._escaping import plain
+from fairdash.audits import choices, recommendation, sweeps, trials
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
 from fairdash.sweep import SweepSpec, choose_certified
@@ -90,31 +91,51 @@ def test_the_model_of_the_address_is_shown_and_another_method_opens_on_its_best(
     assert page.query_params["model"] == ids[f"Zhang λ {weight}"]
 
 
-def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
-    visit, run_id
-):
+def test_a_sweep_opens_on_the_plain_model_where_nothing_is_to_fix(visit, run_id):
     known = trials.known_models(ui.store(), ui.store().run(run_id).dataset_id)
-    page = visit("Sweep", run=run_id, model=known[0].id)
-    shown, within = setting_of(page), accuracies(run_id)
-    method = "road" if TAU in shown else "adversarial"
-    at = method, float(shown[WEIGHT]), float(shown.get(TAU, -1))
-    assert within.loc[at] == pytest.approx(within.max())
+    page = visit("Sweep", run=run_id)
+    assert not page.exception
+    assert page.query_params["model"] == known[0].id
+    assert widget(page, "selectbox", "Method").value == "unconstrained"
+    assert setting_of(page) == {}
+    assert "nothing to fix" in words(page)
+    assert "Use" not in labels(page)
 
 
-def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
+def test_headline_and_cards_are_of_the_model_in_question_wherever_it_stands(
     visit, run_id
 ):
-    assert "there is no setting" not in words(visit("Sweep", run=run_id))
-    page = visit("Sweep", run=run_id, limit="0.000001")
+    sweep = sweeps.finished_sweep(ui.store(), run_id)
+    best = recommendation.recommend(sweep, 0.5)
+    for place, model in enumerate(sweep.models):
+        page = visit("Sweep", run=run_id, model=model.id)
+        assert not page.exception
+        said = words(page)
+        assert plain(choices.setting_answer(sweep, place).verdict) in said
+        assert plain(best.words) in said
+        cards = sweep.cards(model.method, 0.5)[place]
+        assert numbers(page) == {card.label: card.value for card in cards}
+        assert ("Use" in labels(page)) == (place != best.place)
+    button(page, "Use").click().run()
+    assert page.query_params["model"] == sweep.ids[best.place]
+
+
+def test_a_limit_that_is_moved_moves_the_recommendation_and_no_model(visit, run_id):
+    assert "No setting keeps" not in words(visit("Sweep", run=run_id))
+    sweep = sweeps.finished_sweep(ui.store(), run_id)
+    chosen = sweep.ids[-1]
+    page = visit("Sweep", run=run_id, model=chosen, limit="0.000001")
+    assert page.query_params["model"] == chosen
+    button(page, "Use").click().run()
     rows = sweeps.finished_sweep(ui.store(), run_id).result.means
     rows = rows.query("method != 'unconstrained' and validation_constant <= 0.5")
     gaps = rows["validation_demographic_parity_difference"]
     method, weight, *_ = rows.loc[gaps.idxmin(), ["method", "fairness_weight"]]
     assert float(setting_of(page)[WEIGHT]) == weight
     named = f"{CATALOG[method].label} λ {weight:g}"
-    assert f"gaps on validation rows. The fairest is {named}" in words(page)
+    assert f"on validation rows. The nearest is {named}" in words(page)
     widget(page, "button_group", "Evidence").set_value(["how"]).run()
-    assert words(page).count("compared by their gaps on validation rows") == 2
+    assert words(page).count("compared by their gaps on validation rows") == 1
 
 
 def test_the_form_asks_for_a_criterion_and_a_grid_of_ones_own(visit, dataset_id):

@@ -63,7 +63,8 @@ def start_of(page):
     """Return where the sliders of a sweep start: a place on each axis."""
     bodies = [element.proto.body for element in page.get("html")]
     (words,) = [body for body in bodies if body.startswith("<i ")]
-    return [int(at) for at in words.split(">")[1].removesuffix("</i").split(",")]
+    at = words.split(">")[1].removesuffix("</i")
+    return [int(place) for place in at.split(",")] if at else []
 
 
 def setting_of(page):
