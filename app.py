@@ -15,11 +15,14 @@ st.markdown(
 with st.container(horizontal=True):
     demo = st.button("Open the demo", type="primary", icon=":material/play_arrow:")
     upload = st.button("Upload a table", icon=":material/upload:")
+    methods = st.button("See what each method does", icon=":material/gesture:")
     finished = st.button("See a finished sweep", icon=":material/tune:")
     tour = st.button("Take the tour", icon=":material/signpost:")
     compared = st.button("League table", icon=":material/leaderboard:")
 if demo:
     ui.start_audit(data.add_sample("loans"))
+if methods:
+    ui.open_page("pages/13_Playground.py")
 if finished or tour:
     data.open_finished("loans", tour=tour)
 if compared:

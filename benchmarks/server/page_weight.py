@@ -59,7 +59,8 @@ MEASURE = """() => {
       controls.add(node.closest(groups) ?? node);
   const row = [...controls].filter((node) => node.closest(".st-key-controls")).length;
   const verdict = main.querySelector(".st-key-verdict h2")?.innerText ?? "";
-  const live = roots.slice(1).flatMap((root) => [...root.querySelectorAll("svg")]);
+  const drawing = (root) => [...root.querySelectorAll("svg, canvas")];
+  const live = roots.slice(1).flatMap(drawing);
   const plots = [...main.querySelectorAll(".js-plotly-plot .nsewdrag"), ...live]
     .filter(seen).map((node) => node.getBoundingClientRect().top);
   const height = main.querySelector("[data-testid=stMainBlockContainer]").scrollHeight;

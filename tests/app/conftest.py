@@ -24,6 +24,7 @@ PAGES = {
     "Individual fairness": "pages/8_Individual_fairness.py",
     "Drift": "pages/9_Drift.py", "Runs": "pages/10_Runs.py",
     "Monitor": "pages/11_Monitor.py", "Limits": "pages/12_Limits.py",
+    "Playground": "pages/13_Playground.py",
 }  # fmt: skip
 
 

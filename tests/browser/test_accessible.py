@@ -16,7 +16,7 @@ from page_weight import MEASURE
 pytestmark = pytest.mark.browser
 PAGES = (
     "", "Data", "Train", "Local_fairness", "Weights", "Post-process", "Noisy_groups",
-    "Individual_fairness", "Drift", "Limits", "Runs", "Sweep",
+    "Individual_fairness", "Drift", "Limits", "Runs", "Sweep", "Playground",
 )  # fmt: skip
 NO_FIGURE = ("", "Drift", "Runs")  # Drift: no other table
 LOWEST_FIGURE = 330  # pixels of 900, where plotting begins

@@ -39,6 +39,7 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     "Understand": {
         "pages/3_Local_fairness.py": ("Local fairness", "troubleshoot"),
         "pages/4_Weights.py": ("Weights", "balance"),
+        "pages/13_Playground.py": ("Playground", "gesture"),
     },
     "Trade off": {
         "pages/5_Sweep.py": ("Sweep", "scatter_plot"),

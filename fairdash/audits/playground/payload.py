@@ -1,0 +1,74 @@
+"""What the browser gets of trained surfaces: small grids, and words for every stop."""
+
+import base64
+import math
+from typing import Any
+
+import numpy as np
+
+from fairdash._wording import percent
+from fairdash.audits.playground.scenes import EDGE, GROUPS, People
+from fairdash.audits.playground.surfaces import SIDE, Surfaces
+
+_LEVELS = 255  # a probability is kept as a whole number of 255ths
+
+
+def payload(surfaces: Surfaces) -> dict[str, Any]:
+    """Return surfaces, people and figures as plain data for JSON.
+
+    Grids are bytes in base64, one per point. Weights are relative to their mean.
+    """
+    levels = np.rint(surfaces.grid * _LEVELS).astype(np.uint8)
+    slider = surfaces.slider
+    shown = GROUPS if surfaces.grid.shape[1] > 1 else ("",)
+    path = [
+        {str(name): value for name, value in row.items()}
+        for row in surfaces.path.to_dict("records")
+    ]
+    return {
+        "edge": EDGE,
+        "side": SIDE,
+        "groups": list(GROUPS),
+        "shown": list(shown),
+        "slider": None
+        if slider is None
+        else {"title": slider.title, "help": slider.help, "stops": list(slider.stops)},
+        "grids": [
+            [base64.b64encode(surface.tobytes()).decode() for surface in stop]
+            for stop in levels
+        ],
+        "people": _people(surfaces.people),
+        "ratio": None
+        if surfaces.ratio is None
+        else np.round(surfaces.ratio, 2).tolist(),
+        "path": [{name: _number(value) for name, value in row.items()} for row in path],
+        "words": [words(row) for row in path],
+    }
+
+
+def _people(people: People) -> dict[str, Any]:
+    return {
+        "across": np.round(people.X[:, 0], 3).tolist(),
+        "up": np.round(people.X[:, 1], 3).tolist(),
+        "group": people.group.tolist(),
+        "outcome": people.outcome.tolist(),
+        "wrong": (people.group != people.true_group).tolist(),
+    }
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 4) if math.isfinite(value) else None
+    return value
+
+
+def words(stop: dict[str, Any]) -> str:
+    """Return what a stop does, in two sentences, from a row of `Surfaces.path`."""
+    rates = " and ".join(
+        f"{percent(stop[f'rate_{name}'])} of {name}" for name in GROUPS
+    )
+    first = f"{percent(stop['accuracy'])} of decisions are right; {rates} are accepted."
+    if not stop["place"] or not math.isfinite(stop["largest_local_gap"]):
+        return first
+    gap = percent(stop["largest_local_gap"]).removesuffix("%")
+    return f"{first} The largest gap inside a quarter is {gap} points, {stop['place']}."

@@ -1,0 +1,160 @@
+"""The playground: grids are those of the methods, scenes show what they say."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from fairdash.audits import playground
+from fairdash.audits.playground import GROUPS, SCENES, SIDE
+from fairdash.methods import CATALOG
+from fairdash.metrics import Drawn, evaluate, expected_local_di
+
+
+@pytest.mark.parametrize("method", CATALOG)
+def test_a_grid_and_a_path_are_those_of_the_method_fitted_alone(method):
+    """At both ends of the slider; a stack trains as each model by itself."""
+    entry, people = CATALOG[method], SCENES["hidden_corner"].people(n=240)
+    slider = playground.slider_of(entry, n_stops=2)
+    stops = None if slider is None else slider.stops
+    surfaces = playground.train(people, method, stops=stops)
+    groups = np.array(GROUPS)[people.group]
+    settings = playground.settings_of(entry)
+    for place in range(len(surfaces.grid)):
+        point = {} if slider is None else {slider.name: slider.stops[place]}
+        alone = entry.estimator({**settings, **point}, random_state=0)
+        alone.fit(people.X, people.outcome, sensitive_features=groups)
+        for shown, surface in zip(GROUPS, surfaces.grid[place], strict=False):
+            plane = playground.grid_points()
+            routed = {}
+            if entry.needs_groups:
+                routed = {"sensitive_features": np.full(len(plane), shown)}
+            expected = alone.predict_proba(plane, **routed)[:, 1].reshape(SIDE, SIDE)
+            np.testing.assert_allclose(surface, expected, atol=2e-4)
+    _check_path(surfaces, people, mixture=entry.mixture)
+
+
+def _check_path(surfaces, people, *, mixture):
+    rows = {"subgroups": people.corner, "min_size": playground.MIN_SIZE}
+    for stop, scores in zip(
+        surfaces.path.to_dict("records"), surfaces.scores, strict=True
+    ):
+        given = Drawn(scores) if mixture else scores
+        decided = scores.astype(float) if mixture else (scores > 0.5).astype(float)
+        figures = evaluate(
+            people.outcome, given, sensitive_features=people.group, **rows
+        ).iloc[0]
+        assert stop["accuracy"] == pytest.approx(figures["accuracy"])
+        assert stop["gap"] == pytest.approx(figures["demographic_parity_difference"])
+        local = expected_local_di(decided, sensitive_features=people.group, **rows)
+        largest = local.loc[local["local_di"].idxmax()]
+        assert stop["largest_local_gap"] == pytest.approx(largest["local_di"])
+        assert stop["place"] == largest["subgroup"]
+        for code, name in enumerate(GROUPS):
+            members = people.group == code
+            assert stop[f"rate_{name}"] == pytest.approx(decided[members].mean())
+
+
+@pytest.fixture(scope="module")
+def path():
+    """A function that trains a method in a scene, once."""
+    trained = {}
+
+    def go(scene, method):
+        if (scene, method) not in trained:
+            people = SCENES[scene].people()
+            trained[scene, method] = playground.train(people, method)
+        return trained[scene, method]
+
+    return go
+
+
+@pytest.mark.parametrize("method", ["road", "adversarial"])
+def test_in_the_hidden_corner_the_gap_over_all_closes_first(path, method):
+    stops = path("hidden_corner", method).path
+    closed = stops[stops["gap"] < stops["gap"].iloc[0] / 2].iloc[0]
+    assert closed["place"] == "upper right"
+    assert closed["largest_local_gap"] > stops["largest_local_gap"].iloc[0] / 2
+
+
+def test_the_line_of_a_proxy_tilts(path):
+    grid = path("proxy", "adversarial").grid[:, 0]
+    upward, across = np.abs(np.diff(grid, axis=1)), np.abs(np.diff(grid, axis=2))
+    share = upward.mean(axis=(1, 2)) / across.mean(axis=(1, 2))
+    assert share[-1] < share[0] / 2
+
+
+def test_twins_are_decided_alike_by_sensei(path):
+    scores = path("twins", "sensei").scores
+    apart = np.abs(scores[:, 0::2] - scores[:, 1::2]).mean(axis=1)
+    assert apart[-1] < apart[0] / 5
+
+
+def test_wrong_labels_cost_accuracy_as_the_gap_closes(path):
+    stops = path("wrong_labels", "adversarial").path
+    assert stops["gap"].iloc[-1] < stops["gap"].iloc[0] / 2
+    assert stops["accuracy"].iloc[-1] < stops["accuracy"].iloc[0]
+
+
+def test_wrong_records_hide_a_part_of_the_gap(path):
+    surfaces = path("wrong_records", "unconstrained")
+    decided, people = surfaces.scores[0] > 0.5, surfaces.people
+
+    def gap(groups):
+        return abs(decided[groups == 0].mean() - decided[groups == 1].mean())
+
+    assert gap(people.group) < gap(people.true_group)
+
+
+def test_the_rare_group_lives_at_the_lower_edge():
+    people = SCENES["rare"].people()
+    members = people.group == 1
+    assert members.mean() < 0.1
+    assert (people.X[members, 1] < -1).mean() > 0.8
+
+
+def test_where_outcomes_differ_equal_rates_cost_many_decisions(path):
+    stops = path("equal_rates", "adversarial").path
+    assert stops["gap"].iloc[-1] < stops["gap"].iloc[0] / 4
+    assert stops["accuracy"].iloc[-1] < stops["accuracy"].iloc[0] - 0.15
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_people_of_a_scene_are_reproducible_and_in_the_plane(scene):
+    people, again = SCENES[scene].people(3), SCENES[scene].people(3)
+    np.testing.assert_array_equal(people.X, again.X)
+    assert len(people) == 600
+    assert np.abs(people.X).max() <= 2.5
+    for code in (0, 1):
+        assert set(people.outcome[people.group == code]) == {0, 1}
+    assert not np.array_equal(people.X, SCENES[scene].people(4).X)
+
+
+def test_the_browser_gets_what_was_trained(path):
+    surfaces = path("proxy", "hardt")
+    sent = playground.payload(surfaces)
+    assert sent["shown"] == list(GROUPS)
+    for stop, surface in zip(sent["grids"], surfaces.grid, strict=True):
+        for text, values in zip(stop, surface, strict=True):
+            levels = np.frombuffer(base64.b64decode(text), np.uint8)
+            np.testing.assert_allclose(
+                levels.reshape(SIDE, SIDE) / 255, values, atol=0.5 / 255 + 1e-6
+            )
+    assert sent["words"] == [
+        playground.words(stop) for stop in surfaces.path.to_dict("records")
+    ]
+    assert "upper right" in sent["words"][0] or "quarter" in sent["words"][0]
+
+
+def test_words_say_nothing_of_quarters_without_two_groups_in_one():
+    stop = {
+        "accuracy": 0.75, "gap": 0.1, "largest_local_gap": float("nan"), "place": "",
+        "rate_A": 0.5, "rate_B": 0.4, "error_A": 0.1, "error_B": 0.2,
+    }  # fmt: skip
+    assert playground.words(stop) == (
+        "75.0% of decisions are right; 50.0% of A and 40.0% of B are accepted."
+    )
+    inside = {**stop, "largest_local_gap": 0.2, "place": "lower left"}
+    assert playground.words(inside).endswith(
+        "The largest gap inside a quarter is 20.0 points, lower left."
+    )
