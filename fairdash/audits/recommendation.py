@@ -10,7 +10,7 @@ import numpy as np
 from fairdash._wording import gap_size, percent
 from fairdash.audits.choices import LIMITED
 from fairdash.audits.gaps.evaluation import paired_changes
-from fairdash.audits.short_verdicts import accuracy_brief
+from fairdash.audits.short_verdicts import accuracy_brief, priced_brief
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.models import on_shared_seeds
 from fairdash.sweep import BASELINE, PARITY
@@ -68,24 +68,30 @@ def _recommended(sweep: StoredSweep, limit: float, metric: str) -> Recommendatio
             f"No setting {keeps}, and none is nearer than the plain model ({figures})."
         )
     elif within:
-        words = f"Best within the limit: {label} ({figures}). {_cost(sweep, place)}"
+        words = f"Best within the limit: {label} ({figures}). {_change(sweep, place, metric)}"
     else:
         words = f"No setting {keeps}. The nearest is {label} ({figures}). "
-        words += _cost(sweep, place)
+        words += _change(sweep, place, metric)
     return Recommendation(words.rstrip(), place)
 
 
-def _cost(sweep: StoredSweep, place: int) -> str:
-    """Say what a setting costs in accuracy beside the plain model, if there is one."""
+def _change(sweep: StoredSweep, place: int, metric: str) -> str:
+    """Say what a setting changes beside the plain model, if there is one."""
     *plain, model = sweep.compared(place)
     if not plain:
         return ""
     reference, model = on_shared_seeds([*plain, model]).models
     data = sweep.run.dataset_id
-    changes = paired_changes(
-        sweep.store, model, reference, data, sweep.subgroups, inside=False
-    )
-    return accuracy_brief(changes.set_index("metric").to_dict("index")["accuracy"])
+    table = paired_changes(sweep.store, model, reference, data, sweep.subgroups)
+    changes = table.set_index("metric").to_dict("index")
+    accuracy = changes["accuracy"]
+    if metric not in changes:
+        return accuracy_brief(accuracy)
+    gap, name = changes[metric], f"the {LIMITED[metric]}"
+    words = priced_brief("It", gap, accuracy, name)
+    if words and gap["low"] <= 0 <= gap["high"]:
+        words = f"{words} {accuracy_brief(accuracy)}"
+    return words or accuracy_brief(accuracy)
 
 
 def _inside(sweep: StoredSweep, place: int, metric: str) -> str:

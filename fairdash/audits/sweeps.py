@@ -171,8 +171,10 @@ class StoredSweep:
         judged = self.result.deciding(place)
         tested = self.result.deciding(place, "test")
         note = "also on test rows" if point["within_test"] else "not on test rows"
-        if judged.idle:
+        if judged.idle and judged.mark() == tested.mark():
             note = judged.mark()
+        elif judged.idle:
+            note = f"{judged.mark()} on validation rows"
         elif tested.idle:
             note = f"{tested.mark()} on test rows"
         elif not point["within"]:

@@ -148,6 +148,7 @@ def test_a_recommendation_has_its_accuracy_and_decides(sweep, limit):
         assert best.words.startswith("Best within the limit: ")
         accuracy = means["validation_accuracy"]
         assert accuracy[best.place] == accuracy[keeps].max()
+        assert " the gap" in best.words.split("). ")[1]  # whether it changed clearly
     else:
         assert best.words.startswith("No setting keeps the gap within")
         gaps = means.loc[able, f"validation_{PARITY}"]
