@@ -68,7 +68,8 @@ def _recommended(sweep: StoredSweep, limit: float, metric: str) -> Recommendatio
             f"No setting {keeps}, and none is nearer than the plain model ({figures})."
         )
     elif within:
-        words = f"Best within the limit: {label} ({figures}). {_change(sweep, place, metric)}"
+        words = f"Best within the limit: {label} ({figures}). "
+        words += _change(sweep, place, metric)
     else:
         words = f"No setting {keeps}. The nearest is {label} ({figures}). "
         words += _change(sweep, place, metric)
