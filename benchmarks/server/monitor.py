@@ -14,9 +14,11 @@ from itertools import product
 
 import numpy as np
 
+from fairdash.audits.tables.earlier import Masses
 from fairdash.audits.tables.sequential import (
     alarms,
     block_terms,
+    blocks_of,
     deal,
     evidence,
     growth,
@@ -33,20 +35,43 @@ GAPS = {
 }
 
 
+def week(group, picked, rng, earlier, size):
+    """Return the terms of both sides of the limit in a week of units of ``size``."""
+    weight = np.ones((len(group), size))
+    if size > 1:
+        weight = rng.lognormal(0, 0.7, weight.shape)
+    mass = weight.sum(axis=1)
+    known = []
+    for masses, own in zip(earlier, (~group, group), strict=True):
+        unit = np.flatnonzero(own)
+        known.append((masses, unit, mass[unit], (mass * picked)[unit]))
+    terms = []
+    for sign in (1, -1):
+        factors = (sign, -sign)
+        sides = [
+            masses.side(f, *units)
+            for f, (masses, *units) in zip(factors, known, strict=True)
+        ]
+        if None in sides or not (n_blocks := blocks_of(sides)):
+            terms.append((np.zeros(1), 1.0))
+            continue
+        block = deal(sides, len(group), n_blocks, rng)
+        terms.append(block_terms(sides, -LIMIT, block, n_blocks))
+    for masses, _, mass, positive in known:
+        masses.add(mass, positive)
+    return terms
+
+
 def year(gaps, rng, size):
     """Return the first week of each kind of alarm, WEEKS where there is none."""
     weeks, above, beyond = [], [], []
-    unit = np.repeat(np.arange(ROWS // size), size)
+    earlier = Masses(), Masses()
     for gap in gaps:
         group = rng.random(ROWS // size) < SHARE
         picked = rng.random(ROWS // size) < np.where(group, 0.5 - gap, 0.5)
-        group, picked = group[unit], picked[unit].astype(float)
-        weight = rng.lognormal(0, 0.7, ROWS) if size > 1 else np.ones(ROWS)
-        total = np.where(group, weight[group].sum(), weight[~group].sum())
-        share = np.where(group, -1, 1) * weight / total
-        dealt = deal(group.astype(int), unit, rng)
-        terms = [block_terms(picked, s, -LIMIT, *dealt) for s in (share, -share)]
+        terms = week(group, picked, rng, earlier, size)
         weeks.append(np.array([growth(*each) for each in terms]))
+        group, picked = np.repeat(group, size), np.repeat(picked, size)
         one, other = picked[~group], picked[group]
         rates = one.mean(), other.mean()
         variance = sum(

@@ -1,5 +1,6 @@
 """Monitors: evidence by its formula, alarms seldom false, batches that come later."""
 
+import dataclasses
 import json
 import shlex
 import sys
@@ -55,25 +56,30 @@ def test_evidence_is_the_mean_of_wealths_over_bets_claims_and_starts():
 
 
 def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
-    """At the limit, the hardest case, in rows of two to a unit, with weights; 40 years.
-    `benchmarks/server/monitor.py` has more."""
+    """At the limit, the hardest case, in rows of two to a unit; 40 years.
+    `benchmarks/coverage.py` has more."""
     rng = np.random.default_rng(2)
-    unit, men = np.arange(700) // 2, np.arange(700) < 400
 
     def alarm(gaps):
         weeks = []
         for gap in gaps:
-            picked = (rng.random(350) < np.where(men[::2], 0.5, 0.5 - gap))[unit]
-            weight = rng.lognormal(size=700)
-            total = np.where(men, weight[men].sum(), -weight[~men].sum())
-            dealt = sequential.deal(men.astype(int), unit, rng)
-            both = [weight / total, -weight / total]
+            men = np.arange(350) < 200
+            picked = (rng.random(350) < np.where(men, 0.5, 0.5 - gap)) * 1.0
+            sides = [
+                sequential.Side(factor, own, np.ones(len(own)), picked[own])
+                for factor, own in zip(
+                    [1.0, -1.0], map(np.flatnonzero, [men, ~men]), strict=True
+                )
+            ]
+            turned = [dataclasses.replace(each, factor=-each.factor) for each in sides]
+            n_blocks = sequential.blocks_of(sides)
+            block = sequential.deal(sides, 350, n_blocks, rng)
             terms = [
-                sequential.block_terms(picked, share, -0.1, *dealt) for share in both
+                sequential.block_terms(each, -0.1, block, n_blocks)
+                for each in (sides, turned)
             ]
             means = [each.mean() + 0.1 for each, _ in terms]
-            gap = np.average(picked[men], weights=weight[men])
-            gap -= np.average(picked[~men], weights=weight[~men])
+            gap = picked[men].mean() - picked[~men].mean()
             assert means == pytest.approx([gap, -gap])
             weeks.append(np.array([sequential.growth(*each) for each in terms]))
         return sequential.alarms(sequential.evidence(weeks))
@@ -83,6 +89,74 @@ def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
     broken = alarm([0.0] * 10 + [0.25] * 20)
     assert not broken[:10].any()
     assert broken[-1]
+
+
+def test_terms_have_the_mean_of_the_claim_where_weights_go_with_decisions():
+    """A positive row weighs 4: the rate is 4p / (1 + 3p), and a week of it is biased."""
+    rng = np.random.default_rng(0)
+    rate, scale = 4 * 0.3 / 1.9, 1.9
+    weighed, weekly = [], []
+    for _ in range(4000):
+        picked = (rng.random(8) < 0.3).astype(float)
+        mass = 1 + 3 * picked
+        side = sequential.Side(1.0, np.arange(8), mass, mass * picked, rate, scale, 0.7)
+        terms, least = sequential.block_terms([side], 0.0, np.zeros(8, int), 1)
+        assert -least <= terms.min()
+        weighed.append(terms.mean())
+        weekly.append(np.average(picked, weights=mass))
+    error = np.std(weighed) / np.sqrt(4000)
+    assert abs(np.mean(weighed) - rate) < 3 * error
+    assert abs(np.mean(weekly) - rate) > 3 * error
+
+
+def weighted_weeks(folder, n_weeks, n=200):
+    """Write weeks of which each has new people, who weigh 4 where hired."""
+    rng = np.random.default_rng(4)
+    for at in range(n_weeks):
+        rows = week(rng, 0.0, n).assign(who=np.arange(n) + at * n)
+        rows["w"] = np.where(rows["hired"] == "yes", 4.0, 1.0)
+        rows.to_csv(folder / f"week{at:02}.csv", index=False)
+    return {**LIMITS, "weight": "w", "unit": "who"}
+
+
+def test_weights_are_learned_from_earlier_batches_and_kept(tmp_path, monkeypatch):
+    policy = weighted_weeks(tmp_path, 4)
+    monitor = tables.Monitor("m", str(tmp_path / "*.csv"), policy)
+    watch = tables.Watch(monitor, ()).run()
+    bets = [any(np.ravel([c.growth for c in b.claims])) for b in watch.batches]
+    assert bets == [False, False, True, True]  # masses, then stakes, then bets
+    assert "could not weigh 2 batches" in watch.lines()[-1]
+    again = tables.Watch.of_json(watch.to_json()).run()
+    assert again.batches == watch.batches
+    rows = pd.read_csv(tmp_path / "week00.csv")
+    rows.assign(w=1.5 * rows["w"] + 1).to_csv(tmp_path / "week00.csv", index=False)
+    changed = again.run()
+    pairs = zip(changed.batches, watch.batches, strict=True)
+    assert all(new.digest != old.digest for new, old in pairs)
+
+
+def test_people_who_come_again_are_counted_once_and_named(tmp_path):
+    policy = weighted_weeks(tmp_path, 3)
+    rows = pd.read_csv(tmp_path / "week00.csv").assign(w=1.0)
+    for at in range(3):
+        rows.to_csv(tmp_path / f"week{at:02}.csv", index=False)
+    monitor = tables.Monitor("m", str(tmp_path / "*.csv"), policy)
+    watch = tables.Watch(monitor, ()).run()
+    assert [batch.recurring for batch in watch.batches] == [0, 200, 200]
+    assert not any(np.ravel([c.growth for c in watch.batches[1].claims]))
+    assert any(line.startswith("400 of 600 rows") for line in watch.lines())
+
+
+def test_a_week_in_which_nobody_is_accepted_is_a_rate_of_0(tmp_path):
+    source = write_weeks(tmp_path, [0, 0, 0])
+    rows = pd.read_csv(tmp_path / "week01.csv").assign(hired="no")
+    rows.to_csv(tmp_path / "week01.csv", index=False)
+    watch = tables.Watch(tables.Monitor("m", source, LIMITS), ()).run()
+    assert [judged.value for judged in watch.batches[1].judged] == [0.0]
+    for at in range(3):
+        rows.to_csv(tmp_path / f"week{at:02}.csv", index=False)
+    with pytest.raises(ValueError, match="must name a value of 'hired'"):
+        tables.Watch(tables.Monitor("m", source, LIMITS), ()).run()
 
 
 def test_batches_are_kept_and_only_new_ones_are_audited(tmp_path, monkeypatch):
@@ -119,7 +193,7 @@ def test_weights_units_and_subgroups_are_watched(tmp_path):
     for n in range(8):
         rows = week(rng, 0.0).assign(site="north", w=rng.uniform(1, 2, 600))
         south = week(rng, 0.4, 600).assign(site="south", w=1.0)
-        rows = pd.concat([rows, south]).assign(who=np.arange(1200))
+        rows = pd.concat([rows, south]).assign(who=np.arange(1200) + 1200 * n)
         pd.concat([rows, rows]).to_csv(tmp_path / f"{n}.csv", index=False)
     monitor = tables.Monitor(
         "m", str(tmp_path / "*.csv"), {**policy, "limits": [limit]}
@@ -275,7 +349,8 @@ def no_table(place, home):
 
 def no_outcome(place, home):
     rows = pd.DataFrame({"sex": ["f", "m"] * 9, "hired": ["no"] * 18})
-    rows.to_csv(place / "week01.csv")
+    for file in place.glob("*.csv"):
+        rows.to_csv(file)
 
 
 def no_monitor(place, home):

@@ -181,6 +181,7 @@ def audit_table(
     *,
     model: TableModel | None = None,
     confidence: float = 0.95,
+    may_be_absent: bool = False,
 ) -> TableAudit:
     """Audit the decisions or scores of a table.
 
@@ -191,6 +192,8 @@ def audit_table(
         With a decision or a score, unless a ``model`` scores the rows.
     source : Source
         Of the table, for whoever repeats it.
+    may_be_absent : bool, default=False
+        As of `count_rows`.
 
     Raises
     ------
@@ -198,7 +201,7 @@ def audit_table(
         As `count_rows` and `fairdash.audit`; when nothing or more than one thing says
         who is decided positive; or when scores need a threshold.
     """
-    rows = count_rows(frame, question)
+    rows = count_rows(frame, question, may_be_absent=may_be_absent)
     decided, scores = decisions_of(rows, question, model)
     options: dict[str, Any] = {}
     if question.unit is not None:

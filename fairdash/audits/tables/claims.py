@@ -1,19 +1,28 @@
 """What a batch of rows says of each side of a limit, as bets against it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from fairdash._validation import value_labels
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import count_rows
+from fairdash.audits.tables.earlier import Earlier, Masses
 from fairdash.audits.tables.facts import CROSSED
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
-from fairdash.audits.tables.sequential import BETS, block_terms, deal, growth
+from fairdash.audits.tables.sequential import (
+    BETS,
+    Side,
+    block_terms,
+    blocks_of,
+    deal,
+    growth,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -38,25 +47,51 @@ class Claim:
         return self.limit, self.feature, self.group, self.other, self.subgroup
 
 
-def claims_of(frame: pd.DataFrame, policy: Policy) -> Iterator[Claim]:
-    """Return what a batch says of every side of every limit."""
+@dataclass(frozen=True)
+class Claims:
+    """What a batch says of every side of every limit.
+
+    ``recurring`` counts its rows whose unit was in an earlier batch: the same people
+    say nothing new, so these rows are not bet on.
+    """
+
+    claims: tuple[Claim, ...]
+    recurring: int = 0
+
+
+def claims_of(
+    frame: pd.DataFrame,
+    policy: Policy,
+    earlier: Earlier | None = None,
+    *,
+    may_be_absent: bool = False,
+) -> Claims:
+    """Return what a batch says of every side of every limit.
+
+    ``earlier`` holds what the batches before say of weights and units; this one is
+    added to it.
+    """
+    earlier = Earlier() if earlier is None else earlier
     question = policy.question
-    rows = count_rows(frame, question)
+    rows = count_rows(frame, question, may_be_absent=may_be_absent)
     table, n = rows.frame, len(rows.frame)
     decided, _ = decisions_of(rows, question, None)
     decided = np.asarray(decided, dtype=float)
     weight = np.ones(n)
     if question.weight is not None:
         weight = table[question.weight].to_numpy(float)
-    unit = np.arange(n)
+    unit, fresh = np.arange(n), np.ones(n, dtype=bool)
     if question.unit is not None:
         unit = pd.factorize(table[question.unit])[0]
+        fresh = earlier.new(unit_codes(table[question.unit]))
     inside: dict[str | None, Array] = {None: np.ones(n, dtype=bool)}
     if question.subgroups:
         labels, _ = Arguments(table).subgroups(list(question.subgroups), 1)
         sizes = pd.Series(labels).value_counts()
         for name in sizes.index[sizes >= policy.min_rows]:
             inside[str(name)] = np.asarray(labels == name)
+    claims = []
+    learned: dict[tuple[Any, ...], tuple[_Batch, Array]] = {}
     for columns in rows.crossed:
         feature = CROSSED.join(columns)
         groups = np.asarray(Arguments(table).groups(list(columns)), dtype=str)
@@ -68,36 +103,94 @@ def claims_of(frame: pd.DataFrame, policy: Policy) -> Iterator[Claim]:
                 every = subgroup is not None and limit.subgroup == EVERY
                 if not every and limit.subgroup != subgroup:
                     continue
-                used = counts & within
-                batch = _Batch(values[used], groups[used], weight[used], unit[used])
+                used = counts & within & fresh & (weight > 0)
+                place = feature, subgroup, limit.measure
+                batch = _Batch(
+                    values[used], groups[used], weight[used], unit[used], place, earlier
+                )
+                learned[place] = batch, groups
                 for group, other, factors, constant in _sides(limit, policy, groups):
-                    grown = batch.growth(factors, constant)
-                    yield Claim(at, feature, group, other, grown, subgroup)
+                    about = at, feature, group, other, subgroup
+                    grown = batch.growth(about, factors, constant)
+                    claims.append(Claim(at, feature, group, other, grown, subgroup))
+    for batch, groups in learned.values():
+        batch.teach(sorted(set(groups.tolist())))
+    return Claims(tuple(claims), int(n - fresh.sum()))
+
+
+def unit_codes(column: "pd.Series[Any]") -> "np.ndarray[Any, np.dtype[np.uint64]]":
+    """Return a code of the unit of each row that is the same in every batch."""
+    labels = value_labels(column).astype(object)
+    return pd.util.hash_array(labels.to_numpy(), categorize=True)
+
+
+_NOTHING = (0.0,) * len(BETS)
 
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
+    """Rows that a limit is about, with what earlier batches say of their weights."""
+
     values: Array
     groups: Array
     weight: Array
     unit: Array
+    place: tuple[Any, ...]
+    earlier: Earlier
 
-    def growth(self, factors: dict[str, float], constant: float) -> tuple[float, ...]:
+    def growth(
+        self, about: tuple[Any, ...], factors: dict[str, float], constant: float
+    ) -> tuple[float, ...]:
         """Bet against the sum of factors times rates, and a constant, being below 0."""
-        share = np.zeros(len(self.values))
-        side = np.full(len(self.values), -1)
-        for at, (group, factor) in enumerate(factors.items()):
-            own = self.groups == group
-            total = self.weight[own].sum()
-            if total == 0:
-                return (0.0,) * len(BETS)
-            share[own], side[own] = factor * self.weight[own] / total, at
-        used = side >= 0
+        sides = [self._side(group, factor) for group, factor in factors.items()]
+        known = [side for side in sides if side is not None and len(side.unit)]
+        if len(known) < len(sides):
+            return _NOTHING
+        n_blocks = blocks_of(known)
+        if not n_blocks:
+            return _NOTHING
         # blocks are the same in every run, and do not depend on the values
         rng = np.random.default_rng(len(self.values))
-        dealt = deal(side[used], self.unit[used], rng)
-        terms, bound = block_terms(self.values[used], share[used], constant, *dealt)
+        units, place = np.unique(
+            np.concatenate([side.unit for side in known]), return_inverse=True
+        )
+        ends = np.cumsum([len(side.unit) for side in known])[:-1]
+        known = [
+            replace(side, unit=own)
+            for side, own in zip(known, np.split(place, ends), strict=True)
+        ]
+        block = deal(known, len(units), n_blocks, rng)
+        terms, bound = block_terms(known, constant, block, n_blocks)
+        if any(side.worth < 1 for side in known):
+            # stakes must not depend on the weights of this batch
+            bounds = self.earlier.bounds
+            before = bounds.get(about)
+            bounds[about] = max(bound, before or 0.0)
+            if before is None:
+                return _NOTHING
+            bound = before
         return tuple(map(float, growth(terms, bound)))
+
+    def teach(self, groups: list[str]) -> None:
+        """Add the weights of these rows to what later batches know."""
+        for group in groups:
+            _, mass, positive = self._masses(group)
+            self._known(group).add(mass, positive)
+
+    def _known(self, group: str) -> Masses:
+        return self.earlier.masses.setdefault((*self.place, group), Masses())
+
+    def _side(self, group: str, factor: float) -> Side | None:
+        return self._known(group).side(factor, *self._masses(group))
+
+    def _masses(self, group: str) -> tuple[Array, Array, Array]:
+        """Return the units with rows of a group, their weight, and the positive one."""
+        own = self.groups == group
+        unit, place = np.unique(self.unit[own], return_inverse=True)
+        weight = self.weight[own]
+        mass = np.bincount(place, weight, len(unit)).astype(np.float64)
+        positive = np.bincount(place, weight * self.values[own], len(unit))
+        return unit, mass, positive.astype(np.float64)
 
 
 def _values(measure: str, decided: Array, actual: Any) -> tuple[Array, Array]:

@@ -177,14 +177,19 @@ def merged_words(values: Sequence[CountedValue]) -> str:
 
 
 def count_rows(
-    frame: pd.DataFrame, question: TableQuestion, needed: Sequence[str] = ()
+    frame: pd.DataFrame,
+    question: TableQuestion,
+    needed: Sequence[str] = (),
+    *,
+    may_be_absent: bool = False,
 ) -> CountedRows:
     """Return the rows that have all that a question needs, and count the others.
 
     A row without a value in the outcome, the decision, the score, a column of groups,
     the unit or the weight does not count, nor in another column ``needed``, nor one
     whose group was not chosen. The same rows count for every column of groups, so that
-    their numbers can be compared.
+    their numbers can be compared. The value of a decision or an outcome must occur,
+    unless it ``may_be_absent``, as from a batch in which nobody is accepted.
 
     Raises
     ------
@@ -200,7 +205,9 @@ def count_rows(
         fits = value_labels(frame[column]).isin([*map(value_label, values)])
         counter.exclude(f"another {column}", column, fits)
     flags = {
-        option: None if text is None else _flags(option, text, frame, counter)
+        option: None
+        if text is None
+        else _flags(option, text, frame, counter, may_be_absent)
         for option, text in (
             ("--outcome", question.outcome),
             ("--decision", question.decision),
@@ -275,10 +282,16 @@ class _Counter:
             self.counts &= ~gone
 
 
-def _flags(option: str, text: str, frame: pd.DataFrame, counter: _Counter) -> Any:
+def _flags(
+    option: str,
+    text: str,
+    frame: pd.DataFrame,
+    counter: _Counter,
+    may_be_absent: bool,
+) -> Any:
     name, value = named_value(option, text, frame)
     labels = value_labels(frame[name])
-    if not (labels == value).any():
+    if not may_be_absent and not (labels == value).any():
         examples = ", ".join(map(str, labels.dropna().unique()[:5]))
         raise ValueError(
             f"`{option}` must name a value of {name!r}, such as {examples}: "

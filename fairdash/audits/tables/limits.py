@@ -226,6 +226,7 @@ def check_policy(
     source: audit.Source,
     *,
     model: TableModel | None = None,
+    may_be_absent: bool = False,
 ) -> PolicyCheck:
     """Hold the numbers of a table against the limits of a policy.
 
@@ -239,7 +240,12 @@ def check_policy(
         or a subgroup that is not there.
     """
     audited = audit.audit_table(
-        frame, policy.question, source, model=model, confidence=policy.confidence
+        frame,
+        policy.question,
+        source,
+        model=model,
+        confidence=policy.confidence,
+        may_be_absent=may_be_absent,
     )
     estimates = audited.estimates()
     judged = []

@@ -17,12 +17,13 @@ import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter
 
-from fairdash._validation import check_one_of
+from fairdash._validation import check_one_of, value_labels
 from fairdash._wording import Kpi, count, headed, plural
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.claims import Claim, claims_of
-from fairdash.audits.tables.counting import Excluded
+from fairdash.audits.tables.counting import Excluded, named_value
+from fairdash.audits.tables.earlier import Earlier
 from fairdash.audits.tables.judgement import Judgement, worst
 from fairdash.audits.tables.limits import Judged, check_policy, judged_again
 from fairdash.audits.tables.policy import Limit, Policy
@@ -95,7 +96,10 @@ class Batch:
     Attributes
     ----------
     digest : str
-        Of its rows, with the policy: a batch is audited again when either changes.
+        Of its rows, with the policy: a batch is audited again when either changes, and
+        with weights or units when an earlier batch does.
+    recurring : int
+        Rows whose unit was in an earlier batch: the alarm counts a unit once.
     """
 
     label: str
@@ -104,6 +108,7 @@ class Batch:
     excluded: tuple[Excluded, ...]
     judged: tuple[Judged, ...]
     claims: tuple[Claim, ...]
+    recurring: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,19 +127,25 @@ class Watch:
             When the source cannot be read, or a batch has no row that counts.
         """
         before = {batch.digest: batch for batch in self.batches}
-        batches = []
+        batches: list[Batch] = []
+        earlier, policy = Earlier(), self.monitor.limits
+        learns = policy.weight is not None or policy.unit is not None
         for label, frame in _batches(self.monitor):
-            digest = _digest(frame, self.monitor)
+            previous = batches[-1].digest if batches and learns else ""
+            digest = _digest(frame, self.monitor, previous)
             batch = before.get(digest)
             if batch is None:
-                batch = _audited(frame, self.monitor, label, digest)
+                batch = _audited(frame, self.monitor, label, digest, earlier)
+            elif learns:
+                claims_of(frame, policy, earlier, may_be_absent=True)
             batches.append(replace(batch, label=label))
         return Watch(self.monitor, tuple(batches))
 
     def first_batch(self) -> Batch:
         """Audit the first batch of the source; errors are those of `run`."""
         label, frame = next(_batches(self.monitor))
-        return _audited(frame, self.monitor, label, _digest(frame, self.monitor))
+        digest = _digest(frame, self.monitor)
+        return _audited(frame, self.monitor, label, digest, Earlier())
 
     def to_json(self) -> str:
         """Return the monitor with its batches as text that the store keeps."""
@@ -221,7 +232,27 @@ class Watch:
         earlier = len(failing) - _LAST
         if earlier > 0:
             failing = [f"{plural(earlier, 'earlier failure')}", *failing[-_LAST:]]
-        return [self._verdict(), *failing]
+        return [self._verdict(), *failing, *self._unweighed()]
+
+    def _unweighed(self) -> list[str]:
+        """Say which rows the alarm cannot weigh."""
+        lines = []
+        recurring = sum(batch.recurring for batch in self.batches)
+        if recurring:
+            whole = sum(batch.rows for batch in self.batches)
+            lines.append(
+                f"{count(recurring)} of {plural(whole, 'row')} are of units that were "
+                "in an earlier batch. They say nothing new, so the alarm leaves them "
+                "out."
+            )
+        silent = [b for b in self.batches if b.claims and not any(map(_bets, b.claims))]
+        if silent:
+            batches = "1 batch" if len(silent) == 1 else f"{count(len(silent))} batches"
+            lines.append(
+                f"The alarm could not weigh {batches}: it learns the weights from "
+                "earlier batches, or too few rows were new."
+            )
+        return lines
 
     def _verdict(self) -> str:
         n, broken = len(self.batches), self.broken
@@ -270,20 +301,54 @@ class Watch:
 
 
 def audit_batch(
-    frame: pd.DataFrame, monitor: Monitor, label: str, digest: str = ""
+    frame: pd.DataFrame,
+    monitor: Monitor,
+    label: str,
+    digest: str = "",
+    earlier: Earlier | None = None,
 ) -> Batch:
-    """Audit the rows of one batch."""
+    """Audit the rows of one batch, which is added to what ``earlier`` ones say.
+
+    The value of the decision, and of the outcome, must occur in it or in another batch.
+    """
     policy = monitor.limits
-    checked = check_policy(frame, policy, Source.of_frame(label, digest, frame))
-    rows = checked.audited.rows
+    absent = _occurs_elsewhere(frame, monitor)
+    checked = check_policy(
+        frame, policy, Source.of_frame(label, digest, frame), may_be_absent=absent
+    )
+    claims = claims_of(frame, policy, earlier, may_be_absent=absent)
     return Batch(
         label,
         digest,
         len(frame),
-        rows.excluded,
+        checked.audited.rows.excluded,
         checked.judged,
-        tuple(claims_of(frame, policy)),
+        claims.claims,
+        claims.recurring,
     )
+
+
+def _occurs_elsewhere(frame: pd.DataFrame, monitor: Monitor) -> bool:
+    """Tell whether values that the policy names but this batch lacks are in another."""
+    missing = _absent(frame, monitor.limits)
+    if not missing:
+        return False
+    for _, other in _batches(monitor):
+        missing &= _absent(other, monitor.limits)
+        if not missing:
+            return True
+    return False
+
+
+def _absent(frame: pd.DataFrame, policy: Policy) -> set[str]:
+    options = (("--decision", policy.decision), ("--outcome", policy.outcome))
+    absent = set()
+    for option, text in options:
+        if text is not None:
+            name, value = named_value(option, text, frame)
+            if not (value_labels(frame[name]) == value).any():
+                absent.add(option)
+    return absent
 
 
 def stored_name(text: str) -> str:
@@ -294,11 +359,17 @@ def stored_name(text: str) -> str:
         return "(a damaged monitor)"
 
 
-def _audited(frame: pd.DataFrame, monitor: Monitor, label: str, digest: str) -> Batch:
+def _audited(
+    frame: pd.DataFrame, monitor: Monitor, label: str, digest: str, earlier: Earlier
+) -> Batch:
     try:
-        return audit_batch(frame, monitor, label, digest)
+        return audit_batch(frame, monitor, label, digest, earlier)
     except ValueError as error:
         raise ValueError(f"The batch {label}: {error}") from error
+
+
+def _bets(claim: Claim) -> bool:
+    return any(claim.growth)
 
 
 def _furthest(at: int, limit: Limit, batch: Batch) -> Judged | None:
@@ -381,7 +452,7 @@ def _joined(frame: pd.DataFrame, later: pd.DataFrame, monitor: Monitor) -> pd.Da
     return frame.merge(later[new], on=key, how="left")
 
 
-def _digest(frame: pd.DataFrame, monitor: Monitor) -> str:
+def _digest(frame: pd.DataFrame, monitor: Monitor, previous: str = "") -> str:
     rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
     question = json.dumps([list(map(str, frame)), monitor.policy], sort_keys=True)
-    return sha256(rows + question.encode()).hexdigest()
+    return sha256(rows + question.encode() + previous.encode()).hexdigest()

@@ -1,15 +1,26 @@
 r"""Is a limit broken, asked again every week: an alarm that is seldom false in a year.
 
-A limit is a claim that a weighted sum of group rates is at most 0. Each week's units
-are dealt into blocks that hold each group in like parts, whatever their values. With
-weights and units as they came, K blocks k and the share c of each row in the sum,
+A limit is a claim that a weighted sum of group rates, and a constant, is at most 0.
+Each week's units are dealt into blocks that hold each group in like parts, whatever
+their values. A unit u of group g has a mass :math:`w_u` (the weights of its rows) and
+a positive part :math:`a_u` of it; the rate of the group is
+:math:`E[a] / E[w]`. With K blocks k of :math:`n_g` units of group g, factors
+:math:`f_g` and constant c
 
-.. math:: z_k = K \sum_{r \in k} c_r y_r + \text{constant}
+.. math::
 
-have a mean that is exactly what the limit is about. Blocks are independent, since each
-unit is in one. Betting a share λ against the claim multiplies a wealth by
-:math:`\prod_k (1 + \lambda z_k)`,
-which grows on average only if the claim is false. The evidence of week t is
+    z_k = c + \sum_g f_g \Bigl( m_g + \frac{K}{n_g s_g}
+    \sum_{u \in k} (a_u - m_g w_u) \Bigr)
+
+has the mean of the claim's sum where :math:`s_g = E[w]`, whatever :math:`m_g` is. Of
+plain rows every mass is 1, and so is s. Else :math:`m_g, s_g` are rate and mean mass of
+earlier weeks: a ratio of sums of one week is biased where weights go with decisions.
+The error of z is then the product of the errors of m and s. A mass counts as the
+largest of earlier weeks at most.
+
+Blocks are independent, since each unit is in one. Betting a share λ against the claim
+multiplies a wealth by :math:`\prod_k (1 + \lambda z_k)`, which grows on average only if
+the claim is false. The evidence of week t is
 
 .. math::
 
@@ -19,7 +30,7 @@ which grows on average only if the claim is false. The evidence of week t is
 with a start in each week j of a year of W weeks (1 where j > t), averaged over the
 claims of all limits. While every claim is true, :math:`P(\exists t: E_t \ge 1/\alpha)
 \le \alpha` (Ville), however weeks depend on each other's past, and whatever the
-share of each group.
+share of each group. That the units of a week are new ones is assumed.
 
 I. Waudby-Smith and A. Ramdas (2024), Estimating means of bounded random variables by
 betting. JRSS B 86, 1-27. J. Shin, A. Ramdas and A. Rinaldo (2024), E-detectors: a
@@ -27,6 +38,7 @@ nonparametric framework for sequential change detection. NEJSDS 2, 229-260.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,45 +52,76 @@ LEAST = 0.01  # bound of terms that cannot be negative
 Terms = NDArray[np.float64]
 
 
-def deal(
-    side: NDArray[np.int64], unit: NDArray[np.int64], rng: np.random.Generator
-) -> tuple[NDArray[np.int64], int]:
-    """Return the block of each row, and how many blocks there are.
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The units of a group in a week, and what earlier weeks say of it.
 
-    Each has about four units of the side with fewest, and as many parts of the others.
-
-    Parameters
+    Attributes
     ----------
-    side, unit : array of int, (n_rows,)
-        Group of each row, and whose it is. A unit has the side of its first row.
+    factor : float
+        By which the rate of the group counts in the claim.
+    unit : int array, (n_units,)
+        Which units of the week these are.
+    mass, positive : array, (n_units,)
+        Weight of the rows of a unit, and of the positive ones among them.
+    rate, scale : float
+        Rate and mean mass in earlier weeks; 0 and 1 of plain rows.
+    worth : float
+        Of how many units of one mass a unit is worth, at most 1.
     """
-    units, first, of_row = np.unique(unit, return_index=True, return_inverse=True)
-    sides = side[first]
-    fewest = np.unique(sides, return_counts=True)[1].min(initial=len(units))
-    n_blocks = max(int(fewest) // BLOCK, 1)
-    block = np.empty(len(units), np.int64)
-    order = np.lexsort((rng.random(len(units)), sides))
-    block[order] = np.arange(len(units)) % n_blocks
-    return block[of_row], n_blocks
+
+    factor: float
+    unit: NDArray[np.int64]
+    mass: Terms
+    positive: Terms
+    rate: float = 0.0
+    scale: float = 1.0
+    worth: float = 1.0
+
+
+def blocks_of(sides: Sequence[Side]) -> int:
+    """Return into how many blocks units are dealt; 0 where they are worth too little.
+
+    A block has units of the smallest group that are worth `BLOCK` of one mass.
+    """
+    n_blocks = min(int(len(side.unit) * side.worth) // BLOCK for side in sides)
+    if all(side.worth == 1 for side in sides):
+        return max(n_blocks, 1)
+    return n_blocks
+
+
+def deal(
+    sides: Sequence[Side], n_units: int, n_blocks: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the block of each unit; each block has as many parts of every side.
+
+    A unit with rows of several groups is dealt with the first of them.
+    """
+    first = np.full(n_units, len(sides))
+    for at, side in reversed(list(enumerate(sides))):
+        first[side.unit] = at
+    block = np.empty(n_units, np.int64)
+    order = np.lexsort((rng.random(n_units), first))
+    block[order] = np.arange(n_units) % n_blocks
+    return block
 
 
 def block_terms(
-    values: Terms,
-    share: Terms,
-    constant: float,
-    block: NDArray[np.int64],
-    n_blocks: int,
+    sides: Sequence[Side], constant: float, block: NDArray[np.int64], n_blocks: int
 ) -> tuple[Terms, float]:
-    """Return the terms of blocks, and minus the least that a term can be.
-
-    Parameters
-    ----------
-    values, share : array, (n_rows,)
-        In [0, 1], and what each adds to the sum that with ``constant`` is at most 0.
-    """
-    sums: Terms = np.bincount(block, share * values, n_blocks).astype(np.float64)
-    least = float(np.bincount(block, np.minimum(share, 0), n_blocks).min())
-    return n_blocks * sums + constant, max(-n_blocks * least - constant, LEAST)
+    """Return the terms of blocks, and minus the least that a term can be."""
+    terms = np.full(n_blocks, constant)
+    least = np.full(n_blocks, constant)
+    for side in sides:
+        place = block[side.unit]
+        scale = n_blocks / (len(side.unit) * side.scale)
+        none = -side.rate * side.mass
+        every = none + side.mass
+        lowest = np.minimum(side.factor * none, side.factor * every)
+        sums = np.bincount(place, side.positive + none, n_blocks)
+        terms += side.factor * (side.rate + scale * sums)
+        least += side.factor * side.rate + scale * np.bincount(place, lowest, n_blocks)
+    return terms, max(-float(least.min()), LEAST)
 
 
 def growth(terms: Terms, bound: float = 1.0) -> Terms:
@@ -87,14 +130,15 @@ def growth(terms: Terms, bound: float = 1.0) -> Terms:
     Parameters
     ----------
     terms : array, (n_terms,)
-        With a mean of at most 0 while the claim is true, and none below ``-bound``.
+        With a mean of at most 0 while the claim is true. Those below ``-bound`` count
+        as that.
 
     Returns
     -------
     array, (n_bets,)
     """
-    bets = BETS / bound
-    return np.log1p(bets[:, None] * terms[None]).sum(axis=1)
+    share = np.maximum(terms / bound, -1.0)
+    return np.log1p(BETS[:, None] * share[None]).sum(axis=1)
 
 
 def evidence(weeks: Sequence[Terms], looks: int = LOOKS) -> Terms:
