@@ -92,7 +92,7 @@ def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
 
 
 def test_terms_have_the_mean_of_the_claim_where_weights_go_with_decisions():
-    """A positive row weighs 4: the rate is 4p / (1 + 3p), and a week of it is biased."""
+    """A positive row weighs 4: the rate is 4p / (1 + 3p); a week of it is biased."""
     rng = np.random.default_rng(0)
     rate, scale = 4 * 0.3 / 1.9, 1.9
     weighed, weekly = [], []

@@ -1,6 +1,8 @@
 """Hold the estimates of a table against the limits of a policy."""
 
+import math
 from collections import Counter
+from collections.abc import Collection, Hashable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +21,16 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables import audit
-from fairdash.audits.tables.judgement import Judgement, judge, judgement_rows, worst
+from fairdash.audits.tables.breaks import surely_broken
+from fairdash.audits.tables.counting import TableQuestion
+from fairdash.audits.tables.judgement import (
+    JUDGEMENTS,
+    Judgement,
+    Side,
+    judge,
+    judgement_rows,
+    worst,
+)
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
 from fairdash.brought import TableModel
 
@@ -29,7 +40,10 @@ are intervals. The upright mark is the limit. The policy's `judge` says what fol
 
 {markdown_table(judgement_rows())}
 
+Of many estimates some are beyond their limit by luck. Of intervals, a limit is called
+broken only if the interval that is corrected for all of them (Holm) is beyond it.
 With fewer rows than `min_rows` a limit is undecided."""
+_LUCK = "beyond the limit, but not surely among all estimates judged"
 _JUNIT = {
     Judgement.FAIL: "failure",
     Judgement.UNDECIDED: "error",
@@ -83,6 +97,7 @@ class PolicyCheck:
     policy: Policy
     audited: audit.TableAudit
     judged: tuple[Judged, ...]
+    n_families: int = 1  # of estimates that are judged by their interval
 
     @cached_property
     def results(self) -> list[tuple[Limit, Judgement, list[Judged]]]:
@@ -115,7 +130,20 @@ class PolicyCheck:
             lines.append(f"{status}: {limit.words} (judge: {how})")
             shown = _not_passing(estimates) or estimates
             lines += [f"  {judged.words}" for judged in shown]
-        return lines
+        return [*lines, self.error_rate] if self.error_rate else lines
+
+    @property
+    def error_rate(self) -> str:
+        """How often a limit that is kept is called broken; "" where none is."""
+        if not any(_surely_fails(self.policy, judged) for judged in self.judged):
+            return ""
+        share = f"{100 * (1 - self.policy.confidence):g}%"
+        several = self.n_families > 1
+        among = f" (Holm over {self.n_families:,} estimates)" if several else ""
+        return (
+            "Of tables that keep every limit, at most "
+            f"{share} are said to break one by its interval{among}."
+        )
 
     def answer(self) -> Answer:
         """Return the check as an answer."""
@@ -129,7 +157,9 @@ class PolicyCheck:
             cards=self._cards(),
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
             table=Listing("Every limit", headed(table, reason="Why"), excluded),
-            details=" ".join(self.audited.rows.remarks),
+            details=" ".join(
+                filter(None, [self.error_rate, *self.audited.rows.remarks])
+            ),
             how=_HOW,
             file="fairdash-limits.csv",
             data=table,
@@ -231,7 +261,9 @@ def check_policy(
     """Hold the numbers of a table against the limits of a policy.
 
     What an estimate and its interval say of a limit is the policy's ``judge``, see
-    `fairdash.audits.tables.judgement`. With fewer rows than asked a limit is undecided.
+    `fairdash.audits.tables.judgement`. Breaks are corrected for all estimates judged by
+    their interval, see `fairdash.audits.tables.breaks`. With fewer rows than asked a
+    limit is undecided.
 
     Raises
     ------
@@ -239,20 +271,69 @@ def check_policy(
         As `fairdash.audits.tables.audit_table`; when a limit names a group, a feature
         or a subgroup that is not there.
     """
-    audited = audit.audit_table(
-        frame,
-        policy.question,
-        source,
-        model=model,
-        confidence=policy.confidence,
-        may_be_absent=may_be_absent,
-    )
-    estimates = audited.estimates()
+
+    def ask(question: TableQuestion, confidence: float) -> audit.TableAudit:
+        return audit.audit_table(
+            frame,
+            question,
+            source,
+            model=model,
+            confidence=confidence,
+            may_be_absent=may_be_absent,
+        )
+
+    audited = ask(policy.question, policy.confidence)
+    judged = _judge_all(policy, audited.estimates())
+    families = {_family(policy, part) for part in judged if _by_interval(policy, part)}
+    suspects = {_family(policy, part) for part in judged if _surely_fails(policy, part)}
+    measures = [policy.limits[at].measure for at in sorted({at for at, *_ in suspects})]
+
+    def broken_at(confidence: float) -> set[Hashable]:
+        asked = policy.question.model_copy(update={"measures": tuple(measures)})
+        estimates = ask(asked, confidence).estimates()
+        some = {at for at, *_ in suspects}
+        again = _judge_all(policy, estimates, only=some)
+        return {_family(policy, part) for part in again if _surely_fails(policy, part)}
+
+    broken = surely_broken(len(families), list(suspects), policy.confidence, broken_at)
+    corrected = tuple(_unless_luck(policy, part, broken) for part in judged)
+    return PolicyCheck(policy, audited, corrected, len(families))
+
+
+def _judge_all(
+    policy: Policy, estimates: pd.DataFrame, only: Collection[int] | None = None
+) -> list[Judged]:
     judged = []
     for at, limit in enumerate(policy.limits):
-        rows = _rows_of(limit, estimates)
-        judged += [_judge(at, limit, policy, row) for row in rows.itertuples()]
-    return PolicyCheck(policy, audited, tuple(judged))
+        if only is None or at in only:
+            rows = _rows_of(limit, estimates)
+            judged += [_judge(at, limit, policy, row) for row in rows.itertuples()]
+    return judged
+
+
+def _family(policy: Policy, judged: Judged) -> tuple[Any, ...]:
+    """Return what an estimate is judged with: intervals of gaps hold for all pairs."""
+    place = judged.limit, judged.feature, judged.subgroup
+    alone = policy.limits[judged.limit].of == "value"
+    return (*place, judged.group) if alone else place
+
+
+def _by_interval(policy: Policy, judged: Judged) -> bool:
+    how = policy.judge_of(policy.limits[judged.limit])
+    return how != "estimate" and not math.isnan(judged.low)
+
+
+def _surely_fails(policy: Policy, judged: Judged) -> bool:
+    return judged.status is Judgement.FAIL and _by_interval(policy, judged)
+
+
+def _unless_luck(policy: Policy, judged: Judged, broken: set[Hashable]) -> Judged:
+    """Return an estimate that breaks a limit as not sure, unless it surely does."""
+    if not _surely_fails(policy, judged) or _family(policy, judged) in broken:
+        return judged
+    how = policy.judge_of(policy.limits[judged.limit])
+    status = JUDGEMENTS[how][Side.BEYOND]
+    return replace(judged, status=status, reason=_LUCK)
 
 
 def _rows_of(limit: Limit, estimates: pd.DataFrame) -> pd.DataFrame:
