@@ -7,6 +7,7 @@
     python benchmarks/coverage.py --tables --part intervals gaps ramps named
     python benchmarks/coverage.py --check --draws 150   # some settings; fails or passes
     python benchmarks/coverage.py --copies --draws 300  # pale marks of a front
+    python benchmarks/coverage.py --designs --seed 7 8  # heavy, skewed, shared
 
 Every statement is made by its public function, on tables of every setting. Coverage
 should be .95; a *clear* difference, a subgroup *beyond chance*, a model that *decides*
@@ -19,6 +20,7 @@ more draws serves too. ``--tables`` draws rows of two real tables of the package
 import argparse
 import itertools
 import json
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -51,6 +53,9 @@ from fairdash.metrics import (
 from fairdash.postprocessing import ScoredRows
 from fairdash.postprocessing.outcome import expected_outcome
 from fairdash.sweep import Part, choose_certified
+
+sys.path.insert(0, str(Path(__file__).parent))
+from designs import DESIGNS
 
 OUT = Path(__file__).parent.parent / "docs" / "measured" / "coverage.md"
 MEASURES = (
@@ -457,6 +462,41 @@ def simulate(part: str, name: str, draws: int, seed: int) -> dict[str, list[int]
     return dict(found)
 
 
+def simulate_design(name: str, draws: int, seed: int) -> dict[str, list[int]]:
+    """Return by statement of a design how often it was made, and how often so."""
+    rng = np.random.default_rng([seed, list(DESIGNS).index(name)])
+    cells: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for _ in range(draws):
+        for statement, held in DESIGNS[name](rng):
+            cells[statement][0] += 1
+            cells[statement][1] += int(held)
+    return dict(cells)
+
+
+def design_failing(statement: str, made: int, held: int) -> bool:
+    """Tell whether a statement of a design is wrong too often; found ones never are."""
+    if statement.endswith("found"):
+        return False
+    error = 2 * np.sqrt(0.05 * 0.95 / made)
+    if statement.endswith("false"):
+        return held / made - error > 0.05
+    return held / made + error < 0.95
+
+
+def designs(names: list[str], draws: int, seeds: list[int]) -> str:
+    """Print each statement of each design by seed; return those that are wrong."""
+    wrong_ones = []
+    for name in names:
+        by_seed = [simulate_design(name, draws, seed) for seed in seeds]
+        for statement in by_seed[0]:
+            cells = [cell[statement] for cell in by_seed]
+            shares = "|".join(f"{held / made:.3f}".lstrip("0") for made, held in cells)
+            print(f"|{name}|{statement}|{shares}|", flush=True)
+            if any(design_failing(statement, *cell) for cell in cells):
+                wrong_ones.append(f"{name}, {statement}: {shares}")
+    return "\n".join(wrong_ones)
+
+
 def example(part: str, name: str, statement: str, seed: int) -> str:
     """Return what is shown of the first table of a setting on which one is wrong."""
     every: dict[str, Any] = {**SETTINGS, **TABLES}
@@ -613,10 +653,15 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="real ones instead")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--copies", action="store_true")
+    parser.add_argument("--designs", nargs="*", metavar="WORDS", help="all, or named")
     asked = parser.parse_args()
     if asked.copies:
         print(clear_copies(asked.draws, asked.seed[0]))
         return
+    if asked.designs is not None:
+        words = asked.designs or [""]
+        names = [n for n in DESIGNS if any(word in n for word in words)]
+        raise SystemExit(designs(names, asked.draws, asked.seed) or None)
     if asked.check or asked.tables:
         asked.setting = QUICK if asked.check else list(TABLES)
     kept: dict[tuple[str, str, int], tuple[int, Cells]] = {}

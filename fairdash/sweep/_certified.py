@@ -216,15 +216,15 @@ def independent_counts(table: pd.DataFrame) -> pd.DataFrame:
     rate, variance, units = (
         table[name].to_numpy(np.float64) for name in ("rate", "variance", "units")
     )
-    if not ((variance >= 0) & (units >= 2) & (rate >= 0) & (rate <= 1)).all():
+    if not ((variance >= 0) & (units >= 1) & (rate >= 0) & (rate <= 1)).all():
         raise ValueError(
             "In every row `rate` must lie in [0, 1], `variance` be 0 or more and "
-            "`units` at least 2."
+            "`units` at least 1."
         )
     spread = rate * (1 - rate)
     varies = variance > 0
     worth = np.where(varies, spread / np.where(varies, variance, 1.0), units)
-    worth *= (ndtri(0.975) / stdtrit(units - 1, 0.975)) ** 2
+    worth *= (ndtri(0.975) / stdtrit(np.maximum(units - 1, 1), 0.975)) ** 2
     n = np.maximum(np.floor(np.minimum(worth, table["n"])), 1).astype(int)
     return table.assign(n=n, positives=np.rint(rate * n).astype(int))
 

@@ -295,8 +295,8 @@ def _more_by_units(
         by_unit = variance.linearised(residual, together, 1, unit=unit).variance[0]
         if by_row > 0:
             more.append(by_unit / by_row)
-        units = [len(np.unique(unit[group == number])) for number in pair]
-        fewest = min(fewest, *units)
+        units = variance.design_units(mass, group, rows.n_groups, unit)
+        fewest = min(fewest, *units[list(pair)])
     degrees = float(max(fewest - 1, 1))
     student = float(stdtrit(degrees, float(ndtr(critical)))) / critical
     return float(np.nanmax(more) * student**2)

@@ -52,11 +52,12 @@ class OutcomesAudit:
         outcome (a class, "top 10%", or ""), measure, group, value, ci_low, ci_high, n.
     gaps : DataFrame
         outcome, measure, group, reference, difference, ci_low, ci_high, n, clear.
-        Intervals hold for all pairs of groups and, of a measure, for all classes.
+        Intervals hold for all pairs of groups, classes and measures at once, of which
+        the verdict names the surest.
     local : DataFrame or None
         outcome, measure, subgroup, n, gap, ci_low, ci_high, chance, estimable, reason;
         chance is what the largest gap of a fair model stays below in 95 % of cases, for
-        all classes at once.
+        all classes and measures at once.
     findings : list of (str, Finding)
         Every gap with its outcome, those that are sure first, the surest before others.
     """
@@ -115,9 +116,11 @@ class OutcomesAudit:
         }
 
     def _note(self) -> str:
-        note = f"{100 * self.confidence:g}% intervals."
+        note = (
+            f"{100 * self.confidence:g}% intervals. Those of gaps hold for all at once."
+        )
         if self.kind == "classes":
-            note += " Gaps hold for all classes at once: each class against the rest."
+            note += " Each class is held against the rest."
         if self.kind == "ranking":
             note += " The ranking is taken as given: other rows would move its places."
         return f"{note} {self.sample.sentence}" if self.sample else note
@@ -217,7 +220,8 @@ def audit_outcomes(
         inside = {"subgroups": labels, "min_size": min_size}
     feature = columns.feature(sensitive_features)
     how: Any = {"reference": reference, "favourable": favourable}
-    how |= {"confidence": confidence, "times": len(parts) if kind == "classes" else 1}
+    times = sum(len(part.predicted) for part in parts)
+    how |= {"confidence": confidence, "times": times}
     by_group, gaps, local, findings = [], [], [], []
     for part in parts:
         speech = _speech(kind, part.outcome, feature)

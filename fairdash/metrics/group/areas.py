@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.metrics.group.counting import divide
-from fairdash.metrics.group.variance import linearised, worth
+from fairdash.metrics.group.variance import design_units, linearised, worth
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -38,7 +38,8 @@ def area_under_curve(
     placed = np.empty(len(y))
     placed[ones], placed[~ones] = _placements(scores, ones, weight)
     counted = np.isfinite(placed) & (weight > 0)
-    n0, n1 = worth(weight * counted, ones.astype(np.int64), 2, None).tolist()
+    cell, mass = ones.astype(np.int64), weight * counted
+    n0, n1 = worth(mass, cell, 2, None).tolist()
     if not n1 or not n0:
         return Area(np.nan, 0.0, np.nan, 0.0, residual)
     first = sides[0] & counted
@@ -49,10 +50,9 @@ def area_under_curve(
     for side in sides:
         own = side & counted
         residual[own] = weight[own] * (placed[own] - value) / weight[own].sum()
-    cell = ones.astype(np.int64)
+    units = float(design_units(mass, cell, 2, unit).min())
     if unit is not None:
         cell = np.zeros_like(cell)  # both outcomes share units
-        units = min(len(np.unique(unit[side & counted])) for side in sides)
     spread = linearised(residual, cell, 2, unit=unit, counts=counted)
     variance = float(np.nansum(spread.variance))
     if not variance > _ALIKE**2:

@@ -44,8 +44,9 @@ class CellValues:
     limits : (float, float)
         Least and most that a row can have.
     units : float64 array or None
-        Number of independent units; quantiles are Student's. None for rows that are all
-        independent and weigh alike, whose quantiles are normal.
+        Independent units, as many as have a like weight (`variance.design_units`);
+        quantiles are Student's. None for rows that are all independent and weigh alike,
+        whose quantiles are normal.
     strata : tuple of CellValues
         Of a mean: how often the outcome is 1, and the mean where it is 0 and where it
         is 1. Of an area how often the outcome is 1.

@@ -34,6 +34,7 @@ from fairdash.metrics.group.variance import (
     Codes,
     Variance,
     correlations,
+    design_units,
     linearised,
     unit_codes,
     worth,
@@ -259,7 +260,9 @@ class Measured(NamedTuple):
             effective = np.nan_to_num(divide(whole**2, squares))
         shared = self._shared(residual, cell, n_cells)
         spread = spread._replace(variance=spread.variance + shared)
-        units: Array | None = spread.units
+        units: Array | None = design_units(
+            heavy, cell, n_cells, self.unit, chance=self.chance
+        )
         width = limits[1] - limits[0] or 1.0
         rate = (value - limits[0]) / width
         if kind == "rate" and self.plain:

@@ -8,10 +8,12 @@ these over the units of a cell (a row is a unit of its own without ``cluster``)
 
 References
 ----------
-E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small
-expected number of positive counts estimated from survey data. Survey Methodology 24,
-193-201. D. A. Binder (1983), On the variances of asymptotically normal estimators from
-complex surveys. International Statistical Review 51, 279-292.
+F. E. Satterthwaite (1946), An approximate distribution of estimates of variance
+components. Biometrics Bulletin 2, 110-114. E. L. Korn and B. I. Graubard (1998),
+Confidence intervals for proportions with small expected number of positive counts
+estimated from survey data. Survey Methodology 24, 193-201. D. A. Binder (1983), On the
+variances of asymptotically normal estimators from complex surveys. International
+Statistical Review 51, 279-292.
 """
 
 from typing import Any, NamedTuple
@@ -128,6 +130,35 @@ def worth(weight: Array, cell: Codes, n_cells: int, unit: Codes | None) -> Array
         weight, cell, _ = by_unit(weight, cell, unit)
     squares = np.bincount(cell, weight**2, n_cells)
     return np.nan_to_num(divide(np.bincount(cell, weight, n_cells) ** 2, squares))
+
+
+def design_units(
+    mass: Array, cell: Codes, n_cells: int, unit: Codes | None, *, chance: Any = None
+) -> Array:
+    r"""Return how many like units have a variance that is estimated as well as this.
+
+    With masses m of the units of a cell :math:`(\sum m^2)^2 / \sum m^4`, which is
+    their number where all are alike. A variance is a sum of squares, of which the heavy
+    units have most: Student's quantile has a degree less than these units
+    (Satterthwaite 1946). 0 of none.
+
+    Parameters
+    ----------
+    chance : array, optional
+        How often a row counts, where decisions are drawn.
+    """
+    mass = np.broadcast_to(np.asarray(mass, np.float64), cell.shape)
+    if unit is not None:
+        mass = mass if chance is None else mass * chance
+        mass, cell, _ = by_unit(mass, cell, unit)
+        chance = None
+    top = np.zeros(n_cells)
+    np.maximum.at(top, cell, mass)
+    squares = np.square(np.nan_to_num(divide(mass, top[cell])))
+    often: Any = 1.0 if chance is None else chance
+    sums = np.bincount(cell, often * squares, n_cells).astype(np.float64)
+    fourths = np.bincount(cell, often * squares**2, n_cells).astype(np.float64)
+    return np.nan_to_num(divide(sums**2, fourths))
 
 
 def correlations(

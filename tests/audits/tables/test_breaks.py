@@ -58,7 +58,7 @@ def test_a_break_by_luck_among_many_is_not_sure_and_says_so():
     assert last.low > LIMIT
     assert last.status == "undecided"
     assert "among all estimates" in last.reason
-    assert checked(counts[-1:] + [(200, 60)]).judged[0].status == "fail"
+    assert checked([*counts[-1:], (200, 60)]).judged[0].status == "fail"
     softly = checked(counts, judge="sure_break")
     assert softly.judged[-1].status == "not surely broken"
     plainly = checked(counts, judge="estimate")

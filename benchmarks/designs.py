@@ -1,0 +1,195 @@
+"""Settings that are hard for statements: few, heavy, skewed, shared rows, many lines.
+
+Each kind yields what a public function said of one table: whether an interval held its
+truth, or whether a finding was made, of a table without an effect ("false") or with one
+("found"). `benchmarks/coverage.py --part designs` counts them.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairdash.audits import tables
+from fairdash.audits.tables import sequential
+from fairdash.audits.tables.audit import Source
+from fairdash.audits.tables.earlier import Masses
+from fairdash.metrics import measure_by_group
+
+Said = Iterator[tuple[str, bool]]
+Generator = np.random.Generator
+DESIGNS: dict[str, Callable[[Generator], Said]] = {}
+
+
+def design(name: str) -> Callable[[Callable[[Generator], Said]], Any]:
+    """Register a kind under its name."""
+
+    def keep(kind: Callable[[Generator], Said]) -> Callable[[Generator], Said]:
+        DESIGNS[name] = kind
+        return kind
+
+    return keep
+
+
+def _surest(y: Any, predicted: Any, kind: str, group: Any) -> bool:
+    found = tables.audit_outcomes(
+        y, predicted, kind=kind, sensitive_features=group, checks=False
+    )
+    return found.findings[0][1].sure
+
+
+def _outcomes(kind: str, n_classes: int = 3) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        group = np.arange(400) % 2
+        for name, effect in (("false", 0.0), ("found", 0.4)):
+            moved = effect * group
+            if kind == "classes":
+                p = np.r_[1 + 3 * effect, np.ones(n_classes - 1)]
+                p /= p.sum()
+                of_group = [np.full(n_classes, 1 / n_classes), p]
+                drawn = np.stack([rng.choice(n_classes, 400, p=p) for p in of_group])
+                predicted = drawn[group, np.arange(400)]
+                y = rng.integers(0, n_classes, 400)
+            else:
+                predicted = rng.normal(size=400) + moved
+                y = rng.normal(size=400) if kind == "numbers" else None
+            yield f"a gap is {name}", _surest(y, predicted, kind, group)
+
+    return said
+
+
+design("numbers, three measures")(_outcomes("numbers"))
+design("3 classes, four measures")(_outcomes("classes"))
+design("8 classes, four measures")(_outcomes("classes", 8))
+design("ranking, two measures")(_outcomes("ranking"))
+
+
+def _limits(n_groups: int, n_lines: int) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        group = np.repeat(np.arange(n_groups), 200)
+        lines = [{"measure": "selection_rate", "of": "value", "at_most": 0.4}]
+        lines += [{"measure": "selection_rate", "of": "value", "at_least": 0.4}]
+        lines += [{"measure": "accuracy", "of": "value", "at_least": 0.52}]
+        lines += [{"measure": "false_positive_rate", "of": "value", "at_most": 0.4}]
+        for name, effect in (("false", 0.0), ("found", 0.15)):
+            rate = 0.4 + effect * (group == 0)
+            frame = pd.DataFrame({"group": group, "good": rng.random(len(group)) < 0.4})
+            frame["hired"] = rng.random(len(group)) < rate
+            policy = tables.Policy(
+                decision="hired=1",
+                outcome="good=1",
+                groups=("group",),
+                limits=lines[:n_lines],
+            )
+            check = tables.check_policy(frame, policy, Source.of_frame("t", "", frame))
+            yield f"a break is {name}", check.status == "fail"
+
+    return said
+
+
+design("many lines: 5 groups at a limit")(_limits(5, 1))
+design("many lines: 12 groups at a limit")(_limits(12, 1))
+design("many lines: 12 groups at 4 limits")(_limits(12, 4))
+
+
+def _interval(draw: Callable[[Generator], dict[str, Any]], truth: float) -> Any:
+    def said(rng: Generator) -> Said:
+        rows = draw(rng)
+        decided = rows.pop("decided")
+        group = np.zeros(len(decided), int)
+        found = measure_by_group(
+            rows.pop("measure", "selection_rate"),
+            rows.pop("y", None),
+            decided,
+            sensitive_features=group,
+            **rows,
+        ).iloc[0]
+        yield "interval", found["ci_low"] <= truth <= found["ci_high"]
+
+    return said
+
+
+def _heavy(rng: Generator) -> dict[str, Any]:
+    picked = (rng.random(60) < 0.4).astype(int)
+    return {"decided": picked, "sample_weight": rng.lognormal(0, 1.5, 60)}
+
+
+def _heavy_decisions(rng: Generator) -> dict[str, Any]:
+    picked = (rng.random(60) < 0.4).astype(int)
+    weight = rng.lognormal(0, 1.5, 60) * np.where(picked, 3.0, 1.0)
+    return {"decided": picked, "sample_weight": weight}
+
+
+def _unlike_units(n_units: int) -> Callable[[Generator], dict[str, Any]]:
+    def draw(rng: Generator) -> dict[str, Any]:
+        size = np.exp(rng.uniform(0, np.log(200), n_units)).astype(int)
+        rate = rng.beta(4, 6, n_units)
+        unit = np.repeat(np.arange(n_units), size)
+        picked = (rng.random(len(unit)) < rate[unit]).astype(int)
+        return {"decided": picked, "cluster": unit}
+
+    return draw
+
+
+design("heavy weights: log-normal 1.5, 60 rows")(_interval(_heavy, 0.4))
+design("weights with decisions: log-normal 1.5, 60 rows")(
+    _interval(_heavy_decisions, 1.2 / 1.8)
+)
+design("unlike units: 12 of 1 to 200 rows")(_interval(_unlike_units(12), 0.4))
+design("unlike units: 30 of 1 to 200 rows")(_interval(_unlike_units(30), 0.4))
+
+
+def _weighed(kind: str, picked: Any, rng: Generator) -> Any:
+    if kind == "decisions":
+        return rng.uniform(0.8, 1.2, len(picked)) * np.where(picked, 4.0, 1.0)
+    return np.where(rng.random(len(picked)) < 0.03, 50.0, 1.0)
+
+
+def _year(kind: str, n: int, gap: float, rng: Generator) -> bool:
+    """Say whether an alarm stands in a year of ``n`` rows a week."""
+    earlier, bounds, weeks = (Masses(), Masses()), [0.0, 0.0], []
+    group = np.arange(n) % 2
+    for _ in range(52):
+        picked = rng.random(n) < 0.3 + gap * group
+        mass = _weighed(kind, picked, rng)
+        known = [
+            (of, np.flatnonzero(group == g))
+            for of, g in zip(earlier, (1, 0), strict=True)
+        ]
+        grown = []
+        for at, sign in enumerate((1.0, -1.0)):
+            sides = [
+                of.side(f, own, mass[own], (mass * picked)[own])
+                for f, (of, own) in zip((sign, -sign), known, strict=True)
+            ]
+            grown.append(np.zeros(len(sequential.BETS)))
+            if None in sides or not (n_blocks := sequential.blocks_of(sides)):
+                continue
+            block = sequential.deal(sides, n, n_blocks, rng)
+            terms, bound = sequential.block_terms(sides, -0.1, block, n_blocks)
+            if bounds[at]:
+                grown[-1] = sequential.growth(terms, bounds[at])
+            bounds[at] = max(bounds[at], bound)
+        for of, own in known:
+            of.add(mass[own], (mass * picked)[own])
+        weeks.append(np.array(grown))
+    return bool(sequential.alarms(sequential.evidence(weeks)).any())
+
+
+def _monitor(kind: str, n: int, at_limit: float) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        yield "an alarm in a year is false", _year(kind, n, at_limit, rng)
+        yield "an alarm in a year is found", _year(kind, n, at_limit + 0.15, rng)
+
+    return said
+
+
+# 4p / (1 + 3p) of .3 and of this much more are .1 apart
+_DECISIONS = 0.1052478
+for _n in (40, 100, 300):
+    design(f"weights with decisions: monitor, {_n} rows a week")(
+        _monitor("decisions", _n, _DECISIONS)
+    )
+for _n in (100, 1000):
+    design(f"heavy weights: monitor, {_n} rows a week")(_monitor("heavy", _n, 0.1))
