@@ -12,10 +12,13 @@ import numpy as np
 import pandas as pd
 
 from fairdash.audits import tables
+from fairdash.audits.drifts.dealing import Sample
+from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.tables import sequential
+from fairdash.audits.tables.alternative import less_discriminatory
 from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.earlier import Masses
-from fairdash.metrics import measure_by_group
+from fairdash.metrics import measure_by_group, weights
 
 Said = Iterator[tuple[str, bool]]
 Generator = np.random.Generator
@@ -95,15 +98,14 @@ design("many lines: 12 groups at 4 limits")(_limits(12, 4))
 
 def _interval(draw: Callable[[Generator], dict[str, Any]], truth: float) -> Any:
     def said(rng: Generator) -> Said:
-        rows = draw(rng)
+        one, other = draw(rng), draw(rng)
+        if "cluster" in other:
+            other["cluster"] = other["cluster"] + len(one["cluster"])
+        rows = {name: np.concatenate([one[name], other[name]]) for name in one}
         decided = rows.pop("decided")
-        group = np.zeros(len(decided), int)
+        group = np.arange(len(decided)) >= len(one["decided"])
         found = measure_by_group(
-            rows.pop("measure", "selection_rate"),
-            rows.pop("y", None),
-            decided,
-            sensitive_features=group,
-            **rows,
+            "selection_rate", None, decided, sensitive_features=group, **rows
         ).iloc[0]
         yield "interval", found["ci_low"] <= truth <= found["ci_high"]
 
@@ -193,3 +195,74 @@ for _n in (40, 100, 300):
     )
 for _n in (100, 1000):
     design(f"heavy weights: monitor, {_n} rows a week")(_monitor("heavy", _n, 0.1))
+
+
+def _people(rng: Generator, n: int, size: int, effect: float) -> tuple[Any, Any]:
+    """Return a table of ``size`` equal rows a person, and whose each row is."""
+    age = rng.normal(40 + 10 * effect, 10, n)
+    frame = {"age": age, "income": np.exp(rng.normal(0, 1, n))}
+    frame |= {f"code{k}": rng.integers(0, 4, n) for k in range(4)}
+    unit = np.repeat(np.arange(n), size)
+    return pd.DataFrame(frame).iloc[unit].reset_index(drop=True), unit
+
+
+def _drift(size: int) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        before, first = _people(rng, 100, size, 0.0)
+        for name, effect in (("false", 0.0), ("found", 0.8)):
+            after, second = _people(rng, 100, size, effect)
+            shifts = column_shifts(
+                before,
+                after,
+                before,
+                columns=tuple(before),
+                samples=(Sample(unit=first), Sample(unit=second)),
+            )
+            yield f"a shift is {name}", bool((shifts["p_adjusted"] <= 0.05).any())
+
+    return said
+
+
+design("recurring people: drift, 4 rows each")(_drift(4))
+design("recurring people: drift, 10 rows each")(_drift(10))
+
+
+@design("recurring people: traits of the heaviest, 10 rows each")
+def _traits(rng: Generator) -> Said:
+    frame, unit = _people(rng, 200, 10, 0.0)
+    for name, effect in (("false", 0.0), ("found", 2.0)):
+        ratio = rng.exponential(size=200) + effect * (frame["code0"][::10] == 0)
+        top = weights.top_rows(np.asarray(ratio)[unit], 0.1)
+        found = weights.traits(frame, top, cluster=unit)
+        yield f"a trait is {name}", bool((found["ci_low"] > found["share_all"]).any())
+
+
+def _alternative(size: int) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        n = 300
+        unit = np.repeat(np.arange(n), size)
+        group, y = np.arange(n) % 2, rng.integers(0, 2, n)
+        rate = np.where(group, 0.55, 0.35)
+        present = rng.random(n) < rate
+        for name, effect in (("false", 0.0), ("found", 1.0)):
+            fairer = np.where(group, 0.45, 0.45)
+            chance = rate + effect * (fairer - rate)
+            models = {f"m{k}": (rng.random(n) < chance)[unit] * 1 for k in range(5)}
+            rows = np.arange(n * size)
+            found = less_discriminatory(
+                y[unit],
+                present[unit] * 1,
+                models,
+                sensitive_features=group[unit],
+                search_rows=rows[unit < n // 2],
+                confirm_rows=rows[unit >= n // 2],
+                loss=1.0,
+                cluster=unit,
+            )
+            yield f"an alternative is {name}", found.name is not None
+
+    return said
+
+
+design("recurring people: alternative, 5 rows each")(_alternative(5))
+design("recurring people: alternative, 20 rows each")(_alternative(20))

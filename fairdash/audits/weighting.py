@@ -206,7 +206,8 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
         [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
-    return TopRows(weights.traits(frame, top), len(top))
+    unit = rows.sampling["cluster"]
+    return TopRows(weights.traits(frame, top, cluster=unit), len(top))
 
 
 def _ratio_of(store: Store, key: str) -> NDArray[np.float64]:

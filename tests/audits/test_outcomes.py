@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
 from fairlearn.metrics import MetricFrame
 from reading import check_schema
+from scipy.stats import norm
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_absolute_error, precision_score, recall_score
 from toys import people

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, ks_2samp
 
 from fairdash._wording import amount, percent
+from fairdash.audits.drifts.dealing import Dealt, Sample
 from fairdash.audits.subgroups.search import holm
 from fairdash.datasets import MISSING, column_kinds
 
@@ -18,6 +19,8 @@ def column_shifts(
     training: pd.DataFrame,
     *,
     columns: tuple[str, ...],
+    samples: tuple[Sample, Sample] = (Sample(), Sample()),
+    random_state: int | None = 0,
 ) -> pd.DataFrame:
     r"""Two-sample statistics of every column, the largest shift first.
 
@@ -35,6 +38,14 @@ def column_shifts(
     interval from below, or of any set of levels.
 
     The tables are independent of each other; the encoding was fitted on ``training``.
+    With weights or units shares are weighted, and p-values are those of permutations:
+    whole units are dealt to the two tables, as many as each had. Numbers are then
+    compared at up to 200 of their quantiles.
+
+    Parameters
+    ----------
+    samples : pair of Sample
+        Weights and units of the rows of both tables.
 
     Returns
     -------
@@ -49,8 +60,11 @@ def column_shifts(
     scipy.stats.ks_2samp and chi2_contingency. S. Holm (1979), A simple sequentially
     rejective multiple test procedure. Scand. J. Stat. 6, 65-70.
     """
+    dealt = None
+    if any(not sample.plain for sample in samples):
+        dealt = Dealt.of(samples, (len(before), len(after)), len(columns), random_state)
     rows = [
-        {"column": name, **_shift(before[name], after[name], training[name])}
+        {"column": name, **_shift(before[name], after[name], training[name], dealt)}
         for name in columns
     ]
     table = pd.DataFrame(rows)
@@ -59,40 +73,58 @@ def column_shifts(
 
 
 def _shift(
-    before: "pd.Series[Any]", after: "pd.Series[Any]", training: "pd.Series[Any]"
+    before: "pd.Series[Any]",
+    after: "pd.Series[Any]",
+    training: "pd.Series[Any]",
+    dealt: Dealt | None,
 ) -> dict[str, object]:
     compared = _numbers if column_kinds.is_number(training) else _categories
-    return compared(before, after) | {
+    return compared(before, after, dealt) | {
         "unseen": float(_unseen(after, training).mean()),
         "missing": float(after.isna().mean() - before.isna().mean()),
     }
 
 
-def _numbers(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, object]:
+def _numbers(
+    before: "pd.Series[Any]", after: "pd.Series[Any]", dealt: Dealt | None
+) -> dict[str, object]:
     x, y = (_values(column) for column in (before, after))
+    both = np.concatenate([x, y])
     x, y = x[~np.isnan(x)], y[~np.isnan(y)]
     shift = p = float("nan")
     words = "no value present"
     if len(x) and len(y):
-        test = ks_2samp(x, y, method="asymp")
-        shift, p = float(test.statistic), float(test.pvalue)
+        if dealt is None:
+            test = ks_2samp(x, y, method="asymp")
+            shift, p = float(test.statistic), float(test.pvalue)
+        else:
+            shift, p = dealt.numbers(both)
         words = f"mean {amount(x.mean())} → {amount(y.mean())}"
     return {"statistic": "KS", "shift": shift, "p_value": p, "change": words}
 
 
-def _categories(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, object]:
+def _categories(
+    before: "pd.Series[Any]", after: "pd.Series[Any]", dealt: Dealt | None
+) -> dict[str, object]:
     values = pd.concat([before, after], ignore_index=True)
     codes, labels = column_kinds.label_codes(values)
-    table = np.arange(len(values)) >= len(before)
-    counts = pd.crosstab(table, np.where(codes < 0, len(labels), codes))
-    shares = counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True)
+    codes = np.where(codes < 0, len(labels), codes)
+    n_levels, table = len(labels) + 1, np.arange(len(values)) >= len(before)
+    if dealt is None:
+        counts = pd.crosstab(table, codes)
+        present = list(counts.columns)
+        shares = counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True)
+        p = float(chi2_contingency(counts)[1]) if len(present) > 1 else 1.0
+    else:
+        shares, p = dealt.categories(codes, n_levels)
+        present = list(range(n_levels))
     apart = np.abs(shares[1] - shares[0])
     most = int(apart.argmax())
-    name = [*labels, MISSING][int(counts.columns[most])]
+    name = [*labels, MISSING][int(present[most])]
     return {
         "statistic": "TV",
         "shift": float(apart.sum() / 2),
-        "p_value": float(chi2_contingency(counts)[1]) if len(apart) > 1 else 1.0,
+        "p_value": p,
         "change": f"{name} {percent(shares[0, most])} → {percent(shares[1, most])}",
     }
 

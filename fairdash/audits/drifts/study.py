@@ -122,7 +122,12 @@ def drift(
         tables=tables,
         points=pd.concat(points, ignore_index=True),
         changes=gap_changes(tables, measured, pair),
-        shifts=column_shifts(*frames, training, columns=columns),
+        shifts=column_shifts(
+            *frames,
+            training,
+            columns=columns,
+            samples=(tables[0].sample, tables[1].sample),
+        ),
         excluded=tuple(excluded),
     )
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash import datasets
 from fairdash._wording import plural
+from fairdash.audits.drifts.dealing import Sample
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.trials.rows import ALL_ROWS
 
@@ -46,6 +47,11 @@ class DriftTable:
     def n(self) -> int:
         """Number of rows used."""
         return len(self.frame)
+
+    @property
+    def sample(self) -> Sample:
+        """How the rows were drawn."""
+        return Sample(self.weight, self.unit)
 
 
 def drift_tables(

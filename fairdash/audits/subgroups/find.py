@@ -295,7 +295,9 @@ def _more_by_units(
         by_unit = variance.linearised(residual, together, 1, unit=unit).variance[0]
         if by_row > 0:
             more.append(by_unit / by_row)
-        units = variance.design_units(mass, group, rows.n_groups, unit)
+        units = variance.design_units(
+            np.asarray(mass, np.float64), group, rows.n_groups, unit
+        )
         fewest = min(fewest, *units[list(pair)])
     degrees = float(max(fewest - 1, 1))
     student = float(stdtrit(degrees, float(ndtr(critical)))) / critical

@@ -22,10 +22,12 @@ from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     Drawn,
     accuracy_change,
+    counting,
     decision_status,
     gap_change,
     intervals,
 )
+from fairdash.metrics.group.variance import unit_codes
 from fairdash.store import Store
 
 LOSS = 0.01  # of accuracy that an alternative may have
@@ -86,6 +88,8 @@ def less_discriminatory(
     search_rows: ArrayLike,
     confirm_rows: ArrayLike,
     loss: float = LOSS,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> Alternative:
     r"""Search models for a smaller gap of selection rates, and confirm it elsewhere.
 
@@ -108,11 +112,14 @@ def less_discriminatory(
         Decisions of the other models, which may be `Drawn`.
     search_rows, confirm_rows : array-like of int
         Two sets of rows without a row in common.
+    sample_weight, cluster : array-like of shape (n_rows,), optional
+        Sampling weights, and the unit of each row, as of `gap_change`.
 
     Raises
     ------
     ValueError
-        When lengths differ, there is no model, or the sets have rows in common.
+        When lengths differ, there is no model, or the sets have rows or units in
+        common.
     """
     y, now = np.asarray(y_true), _by_row(present)
     groups = np.asarray(sensitive_features)
@@ -121,19 +128,37 @@ def less_discriminatory(
         raise ValueError("There is no other model to search.")
     if len(np.intersect1d(search, confirm)):
         raise ValueError("Rows of the search and rows that confirm must differ.")
-    check_lengths(y, now, groups, *models.values())
+    check_lengths(y, now, groups, *models.values(), sample_weight, cluster)
+    weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
+    unit = unit_codes(cluster, len(y))
+    if unit is not None and len(np.intersect1d(unit[search], unit[confirm])):
+        raise ValueError(
+            "Units of the search and units that confirm must differ: rows of one unit "
+            "confirm what they suggested."
+        )
     decided = {name: _by_row(column) for name, column in models.items()}
+
+    def sampling(rows: NDArray[Any]) -> dict[str, Any]:
+        return {
+            "sample_weight": None if weight is None else weight[rows],
+            "cluster": None if unit is None else unit[rows],
+        }
 
     def change(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
         before, after = now[rows], decided[name][rows]
         gap = gap_change(
-            before, after, sensitive_features=groups[rows], confidence=level
+            before,
+            after,
+            sensitive_features=groups[rows],
+            confidence=level,
+            **sampling(rows),
         )
         return intervals.Interval(-gap.value, -gap.high, -gap.low)
 
     def accuracy(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
+        before, after = now[rows], decided[name][rows]
         return accuracy_change(
-            y[rows], now[rows], decided[name][rows], confidence=level
+            y[rows], before, after, confidence=level, **sampling(rows)
         )
 
     def expected(name: str) -> float:
@@ -216,6 +241,7 @@ def alternative_in_run(
         search_rows=parts.validation,
         confirm_rows=parts.test,
         loss=loss,
+        **rows.sampling,
     )
     return label, result
 

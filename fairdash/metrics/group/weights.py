@@ -13,6 +13,7 @@ from fairdash.metrics.group import counting
 from fairdash.metrics.group.intervals import check_confidence, wilson_interval
 from fairdash.metrics.group.local import local_di
 from fairdash.metrics.group.local_measures import LocalCells, local_cells
+from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.variance import linearised, unit_codes
 
 _MOST_LEVELS = 12
@@ -162,7 +163,9 @@ def top_rows(ratio: ArrayLike, share: float) -> NDArray[np.int64]:
     return np.argsort(-weights, kind="stable")[:count]
 
 
-def traits(frame: pd.DataFrame, top: ArrayLike) -> pd.DataFrame:
+def traits(
+    frame: pd.DataFrame, top: ArrayLike, *, cluster: ArrayLike | None = None
+) -> pd.DataFrame:
     """Values that are more frequent among ``top`` rows than among all rows.
 
     A numeric column with more than 12 values is cut at its quartiles. A column gives
@@ -172,12 +175,16 @@ def traits(frame: pd.DataFrame, top: ArrayLike) -> pd.DataFrame:
     ----------
     top : array-like of int
         Positions of the rows looked at.
+    cluster : array-like of shape (n_rows,), optional
+        Unit of each row, such as a person: a few persons with many rows each share
+        what they share.
 
     Returns
     -------
     DataFrame, by falling gain: column, value, trait (such as "age 18–25"), share_all,
     share_top, ci_low, ci_high (95 % for all values of all columns at once, by Wilson
-    and Bonferroni), lift (share_top / share_all)
+    and Bonferroni; with a ``cluster`` at the number of independent rows), lift
+    (share_top / share_all)
     """
     rows = np.asarray(top, dtype=np.int64)
     if len(rows) == 0:
@@ -185,11 +192,13 @@ def traits(frame: pd.DataFrame, top: ArrayLike) -> pd.DataFrame:
     labels = {name: _levels(frame[name]) for name in frame.columns}
     n_values = sum(label.nunique() for label in labels.values())
     each = 1 - 0.05 / n_values
+    unit = unit_codes(cluster, len(frame))
+    own = None if unit is None else unit[rows]
     gains = []
     for name, label in labels.items():
         everywhere = label.value_counts(normalize=True)
         among = label.iloc[rows].value_counts().reindex(everywhere.index, fill_value=0)
-        low, high = wilson_interval(among, len(rows), confidence=each)
+        low, high = _share_ends(label.iloc[rows], everywhere.index, own, each)
         table = pd.DataFrame(
             {
                 "column": str(name),
@@ -207,6 +216,26 @@ def traits(frame: pd.DataFrame, top: ArrayLike) -> pd.DataFrame:
     best["lift"] = best["share_top"] / best["share_all"]
     order = (best["share_top"] - best["share_all"]).sort_values(ascending=False).index
     return best.loc[order].head(8).reset_index(drop=True)
+
+
+def _share_ends(
+    values: "pd.Series[Any]",
+    levels: Any,
+    unit: NDArray[np.int64] | None,
+    confidence: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the interval of the share of each level among some values."""
+    if unit is None:
+        among = values.value_counts().reindex(levels, fill_value=0)
+        return wilson_interval(among, len(values), confidence=confidence)
+    ends = []
+    for level in levels:
+        flags = (values == level).to_numpy(np.float64)
+        rows = Measured.of("selection_rate", None, flags, cluster=unit)
+        share = rows.estimate(np.zeros(len(flags), np.int64), (1,))
+        ends.append(share.interval(confidence)[1:])
+    low, high = np.array(ends)[..., 0].T
+    return low, high
 
 
 def _levels(column: "pd.Series[Any]") -> "pd.Series[Any]":
