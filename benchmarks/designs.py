@@ -239,7 +239,7 @@ def _traits(rng: Generator) -> Said:
 
 def _alternative(size: int) -> Callable[[Generator], Said]:
     def said(rng: Generator) -> Said:
-        n = 300
+        n = 1000
         unit = np.repeat(np.arange(n), size)
         group, y = np.arange(n) % 2, rng.integers(0, 2, n)
         rate = np.where(group, 0.55, 0.35)

@@ -112,7 +112,7 @@ def _categories(
     n_levels, table = len(labels) + 1, np.arange(len(values)) >= len(before)
     if dealt is None:
         counts = pd.crosstab(table, codes)
-        present = list(counts.columns)
+        present: list[Any] = list(counts.columns)
         shares = counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True)
         p = float(chi2_contingency(counts)[1]) if len(present) > 1 else 1.0
     else:
