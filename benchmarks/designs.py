@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.audits import tables
+from fairdash.audits import find_subgroups, tables
 from fairdash.audits.drifts.dealing import Sample
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.tables import sequential
@@ -266,3 +266,46 @@ def _alternative(size: int) -> Callable[[Generator], Said]:
 
 design("recurring people: alternative, 5 rows each")(_alternative(5))
 design("recurring people: alternative, 20 rows each")(_alternative(20))
+
+
+def _search(
+    spread: float, sigma: float, *, confirm: bool = False
+) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        n = 800
+        group = (rng.random(n) < 0.15).astype(int)
+        frame = pd.DataFrame(
+            {"age": rng.integers(20, 60, n), "site": rng.integers(0, 4, n)}
+        )
+        for name, effect in (("false", 0.0), ("found", 1.0)):
+            there = (group == 1) & (frame["site"] == 0).to_numpy()
+            if sigma:
+                heavy = rng.lognormal(0, sigma, n)
+                chance = 0.4 + 0.5 * effect * there
+                rows = {"y_pred": (rng.random(n) < chance) * 1}
+                rows["sample_weight"] = np.where(group == 1, heavy, 1.0)
+            else:
+                width = np.where(group == 1, spread, 1.0)
+                numbers = width * (rng.normal(size=n) + 1.5 * effect * there)
+                rows = {"y_pred": numbers, "measure": "mean_prediction"}
+            if confirm:
+                rows["confirm"] = np.arange(n) % 2 == 0
+            found = find_subgroups(
+                sensitive_features=group,
+                frame=frame,
+                depth=2,
+                min_size=30,
+                n_permutations=99,
+                random_state=0,
+                **rows,
+            )
+            yield f"a subgroup is {name}", bool((found["p_adjusted"] <= 0.05).any())
+
+    return said
+
+
+design("unlike spread: search, 2 times")(_search(2.0, 0.0))
+design("unlike spread: search, 5 times")(_search(5.0, 0.0))
+design("heavy weights: search, log-normal 1")(_search(1.0, 1.0))
+design("heavy weights: search, log-normal 1.5")(_search(1.0, 1.5))
+design("heavy weights: search that is confirmed")(_search(1.0, 1.5, confirm=True))

@@ -15,6 +15,7 @@ from fairdash.audits.subgroups.search import (
     certain_gap,
     largest_by_chance,
     permuted,
+    random_signs,
     search,
     studentised,
 )
@@ -51,12 +52,13 @@ def plain_z(rows, inside, *, critical=None):
         n, k = int(where.sum()), value[where].sum()
         if len(rows.marks) > 1 and n:
             heavy, y = rows.mass[where], value[where]
-            rate = np.average(y, weights=heavy)
+            rate = np.clip(np.average(y, weights=heavy), 0, 1)
             residual = heavy * (y - rate) / heavy.sum()
             worth = most * heavy.sum() ** 2 / (heavy**2).sum()
             if len(np.unique(y)) > 1:
                 worth = rate * (1 - rate) / (residual**2).sum()
-            n = min(most * n, worth)
+            kish = heavy.sum() ** 2 / (heavy**2).sum()
+            n = min(most * n, worth) if kish >= 10 else 0
             k = rate * n
         p = (k + 1) / (n + 2)
         return p, n + 2, p * (1 - p) / (n + 2) if n else np.inf
@@ -108,15 +110,42 @@ def test_the_search_finds_what_brute_force_finds(seed, n_groups, depth, of):
         assert certain_gap(*counts, 0.5) == pytest.approx(certain[conditions])
 
 
-@pytest.mark.parametrize("kind", [None, "weighted", "numbers"])
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups, kind):
-    frame, rows = table(3, n_groups=n_groups, **({kind: True} if kind else {}))
+def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups):
+    frame, rows = table(3, n_groups=n_groups)
     n, by_chance = largest_by_chance(rows, 2, 8, 6, np.random.default_rng(0))
     labels = permuted(rows.group, None, 6, np.random.default_rng(0)).astype(int)
     for label, largest in zip(labels.T, by_chance, strict=True):
         assert np.array_equal(np.bincount(label), np.bincount(rows.group))
         scores = brute_force(frame, replace(rows, group=label), 2, 8)
+        assert largest == pytest.approx(max(scores.values()), rel=1e-4)
+        assert n == len(scores)
+
+
+@pytest.mark.parametrize("units", [False, True])
+@pytest.mark.parametrize("kind", ["weighted", "numbers"])
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_groups_that_may_be_spread_unlike_keep_their_rows_and_residuals_turn(
+    n_groups, kind, units
+):
+    frame, rows = table(3, n=140, n_groups=n_groups, **{kind: True})
+    unit = np.arange(140) // 2 if units else None
+    rows = replace(rows, unit=unit)
+    n, by_chance = largest_by_chance(rows, 2, 40, 6, np.random.default_rng(0))
+    signs = random_signs(140, unit, 6, np.random.default_rng(0))
+    assert set(np.unique(signs)) == {-1, 1}
+    assert not units or (signs[::2] == signs[1::2]).all()
+    mean = np.array(
+        [
+            np.average(rows.value[own], weights=rows.mass[own])
+            for own in (rows.group == g for g in range(n_groups))
+        ]
+    )
+    residual = rows.value - mean[rows.group]
+    centre = np.average(rows.value, weights=rows.mass)
+    for sign, largest in zip(signs.T, by_chance, strict=True):
+        turned = replace(rows, value=centre + sign * residual, worth=rows.worth or 1.0)
+        scores = brute_force(frame, turned, 2, 40)
         assert largest == pytest.approx(max(scores.values()), rel=1e-4)
         assert n == len(scores)
 

@@ -65,7 +65,10 @@ def find_subgroups(
     adjusted p-values are exact. Without that, where groups differ in their columns or
     some subgroups have a gap and others have none, studentising keeps them valid in
     large samples. So a gap that all rows share makes this null false in most subgroups,
-    as it should.
+    as it should. Numbers, and rows with weights, may be spread unlike in groups that
+    are alike in their mean: residuals from the mean of each group get random signs in
+    place of other labels, and a group is compared where its rows are worth ten that
+    weigh alike.
 
     Parameters
     ----------
@@ -253,9 +256,10 @@ def _row(
     n, k = rows.counts_of(inside)
     low, high = widest_pair(n, k) if pair is None else pair
     middle, variance = gap_between(n, k, low, high)
-    if pair is not None and rows.unit is not None:
-        variance *= _more_by_units(rows, inside, pair, critical)
+    if pair is not None and (rows.unit is not None or len(rows.marks) > 1):
+        variance *= _more_by_design(rows, inside, pair, critical)
     error, rate = np.sqrt(variance), counting.divide(k, n)
+    reach = critical * error if np.isfinite(error) else np.inf
     amount = np.bincount(rows.group[inside], minlength=rows.n_groups)
     return {
         "subgroup": describe(conditions),
@@ -268,29 +272,29 @@ def _row(
         "n_lower": int(amount[low]),
         "n_higher": int(amount[high]),
         "gap": rate[high] - rate[low],
-        "ci_low": np.clip(middle - critical * error, -1, 1),
-        "ci_high": np.clip(middle + critical * error, -1, 1),
+        "ci_low": np.clip(middle - reach, -1, 1),
+        "ci_high": np.clip(middle + reach, -1, 1),
         "z": middle / error,
     }
 
 
-def _more_by_units(
+def _more_by_design(
     rows: Rows, inside: Mask, pair: Sequence[int], critical: float
 ) -> float:
     # The linearised variance over units against that over rows, of the subgroup
     # and of all rows, whichever is larger: few units may be alike by chance. The square
-    # of Student's quantile against `critical` makes up for few units.
-    assert rows.unit is not None
+    # of Student's quantile against `critical` makes up for few units, or heavy ones.
     more, fewest = [1.0], np.inf
     for where in (inside, np.ones(len(rows), bool)):
         own = np.isin(rows.group, pair) & where
-        group, value, unit = rows.group[own], rows.value[own], rows.unit[own]
+        group, value = rows.group[own], rows.value[own]
+        unit = None if rows.unit is None else pd.factorize(rows.unit[own])[0]
         mass = rows.mass[own]
         whole = np.bincount(group, mass, rows.n_groups)
         mean = counting.divide(np.bincount(group, mass * value, rows.n_groups), whole)
         residual = mass * (value - mean[group]) / whole[group]
         residual = np.where(group == pair[0], -residual, residual)
-        together, unit = np.zeros(len(group), np.int64), pd.factorize(unit)[0]
+        together = np.zeros(len(group), np.int64)
         by_row = variance.linearised(residual, together, 1).variance[0]
         by_unit = variance.linearised(residual, together, 1, unit=unit).variance[0]
         if by_row > 0:

@@ -22,11 +22,18 @@ independent rows as have its linearised variance V: :math:`n = p (1 - p) / V`.
 Numbers are between 0 and 1, p is their mean and n as with weights. A group spread less
 than all rows counts as these: n is at most its rows times their :math:`p (1 - p) / V`.
 
-By chance: groups are permuted, and the largest z of *all* subgroups is taken each time
-(Westfall and Young 1993). Rows keep their weights.
+A group whose weights are worth fewer than ten equal ones (Kish) is not compared.
+
+By chance: of rates of rows that weigh alike groups are permuted, and the largest z of
+*all* subgroups is taken each time (Westfall and Young 1993). Numbers, and rows that
+weigh unlike, may be spread unlike in groups that are alike in their mean, so that
+groups cannot change places: the residuals :math:`v - m_a` from the mean of the group
+get a random sign instead, one a unit (the wild bootstrap, Liu 1988).
 
 References
 ----------
+R. Y. Liu (1988), Bootstrap procedures under some non-i.i.d. models. Annals of
+Statistics 16, 1696-1708.
 A. Agresti and B. Caffo (2000), Simple and effective confidence intervals for
 proportions and differences of proportions. American Statistician 54, 280-288.
 P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
@@ -52,6 +59,7 @@ _NEAR = 64  # conjunctions at a time, few enough to stay in a cache
 _ROUNDING = 1.001  # of bounds in single precision
 _ALIKE = 3.0  # standard errors; the best of many looks larger than it is
 _SHARE = 0.5  # of its gap that rows outside must show to explain it
+_FEWEST = 10  # rows that weigh alike, of a group that is compared by its spread
 _SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
 
 
@@ -119,7 +127,7 @@ def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
     (whole, positive), (squares, of_positive) = sums[1:3]
     of_squares = of_positive if worth is None else sums[3][1]
     n = n * (worth or 1.0)
-    rate = counting.divide(positive, whole)
+    rate = np.clip(counting.divide(positive, whole), 0, 1)
     residual = of_squares - 2 * rate * of_positive + rate**2 * squares
     alike = ~(residual > 1e-6 * squares)  # no spread to be seen: Kish's number
     by_spread = counting.divide(
@@ -127,6 +135,8 @@ def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
     )
     at_most = counting.divide(whole**2, squares) * (worth or 1.0)
     n = np.nan_to_num(np.minimum(np.where(alike, at_most, by_spread), n))
+    # of fewer the spread is not known
+    n = np.where(counting.divide(whole**2, squares) >= _FEWEST, n, 0.0)
     return n, np.nan_to_num(rate) * n
 
 
@@ -134,7 +144,9 @@ def certain_gap(n: Float, k: Float, critical: float) -> Float:
     """Return the largest gap between two groups less ``critical`` standard errors."""
     best = np.full(n.shape[1:], -np.inf)
     for pair in pairs(n, k):
-        low = np.abs(pair.gap) - critical * np.sqrt(pair.variance)
+        known = np.isfinite(pair.variance)
+        error = np.sqrt(np.where(known, pair.variance, 0.0))
+        low = np.where(known, np.abs(pair.gap) - critical * error, -np.inf)
         np.maximum(best, low, out=best)
     return best
 
@@ -283,12 +295,84 @@ def largest_by_chance(
 ) -> tuple[int, Float]:
     """Return how many subgroups are searched, and the largest z of each permutation."""
     n_searched, parts = 0, []
-    step = max(1, _BYTES // (8 * len(rows) * (rows.n_groups - 1)))
+    by_signs = len(rows.marks) > 1
+    width = rows.n_groups if by_signs else rows.n_groups - 1
+    step = max(1, _BYTES // (8 * len(rows) * width))
     for start in range(0, times, step):
-        labels = permuted(rows.group, rows.unit, min(step, times - start), rng)
-        n_searched, largest = _largest(rows, depth, min_size, labels)
+        n = min(step, times - start)
+        if by_signs:
+            signs = random_signs(len(rows), rows.unit, n, rng)
+            n_searched, largest = _largest_by_signs(rows, depth, min_size, signs)
+        else:
+            labels = permuted(rows.group, rows.unit, n, rng)
+            n_searched, largest = _largest(rows, depth, min_size, labels)
         parts.append(largest)
     return n_searched, np.concatenate(parts)
+
+
+def random_signs(
+    n_rows: int, unit: NDArray[np.int64] | None, times: int, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Return signs by chance, (rows, times), the same for all rows of a unit."""
+    place = (
+        np.arange(n_rows) if unit is None else np.unique(unit, return_inverse=True)[1]
+    )
+    drawn = rng.integers(0, 2, (int(place.max()) + 1, times))
+    return (2 * drawn - 1).astype(np.float32)[place]
+
+
+def _largest_by_signs(
+    rows: Rows, depth: int, min_size: int, signs: NDArray[np.float32]
+) -> tuple[int, Float]:
+    """Return how many subgroups are searched, and the largest z of each line of signs.
+
+    Values become the mean of all rows plus or minus the residual from their group's.
+    """
+    from scipy.sparse import csr_array
+
+    times, n_groups = signs.shape[1], rows.n_groups
+    mass, value = rows.mass.astype(np.float64), rows.value.astype(np.float64)
+    whole = np.bincount(rows.group, mass, n_groups)
+    mean = counting.divide(np.bincount(rows.group, mass * value, n_groups), whole)
+    residual, centre = value - mean[rows.group], float(np.average(value, weights=mass))
+    fixed = [np.ones(len(rows)), mass, mass**2, (mass * residual) ** 2]
+    moving = [mass * residual, mass**2 * residual]
+    n_searched, largest = 0, np.zeros(times)
+    for block in rows.blocks(depth):
+        cell, widths = rows.cells(block)
+        place, n_cells = cell * n_groups + rows.group, int(np.prod(widths))
+        size = n_cells * n_groups
+        each = [np.bincount(place, part, size) for part in fixed]
+        still: Float = np.stack(each, axis=1).astype(np.float64)
+        still = rows.conjunctions(block, still.reshape(n_cells, n_groups, -1))
+        at, shape = (place, np.arange(len(rows))), (size, len(rows))
+        drawn = [
+            rows.conjunctions(
+                block,
+                (csr_array((part, at), shape) @ signs).reshape(n_cells, n_groups, -1),
+            )
+            for part in moving
+        ]
+        large = np.flatnonzero(still[..., 0].sum(axis=1) >= min_size)
+        n_searched += len(large)
+        for start in range(0, len(large), _NEAR):
+            near = large[start : start + _NEAR]
+            amount, weight, squares, spread = (
+                np.repeat(still[near, :, k, None], times, axis=2) for k in range(4)
+            )
+            by_weight, by_square = (part[near] for part in drawn)
+            sums: list[list[Any]] = [
+                [amount, amount],
+                [weight, centre * weight + by_weight],
+                [squares, centre * squares + by_square],
+                [amount, centre**2 * squares + 2 * centre * by_square + spread],
+            ]
+            of_groups: list[Float] = [
+                np.stack(pair).transpose(0, 2, 1, 3) for pair in sums
+            ]
+            z = studentised(*counted(of_groups, rows.worth or 1.0))
+            np.maximum(largest, z.max(0), out=largest)
+    return n_searched, largest
 
 
 def _largest(
@@ -302,32 +386,24 @@ def _largest(
     drawn = np.ones((len(rows), (n_groups - 1) * times + 1), np.float32)
     drawn[:, :-1] = marks.reshape(len(rows), -1)
     n_searched, largest = 0, np.zeros(times, np.float32)
-    starts, weights = np.arange(len(rows) + 1), np.array(rows.marks, np.float32)
+    starts, ones = np.arange(len(rows) + 1), np.ones(len(rows), np.float32)
     for block in rows.blocks(depth):
         cell, widths = rows.cells(block)
-        n_cells, sums = int(np.prod(widths)), []
-        for mark in weights:
-            if rows.worth is None:
-                place, shape = 2 * cell + rows.value, (2 * n_cells, len(rows))
-                by_value = csc_array((mark, place, starts), shape) @ drawn
-                cells = by_value.reshape(-1, 2, drawn.shape[1])
-                cells[:, 0] += cells[:, 1]
-            else:
-                shape, numbers = (n_cells, len(rows)), rows.value.astype(np.float32)
-                both = np.stack([mark, mark * numbers])
-                each = [csc_array((m, cell, starts), shape) @ drawn for m in both]
-                cells = np.stack(each, axis=1)
-            sums.append(rows.conjunctions(block, cells))
-        large = sums[0][:, 0, -1] >= min_size
+        n_cells = int(np.prod(widths))
+        place, shape = 2 * cell + rows.value, (2 * n_cells, len(rows))
+        by_value = csc_array((ones, place, starts), shape) @ drawn
+        cells = by_value.reshape(-1, 2, drawn.shape[1])
+        cells[:, 0] += cells[:, 1]
+        sums = rows.conjunctions(block, cells)
+        large = sums[:, 0, -1] >= min_size
         n_searched += int(large.sum())
         for start in range(0, len(large), _NEAR):
             near = slice(start, start + _NEAR)
-            own = [part[near][large[near]] for part in sums]
-            if n_groups == 2 and len(own) == 1:
-                _raise(largest, own[0])
-            elif len(own[0]):
-                every = [_of_groups(part, n_groups, times) for part in own]
-                z = studentised(*counted(every, rows.worth))
+            own = sums[near][large[near]]
+            if n_groups == 2:
+                _raise(largest, own)
+            elif len(own):
+                z = studentised(*_of_groups(own, n_groups, times))
                 np.maximum(largest, z.max(0), out=largest)
     return n_searched, largest
 
