@@ -12,7 +12,7 @@ from fairdash._columns import in_one_order
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group import counting, intervals
 from fairdash.metrics.group.catalog import Array, measure_of, rate_of
-from fairdash.metrics.group.cell_values import CellValues
+from fairdash.metrics.group.cell_values import FEWEST, CellValues
 from fairdash.metrics.group.drawn import (
     Drawn,
     chances,
@@ -44,9 +44,10 @@ def gap_change(
 
     for the gaps :math:`D_0, D_1` before and after: negative where the gap narrows. Each
     :math:`s D_0 - t D_1` is a difference of group means of one number a row and has its
-    interval; the maximum and minimum of their ends are those of the change. Of several
-    groups the maximum runs over pairs, with Bonferroni's quantile. The variance is that
-    of two changed decisions more in each group.
+    interval; the maximum and minimum of their ends are those of the change, which is also
+    at most :math:`|D_1 - D_0|`. Of several groups the maximum runs over pairs, with
+    Bonferroni's quantile. The variance is that of two changed decisions more in each
+    group, and where these are few at least that of a rate with one more of each kind.
 
     Parameters
     ----------
@@ -65,8 +66,8 @@ def gap_change(
     Returns
     -------
     Interval of value, low and high. All are NaN where a group has no rows, and the ends
-    where two groups together would expect fewer than five decisions of either kind in
-    the smaller: too few rows to say.
+    where in every pair of groups both together would expect fewer than five decisions
+    of either kind in the smaller: too few rows to say.
 
     Raises
     ------
@@ -216,32 +217,44 @@ class GroupMeans(NamedTuple):
 
     def gap_change(self, confidence: float) -> intervals.Interval:
         """Return the change of the largest difference between groups."""
-        mean = self.mean
-        value = np.array(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
+        pairs = np.array(list(itertools.permutations(range(len(self.mean)), 2)))
+        value = np.array(np.ptp(self.mean[:, 1]) - np.ptp(self.mean[:, 0]))
         if np.isnan(value):
             return intervals.Interval(*np.full(3, np.nan))
-        if self._too_few().any():
+        if self._too_few().any(axis=0).all():
             return intervals.Interval(value, *np.full(2, np.nan))
-        covariance = self._with_two_more()
-        pairs = list(itertools.permutations(range(len(mean)), 2))
+        return intervals.Interval(value, *self.largest_change(pairs, confidence))
+
+    def largest_change(
+        self, pairs: NDArray[np.int64], confidence: float
+    ) -> intervals.Bounds:
+        """Return the ends of the change of the largest difference of some pairs.
+
+        ``pairs``, (pairs, 2), has each of them both ways. The change is also no larger
+        than the largest change of a pair with its sign, whose interval is narrow where
+        both gaps are near 0 and few decisions change.
+        """
+        mean, covariance = self.mean, self._with_two_more()
         contrast = np.zeros((len(pairs), len(mean)))
-        for row, (plus, minus) in zip(contrast, pairs, strict=True):
-            row[plus], row[minus] = 1.0, -1.0
+        row = np.arange(len(pairs))
+        contrast[row, pairs[:, 0]], contrast[row, pairs[:, 1]] = 1.0, -1.0
         # narrowing by one pair before and one after: (pairs before, pairs after)
         old, new = (contrast @ mean[:, when] for when in (0, 1))
         before, after = (
-            np.einsum("pg,gh,ph->p", contrast, covariance[:, when, :, when], contrast)
+            np.einsum("pg,pg->p", contrast @ covariance[:, when, :, when], contrast)
             for when in (0, 1)
         )
         crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
         variance = before[:, None] + after[None, :] - 2 * crossed
-        sure = intervals.for_all_pairs(confidence, len(mean))
+        sure = 1 - (1 - confidence) / max(len(pairs) // 2, 1)
         half = intervals.normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
         narrowed = old[:, None] - new[None, :]
         low, high = (
             float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
         )
-        return intervals.Interval(value, np.array(-high), np.array(-low))
+        most = float(np.diagonal(np.abs(narrowed) + half).max())
+        ends = max(-high, -most), min(-low, most)
+        return np.array(ends[0]), np.array(ends[1])
 
     def mean_change(self, confidence: float) -> intervals.Interval:
         """Return the change of the mean of the first group."""
@@ -256,7 +269,23 @@ class GroupMeans(NamedTuple):
         covariance = self.covariance.copy()
         more = np.outer(_MOVED, _MOVED) / (2 * rows[:, None, None] ** 2)
         covariance[each, :, each, :] += more
+        if len(self.mean) > 1:
+            self._widen_few(covariance)
         return covariance
+
+    def _widen_few(self, covariance: Array) -> None:
+        """Give groups of few decisions of either kind the spread of a shrunk rate.
+
+        A rate of 0 or 1 of few rows has no spread of its own (Agresti and Caffo 2000).
+        """
+        rows = np.maximum(self.rows, 1.0)[:, None]
+        expected = np.minimum(self.mean, 1 - self.mean) * rows
+        shrunk = (self.mean * rows + 1) / (rows + 2)
+        least = np.where(expected < FEWEST, shrunk * (1 - shrunk) / (rows + 2), 0.0)
+        each = np.arange(len(rows))
+        for when in (0, 1):
+            own = covariance[each, when, each, when]
+            covariance[each, when, each, when] = np.fmax(own, least[:, when])
 
     def _too_few(self) -> NDArray[np.bool_]:
         rate = self.mean.T
