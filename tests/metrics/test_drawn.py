@@ -215,7 +215,7 @@ def test_compared_models_may_be_drawn(weighted):
     weight = np.random.default_rng(1).uniform(1, 3, 600) if weighted else None
     before = (h > 0.5).astype(int)
     inside = {"sensitive_features": group, "subgroups": place, "min_size": 20}
-    asked = {**inside, "sample_weight": weight, "n_resamples": 300}
+    asked = {**inside, "sample_weight": weight}
     table = compare(y, Drawn(h, content), before, **asked).set_index("metric")
     each = np.ones(600) if weight is None else weight
     gaps = [

@@ -44,10 +44,11 @@ def gap_change(
 
     for the gaps :math:`D_0, D_1` before and after: negative where the gap narrows. Each
     :math:`s D_0 - t D_1` is a difference of group means of one number a row and has its
-    interval; the maximum and minimum of their ends are those of the change, which is also
-    at most :math:`|D_1 - D_0|`. Of several groups the maximum runs over pairs, with
-    Bonferroni's quantile. The variance is that of two changed decisions more in each
-    group, and where these are few at least that of a rate with one more of each kind.
+    interval; the maximum and minimum of their ends are those of the change. It is
+    also at most :math:`|D_1 - D_0|`. Of several groups the maximum runs over pairs,
+    with Bonferroni's quantile. The variance is that of two changed decisions more in
+    each group, and where these are few at least that of a rate with one more of each
+    kind.
 
     Parameters
     ----------
