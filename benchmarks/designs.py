@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.isotonic import IsotonicRegression
 
 from fairdash.audits import find_subgroups, tables
 from fairdash.audits.drifts.dealing import Sample
@@ -18,7 +19,7 @@ from fairdash.audits.tables import sequential
 from fairdash.audits.tables.alternative import less_discriminatory
 from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.earlier import Masses
-from fairdash.metrics import measure_by_group, weights
+from fairdash.metrics import as_probabilities, measure_by_group, weights
 
 Said = Iterator[tuple[str, bool]]
 Generator = np.random.Generator
@@ -309,3 +310,26 @@ design("unlike spread: search, 5 times")(_search(5.0, 0.0))
 design("heavy weights: search, log-normal 1")(_search(1.0, 1.0))
 design("heavy weights: search, log-normal 1.5")(_search(1.0, 1.5))
 design("heavy weights: search that is confirmed")(_search(1.0, 1.5, confirm=True))
+
+
+def _brier(useful: bool) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        n, many = 500, 20_000
+        scores = rng.normal(size=n + many)
+        chance = 1 / (1 + np.exp(-2 * scores)) if useful else np.full(n + many, 0.5)
+        y = (rng.random(n + many) < chance).astype(int)
+        fit = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        fit.fit(scores[:n], y[:n])
+        truth = float(np.mean((fit.predict(scores[n:]) - chance[n:]) ** 2))
+        truth += float(np.mean(chance * (1 - chance)))
+        p = as_probabilities(y[:n], scores[:n])
+        group = np.arange(n) % 2
+        sides = measure_by_group("brier", y[:n], p, sensitive_features=group)
+        one = sides.iloc[0]
+        yield "interval", one["ci_low"] <= truth <= one["ci_high"]
+
+    return said
+
+
+design("Brier score after isotonic regression: useless score")(_brier(False))
+design("Brier score after isotonic regression: useful score")(_brier(True))

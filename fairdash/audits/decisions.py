@@ -184,7 +184,7 @@ def audit(
         Decisions; else those of ``scores``.
     scores : array-like of finite numbers, (n_rows,), or name of a column, optional
         Probabilities, or other scores such as deciles. For calibration and Brier score
-        these become probabilities by isotonic regression over all rows, see
+        these become probabilities by isotonic regression in ten folds, see
         `fairdash.metrics.as_probabilities`.
     model : object with ``predict_proba``, optional
         Instead of ``scores``: it scores the rows of ``frame``, and its last class is
@@ -273,7 +273,7 @@ def audit(
     feature = columns.feature(sensitive_features)
     speech = Speech(decided, outcome, feature, favourable)
     chosen = _measures(measures, y, raw)
-    predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
+    predicted = {m: _for_measure(m, pred, raw, y, weight, unit) for m in chosen}
     how: Any = {"reference": reference, "favourable": favourable}
     by_group, gaps, local, estimates = measured(
         y, predicted, rows, inside, speech, confidence=confidence, **how
@@ -401,14 +401,19 @@ def _measures(
 
 
 def _for_measure(
-    measure: str, pred: Any, scores: NDArray[np.float64] | None, y: Any, weight: Any
+    measure: str,
+    pred: Any,
+    scores: NDArray[np.float64] | None,
+    y: Any,
+    weight: Any,
+    unit: Any,
 ) -> Any:
     if measure not in catalog.SCORE_MEASURES or scores is None:
         return pred
     if ((scores >= 0) & (scores <= 1)).all():
         return scores
     if measure != "auc":
-        return as_probabilities(y, scores, weight)
+        return as_probabilities(y, scores, weight, cluster=unit)
     low, high = scores.min(), scores.max()
     return (scores - low) / max(high - low, np.finfo(float).tiny)
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peers import OTHERS, table
+from sklearn.isotonic import IsotonicRegression
 
 from fairdash import metrics
 
@@ -174,3 +175,31 @@ def test_few_rows_of_one_score_do_not_say_what_their_area_is():
     assert (found["ci_low"] < [0.1, 0.49]).all()
     assert (found["ci_high"] > [0.9, 0.51]).all()
     assert found["ci_high"].iloc[1] < 0.52
+
+
+def test_probabilities_of_scores_are_of_other_rows_and_whole_units():
+    """Scores that say nothing: fitted to their own rows they look as if they did."""
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 2, 400), rng.normal(size=400)
+    assert np.mean((metrics.as_probabilities(y, scores) - y) ** 2) > 0.25
+    own = IsotonicRegression(out_of_bounds="clip").fit(scores, y).predict(scores)
+    assert np.mean((own - y) ** 2) < 0.25
+    unit = np.repeat(np.arange(100), 4)
+    y = np.repeat(rng.integers(0, 2, 100), 4)
+    scores = np.repeat(rng.normal(size=100), 4)
+    by_unit = metrics.as_probabilities(y, scores, cluster=unit)
+    assert np.mean((by_unit - y) ** 2) > 0.25
+    assert np.mean((metrics.as_probabilities(y, scores) - y) ** 2) < 0.25  # twins tell
+
+
+def test_probabilities_of_a_fold_are_those_of_scikit_learn_on_the_others():
+    rng = np.random.default_rng(1)
+    scores, weight = rng.random(200), rng.uniform(1, 3, 200)
+    y = (rng.random(200) < scores).astype(int)
+    found = metrics.as_probabilities(y, scores, weight)
+    fold = np.random.default_rng(0).permutation(200) % 10
+    for at in range(10):
+        isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        rest = fold != at
+        isotonic.fit(scores[rest], y[rest], weight[rest])
+        assert found[~rest] == pytest.approx(isotonic.predict(scores[~rest]))

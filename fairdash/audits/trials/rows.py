@@ -156,13 +156,15 @@ def own_probabilities(
     values: NDArray[np.float64],
     y: NDArray[np.int8],
     sample_weight: NDArray[np.float64] | None = None,
+    cluster: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return scores as probabilities: those of a kind without, by isotonic regression.
 
-    It is of the outcomes on the score over all of these rows, groups together.
+    It is of the outcomes on the score over all of these rows, groups together, in ten
+    folds.
     """
     if score.kind == "score":
-        return as_probabilities(y, values, sample_weight)
+        return as_probabilities(y, values, sample_weight, cluster=cluster)
     return (values + 1) / 2 if score.kind == "margin" else values
 
 
@@ -234,9 +236,7 @@ class Rows:
         """Return the probabilities that a trial gives on these rows."""
         own = score_of_key(key)
         if own is not None:
-            return own_probabilities(
-                own, self.raw_scores(key), self.y, self.sample_weight
-            )
+            return own_probabilities(own, self.raw_scores(key), self.y, **self.sampling)
         bare, _ = rule_of_key(key)
         scores: NDArray[np.float32] = self.store.artifact(bare).scores()[self.where]
         return scores

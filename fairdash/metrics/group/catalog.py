@@ -161,7 +161,10 @@ SCORE_MEASURES = Keys(lambda measure: measure.of_scores)
 MEASURE_NAMES = Words("name", " {ratio}")
 MEASURE_SYMBOLS = Words("symbol", ", {ratio}")
 INTERVAL_KINDS = Words("interval")
-RECALIBRATED = "Scores become probabilities by isotonic regression over all rows."
+RECALIBRATED = (
+    "Scores become probabilities by isotonic regression, each tenth of the rows by the "
+    "others."
+)
 
 _STUDENT = "Student's intervals"
 _MEASURES = (

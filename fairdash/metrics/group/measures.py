@@ -27,8 +27,10 @@ from fairdash.metrics.group.counting import binary_vector, divide, group_codes
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.intervals import Interval, check_confidence, ratio_of
 from fairdash.metrics.group.measured import Measured
+from fairdash.metrics.group.variance import unit_codes
 
 _FEW = 12  # distinct scores that are each a bin
+_FOLDS = 10  # of rows that get probabilities from the others
 
 
 @in_one_order
@@ -325,18 +327,40 @@ def calibration_curve(
 
 @in_one_order
 def as_probabilities(
-    y_true: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    cluster: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Return how often the outcome is 1 at a score: isotonic regression over all rows.
+    """Return how often the outcome is 1 at a score: isotonic regression, in ten folds.
 
     For scores that are no probabilities, such as deciles; over all groups together, so
-    that gaps in calibration say for whom a score means more than on the whole.
+    that gaps in calibration say for whom a score means more than on the whole. The
+    probabilities of a tenth of the rows are of the other nine: a fit measured on its
+    own rows looks better than it is. The rows of a unit, of a ``cluster``, are in one
+    fold. Folds are the same each time.
     """
     from sklearn.isotonic import IsotonicRegression
 
-    isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    isotonic.fit(scores, y_true, sample_weight)
-    return isotonic.predict(scores)
+    y, values = np.asarray(y_true), np.asarray(scores, dtype=np.float64)
+    check_lengths(y, values, sample_weight, cluster)
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    unit = unit_codes(cluster, len(y))
+    unit = np.arange(len(y)) if unit is None else unit
+    n_units = int(unit.max(initial=-1)) + 1
+    n_folds = min(_FOLDS, n_units)
+    order = np.random.default_rng(0).permutation(n_units)
+    fold = (order % max(n_folds, 1))[unit]
+    probabilities = np.empty(len(y))
+    for at in range(n_folds):
+        held, rest = fold == at, fold != at
+        if n_folds == 1:
+            rest = held
+        isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        isotonic.fit(values[rest], y[rest], None if weight is None else weight[rest])
+        probabilities[held] = isotonic.predict(values[held])
+    return probabilities
 
 
 def _short(value: float) -> str:
