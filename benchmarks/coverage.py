@@ -7,6 +7,7 @@
     python benchmarks/coverage.py --tables --part intervals gaps ramps named
     python benchmarks/coverage.py --check --draws 150   # some settings; fails or passes
     python benchmarks/coverage.py --copies --draws 300  # pale marks of a front
+    python benchmarks/coverage.py --opposed --draws 400  # power of gaps of both ways
     python benchmarks/coverage.py --designs --seed 7 8  # heavy, skewed, shared
 
 Every statement is made by its public function, on tables of every setting. Coverage
@@ -41,15 +42,19 @@ from fairdash._wording import moved_words
 from fairdash.audits import find_subgroups
 from fairdash.audits.choices import quiet_changes
 from fairdash.metrics import (
+    Finding,
     LocalMeasure,
     accuracy_change,
+    both_ways,
     compare,
     decision_status,
     gap_change,
     measure_by_group,
     measure_gaps,
     noise_floor,
+    turned_gaps,
 )
+from fairdash.metrics.group.intervals import for_all_pairs
 from fairdash.postprocessing import ScoredRows
 from fairdash.postprocessing.outcome import expected_outcome
 from fairdash.sweep import Part, choose_certified
@@ -423,6 +428,46 @@ def named(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
             yield name, _holds(one.low, one.high, float(true.value))
 
 
+def directions(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
+    """Say whether gaps are said to point both ways, or to have turned, wrongly.
+
+    All gaps of a fair table are 0. Then the first group is decided positive less often
+    in the first subgroup: still no gap points the other way, before or after.
+    """
+    rng = np.random.default_rng(int(rows.scores.sum() * 1e3))
+    unit = np.arange(len(rows.y)) if rows.unit is None else rows.unit
+    spared = rng.random(unit.max() + 1)[unit] < 0.3
+    there = (rows.part == 0) & (rows.group == 0)
+    lowered = np.where(there & ~spared, 0, rows.decided)
+    everywhere = np.where((rows.group == 0) & ~spared, 0, rows.decided)
+    fair, one, all_lower = (
+        LocalMeasure.of(
+            "selection_rate", None, decided, subgroups=rows.part, min_size=20,
+            **rows.asked,
+        )
+        for decided in (rows.decided, lowered, everywhere)
+    )  # fmt: skip
+    yield "both ways, no gap", both_ways([fair]) is not None
+    yield "both ways, one gap", both_ways([one]) is not None
+    yield "turned inside", bool(turned_gaps(_sure_gaps(all_lower), _sure_gaps(fair)))
+
+
+def _sure_gaps(local: LocalMeasure) -> list[Finding]:
+    groups, places = local.cells.groups, int(local.estimable.sum())
+    level = for_all_pairs(0.975, len(groups), times=places)
+    gaps = []
+    for place in np.array(local.cells.subgroups)[local.estimable]:
+        for high, low in itertools.permutations(groups, 2):
+            value, least, most = local.between(
+                high, low, subgroup=place, confidence=level
+            )
+            few = local.too_few(high, low, subgroup=place)
+            ends = float(value), float(least), float(most)
+            sure = bool(least > 0) and not few
+            gaps.append(Finding("selection_rate", place, high, low, *ends, 0, sure))
+    return [gap for gap in gaps if gap.value > 0]
+
+
 PARTS: dict[str, Callable[..., Statements]] = {
     "intervals": intervals,
     "gaps": gaps,
@@ -431,8 +476,9 @@ PARTS: dict[str, Callable[..., Statements]] = {
     "certificates": certificates,
     "ramps": ramps,
     "named": named,
+    "directions": directions,
 }
-ON_FAIR = ("verdicts", "searches")
+ON_FAIR = ("verdicts", "searches", "directions")
 FEWER = {"certificates": 2}
 _WRONG = (*ON_FAIR, "certificates")
 
@@ -441,7 +487,7 @@ def simulate(part: str, name: str, draws: int, seed: int) -> dict[str, list[int]
     """Return by statement how often it was made, and how often it was right."""
     every: dict[str, Any] = {**SETTINGS, **TABLES}
     setting = every[name]
-    if part == "searches" and not setting.fair:
+    if part in ("searches", "directions") and not setting.fair:
         return {}
     rng = np.random.default_rng(
         [seed, list(every).index(name), list(PARTS).index(part)]
@@ -542,6 +588,7 @@ def _of_part(statement: str) -> str:
         "decides": "verdicts", "a subgroup": "searches", "certified": "certificates",
         "difference": "gaps", "ratio": "gaps", "largest": "gaps", "Worst-1-DI": "gaps",
         "change": "gaps", "accuracy by": "ramps", "gap by": "ramps", "named": "named",
+        "both ways": "directions", "turned": "directions",
     }  # fmt: skip
     return next(
         (p for start, p in starts.items() if statement.startswith(start)), "intervals"
@@ -653,8 +700,12 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="real ones instead")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--copies", action="store_true")
+    parser.add_argument("--opposed", action="store_true", help="power of both ways")
     parser.add_argument("--designs", nargs="*", metavar="WORDS", help="all, or named")
     asked = parser.parse_args()
+    if asked.opposed:
+        print(opposed_power(asked.draws, asked.seed[0]))
+        return
     if asked.copies:
         print(clear_copies(asked.draws, asked.seed[0]))
         return
@@ -729,6 +780,28 @@ def clear_copies(draws: int, seed: int, n_copies: int = 10) -> str:
         f"{across}, {how}: a copy is clear in {n / draws:.3f} of {draws} tables"
         for (across, how), n in clear.items()
     )
+
+
+def opposed_power(draws: int, seed: int) -> str:
+    """Say how often gaps of both ways are said to be so, by their size and rows.
+
+    Two groups in four subgroups: in the first one the gap is of the size named, in the
+    second one as large the other way, in the others 0.
+    """
+    rng, lines = np.random.default_rng(seed), []
+    for n, size in itertools.product((1000, 4000), (0.1, 0.2, 0.3)):
+        said = 0
+        for _ in range(draws):
+            part, group = rng.integers(0, 4, n), rng.integers(0, 2, n)
+            gap = np.array([size, -size, 0.0, 0.0])[part]
+            decided = (rng.random(n) < 0.4 + gap * (group - 0.5)).astype(int)
+            local = LocalMeasure.of(
+                "selection_rate", None, decided, sensitive_features=group,
+                subgroups=part,
+            )  # fmt: skip
+            said += both_ways([local]) is not None
+        lines.append(f"{n:,} rows, gaps of {100 * size:.0f} points: {said / draws:.3f}")
+    return "\n".join(lines)
 
 
 def failing(results: Results) -> str:

@@ -16,6 +16,60 @@ FOUR_FIFTHS = 0.8
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
 _HEADINGS = {"n": "Rows", "ci_low": "Low", "ci_high": "High", "feature": "Column"}
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
+_YES = frozenset({"1", "1.0", "yes", "true", "y", "t"})
+_NO = frozenset({"0", "0.0", "no", "false", "n", "f"})
+# names of columns that say what people do, not what is done to them
+_ACTIVE = frozenset(
+    [
+        "applied",
+        "attended",
+        "churned",
+        "completed",
+        "defaulted",
+        "died",
+        "enrolled",
+        "failed",
+        "finished",
+        "graduated",
+        "left",
+        "paid",
+        "passed",
+        "quit",
+        "recidivated",
+        "relapsed",
+        "reoffended",
+        "repaid",
+        "resigned",
+        "returned",
+        "stayed",
+        "succeeded",
+        "survived",
+        "voted",
+        "won",
+    ]
+)
+_IRREGULAR = frozenset(
+    [
+        "bought",
+        "chosen",
+        "caught",
+        "found",
+        "given",
+        "held",
+        "known",
+        "lent",
+        "let",
+        "made",
+        "met",
+        "sent",
+        "sold",
+        "taken",
+        "taught",
+        "told",
+        "withdrawn",
+    ]
+)
+_NOUNS = frozenset({"hundred", "kindred", "naked", "sacred", "wicked"})
 
 
 @dataclass(frozen=True)
@@ -129,6 +183,69 @@ def group_label(feature: str, group: str) -> str:
     """Return a group after its column, "sex: Female"; "sex 1" stays as it is."""
     named = not feature or group.startswith(f"{feature} ")
     return group if named else f"{feature}: {group}"
+
+
+def sentences(*parts: str) -> str:
+    """Return sentences one after the other, without those that are empty.
+
+    Examples
+    --------
+    >>> sentences("No clear gap remains.", "", "Accuracy did not change clearly.")
+    'No clear gap remains. Accuracy did not change clearly.'
+    """
+    return " ".join(filter(None, parts))
+
+
+def spoken_value(column: str, value: str) -> str:
+    """Return a value of a column inside a sentence: "sex Female", "male = 1".
+
+    A name that begins with its column, such as "male 1", is one of that value.
+    """
+    value = value.removeprefix(f"{column} ")
+    if not column:
+        return value
+    return f"{column} = {value}" if _is_code(value) else f"{column} {value}"
+
+
+def spoken_outcome(column: str, outcome: str, value: str | None) -> str:
+    """Return what people with an outcome do: "are approved", "survived".
+
+    The verb is that of the column, if its name is one and ``value`` says yes or no;
+    else it is "have" with the whole ``outcome``, such as "have grade = good".
+
+    Examples
+    --------
+    >>> spoken_outcome("is_approved", "is_approved = 1", "1")
+    'are approved'
+    >>> spoken_outcome("two_year_recid", "two_year_recid = 1", "1")
+    'have two_year_recid = 1'
+    """
+    verb = column.lower()
+    for start in ("is_", "was_", "got_", "been_"):
+        verb = verb.removeprefix(start)
+    if value is not None and value.lower() in _YES:
+        if verb in _ACTIVE:
+            return verb
+        if _is_participle(verb):
+            return f"are {verb}"
+    if value is not None and value.lower() in _NO and _is_participle(verb):
+        return f"are not {verb}"
+    return f"have {outcome}"
+
+
+def _is_participle(word: str) -> bool:
+    if word in _ACTIVE:
+        return False
+    regular = word.endswith("ed") and not word.endswith("eed") and len(word) >= 5
+    return word.isalpha() and (word in _IRREGULAR or (regular and word not in _NOUNS))
+
+
+def _is_code(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return value.lower() in _BARE
+    return True
 
 
 def distinct_labels(

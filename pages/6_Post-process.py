@@ -50,7 +50,7 @@ def post_process():
         ui.problem("These groups cannot be corrected", error)
         return
     scale = ui.scores.what_margins_are(choice.source, view.data)
-    answer = postprocess.post_answer(ramp, choice, dataset.name, scale)
+    answer = postprocess.post_answer(ramp, choice, dataset, scale)
     page.show(answer)
     with page.figure:
         model = next(m for m in [*models, *own] if m.id == choice.source.model)

@@ -28,7 +28,8 @@ def show_noisy_groups():
         chosen = ui.tray.pick_model(models, view.run)
     try:
         with page.controls:
-            question, noise = noisy_groups.pick_promise(dataset)
+            start = certificates.trained_for(ui.store(), chosen, view.run)
+            question, noise = noisy_groups.pick_promise(dataset, start)
             ui.pick_rule(chosen)
             (model,) = ui.decided([chosen])
             if noise.memberships is None:

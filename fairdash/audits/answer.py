@@ -69,8 +69,8 @@ class Answer:
     Attributes
     ----------
     verdict : str
-        What stands first: two short sentences, at most 20 words, nothing that no
-        procedure holds. See `fairdash.audits.short_verdicts`.
+        What stands first: two or three short sentences, nothing that no procedure
+        holds. See `fairdash.audits.short_verdicts`.
     cards : sequence of Kpi
         Numbers with what makes them honest.
     figure : Drawing or None

@@ -194,7 +194,8 @@ def _setting_answer(sweep: StoredSweep, place: int) -> Answer:
     metrics = evaluation.metrics_by_setting(store, [model], data, sweep.subgroups)
     gap = widest_gap(store, model, data)
     facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
-    verdict, details = model_brief(*facts), verdict_words(*facts)
+    before = widest_gap(store, reference, data) if plain else None
+    verdict, details = model_brief(*facts, before=before), verdict_words(*facts)
     judged = sweep.result.deciding(place)
     if judged.idle and not Deciding.of(facts[0]).idle:
         what = f"{model.label} {judged.predicate()} on validation rows"
@@ -232,15 +233,20 @@ def verdict_words(
 
 
 def model_brief(
-    row: Mapping[Any, Any], changes: pd.DataFrame | None, gap: Finding, speech: Speech
+    row: Mapping[Any, Any],
+    changes: pd.DataFrame | None,
+    gap: Finding,
+    speech: Speech,
+    *,
+    before: Finding | None = None,
 ) -> str:
-    """Return `verdict_words` in at most 20 words, without intervals."""
+    """Return `verdict_words` in short, without intervals."""
     if (deciding := Deciding.of(row)).idle:
         return deciding.brief(row["label"])
     if changes is None:
         return gap_brief(gap, speech)
     paired = changes.set_index("metric").to_dict("index")
-    return remedy_brief(row["label"], paired, gap, speech)
+    return remedy_brief(row["label"], paired, gap, speech, before=before)
 
 
 def gap_clause(gap: Finding, speech: Speech) -> str:

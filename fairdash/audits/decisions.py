@@ -25,6 +25,7 @@ from fairdash.metrics import (
     LocalMeasure,
     Speech,
     as_probabilities,
+    both_ways,
     calibration_curve,
     catalog,
     counting,
@@ -279,7 +280,9 @@ def audit(
         y, predicted, rows, inside, speech, confidence=confidence, **how
     )
     findings, worst = [finding_of(row) for row in gaps.itertuples()], None
+    opposed = None
     if local is not None:
+        opposed = both_ways([estimates[chosen[0]]], confidence=confidence)
         worst = worst_inside(
             chosen[0],
             estimates[chosen[0]],
@@ -291,7 +294,7 @@ def audit(
     curve = None
     if raw is not None and y is not None:
         curve = calibration_curve(y, raw, confidence=confidence, **rows)
-    verdict = audit_verdict(gaps, local, worst, speech)
+    verdict = audit_verdict(gaps, local, worst, speech, opposed)
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike

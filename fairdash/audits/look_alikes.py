@@ -12,11 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._deciding import Deciding
-from fairdash._wording import Kpi, interval, listing, number, percent, plural
+from fairdash._wording import Kpi, interval, listing, number, percent, plural, sentences
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
 from fairdash.audits.counterparts import Change, changes_between, worst_counterparts
-from fairdash.audits.short_verdicts import brief
 from fairdash.audits.table_search import nearest_rows
 from fairdash.datasets import Dataset, Encoder, NumberEncoding
 from fairdash.metrics import group_directions, ignore_columns, intervals
@@ -270,14 +269,15 @@ def alike_answer(
 def _verdict(
     similar: Pairs, changed: Pairs | None, columns: Sequence[str], deciding: Deciding
 ) -> str:
-    if deciding.alike:
-        return f"The model {deciding.predicate()}: hardly anyone is decided otherwise."
-    if deciding.guessing:
-        return f"The model {deciding.predicate()}: it does not tell people apart."
+    """Say how many people have somebody alike who is decided otherwise.
+
+    It is so whatever the decisions are worth, which ``deciding`` says.
+    """
     rest = "most similar other person is decided otherwise."
     first = f"For {_share(similar.share)} of people the {rest}"
     first = first if similar.changed else f"Nobody's {rest}"
-    return brief(first, *_only_changed(changed, columns))
+    doubt = f"The model {deciding.predicate()}." if deciding.idle else ""
+    return sentences(doubt, first, _only_changed(changed, columns))
 
 
 def _share(share: float) -> str:
@@ -286,14 +286,13 @@ def _share(share: float) -> str:
     return percent(share, 1 if share < 0.01 else 0)
 
 
-def _only_changed(changed: Pairs | None, columns: Sequence[str]) -> list[str]:
+def _only_changed(changed: Pairs | None, columns: Sequence[str]) -> str:
     if changed is None:
-        return [f"The model does not read {listing(columns)}."]
+        return f"The model does not read {listing(columns)}."
     if not changed.changed:
-        return [f"Changing only {listing(columns)} changes no decision."]
+        return f"Changing only {listing(columns)} changes no decision."
     share = _share(changed.share)
-    named = f"Changing only {listing(columns)} changes {share} of decisions."
-    return [named, f"Changing only these columns changes {share}."]
+    return f"Changing only {listing(columns)} changes {share} of decisions."
 
 
 def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> list[Kpi]:

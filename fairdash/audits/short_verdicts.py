@@ -1,4 +1,4 @@
-"""Verdicts that a manager can repeat: two short sentences, at most 20 words.
+"""Verdicts that a manager can repeat: short sentences, two wherever two are enough.
 
 Intervals, rows and seeds stand behind "how sure?", in `Answer.details`.
 """
@@ -8,29 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairdash._deciding import Deciding
-from fairdash._wording import group_label, in_points
-from fairdash.metrics import Finding, Speech, clause
+from fairdash._wording import group_label, in_points, sentences
+from fairdash.metrics import Finding, Speech, clause, turned_gaps, turned_words
 from fairdash.postprocessing import Report
 
-MOST_WORDS = 20
 _ALIKE = 1e-9  # of rates: everybody is decided alike
 NO_GAP = "No gap here is larger than chance would show."
 _NONE_LEFT = "No clear gap remains over all rows."
 _TOO_FEW = "Too few rows to say how the gap changes."
 UNDEFINED_GAP = "The gap between groups is undefined on these rows."
-
-
-def brief(first: str, *more: str) -> str:
-    """Return the first sentence, and the first of the others that still fits.
-
-    Examples
-    --------
-    >>> brief("No clear gap remains.", "", "Accuracy did not change clearly.")
-    'No clear gap remains. Accuracy did not change clearly.'
-    """
-    room = MOST_WORDS - len(first.split())
-    second = next((text for text in more if 0 < len(text.split()) <= room), "")
-    return f"{first} {second}".rstrip()
 
 
 def gap_brief(gap: Finding, speech: Speech) -> str:
@@ -100,7 +86,12 @@ def priced_brief(
 
 
 def remedy_brief(
-    label: str, changes: Mapping[Any, Mapping[Any, Any]], gap: Finding, speech: Speech
+    label: str,
+    changes: Mapping[Any, Mapping[Any, Any]],
+    gap: Finding,
+    speech: Speech,
+    *,
+    before: Finding | None = None,
 ) -> str:
     """Say what a remedy changes beside the plain model, and which gap remains.
 
@@ -110,20 +101,34 @@ def remedy_brief(
         By metric, of `fairdash.audits.gaps.evaluation.paired_changes`.
     gap : Finding
         The widest gap of the corrected model.
+    before : Finding or None
+        That of the plain model: a gap that points the other way is said.
     """
     paired, accuracy = changes["demographic_parity_difference"], changes["accuracy"]
     first = priced_brief(label, paired, accuracy, "the gap")
+    turned = turned_words(
+        turned_gaps([] if before is None else [before], [gap]),
+        speech.feature,
+        favourable=speech.favourable is not False,
+    )
     if first and paired["low"] <= 0 <= paired["high"]:
-        return brief(first, accuracy_brief(accuracy))
+        return sentences(first, turned, accuracy_brief(accuracy))
     left = "" if gap.clear else _NONE_LEFT
-    return brief(first or gap_brief(gap, speech), left)
+    return sentences(first or gap_brief(gap, speech), turned, left)
 
 
-def correction_verdict(report: Report, label: str = "The ramp") -> str:
-    """Return what a correction changes on rows it was not learned on, in 20 words.
+def correction_verdict(
+    report: Report,
+    label: str = "The ramp",
+    *,
+    feature: str = "",
+    favourable: bool = True,
+) -> str:
+    """Return what a correction changes on rows it was not learned on.
 
     Changes are paired: both the decisions before and after are of the same rows, and a
-    change is said only if its 95 % interval excludes 0.
+    change is said only if its 95 % interval excludes 0. A gap that points the other way
+    than before is said to be against the group of ``feature`` that is worse off.
     """
     rates = report.changed["rate"]
     if rates.max() < _ALIKE or rates.min() > 1 - _ALIKE:
@@ -135,7 +140,13 @@ def correction_verdict(report: Report, label: str = "The ramp") -> str:
     )
     unsaid = UNDEFINED_GAP if math.isnan(gap["difference"]) else _TOO_FEW
     first = priced_brief(label, gap, accuracy, "the gap") or unsaid
-    if gap["high"] < 0:
-        left = "" if report.outcome.iloc[1]["low"] > 0 else _NONE_LEFT
-        return brief(first, left)
-    return brief(first, "" if gap["low"] > 0 else accuracy_brief(accuracy))
+    before, after = report.gaps()
+    turned = turned_gaps([before], [after])
+    moved = gap["high"] < 0 or gap["low"] > 0
+    none_left = gap["high"] < 0 and not report.outcome.iloc[1]["low"] > 0
+    return sentences(
+        first,
+        turned_words(turned, feature, favourable=favourable),
+        _NONE_LEFT if none_left else "",
+        "" if moved else accuracy_brief(accuracy),
+    )

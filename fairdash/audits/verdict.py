@@ -13,6 +13,7 @@ def audit_verdict(
     local: pd.DataFrame | None,
     worst: metrics.Finding | None,
     speech: metrics.Speech,
+    opposed: metrics.BothWays | None = None,
 ) -> str:
     """Say who is worse off by the first measure, over all rows and inside subgroups.
 
@@ -25,6 +26,8 @@ def audit_verdict(
         Of `fairdash.audits.Audit`.
     worst : Finding or None
         `worst_inside` of the first measure.
+    opposed : BothWays or None
+        Groups whose gaps point both ways inside subgroups.
     """
     first = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
     name, sizes = (
@@ -49,6 +52,10 @@ def audit_verdict(
         sentences.append(f"A gap inside a subgroup is beyond chance: {inside}")
     else:
         sentences.append(f"No gap in {name} inside a subgroup exceeds chance.")
+    if opposed is not None:
+        n_groups = len(set(first["group"]) | set(first["reference"]))
+        clear = bool(first["clear"].any())
+        sentences.append(opposed.words(speech.feature, n_groups, over_all=clear))
     return " ".join(sentences)
 
 

@@ -11,10 +11,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._deciding import Deciding
-from fairdash._wording import Kpi, count, headed, interval, number, percent, plural
+from fairdash._wording import (
+    Kpi,
+    count,
+    headed,
+    interval,
+    number,
+    percent,
+    plural,
+    sentences,
+)
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.evaluation import decision_facts
-from fairdash.audits.short_verdicts import brief
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, rows_trained_on, ruled
@@ -166,7 +174,7 @@ def weight_kpis(
 def weights_brief(
     correlation: weights.Correlation, top: TopRows, ratio: NDArray[np.float64]
 ) -> str:
-    """Say where the weights went, in at most 20 words.
+    """Say where the weights went.
 
     Weights that leave nearly as many effective rows as there are say nothing, whatever
     they correlate with.
@@ -183,10 +191,10 @@ def weights_brief(
         )
     if correlation.low > 0 or correlation.high < 0:
         size = "more" if correlation.value > 0 else "less"
-        return brief(f"Subgroups with larger gaps got {size} weight.", rows)
+        return sentences(f"Subgroups with larger gaps got {size} weight.", rows)
     if isnan(correlation.value):
-        return brief("Too few subgroups to relate weights to gaps.", rows)
-    return brief("Weights are not clearly related to gaps.", rows)
+        return sentences("Too few subgroups to relate weights to gaps.", rows)
+    return sentences("Weights are not clearly related to gaps.", rows)
 
 
 def weights_details(correlation: weights.Correlation, top: TopRows) -> str:

@@ -150,7 +150,7 @@ def _audit_outcomes(
         kind=kind,
         sensitive_features=list(rows.features),
         frame=rows.frame,
-        subgroups=list(question.subgroups) or None,
+        subgroups=question.inside,
         sample_weight=question.weight,
         cluster=question.unit,
         reference=question.reference,

@@ -6,7 +6,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from fairdash._validation import check_one_of, value_labels
+from fairdash._validation import CROSS, check_one_of, value_labels
 from fairdash.audits import correction_verdict
 from fairdash.cli._options import File, Groups, echo, echo_table, refusing
 from fairdash.datasets import read_table
@@ -64,7 +64,8 @@ def learn_thresholds(
         ).fit_rows(rows)
         report = ramp.report(split.test)
     out.write_text(ramp.thresholds().to_json())
-    echo(f"{correction_verdict(report)} {report.details()}")
+    verdict = correction_verdict(report, feature=CROSS.join(group))
+    echo(f"{verdict} {report.details()}")
     echo_table(report.changed)
     echo(f"{out}: {ramp}")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash._record import Before, Record, default
 from fairdash._validation import Count, value_label
-from fairdash._wording import plural
+from fairdash._wording import plural, spoken_outcome
 from fairdash.datasets._scores import ScoreColumn
 from fairdash.datasets.column_kinds import ColumnKind
 
@@ -313,6 +313,11 @@ class Roles(Record):
     def spoken_outcome(self) -> str:
         """Return what sentences call 1, in quotes: its typed name, else `outcome`."""
         return self.positive_name or self.outcome()
+
+    def outcome_verb(self) -> str:
+        """Return what people with the outcome 1 do: "are approved", "have x = 1"."""
+        value = self.positive if isinstance(self.positive, str) else None
+        return spoken_outcome(self.target, self.outcome(), value)
 
     def positive_words(self) -> str:
         """Return the outcome 1 in words: "recidivated: the unfavourable outcome"."""

@@ -11,6 +11,7 @@ from fairdash._lazy import lazy
 __all__ = [
     "MEASURES",
     "TOO_FEW",
+    "BothWays",
     "Drawn",
     "FairMetric",
     "Finding",
@@ -20,6 +21,7 @@ __all__ = [
     "Speech",
     "accuracy_change",
     "as_probabilities",
+    "both_ways",
     "calibration_curve",
     "catalog",
     "chances",
@@ -28,6 +30,7 @@ __all__ = [
     "counting",
     "decision_status",
     "demographic_parity_difference",
+    "direction_words",
     "equalized_odds_difference",
     "evaluate",
     "expected_local_di",
@@ -46,9 +49,12 @@ __all__ = [
     "prediction_consistency",
     "sentence",
     "summarise_seeds",
+    "turned_gaps",
+    "turned_words",
     "variance",
     "views",
     "weights",
+    "worse_off",
     "worst_k_di",
 ]
 
@@ -65,6 +71,14 @@ if TYPE_CHECKING:
     from fairdash.metrics.group.cell_values import TOO_FEW
     from fairdash.metrics.group.chance import compare
     from fairdash.metrics.group.change import accuracy_change, gap_change
+    from fairdash.metrics.group.directions import (
+        BothWays,
+        both_ways,
+        direction_words,
+        turned_gaps,
+        turned_words,
+        worse_off,
+    )
     from fairdash.metrics.group.drawn import Drawn, chances
     from fairdash.metrics.group.evaluate import (
         decision_status,

@@ -1,11 +1,14 @@
 """Estimates against the limits that a policy sets them."""
 
+from collections.abc import Iterator, Sequence
+
 import pandas as pd
 
 from fairdash._wording import interval, number
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
 from fairdash.plots.theme import GROUPS, INK, MUTED, Picture, Spec, fade, value_axis
 
+_BETWEEN = 0.08  # of the width, between two axes
 _STATUSES = {
     "pass": ("kept", INK, "circle"),
     "fail": ("broken", GROUPS[1], "diamond"),
@@ -19,35 +22,74 @@ def plot_limits(
 ) -> Picture:
     """One row per estimate: its interval, and the limit it is held against.
 
+    Gaps, ratios and values have an axis each, side by side.
+
     Parameters
     ----------
     table : DataFrame
         label, value, low, high, limit (a number on the same axis) and status: "pass",
         "fail", "undecided" or "not surely broken". With bound_low and bound_high these
-        are marked too: the least and the largest value that is possible.
+        are marked too: the least and the largest value that is possible. With axis, of
+        each row what its numbers are, such as "gap" or "ratio".
+    axis : str
+        Title of the axis of all rows, without that column.
     """
-    marks = [
-        marks_of(table, "value", ("low", "high"), _held, only=table["status"] == status)
-        for status in _STATUSES
-    ]
-    marks.append(marks_of(table, "limit", None, lambda row: f"limit {row['limit']:g}"))
-    series = [Series(*look, 10) for look in _STATUSES.values()]
-    series.append(Series("limit", fade(INK, 0.6), "line-ns-open", 14))
-    if "bound_low" in table:
-        both = [marks_of(table, f"bound_{end}", None, _held) for end in ("low", "high")]
-        marks.append(pd.concat(both))
-        series.append(Series("least and largest possible", MUTED, "x-thin-open", 8))
+    titles = [axis]
+    of_row = pd.Series(axis, index=table.index)
+    if "axis" in table and len(table):
+        of_row = table["axis"].astype(str)
+        titles = list(dict.fromkeys(of_row))
+    series: list[Series] = []
+    marks: list[pd.DataFrame] = []
+    for panel, title in enumerate(titles):
+        for look, own in _marks(table, of_row == title):
+            earlier = {kind.name for kind in series if kind.named}
+            named = len(own) > 0 and look[0] not in earlier
+            marks.append(own.assign(series=len(series)))
+            series.append(Series(*look, panel=panel, named=named))
     figure = draw_rows(
-        pd.concat([own.assign(series=i) for i, own in enumerate(marks)]),
+        pd.concat(marks),
         table["label"].astype(str).tolist(),
         series,
-        [Panel(value_axis(axis, showgrid=True, rangemode="tozero"))],
+        _panels(titles),
         least=30,
         legend=True,
         top=40,
     )
     said = "; ".join(_held(row) for row in records(table))
     return Picture(figure, headline, f"{headline}. {said}.", table, caption)
+
+
+def _marks(
+    table: pd.DataFrame, shown: "pd.Series[bool]"
+) -> Iterator[tuple[tuple[str, str, str, int], pd.DataFrame]]:
+    """Yield the look of each series of one axis and its marks, of the rows shown."""
+    for status, look in _STATUSES.items():
+        only = shown & (table["status"] == status)
+        yield (*look, 10), marks_of(table, "value", ("low", "high"), _held, only=only)
+    limits = marks_of(
+        table, "limit", None, lambda row: f"limit {row['limit']:g}", only=shown
+    )
+    yield ("limit", fade(INK, 0.6), "line-ns-open", 14), limits
+    if "bound_low" in table:
+        both = [
+            marks_of(table, f"bound_{end}", None, _held, only=shown)
+            for end in ("low", "high")
+        ]
+        possible = ("least and largest possible", MUTED, "x-thin-open", 8)
+        yield possible, pd.concat(both)
+
+
+def _panels(titles: Sequence[str]) -> list[Panel]:
+    """Return an axis a title, side by side."""
+    width = (1 - _BETWEEN * (len(titles) - 1)) / len(titles)
+    panels = []
+    for place, title in enumerate(titles):
+        start = place * (width + _BETWEEN)
+        domain = [start, min(1.0, start + width)]
+        look = value_axis(title, showgrid=True, rangemode="tozero", domain=domain)
+        panels.append(Panel(look))
+    return panels
 
 
 def _held(row: Spec) -> str:

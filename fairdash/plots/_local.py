@@ -40,11 +40,14 @@ def plot_local_di(
     truth: Mapping[str, float] = MappingProxyType({}),
     points: bool = True,
     said: str = "",
+    worse_off: pd.DataFrame | None = None,
 ) -> theme.Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
     The figure has per model a trace of marks with intervals and a dashed line at its
-    gap over all rows, then a bar trace of counts per group.
+    gap over all rows, then a bar trace of counts per group. Of two groups a mark is
+    filled with the colour of the one that is worse off, and hollow where that is not
+    clear; its edge has the colour of the model.
 
     Parameters
     ----------
@@ -65,6 +68,9 @@ def plot_local_di(
         Whether gaps are of shares, and so in percentage points.
     said : str
         The subgroup that the verdict names; its name is bold.
+    worse_off : DataFrame, optional
+        label, subgroup, group: who is worse off where that is clear. With three and
+        more groups a gap has no one direction, and models keep their fill.
     """
     style = gap_size if points else number
     labels = models["label"].tolist()
@@ -73,6 +79,7 @@ def plot_local_di(
     first = table[table["label"] == labels[0]]
     subgroups = first["subgroup"].astype(str).tolist()
     rows = {name: row for row, name in enumerate(subgroups)}
+    fills = _fills(worse_off, groups)
     colours = theme.model_marks(models["colour_role"].tolist())
     series, marks = [], []
     for i, (model, (colour, mark), aside) in enumerate(
@@ -101,6 +108,10 @@ def plot_local_di(
                 rows=[rows[name] for name in own["subgroup"].astype(str)],
             )
         )
+        if fills is not None:
+            places = own["subgroup"].astype(str)
+            fill = [fills.get((label, place), theme.PAPER) for place in places]
+            marks[-1]["fill"] = fill
     planted = [gap for name, gap in truth.items() if name in subgroups]
     ends = [
         table["ci_high"].max(),
@@ -113,7 +124,8 @@ def plot_local_di(
 
     def beside(places: dict[str, float]) -> list[theme.Spec]:
         bars = _counts(counts, places, groups, feature)
-        return [*bars, *_true_gaps(places, truth)]
+        keys = [] if fills is None else _fill_keys(groups, feature)
+        return [*bars, *_true_gaps(places, truth), *keys]
 
     title, across = f"gap in {symbol}", theme.Spec(showgrid=True, range=[0, top])
     across |= {"domain": [0, _SPLIT[0]]}
@@ -161,6 +173,36 @@ def _describe(
     return f"Gaps of subgroups with 95% intervals. {'; '.join(parts)}."
 
 
+def _fills(
+    worse_off: pd.DataFrame | None, groups: tuple[str, ...]
+) -> dict[tuple[str, str], str] | None:
+    """Return by model and subgroup the colour of the group that is worse off."""
+    if worse_off is None or len(groups) != 2:
+        return None
+    colours = theme.group_colours(groups)
+    columns = (worse_off[name] for name in ("label", "subgroup", "group"))
+    return {
+        (str(label), str(subgroup)): colours[group]
+        for label, subgroup, group in zip(*columns, strict=True)
+    }
+
+
+def _fill_keys(groups: tuple[str, ...], feature: str) -> list[theme.Spec]:
+    """Return what names the fills in the legend: marks that stand nowhere."""
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [None],
+            "y": [None],
+            "marker": {"color": colour, "size": 10, "symbol": "square"},
+            "name": f"filled: {group_label(feature, group)} worse off",
+            "showlegend": True,
+        }
+        for group, colour in theme.group_colours(groups).items()
+    ]
+
+
 def _hover(
     cells: pd.DataFrame,
     groups: tuple[str, ...],
@@ -176,6 +218,8 @@ def _hover(
         of_groups = ", ".join(f"{group} {number(own[group])}" for group in groups)
         ends = interval(row["ci_low"], row["ci_high"], style)
         gap = f"{style(row['gap'])} ({ends}), {row['n']:,.0f} rows"
+        if len(groups) > 2:
+            gap += f"; lowest {own.idxmin()}, highest {own.idxmax()}"
         return in_lines(f"{row['subgroup']}: {gap}", f"{symbol}: {of_groups}")
 
     return hover

@@ -190,7 +190,8 @@ def draw_rows(
     marks : DataFrame
         One row per mark: row and series (indices into ``labels`` and ``series``),
         value, low, high (NaN without an interval), aside (part of a row by which it
-        stands lower), hover; and if needed words (drawn above it).
+        stands lower), hover; and if needed words (drawn above it) and fill (its colour
+        inside, where that is not that of its series).
     labels : sequence of str
         Names of the rows, from top to bottom; ``ticks`` are these in lines. The one
         that is ``said`` is bold.
@@ -220,7 +221,7 @@ def draw_rows(
     data = _joins(marks, at, series) if joined else []
     for i, kind in enumerate(series):
         own = (marks["series"] == i).to_numpy()
-        data.append(_trace(marks[own], at[own], kind, across[kind.panel]))
+        data += _trace(marks[own], at[own], kind, across[kind.panel])
         if np.isfinite(kind.reference):
             data.append(_reference(kind, rows, across[kind.panel]))
     data += extra(places)
@@ -245,7 +246,7 @@ def _across(panel: int) -> str:
     return f"x{panel + 1}" if panel else "x"
 
 
-def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
+def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> list[Spec]:
     trace = dots(
         own["value"],
         own["low"],
@@ -266,7 +267,22 @@ def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
         trace |= {"mode": "markers+text", "textfont": {"color": INK, "size": 12}}
         trace |= words | {"hovertext": own["hover"].tolist()}
         trace["hovertemplate"] = UNDER_POINTER
-    return trace
+    if "fill" in own:
+        return [_filled(trace, own["fill"].tolist(), kind), _key(trace)]
+    return [trace]
+
+
+def _filled(trace: Spec, fill: list[str], kind: Series) -> Spec:
+    """Return marks with a fill of their own, in an edge of the colour of the series."""
+    edge = {"color": kind.colour, "width": 2}
+    marker = {**trace["marker"], "color": fill, "size": kind.size + 2, "line": edge}
+    return {**trace, "marker": marker, "showlegend": False}
+
+
+def _key(trace: Spec) -> Spec:
+    """Return what names marks in the legend, which would show the first one's fill."""
+    names = ("type", "mode", "name", "legendgroup", "marker", "xaxis", "showlegend")
+    return {name: trace[name] for name in names} | {"x": [None], "y": [None]}
 
 
 def _joins(marks: pd.DataFrame, at: Any, series: Sequence[Series]) -> list[Spec]:

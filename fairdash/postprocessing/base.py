@@ -12,7 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from fairdash._columns import in_one_order
 from fairdash._sklearn import BaseEstimator
 from fairdash._wording import moved_words, percent
-from fairdash.metrics import catalog, expected_local_di, expected_measure
+from fairdash.metrics import (
+    TOO_FEW,
+    Drawn,
+    Finding,
+    Measured,
+    catalog,
+    expected_local_di,
+    expected_measure,
+    intervals,
+)
 from fairdash.postprocessing.inputs import Array, ScoreType, as_weights, binary_labels
 from fairdash.postprocessing.outcome import changed_decisions, expected_outcome
 from fairdash.postprocessing.rows import ScoredRows
@@ -42,6 +51,35 @@ class Report(NamedTuple):
         """Share of positive decisions before, and on average after."""
         return self.rows.rate_before, float(
             np.average(self.h, weights=self.rows.weight)
+        )
+
+    def gaps(self) -> tuple[Finding, Finding]:
+        """Return the widest gap before and after, each with its own interval.
+
+        An interval holds for all pairs of groups at once.
+        """
+        return self._widest(self.rows.decisions), self._widest(Drawn(self.h))
+
+    def _widest(self, decisions: "NDArray[Any] | Drawn") -> Finding:
+        names, measure = self.rows.names, "selection_rate"
+        measured = Measured.of(measure, None, decisions, **self.rows.sampling)
+        cells = measured.estimate(self.rows.codes, (len(names),))
+        value = np.nan_to_num(cells.value, nan=float(np.nanmean(cells.value)))
+        high, low = int(value.argmax()), int(value.argmin())
+        level = intervals.for_all_pairs(0.95, len(names))
+        gap, least, most = map(float, cells.between(high, low, level))
+        few = bool(cells.too_few(high, low))
+        return Finding(
+            measure,
+            subgroup=None,
+            group=names[high],
+            reference=names[low],
+            value=gap,
+            low=least,
+            high=most,
+            n=int(cells.n.sum()),
+            sure=least > 0 and not few,
+            reason=TOO_FEW if few else "",
         )
 
     def by_measure(self, measure: str) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash import plots
-from fairdash._wording import gap_size, listing, plural
+from fairdash._wording import gap_size, listing, plural, sentences
 from fairdash.audits import (
     DecisionRule,
     Drawing,
@@ -24,6 +24,7 @@ from fairdash.audits import (
 )
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
+from fairdash.metrics import Speech
 from fairdash.reports._blocks import Block, Figure, Table, Words, blocks_of
 from fairdash.reports._small_groups import (
     hidden_names,
@@ -101,6 +102,16 @@ class RunSubject(DataSubject):
         where = self.dataset_id, self.subgroups
         return gaps.local_by_measure(self.store, self.models, *where)
 
+    @property
+    def speech(self) -> Speech:
+        """What a positive prediction and the groups are called."""
+        return gaps.speech_of(self.store, self.dataset_id)
+
+    @property
+    def favourable(self) -> bool:
+        """Whether a positive prediction is good for the person, as far as known."""
+        return self.dataset.roles.positive_is != "unfavourable"
+
     @cached_property
     def shown(self) -> tuple[gaps.LocalResult, list[str]]:
         """Local gaps without suppressed subgroups, and these."""
@@ -126,10 +137,13 @@ def summary(subject: RunSubject) -> Sequence[Block]:
         plain = subject.models[:1]
         local = gaps.local_by_measure(subject.store, plain, *where)
         local, _ = without_small_groups(local)
-        before = local.answer(subject.dataset, subject.subgroups).verdict
-        blocks.append(Words(f"Before: {before}", finding=True))
-        also = "" if result.unclear in verdict else result.unclear
-        verdict = f"After: {verdict} {also}".rstrip()
+        before, after = (
+            each.brief_sentences(subject.speech, favourable=subject.favourable)
+            for each in (local, result)
+        )
+        blocks.append(Words(f"Before: {sentences(*before)}", finding=True))
+        new = [sentence for sentence in after if sentence not in before]
+        verdict = f"After: {sentences(*new) or 'the same.'}"
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
     caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
@@ -237,6 +251,5 @@ def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
         "Decides": [_decides(result, place) for place in points["place"]],
     }
     order = points.sort_values(["front", "x"], ascending=[False, True]).index
-    note = "Means over seeds. The limit is judged on validation rows. "
-    note += result.ranking_words(_WORST)
+    note = "Means over seeds. The limit is judged on validation rows."
     return Table("All settings", pd.DataFrame(columns).loc[order], note)

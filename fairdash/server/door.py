@@ -20,6 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from fairdash.server import cookies
 from fairdash.server.access import Line
+from fairdash.server.base_url import wants_page
 from fairdash.server.limits import ADDRESS, Limits, Refused
 from fairdash.server.login import Login
 from fairdash.server.provider import CALLBACK, LOGIN, LOGOUT
@@ -109,7 +110,7 @@ class Door:
         self._check_names(request)
         user = answer.line.user = await self._user(request)
         if self._sessions and not user and not self._is_open(request):
-            if not _wants_page(request):
+            if not wants_page(request):
                 raise Refused(401, "Log in first.")
             await _LOGIN_PAGE(scope, receive, answer)
             return
@@ -284,11 +285,6 @@ async def _refuse(
         headers["Retry-After"] = str(refusal.retry)
     words = PlainTextResponse(f"{refusal.words}\n", refusal.status, headers)
     await words(scope, receive, answer)
-
-
-def _wants_page(request: HTTPConnection) -> bool:
-    accepted = request.headers.get("accept", "")
-    return request.scope.get("method") in ("GET", "HEAD") and "text/html" in accepted
 
 
 def _to_login() -> bytes:

@@ -26,6 +26,7 @@ import fairdash.plots  # noqa: F401
 from fairdash import APP_FOLDER, box
 from fairdash.datasets import reading
 from fairdash.jobs import BUNDLE_TASK, engine
+from fairdash.server.base_url import BaseUrl
 from fairdash.server.door import READY, Door, Rules
 from fairdash.server.limits import MIB, Limits
 from fairdash.server.provider import Provider
@@ -48,7 +49,7 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
         routes=[Route(READY, Readiness(store).answer), *routes],
-        middleware=[Middleware(_door, rules, store.sessions())],
+        middleware=[Middleware(_door, rules, store.sessions()), Middleware(BaseUrl)],
         lifespan=provider.open if provider else None,
     )
     _configure(port)

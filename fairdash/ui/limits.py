@@ -19,9 +19,12 @@ _HEIGHT = 380  # pixels of the policy's text
 def ask_policy(dataset_id: str) -> tables.Policy | None:
     """Draw the policy's text; return the policy if it fits.
 
-    It begins as a policy on the outcomes of the table; an uploaded one replaces it.
+    It begins as a policy on the outcomes of the table, inside the subgroups that other
+    pages look at; an uploaded one replaces it.
     """
-    roles = ui.store().dataset_record(dataset_id).roles
+    record = ui.store().dataset_record(dataset_id)
+    dataset = ui.store().dataset(dataset_id)
+    subgroups = ui.chosen_subgroups(dataset, record.subgroups)
     with st.popover("Policy", icon=":material/edit:"):
         sent = st.file_uploader(
             "Upload a policy",
@@ -31,10 +34,10 @@ def ask_policy(dataset_id: str) -> tables.Policy | None:
         )
         text = st.text_area(
             "Or write one (YAML): `fairdash check` takes the same",
-            tables.first_policy(roles, _table(dataset_id)[0]),
+            tables.first_policy(record.roles, _table(dataset_id)[0], subgroups),
             height=_HEIGHT,
             width=440,
-            key=f"policy of {dataset_id}",
+            key=f"policy of {dataset_id} in {hash(subgroups)}",
             disabled=sent is not None,
         ).encode()
         st.download_button("Download", text, "policy.yaml", on_click="ignore")

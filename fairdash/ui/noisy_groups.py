@@ -45,16 +45,17 @@ class NoiseFields(Fields):
     memberships: tuple[str, ...] = ()
 
 
-def pick_promise(dataset: Dataset) -> tuple[certificates.Question, Noise]:
+def pick_promise(dataset: Dataset, start: str) -> tuple[certificates.Question, Noise]:
     """Draw the choice of the promise and of what is known of the groups.
 
-    Raises ValueError when the noise cannot be as chosen.
+    ``start`` is the constraint that is chosen first. Raises ValueError when the noise
+    cannot be as chosen.
     """
     constraint: str = st.selectbox(
         "Promise",
         help="Equal opportunity: true positive rates no lower than of all rows. False "
         "positives: no higher. Odds: both. Demographic parity: selection rates.",
-        **bound("constraint", next(iter(_CONSTRAINTS)), named=_CONSTRAINTS),
+        **bound("constraint", start, named=_CONSTRAINTS),
     )
     place = st.container(width="content")
     with place, more("Known, slack"), st.container(width=340):

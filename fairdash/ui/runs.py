@@ -202,7 +202,9 @@ def league() -> None:
     chosen = st.segmented_control("Table", names, default=names[0], required=True)
     table = league[league["Table"] == chosen]
     st.caption(f"Means over {table['Splits'].iloc[0]} splits, on test rows.")
-    show_table(table.loc[:, "Method":"Seconds"])
+    # every method is in sight, and its name while the figures are scrolled
+    named = {"Method": st.column_config.TextColumn(pinned=True)}
+    show_table(table.loc[:, "Method":"Seconds"], named, height="content")
     if chosen == names[0]:
         figure(plots.plot_ranks(table), key="league")
 

@@ -7,6 +7,7 @@ from toys import ROLES
 
 from fairdash import ui
 from fairdash.audits import tables
+from fairdash.datasets import Subgroups
 
 LIMITS = {
     "decision": "hired=yes",
@@ -75,6 +76,16 @@ def test_the_page_begins_with_a_policy_on_the_outcomes_that_can_be_edited(
     text.set_value(yaml.safe_dump(policy)).run()
     assert [each.value for each in page.header] == ["The table keeps every limit."]
     assert verdict != "The table keeps every limit."
+
+
+def test_the_first_policy_has_the_subgroups_of_the_address(visit, dataset_id):
+    for subgroups in (Subgroups(columns=("age",)), Subgroups(columns=("branch",))):
+        named = subgroups.model_dump_json(exclude_defaults=True)
+        page = visit("Limits", data=dataset_id, subgroups=named)
+        (text,) = page.text_area
+        policy = yaml.safe_load(text.value)
+        assert policy["subgroups"] == list(subgroups.columns)
+        assert policy["limits"][-1]["subgroup"] == "every"
 
 
 def test_every_limit_of_a_policy_is_judged(visit, dataset_id):

@@ -6,7 +6,7 @@ import pytest
 from reading import figures, labels, numbers, widget, words
 
 from fairdash import ui
-from fairdash.audits import Noise
+from fairdash.audits import Noise, certificates
 from fairdash.datasets import Roles, Subgroups, split
 from fairdash.methods.noisy_groups import tv_certificate
 
@@ -40,6 +40,28 @@ def test_a_first_visit_says_what_it_takes(visit, dataset_id):
     assert not page.exception
     assert "No model to certify yet" in words(page)
     assert "Train a model" in labels(page)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "promise"),
+    [
+        ("unconstrained", {}, "true_positive_rate_parity"),
+        ("road", {}, "demographic_parity"),
+        ("road", {"constraints": "equalized_odds"}, "equalized_odds"),
+        ("noisy_naive", {}, "true_positive_rate_parity"),
+    ],
+)
+def test_the_page_opens_on_what_the_run_was_trained_for(
+    trained, visit, method, params, promise
+):
+    some = QUICK if method != "noisy_naive" else {"max_iter": 20}
+    run = trained(method, **some, **params)
+    page = visit("Noisy groups", run=run)
+    assert not page.exception
+    assert widget(page, "selectbox", "Promise").value == promise
+    models = ui.known_models(ui.store().run(run).dataset_id, run)
+    for model in models:  # the plain one beside it as well
+        assert certificates.trained_for(ui.store(), model, run) == promise
 
 
 def test_the_first_screen_says_how_many_may_be_wrong_and_assumes_nothing(visit, run_id):

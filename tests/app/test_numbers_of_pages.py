@@ -42,7 +42,7 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
     accuracy, overall, worst = figures_of(rows)
     assert worst == pytest.approx(gaps.max(axis=1).mean())
     # the last model is looked at: cards and table of subgroups are of it
-    mark = [t for t in drawn(page)["data"] if t.get("mode") == "markers"][-1]
+    mark = [t for t in drawn(page)["data"] if "error_x" in t][-1]
     assert mark["name"] == f"{main} · all rows {_wording.gap_size(overall)}"
     assert sorted(mark["x"]) == pytest.approx(sorted(gaps.mean()))
     local = numbers(page)

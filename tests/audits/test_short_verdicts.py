@@ -1,4 +1,4 @@
-"""A verdict has at most 20 words and says no more than an interval holds."""
+"""A verdict says no more than an interval holds, and what a remedy costs."""
 
 import math
 
@@ -105,3 +105,35 @@ def test_a_clear_change_of_a_gap_is_never_said_without_accuracy(gap, accuracy, w
         assert (" gains " in said) == (below > 0)
         if above < 0 or below > 0:
             assert f"{abs(100 * moved):.1f} points of accuracy" in said
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "turned"),
+    [
+        (-0.24, 0.12, True),
+        (0.24, -0.12, True),
+        (-0.24, -0.12, False),
+        (-0.24, 0.02, False),  # the interval after reaches 0
+        (-0.02, 0.12, False),  # the interval before does
+    ],
+)
+@pytest.mark.parametrize("favourable", [True, False])
+def test_a_gap_that_turned_is_not_only_said_to_be_narrower(
+    before, after, turned, favourable
+):
+    def gap(value):
+        clear = abs(value) > 0.05
+        ends = value, value - 0.05, value + 0.05
+        return Finding("selection_rate", None, "here", "there", *ends, sure=clear)
+
+    change = paired(-0.1, -0.15, -0.05)
+    changes = {"demographic_parity_difference": change, "accuracy": change}
+    speech = Speech("hired", feature="origin", favourable=favourable)
+    said = short_verdicts.remedy_brief(
+        "ROAD", changes, gap(after), speech, before=gap(before)
+    )
+    assert said.startswith("ROAD narrows the gap by 10.0 points.")
+    worse = "here" if (after < 0) == favourable else "there"
+    sentence = f"Over all rows the gap turned against origin: {worse}."
+    assert (sentence in said) == turned
+    assert ("turned" in said) == turned

@@ -95,7 +95,7 @@ def test_a_trait_is_a_share_among_the_top_against_all():
     low, high = intervals.wilson_interval(5, 5, confidence=1 - 0.05 / n_values)
     assert (sex["ci_low"], sex["ci_high"]) == (low, high)
     assert table.loc["age", "trait"] == "age 20–32"
-    assert table.loc["member", "trait"] == "member 1"
+    assert table.loc["member", "trait"] == "member = 1"
     gain = table["share_top"] - table["share_all"]
     assert gain.is_monotonic_decreasing
 

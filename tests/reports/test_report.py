@@ -1,5 +1,8 @@
 """A report says what the store holds, hides small groups, and names in it stay text."""
 
+import re
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -232,6 +235,25 @@ def test_no_small_count_is_shown_or_left_to_subtraction(counts):
     assert len(hidden) != 1 or len(table) == 1
     if (table >= least).all(axis=None):
         assert hidden == []
+
+
+def sentences_of(made):
+    """Return the sentences of a report, without "Before:" and "After:"."""
+    texts = []
+    for block in (block for section in made.sections for block in section.blocks):
+        texts += [getattr(block, name, "") for name in ("text", "caption")]
+        if getattr(block, "table", None) is not None:
+            texts.append(block.table.caption)
+    parts = re.split(r"(?<=[.])\s+|Before: |After: ", " ".join(texts))
+    return [part for part in parts if part.strip()]
+
+
+@pytest.mark.parametrize("model", [None, "Unconstrained"])
+def test_no_sentence_stands_twice_in_a_report(swept, model):
+    store, run = swept
+    said = sentences_of(report(store, run, model=model))
+    assert len(said) > 10
+    assert [each for each, n in Counter(said).items() if n > 1] == []
 
 
 def test_the_shell_writes_a_report(swept, tmp_path, monkeypatch):

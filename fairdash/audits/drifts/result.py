@@ -22,12 +22,12 @@ from fairdash._wording import (
     percent,
     plural,
     points,
+    sentences,
     whole_points,
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.audits.gaps.local import not_estimable
-from fairdash.audits.short_verdicts import brief
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.metrics import catalog, gap_ends, intervals
 
@@ -162,15 +162,15 @@ class DriftResult:
         return Answer("", table=Listing(title, listed, how=_HOW_SHIFTS))
 
     def brief(self) -> str:
-        """Say where a gap changed and whether accuracy did, in at most 20 words."""
+        """Say where a gap changed and whether accuracy did."""
         row, accuracy = self._named(), self._accuracy()
         if self.idle:
             return f"{self.label} {self.idle}, so its gaps say nothing."
         if not self.changes["estimable"].iloc[0]:
-            return brief("The gaps of these tables cannot be compared.", accuracy)
+            return sentences("The gaps of these tables cannot be compared.", accuracy)
         if not (row["ci_low"] > 0 or row["ci_high"] < 0):
-            return brief("No gap changes by more than chance would show.", accuracy)
-        return brief(moved_gap(row, self.measure, self.tables[1].name), accuracy)
+            return sentences("No gap changes by more than chance would show.", accuracy)
+        return sentences(moved_gap(row, self.measure, self.tables[1].name), accuracy)
 
     def details(self) -> str:
         """Say the change that is named, and that of accuracy, with their intervals."""

@@ -1,6 +1,6 @@
 """Where a model is unfair: its gaps inside subgroups, and who is worse off where."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
@@ -25,28 +25,39 @@ from fairdash._wording import (
     number,
     plural,
     points,
+    sentences,
     whole_points,
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.gaps import evaluation
-from fairdash.audits.short_verdicts import (
-    MOST_WORDS,
-    NO_GAP,
-    brief,
-    place_brief,
-    priced_brief,
-)
+from fairdash.audits.short_verdicts import NO_GAP, place_brief, priced_brief
 from fairdash.audits.trials.memo import Memo
 from fairdash.datasets import Dataset, Subgroups
-from fairdash.metrics import Finding, Speech, catalog, clause, gap_ends, sentence, views
+from fairdash.metrics import (
+    BothWays,
+    Finding,
+    Speech,
+    catalog,
+    clause,
+    direction_words,
+    gap_ends,
+    sentence,
+    turned_gaps,
+    turned_words,
+    views,
+    worse_off,
+)
 
 PAIR_WORDS = "for all pairs of groups in all subgroups at once."
 _WORST_HELP = "The largest gap of each seed, averaged over the seeds."
+UNCLEAR = "not clear"
 _MOST_ROWS = 40
 _NONE = "No subgroup is estimable. Choose wider ones or a smaller size."
 _HOW = """
 Each row is a **subgroup**. A mark is its gap: the largest minus the smallest value of
 the measure in its groups. Bars are 95% intervals. 0 is fair.
+Of two groups the fill of a mark is the colour of the one that is **worse off**; a mark
+is hollow where its interval does not say which.
 
 A dashed line is the same gap over all rows. A model can be fair on the whole and unfair
 in a subgroup. The largest of many noisy gaps is never 0. In the **grey** band lies the
@@ -82,6 +93,10 @@ class LocalResult:
         The groups farthest apart in each estimable subgroup, the higher one first.
     whole : Finding or None
         Those farthest apart over all rows.
+    earlier : tuple of (tuple of Finding)
+        ``inside`` of the models before the one looked at, in their order.
+    opposed : BothWays or None
+        Groups whose gaps point both ways inside subgroups.
     """
 
     label: str
@@ -94,6 +109,8 @@ class LocalResult:
     rows: str = "test row"
     inside: tuple[Finding, ...] = ()
     whole: Finding | None = None
+    earlier: tuple[tuple[Finding, ...], ...] = ()
+    opposed: BothWays | None = None
     _answers: Memo = field(init=False, repr=False, default_factory=lambda: Memo(4))
 
     @cached_property
@@ -153,8 +170,7 @@ class LocalResult:
         """
         if self.widest is None:
             return None
-        names = self.own.loc[self.own["estimable"], "subgroup"].astype(str)
-        shown = [f for f in self.inside if (f.subgroup or NO_SUBGROUPS) in set(names)]
+        shown = self._named(self.inside)
         place = str(self.widest["subgroup"])
         if self.widest["gap"] > self.chance:
             for finding in shown:
@@ -162,6 +178,23 @@ class LocalResult:
                     return finding
         sure = [finding for finding in shown if finding.sure]
         return max(sure, key=lambda finding: finding.low, default=None)
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of the model looked at."""
+        own = self.by_group[self.by_group["label"] == self.label]
+        return tuple(dict.fromkeys(own["group"].astype(str)))
+
+    @cached_property
+    def turned(self) -> list[Finding]:
+        """The gaps that point the other way than those of the first model."""
+        before = self.earlier[0] if self.earlier else ()
+        return turned_gaps(before, self._named(self.inside))
+
+    def _named(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings of subgroups that may be named; a report hides some."""
+        names = set(self.own.loc[self.own["estimable"], "subgroup"].astype(str))
+        return [each for each in findings if (each.subgroup or NO_SUBGROUPS) in names]
 
     def answer(
         self,
@@ -195,9 +228,9 @@ class LocalResult:
         title = f"Subgroups of {self.label} by gap"
         return Answer(
             self.brief(speech, favourable=favourable),
-            self.kpis(),
+            self.kpis(feature, favourable=favourable),
             self.drawing(dataset, truth),
-            Listing(title, self.ranked(feature)),
+            Listing(title, self.ranked(feature, favourable=favourable)),
             self.caption(),
             facts=self.facts(dataset.name, subgroups),
             details=self.details(speech, favourable=favourable),
@@ -208,25 +241,33 @@ class LocalResult:
         )
 
     def brief(self, speech: Speech, *, favourable: bool = True) -> str:
-        """Say who is worse off where, and what a remedy does, in at most 20 words."""
+        """Say who is worse off where, what a remedy does, and which way gaps point."""
+        return sentences(*self.brief_sentences(speech, favourable=favourable))
+
+    def brief_sentences(
+        self, speech: Speech, *, favourable: bool = True
+    ) -> tuple[str, ...]:
+        """Return the sentences of `brief`, some of them empty."""
         if self.deciding.idle:
-            return self.deciding.brief(self.label)
+            return (self.deciding.brief(self.label),)
         if self.widest is None:
-            return _NONE
+            return (_NONE,)
         remedy = self._remedy()
-        worse = self.finding and self._of_worse_off(self.finding, favourable)
+        worse = self.finding and worse_off(self.finding, favourable=favourable)
+        turned = turned_words(self.turned, speech.feature, favourable=favourable)
+        cancelled = "" if self._clear_whole else self._opposed_words(speech)
         if self._moved:
-            return brief(remedy, *self._left(worse, speech))
+            return remedy, turned, self._left(worse, speech), cancelled
         if worse is not None:
-            return self._said(place_brief(worse, speech))
+            return self._said(place_brief(worse, speech)), turned, cancelled
         if isnan(self.chance):
-            return brief("What chance alone would show is not known here.", remedy)
+            return "What chance alone would show is not known here.", remedy
         if (whole := self._clear_whole) is not None:
             size, verb = self._size(abs(whole.value)), "is" if whole.sure else "may be"
-            said = f"Over all rows it {verb} {size}."
-            return brief("No gap inside a subgroup is beyond chance.", said)
+            over_all = f"Over all rows it {verb} {size}."
+            return "No gap inside a subgroup is beyond chance.", over_all
         reach = f"A fair model can reach {self._size(self.chance)}."
-        return brief(NO_GAP, remedy, self.unclear, reach)
+        return NO_GAP, remedy or reach, cancelled
 
     def details(self, speech: Speech, *, favourable: bool = True) -> str:
         """Say how surely who is worse off where, then over all rows."""
@@ -235,7 +276,7 @@ class LocalResult:
         if self.widest is None:
             return _NONE
         if self.finding is not None:
-            worse = self._of_worse_off(self.finding, favourable)
+            worse = worse_off(self.finding, favourable=favourable)
             said = f"{sentence(worse, speech)} By {self.label}, {self._rows()}."
             place = self.widest["subgroup"]
             if place != (self.finding.subgroup or NO_SUBGROUPS):
@@ -262,31 +303,34 @@ class LocalResult:
             return said
         ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
         few = "" if whole.sure else ", of too few rows to be sure"
-        return f"{said} Over all rows, {clause(whole, speech)} ({ends}){few}."
+        over_all = f"Over all rows, {clause(whole, speech)} ({ends}){few}."
+        return sentences(said, over_all, self._opposed_words(speech))
 
     @property
     def _clear_whole(self) -> Finding | None:
         inside = self.widest is not None and self.widest["subgroup"] != NO_SUBGROUPS
         return self.whole if inside and self.whole and self.whole.clear else None
 
+    def _opposed_words(self, speech: Speech) -> str:
+        if self.opposed is None:
+            return ""
+        over_all = self._clear_whole is not None
+        return self.opposed.words(speech.feature, len(self.groups), over_all=over_all)
+
     def _said(self, finding: str) -> str:
         said = finding
         if not self._largest_is_said:
             inside = finding.startswith("In ")
             said = f"Surest gap: {'i' + finding[1:] if inside else finding}"
-        named = f"{said.removesuffix('.')} ({self.label})."
-        return named if len(named.split()) <= MOST_WORDS else said
+        return f"{said.removesuffix('.')} ({self.label})."
 
-    def _left(self, worse: Finding | None, speech: Speech) -> tuple[str, ...]:
+    def _left(self, worse: Finding | None, speech: Speech) -> str:
         if worse is None:
-            return ("No gap beyond chance remains.",)
+            return "No gap beyond chance remains."
         start = "Now" if self._largest_is_said else "Now sure:"
         size, place = self._size(worse.value), worse.subgroup or "all rows"
         group = group_label(speech.feature, worse.group)
-        return (
-            f"{start} {size}, for {group} in {place}.",
-            f"{start} {size}, in {place}.",
-        )
+        return f"{start} {size}, against {group} in {place}."
 
     @property
     def _largest_is_said(self) -> bool:
@@ -298,21 +342,11 @@ class LocalResult:
         return named == str(self.widest["subgroup"])
 
     @property
-    def unclear(self) -> str:
-        """Say that the largest gap did not change clearly; "" where it did."""
-        same = self._remedy() and not self._moved
-        return "The largest gap did not change clearly." if same else ""
-
-    @property
     def _moved(self) -> bool:
         if self.changes is None:
             return False
         paired = self.changes.set_index("metric").loc["worst_1_di"]
         return bool(paired["low"] > 0 or paired["high"] < 0)
-
-    def _of_worse_off(self, finding: Finding, favourable: bool) -> Finding:
-        better = catalog.better_when(self.measure, favourable=favourable)
-        return finding.turned() if better == "high" else finding
 
     def _remedy(self) -> str:
         if self.changes is None:
@@ -357,9 +391,27 @@ class LocalResult:
             "truth": truth,
             "points": catalog.measure_of(self.measure).in_points,
             "said": self.finding and (self.finding.subgroup or NO_SUBGROUPS),
+            "worse_off": self.directions(dataset.roles.positive_is != "unfavourable"),
         }
         table = self.gaps[self.gaps["subgroup"].isin(shown)]
         return Drawing("plot_local_di", table, arguments, self.gaps)
+
+    def directions(self, favourable: bool) -> pd.DataFrame:
+        """Return which of two groups is worse off, by model and subgroup.
+
+        Columns label, subgroup, group, of the gaps whose interval excludes 0; none of
+        three and more groups, of which no gap has one direction.
+        """
+        models = self.models["label"].tolist()
+        by_model = zip(models, [*self.earlier, self.inside], strict=False)
+        rows = [
+            (label, finding.subgroup or NO_SUBGROUPS, worse.group)
+            for label, findings in by_model
+            for finding in self._named(findings)
+            if finding.clear and len(self.groups) == 2
+            for worse in [worse_off(finding, favourable=favourable)]
+        ]
+        return pd.DataFrame(rows, columns=["label", "subgroup", "group"])
 
     def _listed_changes(self) -> Listing | None:
         if self.changes is None:
@@ -374,11 +426,13 @@ class LocalResult:
         )
         return Listing("What changed", table, note)
 
-    def ranked(self, feature: str) -> pd.DataFrame:
+    def ranked(self, feature: str, *, favourable: bool = True) -> pd.DataFrame:
         """Return the subgroups of the model looked at for a reader, widest gap first.
 
         Over several seeds all columns are means: the mean gap is at least the gap
-        between mean values. Columns of groups are named after ``feature``.
+        between mean values. Columns of groups are named after ``feature``. Who is worse
+        off, of more than two groups the lowest and the highest, is said where the
+        interval of the gap excludes 0.
         """
         table = self.own.sort_values("gap", ascending=False)
         ratios = self.ratios.drop_duplicates("subgroup", keep="last")
@@ -392,6 +446,13 @@ class LocalResult:
             "Rows": table["n"],
         }
         shown = pd.DataFrame(columns).reset_index(drop=True)
+        estimable = table["estimable"].tolist()
+        for place, (title, by_place) in enumerate(self._pointed(favourable).items()):
+            names = [
+                by_place.get(name, UNCLEAR) if gap_known else UNDEFINED
+                for name, gap_known in zip(shown["Subgroup"], estimable, strict=True)
+            ]
+            shown.insert(2 + place, title, names)
         own = self.by_group[self.by_group["label"] == self.label]
         symbol = catalog.MEASURE_SYMBOLS[self.measure]
         for group, cells in own.groupby("group", sort=False):
@@ -407,6 +468,20 @@ class LocalResult:
         if not table["estimable"].all():
             shown["Not estimable"] = table["reason"].to_numpy()
         return shown
+
+    def _pointed(self, favourable: bool) -> dict[str, dict[str, str]]:
+        """Return by heading who is worse off, or lowest and highest, by subgroup."""
+        clear = [finding for finding in self._named(self.inside) if finding.clear]
+        places = [finding.subgroup or NO_SUBGROUPS for finding in clear]
+        if len(self.groups) == 2:
+            worse = [worse_off(each, favourable=favourable).group for each in clear]
+            return {"Worse off": dict(zip(places, worse, strict=True))}
+        lowest = [finding.reference for finding in clear]
+        highest = [finding.group for finding in clear]
+        return {
+            "Lowest": dict(zip(places, lowest, strict=True)),
+            "Highest": dict(zip(places, highest, strict=True)),
+        }
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
         """Return the context line: data set, rows, subgroups, seeds."""
@@ -436,12 +511,23 @@ class LocalResult:
             pairs = said if self.finding is not None else ""
         return " ".join(filter(None, [text, pairs, floor_words(self.label), self.note]))
 
-    def kpis(self) -> list[Kpi]:
+    def kpis(self, feature: str = "", *, favourable: bool = True) -> list[Kpi]:
         """Return the largest gap, that over all rows, chance, subgroups estimable."""
         estimable = self.own["estimable"]
+        inside = {finding.subgroup or NO_SUBGROUPS: finding for finding in self.inside}
+        widest = None
+        if self.widest is not None:
+            widest = inside.get(str(self.widest["subgroup"]))
+        largest, over_all = (
+            finding
+            and direction_words(
+                finding, feature, len(self.groups), favourable=favourable
+            )
+            for finding in (widest, self.whole)
+        )
         return [
-            self._number("worst_1", "Largest gap"),
-            self._number("overall", "Gap over all rows"),
+            self._number("worst_1", "Largest gap", largest or ""),
+            self._number("overall", "Gap over all rows", over_all or ""),
             evaluation.chance_kpi(self.chance, self._style),
             Kpi(
                 "Subgroups estimable",
@@ -450,9 +536,10 @@ class LocalResult:
             ),
         ]
 
-    def _number(self, metric: str, label: str) -> Kpi:
+    def _number(self, metric: str, label: str, direction: str) -> Kpi:
         row = self.row
-        note = interval(row[f"{metric}_low"], row[f"{metric}_high"], self._style)
+        ends = interval(row[f"{metric}_low"], row[f"{metric}_high"], self._style)
+        note = " · ".join(filter(None, [ends, direction]))
         rate = self.measure == "selection_rate"
         about = evaluation.GAP_HELP if metric == "overall" and rate else None
         if metric == "worst_1" and self.rows != "row":

@@ -29,10 +29,12 @@ from fairdash.audits.trials.rows import (
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     TOO_FEW,
+    BothWays,
     Drawn,
     Finding,
     LocalMeasure,
     Speech,
+    both_ways,
     calibration_curve,
     catalog,
     intervals,
@@ -137,7 +139,7 @@ def _local_result(
     compared = on_shared_seeds(models)
     first, main = compared.models[0], compared.models[-1]
     tables, rows, chances = [], [], []
-    inside: tuple[Finding, ...] = ()
+    inside: list[tuple[Finding, ...]] = []
     whole: Finding | None = None
     for model in compared.models:
         trials = tested(store, model, dataset_id, subgroups)
@@ -147,9 +149,9 @@ def _local_result(
         table = views.over_seeds(
             pd.concat(parts, ignore_index=True).assign(model=model.label)
         )
-        inside = _inside(trials, measure, table)
+        inside.append(_inside(trials, measure, table))
         whole = widest_gap(store, model, dataset_id, measure, favourable=favourable)
-        tables.append(_with_named(table, measure, inside, whole))
+        tables.append(_with_named(table, measure, inside[-1], whole))
         rows.append(_model_row(model, tables[-1], measure, by_trial))
         chances.append(float(np.mean([result.chance for result in by_trial])))
     changes = None
@@ -165,9 +167,15 @@ def _local_result(
         " ".join(filter(None, [compared.note(), recalibrated(main, measure)])),
         measure,
         "row" if main.seeds == {ALL_ROWS} else "test row",
-        inside=inside,
+        inside=inside[-1],
         whole=whole,
+        earlier=tuple(inside[:-1]),
+        opposed=_opposed(tested(store, main, dataset_id, subgroups), measure),
     )
+
+
+def _opposed(trials: Sequence[Tested], measure: str) -> BothWays | None:
+    return both_ways([_local(trial, measure) for trial in trials])
 
 
 def recalibrated(model: Setting, measure: str) -> str:
@@ -355,7 +363,10 @@ def widest_gap(
 def speech_of(store: Store, dataset_id: str) -> Speech:
     """Return what a data set calls a positive prediction, and its groups."""
     roles = store.dataset(dataset_id).roles
-    return Speech.of(roles.spoken_outcome(), roles.sensitive_feature)
+    favourable = {"favourable": True, "unfavourable": False}.get(
+        roles.positive_is or ""
+    )
+    return Speech.of(roles.spoken_outcome(), roles.sensitive_feature, favourable)
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:

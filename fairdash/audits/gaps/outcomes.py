@@ -28,7 +28,7 @@ from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.trials.models import Setting, on_shared_seeds, settings, share_seed
 from fairdash.audits.trials.rows import trained_on
 from fairdash.methods import CATALOG
-from fairdash.metrics import Finding, Speech
+from fairdash.metrics import Finding, Speech, direction_words
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
 
@@ -60,6 +60,8 @@ class Outcome:
         Worst-1-DI of that method by chance, 95th percentile.
     gap : Finding
         Of `widest_gap`, of that method.
+    before : Finding or None
+        That of the baseline.
     """
 
     settings: tuple[Setting, ...]
@@ -71,6 +73,8 @@ class Outcome:
     notes: str
     gap: Finding
     speech: Speech
+    before: Finding | None = None
+    n_groups: int = 2
 
     def answer(self) -> Answer:
         """Return what the method changed."""
@@ -82,7 +86,7 @@ class Outcome:
                 by = points(paired["difference"])
                 moved = f"The largest gap changes by {by} ({ends})."
         return Answer(
-            model_brief(*said),
+            model_brief(*said, before=self.before),
             self.kpis(),
             Drawing("plot_comparison", self.models, numbers=readable(self.models)),
             caption=_caption(self.row, moved, self.notes),
@@ -108,11 +112,23 @@ class Outcome:
                 if clear and not (idle and better < 0):
                     good = moved["difference"] * better > 0
             note, value = ends or "not estimable", style(self.row[name])
+            more = ""
             if name == "accuracy":
-                note = f"{note} · {of_seeds(self.row['n_seeds'])}"
+                more = of_seeds(self.row["n_seeds"])
+            if name == "demographic_parity_difference":
+                more = self._direction()
+            note = " · ".join(filter(None, [note, more]))
             about = GAP_HELP if label == "Gap" else None
             cards.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*cards, chance_kpi(self.chance)]
+
+    def _direction(self) -> str:
+        return direction_words(
+            self.gap,
+            self.speech.feature,
+            self.n_groups,
+            favourable=self.speech.favourable is not False,
+        )
 
 
 def _caption(row: Mapping[Any, Any], *notes: str) -> str:
@@ -138,16 +154,19 @@ def outcome(
     reference = _reference(main, others)
     order = {model.id: place for place, model in enumerate(shown)}
     chosen = sorted([*others, main], key=lambda model: order[model.id])
-    changes = None
+    changes, before = None, None
     if reference is not None:
+        before = widest_gap(store, reference, dataset_id)
         changes = paired_changes(store, main, reference, dataset_id, subgroups)
     table = named_metrics(store, chosen, dataset_id, subgroups)
     n_settings = len(settings(snapshot.trials))
     fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
     fewer = "" if models else fewer
     trained = trained_on(store, dataset_id, snapshot.run.spec.get("train_rows"))
-    several = len(store.dataset(dataset_id).group_names) > 2
-    pairs = "The pair named has an interval for all pairs at once." if several else ""
+    n_groups = len(store.dataset(dataset_id).group_names)
+    pairs = (
+        "The pair named has an interval for all pairs at once." if n_groups > 2 else ""
+    )
     return Outcome(
         settings=tuple(shown),
         method=CATALOG[main.method].label,
@@ -158,6 +177,8 @@ def outcome(
         notes=" ".join(filter(None, [compared.note(), trained, fewer, pairs])),
         gap=widest_gap(store, main, dataset_id),
         speech=speech_of(store, dataset_id),
+        before=before,
+        n_groups=n_groups,
     )
 
 

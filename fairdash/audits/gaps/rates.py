@@ -10,10 +10,10 @@ from fairdash._wording import (
     Kpi,
     count,
     gap_size,
-    group_label,
     interval,
     percent,
     plural,
+    spoken_value,
 )
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.local import not_estimable
@@ -145,20 +145,23 @@ def base_rates_answer(
     figure = Drawing("plot_base_rates", rates.cells, arguments)
     words = "Base rates, if the guess is right."
     if not guessed:
-        words = base_rates_verdict(rates, outcome, feature)
+        words = base_rates_verdict(rates, roles.outcome_verb(), feature)
     return Answer(words, cards, figure, how=_HOW)
 
 
-def base_rates_verdict(rates: BaseRates, outcome: str, feature: str) -> str:
-    """Say in how many rows of the lowest and of the highest group the outcome is 1."""
+def base_rates_verdict(rates: BaseRates, verb: str, feature: str) -> str:
+    """Say how many of the lowest and of the highest group have the outcome 1.
+
+    ``verb`` is of `Roles.outcome_verb`, such as "are approved".
+    """
     groups = rates.groups.dropna(subset="rate").sort_values("rate")
     if not rates.gap.low > 0:
         return "No clear gap in base rates between groups."
     lowest, highest = (
-        f"{percent(row['rate'], 0)} of {group_label(feature, row['group'])}"
+        f"{percent(row['rate'], 0)} of {spoken_value(feature, row['group'])}"
         for _, row in groups.iloc[[0, -1]].iterrows()
     )
-    return f"{outcome} in {lowest} and {highest}."
+    return f"{lowest} and {highest} {verb}."
 
 
 def _ends(estimate: intervals.Interval, style: Callable[[float], str]) -> str:

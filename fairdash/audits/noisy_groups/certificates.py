@@ -1,9 +1,9 @@
 """How many groups may be recorded wrongly before a promise of fairness breaks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from fairdash.audits.tables.memberships import audit_memberships
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import tested
 from fairdash.datasets import Subgroups
+from fairdash.methods import CATALOG
 from fairdash.methods.noisy_groups import soft_certificate, tv_curve
 from fairdash.metrics import catalog, decision_status, views
 from fairdash.store import Store
@@ -27,6 +28,7 @@ RATES = {
     "equalized_odds": "true or false positive rate",
     "demographic_parity": "rate of positive predictions",
 }
+_TPR_PARITY = "true_positive_rate_parity"
 _TPR, _FPR = "true_positive_rate", "false_positive_rate"
 _MEASURES = {
     "true_positive_rate_parity": [_TPR],
@@ -73,6 +75,29 @@ class Decisions(NamedTuple):
     def deciding(self) -> Deciding:
         """Whether the decisions say anything."""
         return Deciding.of_status(**decision_status(self.y, self.decided).iloc[0])
+
+
+def trained_for(store: Store, model: Setting, run_id: str | None) -> str:
+    """Return the constraint that a model, or else its run, was trained for.
+
+    A plain model beside remedies is asked about the constraint of these. Equal
+    opportunity, with which the paper begins, where neither names one.
+    """
+    asked = [(trial.method, trial.params) for trial in model.trials]
+    if run_id is not None:
+        trials = store.snapshot(run_id, curves=False).trials
+        asked += [(trial.method, trial.params) for trial in trials]
+    named = (_constraint_of(*method) for method in asked)
+    return next(filter(None, named), _TPR_PARITY)
+
+
+def _constraint_of(method: str, params: Mapping[str, Any]) -> str:
+    """Return the constraint in the parameters of a method; "" where it has none."""
+    if method not in CATALOG:
+        return ""
+    own = {param.name: param.default for param in CATALOG[method].params}
+    constraint = {**own, **params}.get("constraints")
+    return str(constraint) if constraint in RATES else ""
 
 
 def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decisions]:
@@ -197,11 +222,19 @@ def points_table(
 
 
 def promise_verdict(curve: RadiusCurve) -> str:
-    """Return up to which share of wrong records the promise holds, in 20 words."""
+    """Return up to which share of wrong records the promise holds.
+
+    Of a model that decides alike for everyone, or no better than chance, the promise
+    holds or breaks all the same, and says little.
+    """
+    promise = _promise_words(curve)
+    if not curve.deciding.idle:
+        return promise
+    return f"The model {curve.deciding.predicate()}. {promise}"
+
+
+def _promise_words(curve: RadiusCurve) -> str:
     share = curve.tolerated
-    if curve.deciding.idle:
-        why = curve.deciding.predicate()
-        return f"There is no promise to keep: the model {why}."
     if math.isnan(share):
         return "The promise is broken already, with every group recorded right."
     if curve.largest[-1] <= 0:

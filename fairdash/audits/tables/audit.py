@@ -213,7 +213,7 @@ def audit_table(
             scores=scores,
             sensitive_features=list(columns),
             frame=rows.frame,
-            subgroups=list(question.subgroups) or None,
+            subgroups=question.inside,
             measures=list(question.measures) or None,
             sample_weight=question.weight,
             reference=question.reference,

@@ -85,8 +85,8 @@ def claims_of(
         unit = pd.factorize(table[question.unit])[0]
         fresh = earlier.new(unit_codes(table[question.unit]))
     inside: dict[str | None, Array] = {None: np.ones(n, dtype=bool)}
-    if question.subgroups:
-        labels, _ = Arguments(table).subgroups(list(question.subgroups), 1)
+    if question.inside is not None:
+        labels, _ = Arguments(table).subgroups(question.inside, 1)
         sizes = pd.Series(labels).value_counts()
         for name in sizes.index[sizes >= policy.min_rows]:
             inside[str(name)] = np.asarray(labels == name)

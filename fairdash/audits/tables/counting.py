@@ -17,7 +17,7 @@ from fairdash._validation import (
     value_labels,
 )
 from fairdash._wording import listing, plural
-from fairdash.datasets import audit_remarks, notes_of, read_weights
+from fairdash.datasets import Subgroups, audit_remarks, notes_of, read_weights
 
 MOST_VALUES = 5  # that a sentence names
 
@@ -38,7 +38,15 @@ class TableQuestion(BaseModel):
     outcome: str | None = Field(default=None, description="Column=value: repaid=yes.")
     unit: str | None = Field(default=None, description="Column of a row's unit.")
     weight: str | None = Field(default=None, description="Column of sampling weights.")
-    subgroups: tuple[str, ...] = Field(default=(), description="Columns, crossed.")
+    subgroups: tuple[str, ...] = Field(
+        default=(), description="Columns, crossed; numbers of many values in bins."
+    )
+    subgroup_widths: dict[str, float] = Field(
+        default={}, description="Width of the bins of a number, such as age: 10."
+    )
+    subgroup_cuts: dict[str, tuple[float, ...]] = Field(
+        default={}, description="Lower ends of the bins of a number, but the first."
+    )
     measures: tuple[str, ...] = Field(
         default=(), description="Default: all; in a policy those with a limit."
     )
@@ -54,7 +62,23 @@ class TableQuestion(BaseModel):
             raise ValueError("A column of `--group` is named twice; name each once.")
         if self.decision is not None and self.score is not None:
             raise ValueError("Give one of `--decision` and `--score`.")
+        for name in (*self.subgroup_widths, *self.subgroup_cuts):
+            if name not in self.subgroups:
+                raise ValueError(
+                    f"{name!r} has bins but makes no subgroups; add it to `subgroups`."
+                )
         return self
+
+    @property
+    def inside(self) -> Subgroups | None:
+        """The subgroups that are looked at; None without columns."""
+        if not self.subgroups:
+            return None
+        return Subgroups(
+            columns=self.subgroups,
+            widths=self.subgroup_widths,
+            cuts=self.subgroup_cuts,
+        )
 
     @property
     def decided(self) -> str:

@@ -195,6 +195,7 @@ class PolicyCheck:
             row = {
                 "label": f"{limit.short}, {judged.who}",
                 "limit": limit.bound.value,
+                "axis": limit.of,
                 "status": judged.status.value,
             }
             rows.append(row | {name: getattr(judged, name) for name in _DRAWN})

@@ -291,13 +291,14 @@ class Watch:
 
     def _drawn(self) -> pd.DataFrame:
         table = self.table()
-        bounds = {
-            limit.words: limit.bound.value for limit in self.monitor.limits.limits
-        }
+        limits = self.monitor.limits.limits
+        bounds = {limit.words: limit.bound.value for limit in limits}
+        axes = {limit.words: limit.of for limit in limits}
         several = len(bounds) > 1
         names = table["batch"] + (": " + table["limit"] if several else "")
         bound = table["limit"].map(bounds)
-        return table.assign(label=names, limit=bound, status=table["batch alone"])
+        axis, status = table["limit"].map(axes), table["batch alone"]
+        return table.assign(label=names, limit=bound, axis=axis, status=status)
 
 
 def audit_batch(

@@ -15,7 +15,7 @@ from fairdash._wording import listing, plural
 from fairdash.audits.answer import Listing
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import finding_of, measured
-from fairdash.audits.short_verdicts import NO_GAP, brief, place_brief
+from fairdash.audits.short_verdicts import NO_GAP, place_brief
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import Finding, Speech, catalog, sentence
@@ -75,11 +75,11 @@ class OutcomesAudit:
 
     @property
     def verdict(self) -> str:
-        """The surest gap in at most 20 words, or that none is sure."""
+        """The surest gap, or that none is sure."""
         outcome, first = self.findings[0]
         if not first.sure:
             return NO_GAP
-        return brief(place_brief(first, _speech(self.kind, outcome, self.feature)))
+        return place_brief(first, _speech(self.kind, outcome, self.feature))
 
     @property
     def details(self) -> str:

@@ -10,7 +10,7 @@ from fairdash._parsing import check_entries, parsed
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits.tables.counting import TableQuestion
 from fairdash.audits.tables.judgement import JUDGES, Bound, Judge
-from fairdash.datasets import Cut, Roles
+from fairdash.datasets import Cut, Roles, Subgroups, quantile_cuts
 from fairdash.metrics import MEASURES, catalog, views
 
 EVERY = "every"  # subgroup
@@ -20,7 +20,6 @@ _CERTIFIED = {
     ("false_positive_rate", None): "false_positive_rate_difference",
     ("selection_rate", EVERY): "worst_1_di",
 }
-_FEW_VALUES = 8  # of a column whose values are subgroups as they are
 _LARGEST_RATIO = 10.0  # a larger one is a percentage
 _JUDGED = {True: "sure_keep", False: "sure_break"}  # by the earlier `must_be_sure`
 _JUDGE_WORDS = (
@@ -212,11 +211,12 @@ class Policy(TableQuestion):
         return TableQuestion(**fields)
 
 
-def first_policy(roles: Roles, frame: pd.DataFrame) -> str:
+def first_policy(roles: Roles, frame: pd.DataFrame, subgroups: Subgroups) -> str:
     """Return a policy to begin with, as YAML: on the outcomes that a table records.
 
     The gap of their share is at most 10 points, over all rows and inside subgroups, and
-    the ratio at least four fifths. Subgroups are those of columns with few values.
+    the ratio at least four fifths. Subgroups are those that other pages look at, with
+    bins of quantiles fixed at the cuts that this table gives.
     """
     rate = {"measure": "selection_rate"}
     limits: list[dict[str, Any]] = [
@@ -238,8 +238,23 @@ def first_policy(roles: Roles, frame: pd.DataFrame) -> str:
     }
     if roles.unit is not None:
         policy["unit"] = roles.unit
-    inside = [c for c in roles.subgroup_columns if frame[c].nunique() <= _FEW_VALUES]
+    inside = [name for name in subgroups.columns if name in frame]
     if inside:
         policy["subgroups"] = inside
+        policy |= _bins(subgroups, frame, inside)
         limits.append({**limits[0], "subgroup": EVERY})
     return str(yaml.safe_dump(policy | {"limits": limits}, sort_keys=False))
+
+
+def _bins(
+    subgroups: Subgroups, frame: pd.DataFrame, columns: list[str]
+) -> dict[str, Any]:
+    """Return the fields of a policy for the bins that are chosen, not usual."""
+    widths = {name: w for name, w in subgroups.widths.items() if name in columns}
+    cuts = {name: list(c) for name, c in subgroups.cuts.items() if name in columns}
+    for name, n_bins in subgroups.quantiles.items():
+        points = quantile_cuts(frame[name], n_bins) if name in columns else ()
+        if points:
+            cuts[name] = list(points)
+    fields = {"subgroup_widths": widths, "subgroup_cuts": cuts}
+    return {name: bins for name, bins in fields.items() if bins}

@@ -17,6 +17,7 @@ from fairdash.datasets.checks.groups import (
     written_times,
 )
 from fairdash.datasets.checks.leakage import leak_findings
+from fairdash.datasets.checks.proxies import proxy_findings
 from fairdash.datasets.column_kinds import SCREEN_COLUMNS
 from fairdash.datasets.remedies import prepare
 
@@ -89,6 +90,7 @@ def _find(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     flags = used_rows(frame, roles)
     used = UsedRows.of(frame, roles, flags)
     yield from leak_findings(used, names)
+    yield from proxy_findings(used, roles, names)
     yield from value_findings(used, roles)
     yield from header_findings(frame, frozenset(roles.columns()))
     yield from _dates_as_groups(used, roles)

@@ -76,9 +76,9 @@ class Speech:
         return "wrongly rejected" if self.favourable else "missed"
 
     @classmethod
-    def of(cls, outcome: str, feature: str) -> "Speech":
+    def of(cls, outcome: str, feature: str, favourable: bool | None = None) -> "Speech":
         """Return the words for a predicted outcome, such as "approved = yes"."""
-        return cls(f"predicted “{outcome}”", f"“{outcome}”", feature)
+        return cls(f"predicted “{outcome}”", f"“{outcome}”", feature, favourable)
 
 
 def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:

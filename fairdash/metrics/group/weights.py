@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from fairdash._validation import check_lengths, check_whole, value_labels
+from fairdash._wording import spoken_value
 from fairdash.metrics.group import counting
 from fairdash.metrics.group.intervals import check_confidence, wilson_interval
 from fairdash.metrics.group.local import local_di
@@ -212,7 +213,8 @@ def traits(
         gain = table["share_top"] - table["share_all"]
         gains.append(table.loc[[gain.idxmax()]])
     best = pd.concat(gains, ignore_index=True)
-    best.insert(2, "trait", best["column"] + " " + best["value"])
+    named = zip(best["column"], best["value"], strict=True)
+    best.insert(2, "trait", [spoken_value(*pair) for pair in named])
     best["lift"] = best["share_top"] / best["share_all"]
     order = (best["share_top"] - best["share_all"]).sort_values(ascending=False).index
     return best.loc[order].head(8).reset_index(drop=True)

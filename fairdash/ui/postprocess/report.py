@@ -7,8 +7,8 @@ import streamlit as st
 from fairdash._escaping import as_argument, plain
 from fairdash._wording import Kpi, gap_size, headed, interval, percent, points
 from fairdash.audits import Answer, correction_verdict
-from fairdash.datasets import Subgroups
-from fairdash.metrics import catalog
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.metrics import catalog, direction_words
 from fairdash.postprocessing import trade_off_table
 from fairdash.ui.postprocess.ramp import Choice, Ramp, baselines
 from fairdash.ui.widgets import blocks
@@ -58,18 +58,27 @@ fairdash model apply fairdash-thresholds.json NEW_FILE.csv \\
 """
 
 
-def post_answer(ramp: Ramp, choice: Choice, name: str, details: str = "") -> Answer:
-    """Return what the ramp changes; ``name`` is of the data set."""
+def post_answer(
+    ramp: Ramp, choice: Choice, dataset: Dataset, details: str = ""
+) -> Answer:
+    """Return what the ramp changes."""
+    favourable = dataset.roles.positive_is != "unfavourable"
+    verdict = correction_verdict(
+        ramp.report, feature=ramp.feature, favourable=favourable
+    )
     return Answer(
-        correction_verdict(ramp.report),
-        post_kpis(ramp),
-        facts=ramp.facts(choice.source, name),
+        verdict,
+        post_kpis(ramp, favourable=favourable),
+        facts=ramp.facts(choice.source, dataset.name),
         details=f"{ramp.report.details()} {details}".rstrip(),
     )
 
 
-def post_kpis(ramp: Ramp) -> list[Kpi]:
+def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
     """Return accuracy and gap with paired changes, who is accepted, what changed."""
+    _, after = ramp.report.gaps()
+    n_groups = len(ramp.report.changed)
+    pointing = direction_words(after, ramp.feature, n_groups, favourable=favourable)
     accuracy, gap = ramp.report.outcome.to_dict("records")
     changed = ramp.report.changed
     n, up, down = (float(changed[name].sum()) for name in ("n", "up", "down"))
@@ -87,7 +96,9 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
         Kpi(
             "Gap, test rows",
             gap_size(gap["value"]),
-            interval(gap["low"], gap["high"], gap_size),
+            " · ".join(
+                filter(None, [interval(gap["low"], gap["high"], gap_size), pointing])
+            ),
             delta=points(gap["change"]),
             good=_good(gap, up=False),
             help="Demographic parity difference: largest minus smallest expected rate "

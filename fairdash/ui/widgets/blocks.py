@@ -103,16 +103,18 @@ def table_below(table: pd.DataFrame) -> None:
         show_table(table)
 
 
-def show_table(table: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> None:
+def show_table(
+    table: pd.DataFrame, columns: Mapping[str, Any] | None = None, **how: Any
+) -> None:
     """Draw a table of numbers, with three decimals of every share.
 
-    ``columns`` are configurations by name of column.
+    ``columns`` are configurations by name of column, ``how`` is for `st.dataframe`.
     """
     three = st.column_config.NumberColumn(format="%.3f")
     shares = {
         str(name): three for name, kind in table.dtypes.items() if kind.kind == "f"
     }
-    draw_table(table, {**shares, **(columns or {})})
+    draw_table(table, {**shares, **(columns or {})}, **how)
 
 
 def draw_table(
