@@ -1,0 +1,57 @@
+"""Pages opened by `AppTest`, in this process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, local_script_runner
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    "Home": "app.py",
+    "Data": "pages/1_Data.py",
+    "Train": "pages/2_Train.py",
+    "Local fairness": "pages/3_Local_fairness.py",
+    "Weights": "pages/4_Weights.py",
+    "Post-process": "pages/6_Post-process.py",
+    "Sweep": "pages/5_Sweep.py",
+    "Noisy groups": "pages/7_Noisy_groups.py",
+    "Individual fairness": "pages/8_Individual_fairness.py",
+    "Drift": "pages/9_Drift.py",
+    "Runs": "pages/10_Runs.py",
+    "Monitor": "pages/11_Monitor.py",
+    "Limits": "pages/12_Limits.py",
+    "Playground": "pages/13_Playground.py",
+}
+
+
+def open_page(name: str, **address: object) -> AppTest:
+    """Open a page at an address and run it once."""
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    page.switch_page(PAGES[name])
+    for key, value in address.items():
+        page.query_params[key] = value
+    return page.run()
+
+
+@contextmanager
+def prepared_pages() -> Iterator[None]:
+    """Look for components, and compile pages, once for all windows."""
+    with pytest.MonkeyPatch.context() as patch:
+        compiled = cache(partial(ScriptCache.get_bytecode, ScriptCache()))
+        patch.setattr(ScriptCache, "get_bytecode", lambda _, path: compiled(path))
+        scan = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        # AppTest looks for the end of a script every millisecond, which slows it down
+        patch.setattr(local_script_runner, "require_widgets_deltas", _wait)
+        yield
+
+
+def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None:
+    runner._script_thread.join(timeout)
+    runner.request_stop()  # one that hangs would be waited for without end
+    assert runner.script_stopped(), f"a page took more than {timeout} s"

@@ -1,0 +1,110 @@
+"""A page as a reader has it: headline, chip, cards, figures, tables and sentences."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from reading import drawn, sent, start_of
+
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+_MENU = {"Prepare", "Understand", "Trade off", "Stress-test", "Keep"}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One number of a page as text, with its note and its change."""
+
+    value: str
+    note: str = ""
+    delta: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a page shows in one state; texts are as a reader has them on screen.
+
+    ``chip`` is the model looked at, by the value of its control: a label, or an id on
+    the Sweep page.
+    """
+
+    page: str
+    failures: list[str]
+    headlines: list[str]
+    texts: list[str]
+    chip: str | None
+    cards: dict[str, Card]
+    figures: list[dict[str, Any]]
+    tables: list[pd.DataFrame]
+    controls: dict[str, Any]
+
+    @classmethod
+    def of(cls, name: str, page: Any) -> "Reading":
+        """Read a page of `AppTest`."""
+        boxes = [*page.error, *page.warning, *page.info]
+        failures = [element.value for element in page.exception]
+        failures += [box.value for box in page.error]
+        paragraphs = [*page.markdown, *page.caption, *boxes]
+        texts = [as_read(element.value) for element in paragraphs]
+        texts += [as_read(box.proto.title) for box in boxes]
+        pills = [group for group in page.get("button_group") if group.label == "Model"]
+        n_figures = len(page.get("plotly_chart"))
+        return cls(
+            page=name,
+            failures=failures,
+            headlines=[as_read(header.value) for header in page.header],
+            texts=[text for text in texts if text and text not in _MENU],
+            chip=pills[0].value if pills else None,
+            cards=_cards(page),
+            figures=[drawn(page, place) for place in range(n_figures)],
+            tables=[frame.value for frame in page.dataframe],
+            controls=_controls(page),
+        )
+
+    @property
+    def sentences(self) -> list[str]:
+        """Every sentence of the page, headlines first."""
+        paragraphs = [*self.headlines, *self.texts]
+        lines = [line for text in paragraphs for line in text.splitlines()]
+        return [part for line in lines for part in _SENTENCE.split(line) if part]
+
+    @property
+    def prose(self) -> str:
+        """All texts of the page, one after another."""
+        return "\n".join([*self.headlines, *self.texts])
+
+
+def as_read(text: str) -> str:
+    """Return what a reader sees of a text that Streamlit shows as Markdown."""
+    text = text.replace(":color[]", "").replace("**", "")
+    return re.sub(r"\\(?=\W)", "", text)
+
+
+def _cards(page: Any) -> dict[str, Card]:
+    cards = {
+        as_read(metric.label): Card(
+            as_read(metric.value),
+            as_read(metric.proto.delta_description),
+            as_read(metric.delta),
+        )
+        for metric in page.metric
+    }
+    live = sent(page, "live_setting")
+    if live is None:
+        return cards
+    start = start_of(page)
+    setting = next(one for one in live["settings"] if one["at"] == start)
+    labels = [card["label"] for card in live["cards"]]
+    for label, value in zip(labels, setting["values"], strict=True):
+        cards[label] = Card(value["value"], value["note"], value["delta"])
+    cards["Model"] = Card(setting["label"])
+    return cards
+
+
+def _controls(page: Any) -> dict[str, Any]:
+    kinds = ("selectbox", "slider", "number_input", "select_slider", "radio")
+    return {
+        as_read(widget.label): widget.value
+        for kind in kinds
+        for widget in page.get(kind)
+    }

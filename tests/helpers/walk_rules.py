@@ -1,0 +1,340 @@
+"""Rules that every page keeps in every state, each a function that yields faults.
+
+A rule compares what a page shows, a `Reading`, with what is true of the model that its
+chip names, `Facts`. A fault is one sentence on what stands there.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from walk_facts import PLAIN, Facts
+from walk_reading import Reading
+
+from fairdash import _wording
+
+Rule = Callable[[Reading, Facts], Iterator[str]]
+_MISSING = re.compile(r"(?<![\w.])(nan|NaN|None|inf|NaT|<NA>|Infinity)(?![\w.])")
+_FEW_WORDS = 4  # shorter lines are labels, which may repeat
+_ALL_OR_NONE = 0.95  # of people decided alike
+_BEYOND_CHANCE = 2.5  # standard errors
+_NARROWS = re.compile(r"narrows|[Nn]o clear gap remains|[Nn]o gap here is larger")
+
+
+def nothing_fails(reading: Reading, facts: Facts) -> Iterator[str]:
+    """No exception, no incident, no box of an error."""
+    yield from reading.failures
+
+
+def no_number_is_missing(reading: Reading, facts: Facts) -> Iterator[str]:
+    """No "nan" and no "None" in a text; no dash on a card whose number exists."""
+    for sentence in reading.sentences:
+        if _MISSING.search(sentence):
+            yield f"a text holds no number: {sentence!r}"
+    for label, text in _true_cards(reading, facts).items():
+        shown = reading.cards[label].value
+        if shown == _wording.UNDEFINED != text:
+            yield f"card {label!r} is a dash, the number is {text}"
+
+
+def no_sentence_stands_twice(reading: Reading, facts: Facts) -> Iterator[str]:
+    """A page says each thing once."""
+    counts = Counter(reading.sentences)
+    for sentence, times in counts.items():
+        if times > 1 and len(sentence.split()) > _FEW_WORDS:
+            yield f"{times} times on the page: {sentence!r}"
+
+
+def axes_span_the_data(reading: Reading, facts: Facts) -> Iterator[str]:
+    """No axis without data, none from a constant far beyond the data."""
+    for figure in reading.figures:
+        for name in _axes_of(figure):
+            yield from _axis_faults(figure, name)
+
+
+def headlines_name_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
+    """The verdict is about the model that chip, sliders and cards show."""
+    chip = facts.label_of(reading.chip)
+    if chip is None or not reading.headlines:
+        return
+    others = facts.named_in(reading.headlines[0]) - {chip, PLAIN}
+    if others:
+        yield f"the chip is {chip}, the headline names {', '.join(sorted(others))}"
+    if "Model" in reading.cards and reading.cards["Model"].value != chip:
+        yield f"the chip is {chip}, the sliders are at {reading.cards['Model'].value}"
+
+
+def cards_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
+    """Numbers on cards are those of the exported predictions of that model."""
+    for label, text in _true_cards(reading, facts).items():
+        shown = reading.cards[label].value
+        if shown not in (text, _wording.UNDEFINED):
+            yield f"card {label!r} shows {shown}, the number is {text}"
+
+
+def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
+    """Marks stand where the exported predictions of their models put them."""
+    chip = facts.label_of(reading.chip)
+    if chip is None or not reading.figures:
+        return
+    if reading.page == "Local fairness":
+        local = sorted(facts.model(chip).local_gaps.dropna())
+        marks = [
+            sorted(trace["x"])
+            for trace in reading.figures[0]["data"]
+            if trace.get("mode") == "markers"
+            and str(trace.get("name")).startswith(chip)
+        ]
+        if local and not any(_close(xs, local) for xs in marks):
+            yield f"the gaps of {chip} are {np.round(local, 4)}, marks are {marks}"
+    if reading.page == "Sweep":
+        yield from _front_faults(reading, facts)
+
+
+def alike_is_said_of_models_that_decide_alike(
+    reading: Reading, facts: Facts
+) -> Iterator[str]:
+    """ "Alike for nearly everyone" is a fact about the share that is decided 1."""
+    for sentence in reading.sentences:
+        if "alike for nearly everyone" not in sentence and (
+            "decides alike for everyone" not in sentence
+        ):
+            continue
+        chip = facts.label_of(reading.chip)
+        named = facts.named_in(sentence) or ({chip} if chip else set())
+        for label in sorted(named):
+            share = facts.model(label).means()["share"]
+            if max(share, 1 - share) < _ALL_OR_NONE:
+                yield f"{sentence!r}, and {label} decides {share:.1%} as 1"
+
+
+def a_narrower_gap_names_its_price(reading: Reading, facts: Facts) -> Iterator[str]:
+    """A change of a gap is said with the accuracy it costs beyond chance."""
+    chip = facts.label_of(reading.chip)
+    if chip in (None, PLAIN) or not reading.headlines:
+        return
+    headline = reading.headlines[0]
+    if not _NARROWS.search(headline):
+        return
+    change, error = facts.accuracy_change(chip)
+    if change < -_BEYOND_CHANCE * error and "accuracy" not in headline:
+        yield f"{headline!r}: {chip} costs {-100 * change:.1f} points of accuracy"
+
+
+def nobody_praises_a_model_that_accepts_all(
+    reading: Reading, facts: Facts
+) -> Iterator[str]:
+    """A model that accepts all or none is not praised for its gap."""
+    chip = facts.label_of(reading.chip)
+    if chip in (None, PLAIN) or not reading.headlines:
+        return
+    share = facts.model(chip).means()["share"]
+    if max(share, 1 - share) < _ALL_OR_NONE or not _NARROWS.search(
+        reading.headlines[0]
+    ):
+        return
+    if f"{share:.0%}" not in reading.headlines[0]:
+        yield f"{reading.headlines[0]!r}: {chip} decides {share:.1%} as 1"
+
+
+def a_gap_that_turned_is_said(reading: Reading, facts: Facts) -> Iterator[str]:
+    """Where the other group is now worse off, the page says that the gap turned."""
+    chip = facts.label_of(reading.chip)
+    if reading.page != "Local fairness" or chip in (None, PLAIN):
+        return
+    turned = facts.turned(chip)
+    if turned and "turned" not in reading.prose:
+        yield f"by {chip} the gap turned in {', '.join(turned)}, and nothing says so"
+
+
+def a_plain_model_within_the_limit_is_said(
+    reading: Reading, facts: Facts
+) -> Iterator[str]:
+    """Nothing is recommended where the plain model keeps the limit at no loss."""
+    chip = facts.label_of(reading.chip)
+    if reading.page != "Sweep" or chip in (None, PLAIN):
+        return
+    limit = facts.store.run(facts.run).spec["di_limit"]
+    plain, model = (facts.model(x, "validation").means() for x in (PLAIN, chip))
+    keeps = plain["gap"] <= limit and plain["accuracy"] >= model["accuracy"]
+    decides = max(plain["share"], 1 - plain["share"]) < _ALL_OR_NONE
+    says = re.search(r"plain model keeps|nothing to fix", reading.prose)
+    if keeps and decides and not says:
+        yield (
+            f"the plain model keeps the limit ({_wording.gap_size(plain['gap'])}) with "
+            f"accuracy {plain['accuracy']:.1%}, {chip} has {model['accuracy']:.1%}, "
+            f"and the page says {reading.headlines[0]!r}"
+        )
+
+
+def a_limit_kept_on_test_rows_is_said_kept(
+    reading: Reading, facts: Facts
+) -> Iterator[str]:
+    """The note of "Within limit" agrees with the gap on the card beside it."""
+    card, chip = reading.cards.get("Within limit"), facts.label_of(reading.chip)
+    if card is None or chip is None:
+        return
+    limit = facts.store.run(facts.run).spec["di_limit"]
+    limit = reading.controls.get("Limit on the gap", limit)
+    gap = facts.model(chip).means()["gap"]
+    if (gap <= limit) == ("not on test rows" in card.note):
+        yield (
+            f"'Within limit' of {chip}: {card.value}, {card.note!r}; the gap on test "
+            f"rows is {_wording.gap_size(gap)}, the limit {_wording.gap_size(limit)}"
+        )
+
+
+def intervals_hold_their_numbers(reading: Reading, facts: Facts) -> Iterator[str]:
+    """In "16 points (2 to 30)" the number lies within its interval."""
+    number = r"([−+]?\d[\d,]*\.?\d*)"
+    pattern = rf"{number} points?[^().]*? \({number}(?: to |–){number}\)"
+    for sentence in reading.sentences:
+        for value, low, high in re.findall(pattern, sentence):
+            value, low, high = (_as_number(text) for text in (value, low, high))
+            if not min(abs(low), low) <= value <= max(abs(high), high) + 0.5:
+                yield f"{value} is not within {low} to {high}: {sentence!r}"
+
+
+def numbers_of_a_headline_are_computed(reading: Reading, facts: Facts) -> Iterator[str]:
+    """Each share and each size of a gap in a verdict follows from the predictions."""
+    chip = facts.label_of(reading.chip)
+    if chip is None or reading.page not in _SAID or not reading.headlines:
+        return
+    text = reading.headlines[0]
+    for label in sorted(facts.models, key=len, reverse=True):
+        text = text.replace(label, "")
+    allowed = _numbers_of(facts, chip)
+    for number in re.findall(r"(?<![\w.])(\d+\.?\d*)(?= points?\b|%| pt\b)", text):
+        digits = len(number.partition(".")[2])
+        error = 0.51 * 10.0**-digits
+        if not any(abs(float(number) - value) <= error for value in allowed):
+            yield f"{number} in {reading.headlines[0]!r} follows from no prediction"
+
+
+_SAID = ("Train", "Local fairness", "Sweep")
+RULES: tuple[Rule, ...] = (
+    nothing_fails,
+    no_number_is_missing,
+    no_sentence_stands_twice,
+    axes_span_the_data,
+    headlines_name_the_chip,
+    cards_are_of_the_chip,
+    figures_are_of_the_chip,
+    alike_is_said_of_models_that_decide_alike,
+    a_narrower_gap_names_its_price,
+    nobody_praises_a_model_that_accepts_all,
+    a_gap_that_turned_is_said,
+    a_plain_model_within_the_limit_is_said,
+    a_limit_kept_on_test_rows_is_said_kept,
+    intervals_hold_their_numbers,
+    numbers_of_a_headline_are_computed,
+)
+
+
+def faults(reading: Reading, facts: Facts) -> list[str]:
+    """Return what a page shows against a rule, each with the name of its rule."""
+    return [
+        f"{rule.__name__}: {fault}" for rule in RULES for fault in rule(reading, facts)
+    ]
+
+
+def _true_cards(reading: Reading, facts: Facts) -> dict[str, str]:
+    chip = facts.label_of(reading.chip)
+    if chip is None:
+        return {}
+    means = facts.model(chip).means()
+    gap, worst = (_wording.gap_size(means[name]) for name in ("gap", "worst"))
+    cards = {}
+    if reading.page in ("Train", "Sweep"):
+        cards = {
+            "Accuracy": _wording.percent(means["accuracy"]),
+            "Gap": gap,
+            "Largest local gap": worst,
+        }
+    if reading.page == "Local fairness":
+        cards = {"Largest gap": worst, "Gap over all rows": gap}
+    return {label: text for label, text in cards.items() if label in reading.cards}
+
+
+def _front_faults(reading: Reading, facts: Facts) -> Iterator[str]:
+    means = {label: facts.model(label).means() for label in facts.models}
+    axis = {"worst_1_di": "worst"}.get(reading.controls.get("Across", ""), "gap")
+    true = {label: (m[axis], m["accuracy"]) for label, m in means.items()}
+    for trace in reading.figures[0]["data"]:
+        if trace.get("mode") != "markers":
+            continue
+        for text, *mark in zip(trace["text"], trace["x"], trace["y"], strict=True):
+            label = text.split("<br>")[0]
+            if label in true and not _close(mark, true[label]):
+                yield f"{label} is drawn at {mark}, it is at {true[label]}"
+
+
+def _numbers_of(facts: Facts, chip: str) -> list[float]:
+    """Return the numbers that a verdict may name, in percent and in points."""
+    numbers: list[float] = []
+    limit = facts.store.run(facts.run).spec["di_limit"]
+    models = [facts.model(label) for label in (PLAIN, chip)]
+    means = [model.means() for model in models]
+    for each in means:
+        numbers += each.values()
+    numbers += [means[1][name] - means[0][name] for name in means[0]]
+    for model in models:
+        numbers += model.local_gaps.tolist()
+        numbers += model.signed()["gap"].tolist()
+        rows = model.rows.groupby(["seed", "subgroup", "group"])["decision"].mean()
+        numbers += rows.groupby(["subgroup", "group"]).mean().tolist()
+        pooled = model.rows.groupby(["seed", "group"])["decision"].mean()
+        rates = pooled.groupby("group").mean()
+        numbers += rates.tolist()
+        numbers += [a - b for a in rates for b in rates]
+    numbers += (models[1].local_gaps - models[0].local_gaps).tolist()
+    return [100 * abs(number) for number in [*numbers, limit] if math.isfinite(number)]
+
+
+def _axes_of(figure: dict[str, Any]) -> list[str]:
+    names = [name for name in figure["layout"] if re.fullmatch(r"[xy]axis\d*", name)]
+    return [n for n in names if figure["layout"][n].get("visible", True) is not False]
+
+
+def _axis_faults(figure: dict[str, Any], name: str) -> Iterator[str]:
+    axis, letter = figure["layout"][name], name[0]
+    own = letter + name.removeprefix(f"{letter}axis")
+    data: list[float] = []
+    for trace in figure["data"]:
+        if trace.get(f"{letter}axis", letter) == own:
+            data += _numbers_of_trace(trace, letter)
+    title = (axis.get("title") or {}).get("text", "")
+    if not data:
+        if axis.get("range") is None:
+            yield f"axis {title or name!r} has no data and no range"
+        return
+    if axis.get("range") is None or axis.get("type") == "category":
+        return
+    low, high = sorted(axis["range"])
+    if axis.get("type") == "log":
+        data = [math.log10(value) for value in data if value > 0]
+    span = max(max(data) - min(data), 1e-9)
+    beyond = max(min(data) - low, high - max(data))
+    tall = letter == "y" and not title  # rows of labels
+    if beyond > 3 * span and not tall and beyond > 1.0:
+        yield f"axis {title!r} goes from {low:g} to {high:g}, its data from {min(data):g} to {max(data):g}"
+
+
+def _numbers_of_trace(trace: dict[str, Any], letter: str) -> list[float]:
+    values = trace.get(letter)
+    if not isinstance(values, list):
+        return []
+    numbers = (v for v in values if isinstance(v, int | float) and math.isfinite(v))
+    return [float(value) for value in numbers]
+
+
+def _close(first: Any, second: Any) -> bool:
+    first, second = np.asarray(first, float), np.asarray(second, float)
+    return first.shape == second.shape and bool(np.allclose(first, second, atol=1e-6))
+
+
+def _as_number(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", "").replace("+", ""))

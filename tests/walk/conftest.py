@@ -1,0 +1,88 @@
+"""Sweeps over generated tables, each trained once, and pages opened on them."""
+
+import os
+
+import pytest
+import streamlit as st
+from opening import open_page, prepared_pages
+from walk_facts import Facts
+from walk_reading import Reading
+from walk_tables import TABLES, add_walk_table, sweep_table
+
+from fairdash.store import open_store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared():
+    """Look for components, and compile pages, once for all windows."""
+    with prepared_pages():
+        yield
+
+
+class SweptHomes:
+    """Home folders with a sweep over a table, each trained when it is first opened."""
+
+    def __init__(self, new_folder):
+        self._new_folder = new_folder
+        self._facts = {}
+        self._open = None
+
+    def facts(self, name):
+        """Return what is true of the sweep over a table."""
+        if name not in self._facts:
+            table, store = TABLES[name], open_store(self._new_folder())
+            run = sweep_table(store, add_walk_table(store, table), table.limit)
+            self._facts[name] = Facts(store, run, table)
+        return self._facts[name]
+
+    def open(self, name):
+        """Have the pages of this process forget the home that was open before."""
+        if self._open != name:
+            st.cache_resource.clear()
+        self._open = name
+
+    def close(self):
+        """Close all stores."""
+        st.cache_resource.clear()
+        for facts in self._facts.values():
+            facts.store.close()
+
+
+@pytest.fixture(scope="session")
+def swept_homes(tmp_path_factory):
+    """The homes of all tests of the walk: their pages only read."""
+    homes = SweptHomes(lambda: tmp_path_factory.mktemp("walk"))
+    yield homes
+    homes.close()
+
+
+@pytest.fixture
+def walk(swept_homes, monkeypatch):
+    """Return a function that goes to the sweep over a table."""
+
+    def through(name):
+        facts = swept_homes.facts(name)
+        monkeypatch.setenv("FAIRDASH_HOME", str(facts.store.root))
+        monkeypatch.setenv("FAIRDASH_INLINE", "1")
+        monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+        swept_homes.open(name)
+        return Walk(facts)
+
+    return through
+
+
+class Walk:
+    """Pages on one run, and what is true of its models."""
+
+    def __init__(self, facts):
+        self.facts = facts
+
+    def open(self, page, label="", **address):
+        """Open a page, on the model with a label where it is given."""
+        chosen = {"model": self.facts.models[label].id} if label else {}
+        where = {"run": self.facts.run, "data": self.facts.dataset_id}
+        return open_page(page, **where, **chosen, **address)
+
+    def read(self, page, label="", **address):
+        """Open a page and read it."""
+        return Reading.of(page, self.open(page, label, **address))

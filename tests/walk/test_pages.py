@@ -1,0 +1,58 @@
+"""Every page after a default sweep, on tables made for it: what it says is so.
+
+Three seeds, two methods beside the plain model, eight tables. ``FAIRDASH_WALK=all``
+opens every page on every model of every sweep.
+"""
+
+import os
+from itertools import cycle
+
+import pytest
+from walk_rules import faults
+from walk_tables import TABLES
+
+EVERY = os.environ.get("FAIRDASH_WALK") == "all"
+FIRST = (
+    "Sweep",
+    "Local fairness",
+    "Train",
+    "Weights",
+    "Noisy groups",
+    "Individual fairness",
+    "Post-process",
+    "Limits",
+    "Data",
+)
+OF_MODELS = "Sweep", "Local fairness", "Train"
+REMEDIES = [
+    "Zhang λ 1",
+    "Zhang λ 6",
+    "ROAD λ 1 τ 0.1",
+    "ROAD λ 1 τ 0.6",
+    "ROAD λ 6 τ 0.1",
+    "ROAD λ 6 τ 0.6",
+]
+
+
+def _on_models():
+    """Return a table, a page and a model for each case: all, or each once a table."""
+    remedies = cycle(REMEDIES)
+    for name in TABLES:
+        for page in OF_MODELS:
+            for label in REMEDIES if EVERY else [next(remedies)]:
+                yield name, page, label
+
+
+@pytest.mark.parametrize("page", FIRST)
+@pytest.mark.parametrize("name", TABLES)
+def test_a_page_says_what_is_so_when_it_is_opened(walk, name, page):
+    through = walk(name)
+    assert faults(through.read(page), through.facts) == []
+
+
+@pytest.mark.parametrize("name, page, label", _on_models())
+def test_a_page_says_what_is_so_of_any_model(walk, name, page, label):
+    through = walk(name)
+    reading = through.read(page, label)
+    assert through.facts.label_of(reading.chip) == label
+    assert faults(reading, through.facts) == []
