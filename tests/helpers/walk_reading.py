@@ -103,8 +103,5 @@ def _cards(page: Any) -> dict[str, Card]:
 
 def _controls(page: Any) -> dict[str, Any]:
     kinds = ("selectbox", "slider", "number_input", "select_slider", "radio")
-    return {
-        as_read(widget.label): widget.value
-        for kind in kinds
-        for widget in page.get(kind)
-    }
+    widgets = [widget for kind in kinds for widget in page.get(kind)]
+    return {as_read(widget.label): widget.value for widget in widgets}

@@ -83,7 +83,7 @@ def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
     if reading.page == "Local fairness":
         local = sorted(facts.model(chip).local_gaps.dropna())
         marks = [
-            sorted(trace["x"])
+            sorted(x for x in trace["x"] if x is not None)
             for trace in reading.figures[0]["data"]
             if trace.get("mode") == "markers"
             and str(trace.get("name")).startswith(chip)
@@ -98,10 +98,9 @@ def alike_is_said_of_models_that_decide_alike(
     reading: Reading, facts: Facts
 ) -> Iterator[str]:
     """ "Alike for nearly everyone" is a fact about the share that is decided 1."""
-    for sentence in reading.sentences:
-        if "alike for nearly everyone" not in sentence and (
-            "decides alike for everyone" not in sentence
-        ):
+    notes = [card.note for card in reading.cards.values()]
+    for sentence in [*reading.sentences, *notes]:
+        if not re.search(r"alike for (nearly )?everyone", sentence):
             continue
         chip = facts.label_of(reading.chip)
         named = facts.named_in(sentence) or ({chip} if chip else set())
@@ -131,13 +130,10 @@ def nobody_praises_a_model_that_accepts_all(
     chip = facts.label_of(reading.chip)
     if chip in (None, PLAIN) or not reading.headlines:
         return
-    share = facts.model(chip).means()["share"]
-    if max(share, 1 - share) < _ALL_OR_NONE or not _NARROWS.search(
-        reading.headlines[0]
-    ):
-        return
-    if f"{share:.0%}" not in reading.headlines[0]:
-        yield f"{reading.headlines[0]!r}: {chip} decides {share:.1%} as 1"
+    headline, share = reading.headlines[0], facts.model(chip).means()["share"]
+    decides_alike = max(share, 1 - share) >= _ALL_OR_NONE
+    if decides_alike and _NARROWS.search(headline) and f"{share:.0%}" not in headline:
+        yield f"{headline!r}: {chip} decides {share:.1%} as 1"
 
 
 def a_gap_that_turned_is_said(reading: Reading, facts: Facts) -> Iterator[str]:
@@ -180,7 +176,8 @@ def a_limit_kept_on_test_rows_is_said_kept(
     limit = facts.store.run(facts.run).spec["di_limit"]
     limit = reading.controls.get("Limit on the gap", limit)
     gap = facts.model(chip).means()["gap"]
-    if (gap <= limit) == ("not on test rows" in card.note):
+    said = {"also on test rows": True, "not on test rows": False}.get(card.note)
+    if said is not None and said != (gap <= limit):
         yield (
             f"'Within limit' of {chip}: {card.value}, {card.note!r}; the gap on test "
             f"rows is {_wording.gap_size(gap)}, the limit {_wording.gap_size(limit)}"
@@ -320,7 +317,8 @@ def _axis_faults(figure: dict[str, Any], name: str) -> Iterator[str]:
     beyond = max(min(data) - low, high - max(data))
     tall = letter == "y" and not title  # rows of labels
     if beyond > 3 * span and not tall and beyond > 1.0:
-        yield f"axis {title!r} goes from {low:g} to {high:g}, its data from {min(data):g} to {max(data):g}"
+        spans = f"{low:g} to {high:g}", f"{min(data):g} to {max(data):g}"
+        yield f"axis {title!r} goes from {spans[0]}, its data from {spans[1]}"
 
 
 def _numbers_of_trace(trace: dict[str, Any], letter: str) -> list[float]:

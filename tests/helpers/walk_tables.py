@@ -107,7 +107,9 @@ def counts(rng: np.random.Generator) -> pd.DataFrame:
         [list("ABCDEF"), ["m", "w"], range(8), ["admitted", "rejected"]],
         names=["department", "sex", "grade", "decision"],
     ).to_frame(index=False)
-    hard = cells["department"].map(dict(zip("ABCDEF", np.linspace(-1.5, 1.5, 6))))
+    hard = cells["department"].map(
+        dict(zip("ABCDEF", np.linspace(-1.5, 1.5, 6), strict=True))
+    )
     applies = np.where(cells["sex"] == "w", np.exp(hard / 2), np.exp(-hard / 2))
     admitted = 1 / (1 + np.exp(hard - (cells["grade"] - 3.5) / 2))
     share = np.where(cells["decision"] == "admitted", admitted, 1 - admitted)
@@ -118,12 +120,13 @@ def counts(rng: np.random.Generator) -> pd.DataFrame:
 def turned(rng: np.random.Generator, n: int = 2000) -> pd.DataFrame:
     """Return applicants: women are held back, old ones much, young ones a little.
 
-    ``height`` tells the sex, so a model that lifts all women turns the gap of the young.
+    ``height`` tells the sex, so a model that lifts all women turns the gap of the
+    young.
     """
     sex = rng.choice(["man", "woman"], n)
     age = rng.choice(["old", "young"], n)
     skill = rng.normal(size=n).round(3)
-    held_back = np.where(age == "old", 3.0, 0.6) * (sex == "woman")
+    held_back = np.where(age == "old", 3.0, 0.9) * (sex == "woman")
     hired = skill - held_back + 0.6 * rng.logistic(size=n) > -0.8
     height = np.where(sex == "woman", -1, 1) + rng.normal(0, 0.35, n)
     return pd.DataFrame(
