@@ -73,13 +73,17 @@ class ModelFacts:
         One row per subgroup and pair of groups: subgroup, first, second, gap (rate of
         the first less that of the second), error.
         """
-        rates = self.rows.groupby(["seed", "subgroup", "group"])["decision"]
+        rates = self.rows.groupby(["seed", "subgroup", "group"], observed=True)[
+            "decision"
+        ]
         table = rates.agg(["mean", "size"]).reset_index()
         table["variance"] = table["mean"] * (1 - table["mean"]) / table["size"]
         # test rows of several splits overlap: seeds narrow an interval little
-        means = table.groupby(["subgroup", "group"])[["mean", "variance"]].mean()
+        means = table.groupby(["subgroup", "group"], observed=True)[
+            ["mean", "variance"]
+        ].mean()
         pairs = []
-        for subgroup, part in means.groupby("subgroup"):
+        for subgroup, part in means.groupby("subgroup", observed=True):
             part = part.droplevel("subgroup")
             for first, second in combinations(part.index, 2):
                 gap = part.loc[first, "mean"] - part.loc[second, "mean"]
@@ -125,11 +129,9 @@ class Facts:
 
     def _exported(self, label: str, part: str, seeds: tuple[int, ...]) -> ModelFacts:
         frame = self.table.frame()
-        columns = {self.table.subgroups.columns[0]: "subgroup"}
+        beside = pd.DataFrame({"subgroup": self.table.subgroups.label(frame)})
         weight = self.table.roles.sample_weight
-        if weight is not None:
-            columns[weight] = "weight"
-        beside = frame[list(columns)].rename(columns=columns)
+        beside["weight"] = 1.0 if weight is None else frame[weight].astype(float)
         model = self.models[label].id
         tables = []
         for seed in seeds or self.seeds:
@@ -137,7 +139,6 @@ class Facts:
             rows = exported[exported["part"] == part].assign(seed=seed)
             tables.append(rows.join(beside, on="row"))
         rows = pd.concat(tables, ignore_index=True)
-        rows["weight"] = rows.get("weight", 1.0)
         return ModelFacts(label, rows, self.table.subgroups.min_size)
 
     def label_of(self, chip: str | None) -> str | None:

@@ -19,7 +19,7 @@ from fairdash import _wording
 Rule = Callable[[Reading, Facts], Iterator[str]]
 _MISSING = re.compile(r"(?<![\w.])(nan|NaN|None|inf|NaT|<NA>|Infinity)(?![\w.])")
 _FEW_WORDS = 4  # shorter lines are labels, which may repeat
-_ALL_OR_NONE = 0.95  # of people decided alike
+ALL_OR_NONE = 0.95  # of people decided alike
 _BEYOND_CHANCE = 2.5  # standard errors
 _NARROWS = re.compile(r"narrows|[Nn]o clear gap remains|[Nn]o gap here is larger")
 
@@ -106,7 +106,7 @@ def alike_is_said_of_models_that_decide_alike(
         named = facts.named_in(sentence) or ({chip} if chip else set())
         for label in sorted(named):
             share = facts.model(label).means()["share"]
-            if max(share, 1 - share) < _ALL_OR_NONE:
+            if max(share, 1 - share) < ALL_OR_NONE:
                 yield f"{sentence!r}, and {label} decides {share:.1%} as 1"
 
 
@@ -131,7 +131,7 @@ def nobody_praises_a_model_that_accepts_all(
     if chip in (None, PLAIN) or not reading.headlines:
         return
     headline, share = reading.headlines[0], facts.model(chip).means()["share"]
-    decides_alike = max(share, 1 - share) >= _ALL_OR_NONE
+    decides_alike = max(share, 1 - share) >= ALL_OR_NONE
     if decides_alike and _NARROWS.search(headline) and f"{share:.0%}" not in headline:
         yield f"{headline!r}: {chip} decides {share:.1%} as 1"
 
@@ -156,7 +156,7 @@ def a_plain_model_within_the_limit_is_said(
     limit = facts.store.run(facts.run).spec["di_limit"]
     plain, model = (facts.model(x, "validation").means() for x in (PLAIN, chip))
     keeps = plain["gap"] <= limit and plain["accuracy"] >= model["accuracy"]
-    decides = max(plain["share"], 1 - plain["share"]) < _ALL_OR_NONE
+    decides = max(plain["share"], 1 - plain["share"]) < ALL_OR_NONE
     says = re.search(r"plain model keeps|nothing to fix", reading.prose)
     if keeps and decides and not says:
         yield (
@@ -281,8 +281,10 @@ def _numbers_of(facts: Facts, chip: str) -> list[float]:
     for model in models:
         numbers += model.local_gaps.tolist()
         numbers += model.signed()["gap"].tolist()
-        rows = model.rows.groupby(["seed", "subgroup", "group"])["decision"].mean()
-        numbers += rows.groupby(["subgroup", "group"]).mean().tolist()
+        rows = model.rows.groupby(["seed", "subgroup", "group"], observed=True)[
+            "decision"
+        ].mean()
+        numbers += rows.groupby(["subgroup", "group"], observed=True).mean().tolist()
         pooled = model.rows.groupby(["seed", "group"])["decision"].mean()
         rates = pooled.groupby("group").mean()
         numbers += rates.tolist()

@@ -181,6 +181,7 @@ _SAVERS = Roles(
 )
 _TEAMS = Subgroups(columns=("team",), min_size=20)
 _SIDES = Subgroups(columns=("side",), min_size=20)
+_HOURS = Subgroups(columns=("hours",), widths={"hours": 20.0}, min_size=20)
 _ADMITTED = Roles(
     target="decision",
     positive="admitted",
@@ -204,7 +205,7 @@ TABLES = {
         WalkTable("turned", turned, _APPLICANTS, _AGES),
         WalkTable("accepts all", accepts_all, _CASES, _TEAMS),
         WalkTable("three groups", three_groups, _SAVERS, _SIDES),
-        WalkTable("plain is best", plain_is_best, _PEOPLE, _TEAMS),
+        WalkTable("plain is best", plain_is_best, _PEOPLE, _HOURS),
         WalkTable("pure noise", pure_noise, _PEOPLE, _TEAMS),
         WalkTable("nearly all", nearly_all, _PEOPLE, _TEAMS),
         WalkTable(

@@ -50,7 +50,7 @@ def test_a_page_says_what_is_so_when_it_is_opened(walk, name, page):
     assert faults(through.read(page), through.facts) == []
 
 
-@pytest.mark.parametrize("name, page, label", _on_models())
+@pytest.mark.parametrize("name, page, label", list(_on_models()))
 def test_a_page_says_what_is_so_of_any_model(walk, name, page, label):
     through = walk(name)
     reading = through.read(page, label)
