@@ -308,6 +308,20 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def rounded(seconds: float) -> str:
+    """Return an end of a range of time, no finer than it deserves: 3 s, 40 s, 5 min.
+
+    Examples
+    --------
+    >>> rounded(37.0)
+    '40 s'
+    """
+    for least, step in ((3600, 1800), (600, 300), (90, 60), (30, 10), (10, 5)):
+        if seconds >= least:
+            return duration(step * round(seconds / step))
+    return duration(seconds)
+
+
 def time_left(seconds: float) -> str:
     """Return 15 s left or 2 min left, no finer than an estimate deserves."""
     if seconds < 60:

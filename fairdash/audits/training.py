@@ -1,17 +1,16 @@
-"""Runs before, in and after training: cost, curves, time left, all as a table."""
+"""Runs before, in and after training: cost, curves, all runs as a table."""
 
-import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from fairdash import sweep
-from fairdash._wording import clock_time, duration, plural, time_left
+from fairdash._wording import clock_time, duration, plural, rounded, time_left
+from fairdash.audits.pace import Pace, Span, crowd, makespan, n_workers
+from fairdash.audits.progress import seconds_left, share_done
 from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.sweeps import finished_sweep, is_sweep
 from fairdash.audits.trials.models import single_values
@@ -21,9 +20,7 @@ from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
-_LATEST = 20  # runs that tell how fast this machine is
-_ENOUGH = 0.03  # share of a run after which its speed says how long it takes
-_RESUMING = 3.0  # seconds in which an engine says nothing of its speed yet
+_KNOWN = 2.5  # ratio of the ends of a range from which on it is said as a range
 _FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
@@ -45,30 +42,6 @@ def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
     """
     tables = pd.concat([_curve_table(store, trial) for trial in trials])
     return tables if tables.empty else tables.groupby("epoch").mean().reset_index()
-
-
-def seconds_left(
-    store: Store, snapshot: Snapshot, resumed: float = 0.0
-) -> float | None:
-    """Return how long the run still takes at its speed so far, or None at its start.
-
-    Models that were on disk when it began, or when an engine ``resumed`` it, say
-    nothing of its speed; the others count by the work they are.
-    """
-    started = snapshot.run.started
-    if started is None or 0 < time.time() - resumed < _RESUMING:
-        return None
-    started = max(started, resumed)
-    worth = _work(store, snapshot.run.id)
-    done = total = 0.0
-    for trial in snapshot.trials:
-        written = store.artifact(trial.key).written()
-        if written is None or written >= started:
-            total += worth[trial.key]
-            done += worth[trial.key] * trial.share
-    if not done or done < _ENOUGH * total:
-        return None
-    return (time.time() - started) * (total - done) / done
 
 
 def activity(snapshot: Snapshot) -> str:
@@ -96,19 +69,6 @@ def runtime(run: RunRecord) -> float | None:
     if run.finished is None:
         return None
     return run.finished - (run.started or run.created)
-
-
-@lru_cache(maxsize=64)
-def _work(store: Store, run_id: str) -> dict[str, float]:
-    trials = [
-        sweep.Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
-        for trial in store.snapshot(run_id, curves=False).trials
-    ]
-    return {
-        trial.key: stack.length / len(stack.trials)
-        for stack in sweep.planning.plan(trials)
-        for trial in stack.trials
-    }
 
 
 def _curve_table(store: Store, trial: TrialRecord) -> pd.DataFrame:
@@ -169,7 +129,7 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
     return {
         "Run": run.name,
         "Status": [run.status],
-        "Progress": None if going is None else 100 * going.share,
+        "Progress": None if going is None else 100 * share_done(store, going),
         "Model": metrics.get("label", ""),
         "Accuracy": accuracy,
         "Gap": gap,
@@ -204,13 +164,17 @@ def _note(store: Store, run: RunRecord, going: Snapshot | None) -> str:
 class ExpectedCost:
     """What a sweep asks for.
 
-    ``seconds`` until the last model has finished, on this machine as busy as it is now;
-    None before a network was trained here.
+    ``time`` is until the last model has finished, on this machine as busy as it is now.
     """
 
     total: int
     missing: int
-    seconds: float | None
+    time: Span
+
+    @property
+    def seconds(self) -> float:
+        """The expected time."""
+        return self.time.seconds
 
     def words(self) -> str:
         """Say how many models, how many of them are there, and about how long."""
@@ -219,30 +183,38 @@ class ExpectedCost:
             return f"{models}, all trained before: done in a moment."
         trained = self.total - self.missing
         models += f", {trained:,} of them trained before" if trained else ""
-        if self.seconds is None:
-            return f"{models}: the time shows once a first network is trained here."
         workers = plural(n_workers(), "worker")
-        return f"{models}: about {duration(self.seconds)} with {workers} here."
+        return f"{models}: {self._long()} with {workers} here."
+
+    def _long(self) -> str:
+        if self.time.high < _KNOWN * self.time.low:
+            return f"about {duration(self.time.seconds)}"
+        return f"between {rounded(self.time.low)} and {rounded(self.time.high)}"
 
 
 def expected_cost(store: Store, dataset_id: str, spec: sweep.SweepSpec) -> ExpectedCost:
     """Return the models a sweep asks for and about how long they take here.
 
-    The speed is that of the models trained here last, less what the machine does
-    beside: its load average counts processes that want a core.
+    The pace is that of the models trained here last, see `fairdash.audits.pace`; other
+    processes that want a processor now make it longer.
     """
     trials = sweep.expand(spec, store.dataset(dataset_id).key)
     missing = [t for t in trials if not store.artifact(t.key).exists()]
     if not missing:
-        return ExpectedCost(len(trials), 0, 0.0)
-    speed = _speed(store)
-    if speed is None:
-        return ExpectedCost(len(trials), len(missing), None)
+        return ExpectedCost(len(trials), 0, Span(0.0, 0.0, 0.0))
     n_rows = rows_used(store, dataset_id, spec.train_rows)
-    works = [stack.work(n_rows=n_rows) for stack in sweep.planning.plan(missing)]
-    longest = max(max(works), sum(works) / n_workers())
-    seconds = longest / speed * _crowd() + _FOLLOWING
-    return ExpectedCost(len(trials), len(missing), seconds)
+    pace = Pace.of(store)
+    spans = [
+        pace.seconds(stack.method, stack.work(n_rows=n_rows), len(stack.trials))
+        for stack in sweep.planning.plan(missing)
+    ]
+    busy = crowd(n_workers())
+    expected, low, high = (
+        busy * makespan([getattr(span, end) for span in spans], n_workers())
+        for end in ("seconds", "low", "high")
+    )
+    until = Span(expected, low, high).times(1, _FOLLOWING)
+    return ExpectedCost(len(trials), len(missing), until)
 
 
 def missing_words(dataset: Dataset, grid: sweep.MethodGrid) -> str:
@@ -253,40 +225,3 @@ def missing_words(dataset: Dataset, grid: sweep.MethodGrid) -> str:
     if takes and dataset.roles.missing == "keep":
         return "Missing numbers stay missing."
     return "Missing numbers are replaced by the training median and marked."
-
-
-def _crowd() -> float:
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    wanted = load + n_workers()
-    return max(1.0, wanted / (os.cpu_count() or 1))
-
-
-def n_workers() -> int:
-    """Return how many worker processes an engine has on this machine."""
-    return int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
-
-
-def _speed(store: Store) -> float | None:
-    """Return multiply-adds per second: the upper quartile, for a first stack waits."""
-    for run in [run for run in store.runs() if run.over][:_LATEST]:
-        speeds = _speeds(store, run.id)
-        if speeds:
-            return float(np.quantile(speeds, 0.75))
-    return None
-
-
-@lru_cache(maxsize=64)
-def _speeds(store: Store, run_id: str) -> Sequence[float]:
-    snapshot = store.snapshot(run_id, curves=False)
-    run = snapshot.run
-    n_rows = rows_used(store, run.dataset_id, run.spec.get("train_rows"))
-    stacks: dict[tuple[str, int, float], list[TrialRecord]] = {}
-    for trial in snapshot.trials:
-        if trial.seconds and "n_epochs" in trial.params:
-            stack = trial.method, trial.seed, trial.seconds
-            stacks.setdefault(stack, []).append(trial)
-    return [
-        sweep.planning.work(trials[0].params, n_rows=n_rows, n_models=len(trials))
-        / (seconds * len(trials))
-        for (_, _, seconds), trials in stacks.items()
-    ]

@@ -9,7 +9,7 @@ import streamlit as st
 from fairdash import APP_FOLDER, plots
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, gap_size, percent, plural, size
-from fairdash.audits import question, sweeps, training
+from fairdash.audits import progress, question, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
 from fairdash.ui.selection import write
@@ -172,7 +172,7 @@ def _open_run(run: RunRecord) -> None:
     if snapshot.run.over:
         st.rerun()
     _card(run, progress_facts(snapshot))
-    st.progress(min(1.0, snapshot.share))
+    st.progress(min(1.0, progress.share_done(store(), snapshot)))
 
 
 def _card(run: RunRecord, facts: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from fairdash import plots
 from fairdash._escaping import plain
 from fairdash._wording import duration, plural, time_left
-from fairdash.audits import training, trials
+from fairdash.audits import progress, training, trials
 from fairdash.datasets import SAMPLES
 from fairdash.jobs import cancel, engine, submit, wake
 from fairdash.methods import CATALOG
@@ -131,7 +131,7 @@ def progress_facts(snapshot: Snapshot) -> list[str]:
     total, done = len(snapshot.trials), snapshot.count("finished")
     waits, card = engine.why_waits(store(), snapshot), engine.engine_card(store().root)
     since = (card or {}).get("since", 0.0)
-    left = None if waits else training.seconds_left(store(), snapshot, since)
+    left = None if waits else progress.seconds_left(store(), snapshot, since)
     facts = [
         waits or training.activity(snapshot),
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
@@ -150,7 +150,7 @@ def show_progress(snapshot: Snapshot) -> None:
     ):
         with st.container(gap="xsmall"):
             st.markdown(" · ".join([f"**{plain(head)}**", *map(plain, rest)]))
-            st.progress(min(1.0, snapshot.share))
+            st.progress(min(1.0, progress.share_done(store(), snapshot)))
         cancelled = snapshot.run.cancel_asked is not None
         if st.button(
             "Cancelling" if cancelled else "Cancel",

@@ -1,0 +1,231 @@
+"""How long training takes on this machine: learned from its last runs.
+
+`fairdash.sweep.planning.work` counts the multiply-adds of a stack from its epochs,
+rows, models and networks. How many seconds so much work takes differs by method, so it
+is learned by method from the stacks trained here last. Where nothing was trained yet, a
+short product of matrices tells the order of magnitude, and the estimate is a range.
+"""
+
+import heapq
+import math
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Self
+
+import numpy as np
+
+from fairdash import sweep
+from fairdash.audits.trials.rows import rows_used
+from fairdash.methods import CATALOG
+from fairdash.store import Store, TrialRecord
+
+N_LATEST = 20  # runs that are learned from
+_HALF_LIFE = 12.0  # stacks after which what was measured counts half
+_SIMILAR = 1.0  # difference of the logarithms of work within which stacks are alike
+_LEAST_WEIGHT = 0.02  # of a stack of the same method, however different its size
+_MODEL_SECONDS = 0.05  # to score and store a model, before runs tell
+# factors within which an estimate usually holds
+_OF_METHOD, _OF_OTHERS, _CALIBRATED = 1.3, 2.5, 4.0
+# seconds of a unit of `work` beside those of a multiply-add of small matrices
+_NETWORK_RATIO, _EXACT_RATIO = 1.0, 0.01
+_CALIBRATION = 20  # products of matrices, some milliseconds
+_LOOKS, _BETWEEN_LOOKS = 5, 0.002  # at the processes that run, and seconds between two
+
+
+@dataclass(frozen=True)
+class Span:
+    """An expected time in seconds, and the ends between which it usually lies."""
+
+    seconds: float
+    low: float
+    high: float
+
+    @classmethod
+    def within(cls, seconds: float, factor: float) -> Self:
+        """Return a time that is right within a factor."""
+        return cls(seconds, seconds / factor, seconds * factor)
+
+    def times(self, factor: float, plus: float = 0.0) -> "Span":
+        """Return this time ``factor`` times, and some seconds more."""
+        low, seconds, high = (
+            factor * end + plus for end in (self.low, self.seconds, self.high)
+        )
+        return Span(seconds, low, high)
+
+
+@dataclass(frozen=True)
+class TrainedStack:
+    """A stack that was trained here: its method, its work and what it took."""
+
+    method: str
+    work: float
+    seconds: float
+
+
+@cache
+def calibrated() -> float:
+    """Return the seconds of a multiply-add in a product of small matrices here."""
+    rng = np.random.default_rng(0)
+    rows, weights = rng.random((512, 64)), rng.random((64, 64))
+    began = time.process_time()
+    for _ in range(_CALIBRATION):
+        rows @ weights
+    spent = max(time.process_time() - began, 1e-4)
+    return spent / (_CALIBRATION * rows.size * weights.shape[1])
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What the last runs of a machine say of its speed.
+
+    Attributes
+    ----------
+    stacks : tuple of TrainedStack
+        The newest first.
+    model_seconds : float
+        To score and store one model.
+    calibrate : callable
+        Returns seconds of a multiply-add; asked where no stack of a kind was trained.
+    """
+
+    stacks: tuple[TrainedStack, ...] = ()
+    model_seconds: float = _MODEL_SECONDS
+    calibrate: Callable[[], float] = calibrated
+
+    @classmethod
+    def of(cls, store: Store) -> Self:
+        """Return the pace of the machine of a store by its last finished runs."""
+        runs = [run for run in store.runs() if run.over][:N_LATEST]
+        stacks = [stack for run in runs for stack in trained_stacks(store, run.id)]
+        overheads = [overhead(store, run.id) for run in runs]
+        known = [each for each in overheads if each is not None]
+        seconds = float(np.median(known)) if known else _MODEL_SECONDS
+        return cls(tuple(stacks), seconds)
+
+    def seconds(self, method: str, work: float, n_models: int = 1) -> Span:
+        """Return how long a stack trains on one idle processor.
+
+        The time of a unit of work is the weighted median of that of the stacks trained
+        here: of the same method, of similar size and lately. Of a method that was not
+        trained it is that of methods of its kind, with epochs or without.
+        """
+        same = [stack for stack in self.stacks if stack.method == method]
+        kind = _by_epochs(method)
+        alike = [stack for stack in self.stacks if _by_epochs(stack.method) == kind]
+        stacks, factor = (same, _OF_METHOD) if same else (alike, _OF_OTHERS)
+        if stacks:
+            unit = _median_unit(stacks, work)
+        else:
+            factor = _CALIBRATED
+            ratio = _NETWORK_RATIO if kind else _EXACT_RATIO
+            unit = ratio * self.calibrate()
+        return Span.within(unit * work, factor).times(1, self.model_seconds * n_models)
+
+
+def makespan(seconds: Iterable[float], n_workers: int) -> float:
+    """Return how long workers take that each begin the next stack when they are free.
+
+    Examples
+    --------
+    >>> makespan([3.0, 2.0, 2.0], 2)
+    4.0
+    """
+    workers = [0.0] * n_workers
+    for each in seconds:
+        heapq.heapreplace(workers, workers[0] + each)
+    return max(workers)
+
+
+def crowd(n_workers: int) -> float:
+    """Return how many times as long work takes as on idle processors.
+
+    Processes that want a processor at this moment share them with ``n_workers``.
+    """
+    wanted = running_elsewhere() + n_workers
+    return max(1.0, wanted / (os.cpu_count() or 1))
+
+
+def running_elsewhere() -> float:
+    """Return how many processes want a processor now, without this one.
+
+    The average of a minute still holds what this app itself did before, so the moment
+    is asked where the system tells it.
+    """
+    try:
+        counts = [_n_running() for _ in range(_LOOKS)]
+    except (OSError, ValueError, IndexError):
+        return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return max(0.0, float(np.mean(counts)) - 1)
+
+
+def _n_running() -> int:
+    time.sleep(_BETWEEN_LOOKS)
+    with open("/proc/loadavg") as file:
+        return int(file.read().split()[3].partition("/")[0])
+
+
+@lru_cache(maxsize=256)
+def trained_stacks(store: Store, run_id: str) -> tuple[TrainedStack, ...]:
+    """Return the stacks that a run that is over trained here."""
+    snapshot = store.snapshot(run_id, curves=False)
+    run = snapshot.run
+    n_rows = rows_used(store, run.dataset_id, run.spec.get("train_rows"))
+    return tuple(
+        TrainedStack(
+            trials[0].method,
+            sweep.planning.work(trials[0].params, n_rows=n_rows, n_models=len(trials)),
+            len(trials) * float(trials[0].seconds or 0.0),
+        )
+        for trials in _stacks_of(snapshot.trials)
+        if trials[0].method in CATALOG
+    )
+
+
+@lru_cache(maxsize=256)
+def overhead(store: Store, run_id: str) -> float | None:
+    """Return the seconds a model of a run beside training; None where it trained none.
+
+    That is the time of the run less the time in which its stacks were trained.
+    """
+    snapshot = store.snapshot(run_id, curves=False)
+    stacks = list(_stacks_of(snapshot.trials))
+    run, n_models = snapshot.run, sum(map(len, stacks))
+    if run.started is None or run.finished is None or not n_models:
+        return None
+    seconds = [len(trials) * float(trials[0].seconds or 0.0) for trials in stacks]
+    beside = run.finished - run.started - makespan(seconds, n_workers())
+    return min(max(0.0, beside / n_models), 1.0)
+
+
+def n_workers() -> int:
+    """Return how many worker processes an engine has on this machine."""
+    return int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
+
+
+def _stacks_of(trials: Sequence[TrialRecord]) -> Iterator[list[TrialRecord]]:
+    """Yield the trials that were trained together: they share their stack's time."""
+    stacks: dict[tuple[str, int, float], list[TrialRecord]] = {}
+    for trial in trials:
+        if trial.seconds:
+            stack = trial.method, trial.seed, trial.seconds
+            stacks.setdefault(stack, []).append(trial)
+    yield from stacks.values()
+
+
+def _by_epochs(method: str) -> bool:
+    return any(param.name == "n_epochs" for param in CATALOG[method].params)
+
+
+def _median_unit(stacks: Sequence[TrainedStack], work: float) -> float:
+    units = np.array([stack.seconds / stack.work for stack in stacks])
+    sizes = np.log([stack.work for stack in stacks])
+    similar = np.exp(-(((sizes - math.log(work)) / _SIMILAR) ** 2) / 2)
+    lately = 0.5 ** (np.arange(len(stacks)) / _HALF_LIFE)
+    weights = np.maximum(similar, _LEAST_WEIGHT) * lately
+    order = np.argsort(units)
+    below = np.cumsum(weights[order])
+    middle = int(np.searchsorted(below, below[-1] / 2))
+    return float(units[order][middle])
