@@ -64,7 +64,7 @@ class Files:
         return self.away.has(self._name(folder))
 
     def listed(self, kind: str, *, within: str = "[!.]*") -> dict[Path, Stat]:
-        """Return the complete folders of "tables", "artifacts" or "scores"."""
+        """Return the complete folders of a kind, such as "tables" or "artifacts"."""
         if self.away is not None:
             pattern = f"{kind}/{within}/[!.]*"
             return {

@@ -4,6 +4,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from fairdash.store._database import (
 )
 from fairdash.store._files import Files
 
+SUMMARY = "summary"  # the one file of a folder of summaries
 RUN_RECORDS = sa.select(RUNS, DATASETS.c.name.label("dataset_name")).join(DATASETS)
 
 
@@ -161,6 +163,31 @@ class RunStore:
             again = TRIALS.c.key.in_(keys)
             needed = set(connection.scalars(sa.select(TRIALS.c.key).where(again)))
             self.files.delete(self.artifact(k).folder for k in keys if k not in needed)
+        self.files.delete(self.files.listed("summaries", within=run_id))
+
+    def summary(self, run_id: str, name: str) -> bytes | None:
+        """Return a summary that was kept with a run, None if there is none.
+
+        One that something changed on the disk is none: it can be made anew.
+        """
+        folder = self._summary_folder(run_id, name)
+        if not self.files.exists(folder):
+            return None
+        try:
+            return self.files.intact(folder / SUMMARY).read_bytes()
+        except (FileNotFoundError, ValueError):
+            self.files.delete([folder])
+            return None
+
+    def keep_summary(self, run_id: str, name: str, content: bytes) -> None:
+        """Keep a summary of a run that is over; it is deleted with the run.
+
+        ``name`` says what it follows from, as hexadecimal digits. The first writer wins.
+        """
+        self.files.write(self._summary_folder(run_id, name), {SUMMARY: content})
+
+    def _summary_folder(self, run_id: str, name: str) -> Path:
+        return self.files.home / "summaries" / run_id / name
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""

@@ -25,7 +25,7 @@ from fairdash.store._scores import ScoreStore
 from fairdash.store._sessions import SessionFiles, SessionRecords, SessionTable
 from fairdash.store.server.users import USERS, server_of
 
-KINDS = "tables", "artifacts", "scores"  # folders of the home
+KINDS = "tables", "artifacts", "scores", "summaries"  # folders of the home
 
 
 @dataclass(frozen=True)

@@ -395,6 +395,14 @@ def rows_trained_on(
 ) -> Rows:
     """Return the rows a trial was trained on, in the order of its weights."""
     n_rows = store.artifact(key).train_rows()
+    return rows_to_train_on(store, dataset_id, seed, n_rows, subgroups)
+
+
+@lru_cache(maxsize=8)
+def rows_to_train_on(
+    store: Store, dataset_id: str, seed: int, n_rows: int | None, subgroups: Subgroups
+) -> Rows:
+    """Return the rows that all trials of a seed train on, at most ``n_rows`` of them."""
     where = training_rows(store.dataset(dataset_id), seed, n_rows)
     return _rows(store, dataset_id, where, subgroups)
 
