@@ -32,7 +32,7 @@ from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import decision_status, weights
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import BASELINE, PARITY
+from fairdash.sweep import AXES, BASELINE, PARITY
 
 VERSION = 1  # of the form below: a summary of another one is made anew
 WORST, EFFECTIVE = "worst_1_di", "effective"
@@ -65,12 +65,12 @@ def summary(sweep: StoredSweep) -> dict[str, Any]:
     dict
         ``seeds``, ``groups`` and ``subgroups`` (at most 12, those with the widest gaps
         of any setting, in their order; ``n_subgroups`` counts all), ``n_test`` and
-        ``n_train`` rows, ``plain`` (place of the unconstrained model, or None), ``bins``
-        of weights and ``methods``: each with its key, label, colour role and axes.
+        ``n_train`` rows, ``plain`` (place of the unconstrained model, or None),
+        ``bins`` of weights and ``methods``: each with key, label, colour role and axes.
 
         ``settings``, by place in `StoredSweep.result`: the method's place, ``label``,
-        ``at`` (places on its axes), ``metrics`` by name (mean over seeds), ``seeds`` (of
-        accuracy, gap and largest local gap, one a seed), ``intervals`` (their ends),
+        ``at`` (places on its axes), ``metrics`` by name (mean over seeds), ``seeds``
+        (of accuracy, gap and largest local gap, one a seed), ``intervals`` of these,
         ``chance`` (the largest local gap by chance), ``alike`` ("" where the model
         decides), ``quiet`` (by gap: not told from the plain model), ``local`` (gap and
         ends by subgroup, None where not estimable), ``rates`` (by subgroup and group)
@@ -84,7 +84,8 @@ def summary(sweep: StoredSweep) -> dict[str, Any]:
         gap: front_points(sweep, (gap, "accuracy"), 0.0)["quiet"].tolist()
         for gap in (WORST, PARITY)
     }
-    facts = [_Facts.of(sweep, place) for place in range(len(result.means))]
+    idle = result.points(AXES, 0.0)["constant"].tolist()  # on validation rows
+    facts = [_Facts.of(sweep, place, idle[place]) for place in range(len(idle))]
     names = _shown_subgroups([each.local for each in facts])
     methods = list(dict.fromkeys(result.means["method"]))
     axes = {method: result.axes(method) for method in methods}
@@ -147,7 +148,7 @@ def _packed(made: dict[str, Any]) -> bytes:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What was measured of a setting: decisions on test rows, weights on training rows."""
+    """What was measured of a setting: decisions on test rows, weights in training."""
 
     setting: Setting
     local: LocalResult
@@ -157,7 +158,7 @@ class _Facts:
     weighed: "_Weights | None"
 
     @classmethod
-    def of(cls, sweep: StoredSweep, place: int) -> "_Facts":
+    def of(cls, sweep: StoredSweep, place: int, idle: bool) -> "_Facts":
         store, data, where = sweep.store, sweep.run.dataset_id, sweep.subgroups
         (setting,) = settings(sweep.trials_at(place))
         local = local_by_measure(store, [setting], data, where)
@@ -172,17 +173,16 @@ class _Facts:
             local,
             metrics,
             {m: seeds[f"test_{m}"].tolist() for m in ("accuracy", PARITY, WORST)},
-            _alike(sweep, setting, float(local.row["constant"])),
+            _alike(sweep, setting, idle or float(local.row["constant"]) > MOST_SEEDS),
             _Weights.of(store, data, setting, where),
         )
 
     def summary(self, names: Sequence[str], groups: Sequence[str]) -> dict[str, Any]:
         """Return the part of a setting in `summary` of the sweep."""
         row, own = self.local.row, self.local.own.set_index("subgroup").loc[list(names)]
-        rates = self.local.by_group.pivot(
-            index="subgroup", columns="group", values="value"
-        )
-        rates = rates.reindex(index=list(names), columns=list(groups))
+        cells = self.local.by_group.set_index(["subgroup", "group"])["value"]
+        every_cell = pd.MultiIndex.from_product([names, groups])
+        rates = cells.reindex(every_cell).to_numpy().reshape(len(names), len(groups))
         ends = {
             "accuracy": [self.metrics["accuracy_low"], self.metrics["accuracy_high"]],
             PARITY: [row["overall_low"], row["overall_high"]],
@@ -209,7 +209,7 @@ class _Facts:
                     ["gap", "ci_low", "ci_high", "estimable"]
                 ].itertuples(index=False)
             ],
-            "rates": [[_number(rate) for rate in cells] for cells in rates.to_numpy()],
+            "rates": [[_number(rate) for rate in cells] for cells in rates],
             "weights": None if self.weighed is None else self.weighed.summary(names),
         }
 
@@ -316,9 +316,12 @@ def _quantile_lists(cells: NDArray[np.float64]) -> list[list[float | None] | Non
     ]
 
 
-def _alike(sweep: StoredSweep, setting: Setting, constant: float) -> str:
-    """Say how a setting decides alike on most seeds; "" where it decides."""
-    if constant <= MOST_SEEDS:
+def _alike(sweep: StoredSweep, setting: Setting, idle: bool) -> str:
+    """Say how an ``idle`` setting decides alike; "" where it decides.
+
+    It is idle on validation rows, or on most seeds on test rows.
+    """
+    if not idle:
         return ""
     said = []
     for trial in tested(sweep.store, setting, sweep.run.dataset_id, sweep.subgroups):
@@ -326,7 +329,7 @@ def _alike(sweep: StoredSweep, setting: Setting, constant: float) -> str:
         status = decision_status(rows.y, rows.decisions(trial.key), **rows.sampling)
         said.append(str(status["status"].iloc[0]))
     reasons = [reason for reason in said if reason]
-    return max(set(reasons), key=reasons.count)
+    return max(reasons, key=reasons.count, default="on validation rows")
 
 
 def _shown_subgroups(local: Sequence[LocalResult]) -> list[str]:

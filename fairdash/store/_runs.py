@@ -182,7 +182,8 @@ class RunStore:
     def keep_summary(self, run_id: str, name: str, content: bytes) -> None:
         """Keep a summary of a run that is over; it is deleted with the run.
 
-        ``name`` says what it follows from, as hexadecimal digits. The first writer wins.
+        ``name`` says what it follows from, in hexadecimal digits. The first writer
+        wins.
         """
         self.files.write(self._summary_folder(run_id, name), {SUMMARY: content})
 

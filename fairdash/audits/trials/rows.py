@@ -402,7 +402,7 @@ def rows_trained_on(
 def rows_to_train_on(
     store: Store, dataset_id: str, seed: int, n_rows: int | None, subgroups: Subgroups
 ) -> Rows:
-    """Return the rows that all trials of a seed train on, at most ``n_rows`` of them."""
+    """Return the rows that trials of a seed train on, at most ``n_rows`` of them."""
     where = training_rows(store.dataset(dataset_id), seed, n_rows)
     return _rows(store, dataset_id, where, subgroups)
 

@@ -8,15 +8,14 @@ own, and moves nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.audits import Setting, StoredSweep, choices, recommendation
+from fairdash.audits import Setting, StoredSweep, choices, linked, recommendation
 from fairdash.methods import CATALOG
 from fairdash.sweep import PARITY
+from fairdash.ui.linked import MEASURES
 from fairdash.ui.selection import Fields, SharedFields, bound, choose
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_rule import pick_rule
@@ -30,10 +29,12 @@ _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 class SweepFields(Fields):
     """What the address says beside what every page knows."""
 
-    # The largest gap that is accepted: of the one across, else over all rows.
+    # The largest gap that is accepted.
     limit: float | None = None
-    # The metric across in a front; accuracy is up.
+    # The gap that the limit is on.
     across: str | None = None
+    # What front, map and curves show.
+    pictured: str | None = None
     # The limits that a model is to keep for certain.
     most_di: float | None = None
     most_worst: float | None = None
@@ -47,7 +48,7 @@ class Controls:
     method: str
     limit: float
     limited: str  # the gap that the limit is on
-    axes: tuple[str, str]
+    pictured: str  # what front, map and curves show
 
 
 def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
@@ -62,8 +63,8 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     with st.container(width="content"):
         pick_rule()
     corner = st.container(width="content")
-    with options, more("Front and limit"):
-        limit, limited, axes = _front_options(sweep)
+    with options, more("Limit"):
+        limit, limited = _limit_options(sweep)
     place = current(sweep)
     method = str(result.means["method"].iloc[place])
     if first is not None:
@@ -78,7 +79,9 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
                 sweep, result.start(limit, st.session_state[widget], metric=limited)
             ),
         )
-    return Controls(place, method, limit, limited, axes), corner
+    pictured = SweepFields.here().pictured
+    shown = pictured if pictured in MEASURES else linked.WORST
+    return Controls(place, method, limit, limited, shown), corner
 
 
 def current(sweep: StoredSweep) -> int:
@@ -143,33 +146,22 @@ def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
             )
 
 
-def _front_options(sweep: StoredSweep) -> tuple[float, str, tuple[str, str]]:
+def _limit_options(sweep: StoredSweep) -> tuple[float, str]:
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)
-    metrics = [name for name in plots.METRICS if name != "accuracy"]
-    across = st.selectbox(
-        "Across",
-        metrics,
-        format_func=lambda metric: plots.METRICS[metric][0].split(" (")[0],
-        **bound("across", PARITY, among=metrics),
+    limited = st.selectbox(
+        "Limit on the",
+        list(choices.LIMITED),
+        format_func=choices.LIMITED.__getitem__,
+        **bound("across", PARITY, among=list(choices.LIMITED)),
     )
-    limited = across if across in choices.LIMITED else PARITY
     name = choices.LIMITED[limited]
     limit = st.slider(
         f"Limit on the {name}",
         0.0,
         most,
         step=0.01,
-        help=f"Fronts are drawn among models whose {name} is at most this.",
+        help=f"Marks of settings whose {name} is larger are open.",
         **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
     )
-    return limit, limited, (across, "accuracy")
-
-
-def go_to_mark(sweep: StoredSweep, drawn: pd.DataFrame) -> None:
-    """Choose the setting whose mark was clicked on the front."""
-    marks = st.session_state[f"{sweep.run.id} front"]["selection"]["points"]
-    methods = list(dict.fromkeys(drawn["method"]))
-    if marks and marks[0]["curve_number"] < len(methods):
-        shown = drawn[drawn["method"] == methods[marks[0]["curve_number"]]]
-        go(sweep, int(shown["place"].iloc[marks[0]["point_index"]]))
+    return limit, limited

@@ -1,8 +1,5 @@
-"""The figures of a sweep, and the search for a model that keeps limits for certain."""
+"""How pictures of a sweep are read, and the search for a model that keeps limits."""
 
-from collections.abc import Callable
-
-import pandas as pd
 import streamlit as st
 
 from fairdash import plots
@@ -10,60 +7,59 @@ from fairdash._escaping import plain
 from fairdash.audits import StoredSweep, choices, tables, trials
 from fairdash.sweep import PARITY, choose_certified
 from fairdash.ui.selection import bound
-from fairdash.ui.sweep.controls import Controls, go, go_to_mark
-from fairdash.ui.widgets.blocks import draw_picture, heading, more, problem, table_below
+from fairdash.ui.sweep.controls import Controls, go
+from fairdash.ui.widgets.blocks import heading, more, problem, table_below
 
 _WORST = "worst_1_di"
 _WORST_LIMIT = 0.15  # on the largest local gap, where none was chosen
-_FRONT_HOW = """
-Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
-joined: no other setting of the method was both fairer and more accurate. This holds
-among those that keep the limit on **validation** rows. Open: over the limit. Pale: no
-change of accuracy or gap beyond chance (paired 95% intervals, all settings at once).
+_HOW = """
+Every picture is of one setting; sliders, a click on a mark or a cell, and arrow keys on
+the map choose it. **Play** runs a slider back and forth. Each number is of **test**
+rows, a mean over seeds.
+
+*Front*: a line for each value of the second axis goes through all values of the first.
+Open marks are over the limit on **validation** rows. Pale ones, and thin numbers in the
+map, have no change of accuracy or gap beyond chance (paired 95% intervals, all settings
+at once). The ring is the chosen setting with its 95% intervals and its seeds.
+
+*Local gaps*: grey is before, the plain model, and colour is with this setting. The grey
+band is what chance alone would show. *Curves*: the band is the spread over seeds.
+
+*Weights*: the share of a group's training rows by weight r. Below, 5, 25, 50, 75 and
+95% of the weights, of cells with at least 20 rows.
 
 A model that **accepts nearly all or none**, or is **not clearly better than guessing**
-on validation rows, keeps no limit and is not drawn: its gaps say nothing.
+on validation rows, keeps no limit. It is not on the front and grey in the map: its gaps say nothing.
 """
 
 
-def draw_front(sweep: StoredSweep, state: Controls) -> Callable[[], None]:
-    """Draw the front with the chosen model ringed; a click chooses another.
-
-    Returns what draws its table and how to read it.
-    """
+def front_table(sweep: StoredSweep, state: Controls) -> None:
+    """Draw how to read the pictures, and the numbers of all settings."""
     result, data = sweep.result, sweep.run.dataset_id
+    across = state.pictured if state.pictured in plots.METRICS else _WORST
+    axes = (_WORST if across == "accuracy" else across, "accuracy")
 
-    def make() -> tuple[pd.DataFrame, plots.Picture]:
-        models = choices.front_points(
-            sweep, state.axes, state.limit, metric=state.limited
-        )
-        picture = plots.plot_front(
-            models,
-            axes=state.axes,
+    def make() -> plots.Picture:
+        return plots.plot_front(
+            choices.front_points(sweep, axes, state.limit, metric=state.limited),
+            axes=axes,
             limit=state.limit,
             limited=state.limited,
             n_seeds=result.n_seeds,
-            chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
-            own=choices.own_points(sweep, state.axes),
+            own=choices.own_points(sweep, axes),
         )
-        return models[~models["constant"]], picture
 
     own = trials.own_models(sweep.store, data)
     contents = (model.contents for model in own)
-    drawn, picture = sweep.once(make, "front", *contents, state.axes, state.limit)
+    limit = state.limit, state.limited
+    picture = sweep.once(make, "front", *contents, axes, *limit)
     trained = trials.trained_on(sweep.store, data, sweep.run.spec.get("train_rows"))
-    key = f"{sweep.run.id} front"
-    draw_picture(picture, key=key, on_select=lambda: go_to_mark(sweep, drawn))
-
-    def how() -> None:
-        judged = result.ranking_words(state.axes[0])
-        notes = [picture.caption, judged, trained, trials.OWN_NOTE * bool(own)]
-        heading(picture.headline)
-        st.markdown(_FRONT_HOW)
-        st.caption(plain(" ".join(filter(None, notes))))
-        table_below(picture.table)
-
-    return how
+    judged = result.ranking_words(axes[0])
+    notes = [picture.caption, judged, trained, trials.OWN_NOTE * bool(own)]
+    heading(picture.headline)
+    st.markdown(_HOW)
+    st.caption(plain(" ".join(filter(None, notes))))
+    table_below(picture.table)
 
 
 def certify(sweep: StoredSweep, state: Controls) -> None:

@@ -8,11 +8,18 @@ from fairdash.audits import StoredSweep, choices, sweeps
 from fairdash.jobs import resume, wake
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES
+from fairdash.ui.linked import draw_linked
 from fairdash.ui.local import by_measure
-from fairdash.ui.sweep.controls import pick_pinned, show_recommendation, sweep_controls
-from fairdash.ui.sweep.figures import certify, draw_front
+from fairdash.ui.selection import choose
+from fairdash.ui.sweep.controls import (
+    Controls,
+    go,
+    pick_pinned,
+    show_recommendation,
+    sweep_controls,
+)
+from fairdash.ui.sweep.figures import certify, front_table
 from fairdash.ui.sweep.form import SWEEP
-from fairdash.ui.sweep.live import draw_sliders
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.pick_models import known_models
@@ -21,6 +28,7 @@ from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import show_ending, show_progress
 from fairdash.ui.widgets.state import store
 
+LOCAL = "pages/3_Local_fairness.py"
 _HEIGHT = 420  # of the front
 
 
@@ -53,7 +61,7 @@ def _explore(run: RunRecord) -> None:
     with st.spinner("Deciding by another rule…", show_time=True):
         sweep = sweeps.finished_sweep(store(), run.id, chosen_rule())
     assert sweep is not None, "the same models have finished by every rule"
-    page = result_page("sweep")
+    page = result_page("sweep", beside=False)
     with page.controls:
         state, corner = sweep_controls(sweep)
     with page.tray:
@@ -62,20 +70,39 @@ def _explore(run: RunRecord) -> None:
     page.show(choices.setting_answer(sweep, state.place))
     with corner:
         certify(sweep, state)
-    with page.beside:
-        draw_sliders(sweep, state)
     with page.figure:
         advise_rule(sweep.compared(state.place)[-1], run.dataset_id)
-        how = draw_front(sweep, state)
+        _pictures(sweep, state)
 
     def every_measure() -> None:
         models, data = sweep.compared(state.place), sweep.run.dataset_id
         by_measure(models, store().dataset(data), data, "selection_rate", None)
 
     page.evidence(
-        Evidence("how", "How this is computed", how),
+        Evidence("how", "How this is computed", lambda: front_table(sweep, state)),
         Evidence("measures", "Every measure", every_measure),
     )
+
+
+def _pictures(sweep: StoredSweep, state: Controls) -> None:
+    """Draw the linked pictures; a click on a subgroup opens Local fairness."""
+    clicked = f"{sweep.run.id} subgroup"
+
+    def click(name: str) -> None:
+        st.session_state[clicked] = name
+
+    draw_linked(
+        sweep,
+        state.place,
+        limit=state.limit,
+        limited=state.limited,
+        measure=state.pictured,
+        on_place=lambda place: go(sweep, place),
+        on_measure=lambda name: choose(pictured=name),
+        on_subgroup=click,
+    )
+    if st.session_state.pop(clicked, None) is not None:
+        open_page(LOCAL, run=sweep.run.id, data=sweep.run.dataset_id)
 
 
 def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:

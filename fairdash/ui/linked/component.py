@@ -1,0 +1,254 @@
+"""The component of linked pictures: a summary in, the reader's choices out.
+
+The browser holds the numbers of every setting. While a slider moves it draws all
+pictures anew, without a question to the server, and tells it the setting on release.
+
+Its data are bytes of compressed JSON, made once a sweep and a limit: of an object
+Streamlit would write the JSON twice at every release. The setting that the server
+stands at goes beside them, as a hidden text, so that the bytes never change: Streamlit
+then sends a reference to what the browser has.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from fairdash._escaping import visible
+from fairdash._wording import group_label
+from fairdash.audits import StoredSweep, choices, linked
+from fairdash.methods import CATALOG
+from fairdash.plots import theme
+from fairdash.sweep import PARITY
+
+_HERE = Path(__file__).parent
+_SLIDER = _HERE.parent / "widgets" / "live_slider.css"
+# one module, put together in this order: no build, and nothing to load at run time
+_SCRIPTS = (
+    "d3.min.js",
+    "common.js",
+    "front.js",
+    "map.js",
+    "along.js",
+    "local.js",
+    "weights.js",
+    "controls.js",
+    "linked.js",
+)
+EVERY_PART = (
+    "measure",
+    "front",
+    "map",
+    "local",
+    "density",
+    "tau",
+    "lambda",
+    "quantiles",
+)
+_MEASURES = {
+    linked.WORST: "Largest local gap",
+    PARITY: "Gap over all rows",
+    "accuracy": "Accuracy",
+    linked.EFFECTIVE: "Effective rows",
+    "worst_2_di": "Mean of 2 largest gaps",
+    "worst_3_di": "Mean of 3 largest gaps",
+    "equalized_odds_difference": "Odds gap",
+    "equal_opportunity_difference": "Opportunity gap",
+    "demographic_parity_ratio": "Parity ratio",
+    "balanced_accuracy": "Balanced accuracy",
+    "auc": "AUC",
+    "log_loss": "Log loss",
+}
+_PERCENT = {"accuracy", linked.EFFECTIVE, "balanced_accuracy"}
+_NUMBERS = {"demographic_parity_ratio", "auc", "log_loss"}
+_NO_GAPS = {"accuracy", linked.EFFECTIVE, "balanced_accuracy", "auc", "log_loss"}
+_HIGHER = {"accuracy", linked.EFFECTIVE, "balanced_accuracy", "auc"} | {
+    "demographic_parity_ratio"
+}
+MEASURES = tuple(_MEASURES)
+
+
+def draw_linked(
+    sweep: StoredSweep,
+    place: int,
+    *,
+    limit: float,
+    limited: str,
+    measure: str = linked.WORST,
+    shows: Sequence[str] = EVERY_PART,
+    on_place: Callable[[int], None],
+    on_subgroup: Callable[[str], None] | None = None,
+    on_measure: Callable[[str], None] | None = None,
+) -> None:
+    """Draw the linked pictures of a sweep, at the setting of a place.
+
+    Parameters
+    ----------
+    limit, limited : float, str
+        The largest gap that is accepted, and which one it is on.
+    measure : str
+        What map and curves show first, of `MEASURES`.
+    shows : sequence of str
+        The pictures, of `EVERY_PART`.
+    on_place, on_subgroup, on_measure : callable
+        Called with the place of the setting, the name of a subgroup or the name of a
+        measure that the reader chose.
+    """
+    key = f"{sweep.run.id} linked"
+
+    def moved() -> None:
+        chosen = st.session_state[key].get("place")
+        if chosen is not None and 0 <= int(chosen) < len(sweep.ids):
+            on_place(int(chosen))
+
+    def opened() -> None:
+        chosen = st.session_state[key].get("subgroup")
+        names = linked.unpacked(linked.packed(sweep))["subgroups"]
+        if on_subgroup and chosen is not None and 0 <= int(chosen) < len(names):
+            on_subgroup(names[int(chosen)])
+
+    def looked() -> None:
+        chosen = st.session_state[key].get("measure")
+        if on_measure and chosen in MEASURES:
+            on_measure(chosen)
+
+    opens = on_subgroup is not None
+    data = sweep.once(
+        lambda: linked_data(sweep, limit, limited, measure, shows, opens=opens),
+        "linked",
+        limit,
+        limited,
+        measure,
+        *shows,
+    )
+    st.html(f'<i class="fairdash-place" hidden>{place}</i>')
+    _component()(
+        data=data,
+        key=key,
+        on_place_change=moved,
+        on_subgroup_change=opened,
+        on_measure_change=looked,
+    )
+
+
+def linked_data(
+    sweep: StoredSweep,
+    limit: float,
+    limited: str = PARITY,
+    measure: str = linked.WORST,
+    shows: Sequence[str] = EVERY_PART,
+    *,
+    opens: bool = False,
+) -> bytes:
+    """Return what the component takes, as compressed JSON; every text can be read."""
+    summary = linked.unpacked(linked.packed(sweep))
+    feature = sweep.store.dataset(sweep.run.dataset_id).roles.sensitive_feature
+    groups = [visible(group_label(feature, group)) for group in summary["groups"]]
+    summary["subgroups"] = [visible(name) for name in summary["subgroups"]]
+    for setting in summary["settings"]:
+        setting["label"] = visible(setting["label"])
+    for method in summary["methods"]:
+        colour, symbol = theme.method_mark(method["colour_role"])
+        method["colour"] = int(colour.removeprefix("#")) - 1
+        method["symbol"] = symbol
+        method["gives_weights"] = CATALOG[method["key"]].gives_weights
+    points = sweep.result.points((linked.WORST, "accuracy"), limit, metric=limited)
+    shown = {
+        "summary": summary,
+        "groups": groups,
+        "measures": [
+            {
+                "name": name,
+                "label": label,
+                "unit": _unit(name),
+                "gap": name not in _NO_GAPS,
+                "better": "high" if name in _HIGHER else "low",
+            }
+            for name, label in _MEASURES.items()
+        ],
+        "measure": measure,
+        "limit": limit,
+        "limited": limited,
+        "within": points["within"].tolist(),
+        "own": _own(sweep),
+        "shows": list(shows),
+        "opens": opens,
+        "palette": {
+            name: {
+                "categorical": [f"#{c}" for c in theme.CATEGORICAL[name].split()],
+                "sequential": [f"#{c}" for c in theme.SEQUENTIAL[name].split()],
+                "groups": theme.group_colours_of(summary["groups"], name),
+            }
+            for name in ("light", "dark")
+        },
+        **_cards(sweep, limit, limited),
+    }
+    text = json.dumps(shown, separators=(",", ":"), allow_nan=False)
+    return zlib.compress(text.encode(), 6)
+
+
+def _unit(measure: str) -> str:
+    if measure in _NUMBERS:
+        return "number"
+    return "percent" if measure in _PERCENT else "points"
+
+
+def _own(sweep: StoredSweep) -> list[dict[str, Any]]:
+    """Return the reader's own scores on the same test rows, by name of measure."""
+    metrics: dict[str, dict[str, float]] = {}
+    for name in _MEASURES:
+        if name == linked.EFFECTIVE:
+            continue
+        points = choices.own_points(sweep, (name, "accuracy")).dropna()
+        for row in points.to_dict("records"):
+            metrics.setdefault(row["label"], {})[name] = float(row["x"])
+    return [
+        {"label": visible(label), "metrics": values}
+        for label, values in metrics.items()
+    ]
+
+
+def _cards(sweep: StoredSweep, limit: float, limited: str) -> dict[str, Any]:
+    """Return what the cards are called and what they say, by place."""
+    labels: list[dict[str, Any]] = []
+    values: dict[int, list[dict[str, str]]] = {}
+    for method in sweep.result.methods:
+        for place, cards in sweep.cards(method, limit, metric=limited).items():
+            labels = [{"label": card.label, "help": card.help} for card in cards]
+            values[place] = [
+                {
+                    "value": visible(card.value),
+                    "note": visible(card.note),
+                    "delta": card.delta,
+                }
+                for card in cards
+            ]
+    return {"cards": labels, "values": values}
+
+
+@cache
+def script() -> str:
+    """Return the component's script: one module without imports."""
+    return "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
+
+
+@cache
+def styles() -> str:
+    """Return the component's style sheet."""
+    return "\n".join(
+        path.read_text("utf-8") for path in (_SLIDER, _HERE / "linked.css")
+    )
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component(
+        "fairdash.linked",
+        html='<div class="linked"></div>',
+        css=styles(),
+        js=script(),
+    )

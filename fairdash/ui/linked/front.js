@@ -1,0 +1,177 @@
+// Accuracy against a gap: a line a value of τ through its λ for the method looked at,
+// marks for other methods, the chosen setting ringed with its intervals and its seeds.
+function frontPart(host) {
+  const svg = d3.select(host)
+  let x, y, box, moving
+
+  const shown = (view) => view.summary.settings
+    .map((setting, place) => ({ setting, place }))
+    .filter(({ place }) => view.value(place, view.gap) !== null
+      && view.value(place, view.measures.accuracy) !== null)
+
+  function draw(view, colours, width, height) {
+    svg.selectAll("*").remove()
+    box = { left: 44, right: width - 10, top: 10, bottom: height - 34 }
+    const marks = shown(view)
+    scales(view, marks)
+    const axes = svg.append("g")
+    const xTicks = ticksOf(x, width < 420 ? 4 : 6), yTicks = ticksOf(y, 5)
+    gridX(axes, x, xTicks, tickText(view.gap, xTicks), box)
+    gridY(axes, y, yTicks, tickText(view.measures.accuracy, yTicks), box)
+    const way = view.gap.better === "low" ? "(← fairer)" : "(fairer →)"
+    const unit = view.gap.unit === "points" ? ", points" : ""
+    axisTitle(axes, `${view.gap.label.toLowerCase()}${unit} ${way}`,
+      (box.left + box.right) / 2, height - 4)
+    if (view.data.limited === view.gap.name) limitLine(view)
+    svg.append("g").attr("class", "lines")
+    svg.append("g").attr("class", "marks")
+    drawLines(view, colours)
+    drawMarks(view, colours, marks)
+    moving = svg.append("g").attr("class", "moving")
+    moving.append("line").attr("class", "whisker across")
+    moving.append("line").attr("class", "whisker up")
+    moving.append("g").attr("class", "seeds")
+    moving.append("circle").attr("class", "halo").attr("r", 8)
+    moving.append("circle").attr("class", "ring").attr("r", 9)
+    moving.append("text").attr("class", "here").attr("text-anchor", "middle")
+    move(view, colours)
+    mark(view)
+  }
+
+  function scales(view, marks) {
+    const across = marks.map(({ place }) => view.value(place, view.gap))
+    if (view.data.limited === view.gap.name) across.push(view.data.limit)
+    const [low, high] = extent(across)
+    const span = Math.max(high - low, 0.01)
+    const fromZero = view.gap.better === "low" && low < 0.45 * high
+    x = d3.scaleLinear([fromZero ? 0 : low - 0.08 * span, high + 0.08 * span],
+      [box.left, box.right])
+    const [least, most] = extent(
+      marks.map(({ place }) => view.value(place, view.measures.accuracy)))
+    const tall = Math.max(most - least, 0.005)
+    y = d3.scaleLinear([least - 0.12 * tall, most + 0.16 * tall], [box.bottom, box.top])
+  }
+
+  function limitLine(view) {
+    const at = x(view.data.limit)
+    svg.append("line").attr("class", "limit").attr("x1", at).attr("x2", at)
+      .attr("y1", box.top).attr("y2", box.bottom)
+    svg.append("text").attr("class", "note").attr("x", at + 4).attr("y", box.bottom - 5)
+      .text(`limit ${worded(view.gap, view.data.limit)}`)
+  }
+
+  const at = (view, place) =>
+    [x(view.value(place, view.gap)), y(view.value(place, view.measures.accuracy))]
+
+  // one line for each value of the second axis, through all values of the first
+  function drawLines(view, colours) {
+    const lines = view.axes.length > 1
+      ? view.axes[1].values.map((_, k) => linePlaces(view, k))
+      : [{ k: 0, places: view.axes.length ? view.along(0) : [] }]
+    const path = d3.line((place) => at(view, place)[0], (place) => at(view, place)[1])
+    svg.select(".lines").selectAll("path").data(lines).join("path")
+      .attr("data-k", (line) => line.k)
+      .attr("stroke", (line) => lineStroke(view, colours, line.k))
+      .attr("d", (line) => path(line.places.filter(
+        (place) => view.value(place, view.gap) !== null)))
+  }
+
+  function linePlaces(view, k) {
+    const places = view.axes[0].values.map((_, i) => {
+      const at = [...view.setting.at]
+      at[0] = i
+      at[1] = k
+      return view.placeAt(view.setting.method, at)
+    })
+    return { k, places }
+  }
+
+  const lineStroke = (view, colours, k) => (view.axes.length > 1
+    ? view.lineColour(colours, [0, k])
+    : view.methodColour(colours, view.method))
+
+  function drawMarks(view, colours, marks) {
+    const { summary, data } = view
+    const fill = ({ setting }) => (setting.method === view.setting.method && view.axes.length > 1
+      ? view.lineColour(colours, setting.at)
+      : view.methodColour(colours, summary.methods[setting.method]))
+    const path = ({ setting }) => {
+      const own = setting.method === view.setting.method
+      const kind = SYMBOLS[summary.methods[setting.method].symbol] ?? d3.symbolCircle
+      return d3.symbol(kind, own ? 40 : 52)()
+    }
+    svg.select(".marks").selectAll("path").data(marks, ({ place }) => place).join("path")
+      .attr("d", path)
+      .attr("transform", ({ place }) => `translate(${at(view, place)})`)
+      .attr("stroke", fill).attr("stroke-width", 1.5)
+      .attr("fill", (mark) => (data.within[mark.place] ? fill(mark) : colours.paper))
+      .attr("opacity", ({ place }) => (view.isQuiet(place) ? 0.4 : 1))
+    const plain = summary.plain
+    if (plain !== null && view.value(plain, view.gap) !== null) {
+      const [px, py] = at(view, plain)
+      svg.append("text").attr("class", "note").attr("x", px).attr("y", py - 9)
+        .attr("text-anchor", px > box.right - 30 ? "end" : "middle").text("plain")
+    }
+    for (const own of data.own) {
+      const [across, up] = [own.metrics[view.gap.name], own.metrics.accuracy]
+      if (across === undefined || up === undefined) continue
+      const [px, py] = [x(across), y(up)]
+      svg.append("path").attr("d", d3.symbol(d3.symbolStar, 60)())
+        .attr("transform", `translate(${px},${py})`).attr("fill", colours.ink)
+      svg.append("text").attr("class", "note").attr("x", px + 8).attr("y", py + 4)
+        .text(shortened(own.label, 24))
+    }
+  }
+
+  function move(view, colours) {
+    const chosen = view.value(view.place, view.gap) !== null
+    moving.attr("display", chosen ? null : "none")
+    const line = view.axes.length > 1 ? view.setting.at[1] : 0
+    svg.select(".lines").selectAll("path").classed("active", ({ k }) => k === line)
+    if (!chosen) return
+    const [px, py] = at(view, view.place), { intervals, seeds } = view.setting
+    const ends = (name, scale, low, high) => (intervals[name] ?? [null, null])
+      .map((end) => (end === null ? null : Math.min(Math.max(scale(end), low), high)))
+    const [left, right] = ends(view.gap.name, x, box.left, box.right)
+    const [down, up] = ends("accuracy", y, box.top, box.bottom)
+    moving.select(".across").attr("display", left === null ? "none" : null)
+      .attr("x1", left).attr("x2", right).attr("y1", py).attr("y2", py)
+    moving.select(".up").attr("x1", px).attr("x2", px).attr("y1", down).attr("y2", up)
+    const several = (seeds[view.gap.name] ?? []).length > 1
+    const dots = several ? seeds.accuracy.map((v, i) => [x(seeds[view.gap.name][i]), y(v)]) : []
+    moving.select(".seeds").selectAll("circle").data(dots).join("circle").attr("r", 3)
+      .attr("cx", (d) => d[0]).attr("cy", (d) => d[1])
+      .attr("fill", lineStroke(view, colours, line))
+    moving.select(".ring").attr("cx", px).attr("cy", py)
+    moving.select(".here").text("this model").attr("y", py < box.top + 24 ? py + 22 : py - 14)
+      .attr("x", Math.min(Math.max(px, box.left + 34), box.right - 34))
+  }
+
+  function mark(view) {
+    const { place } = view.hover
+    const on = place !== null && view.value(place, view.gap) !== null
+    const [px, py] = on ? at(view, place) : [0, 0]
+    moving.select(".halo").attr("display", on ? null : "none").attr("cx", px).attr("cy", py)
+  }
+
+  // the setting nearest to the pointer, if it is near
+  function under(view, [px, py]) {
+    let best = null, least = 16 ** 2
+    for (const { place } of shown(view)) {
+      const [mx, my] = at(view, place), far = (mx - px) ** 2 + (my - py) ** 2
+      if (far < least) [best, least] = [{ place }, far]
+    }
+    return best
+  }
+
+  const title = (view) => `Accuracy against the ${view.gap.label.toLowerCase()}`
+
+  const words = (view) => {
+    const { label, metrics } = view.setting
+    return `${title(view)}: ${shown(view).length} settings. ${label}: accuracy `
+      + `${worded(view.measures.accuracy, metrics.accuracy)}, `
+      + `${view.gap.label.toLowerCase()} ${worded(view.gap, metrics[view.gap.name])}.`
+  }
+
+  return { draw, move, mark, under, title, words }
+}

@@ -1,0 +1,303 @@
+// One hand, linked pictures: data in, events out. Whatever the hand does, every picture
+// is of the same setting at once; the server hears of it when the hand lets go.
+const LOOK_MS = 250 // between two looks where the server stands, and at the theme
+const ANSWER_MS = 2000 // until the server has repeated what it was told on release
+const SETTLE_MS = 60 // after the last key or click
+const PARTS = {
+  front: { make: frontPart, height: 250 },
+  map: { make: mapPart, height: 250 },
+  local: { make: localPart, height: 262 },
+  density: { make: densityPart, height: 262 },
+  tau: { make: alongPart(1), height: 220 },
+  lambda: { make: alongPart(0), height: 220 },
+  quantiles: { make: quantilesPart, height: 262 },
+}
+
+async function read(bytes) {
+  const packed = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))
+  return new Response(packed).json()
+}
+
+class Linked {
+  constructor(root, data, place, emit) {
+    this.root = root
+    this.emit = emit
+    this.view = new View(data)
+    this.view.place = place
+    this.frames = 0
+    this.isHeld = false
+    this.colours = coloursOf(root, data.palette)
+    d3.select(root).selectAll("*").remove()
+    this.controls = controlsPart(this.append("div", "controls"), this.view, this)
+    this.figures = data.shows.filter((name) => PARTS[name]).map((name) => this.figure(name))
+    this.tip = d3.select(this.append("div", "tip")).attr("aria-hidden", "true").node()
+    this.speech = d3.select(this.append("p", "said")).attr("aria-live", "polite").node()
+    this.watcher = new ResizeObserver(() => this.resize())
+    this.watcher.observe(root)
+    this.resize()
+  }
+
+  append(tag, name) { return d3.select(this.root).append(tag).attr("class", name).node() }
+
+  figure(name) {
+    const figure = d3.select(this.root).append("figure").attr("class", `part ${name}`)
+    const caption = figure.append("figcaption")
+    caption.append("b")
+    caption.append("span")
+    if (name === "front") figure.append("div").attr("class", "legend").attr("aria-hidden", "true")
+    const host = figure.append("svg").node()
+    const part = PARTS[name].make(host)
+    // keys choose on the map: it is a control, others are pictures
+    d3.select(host).attr("role", part.keys ? "application" : name === "local" ? "group" : "img")
+    if (part.keys) d3.select(host).attr("tabindex", 0).on("keydown", (event) => this.key(event))
+    const each = { name, part, host, figure }
+    host.onpointermove = (event) => this.hover(each, event)
+    host.onpointerleave = () => this.leave()
+    host.onclick = (event) => this.click(each, event)
+    if (name === "local") {
+      host.onkeydown = (event) => this.rowKey(event)
+      host.onfocusin = (event) => this.point({ subgroup: rowOf(event) })
+      host.onfocusout = () => this.leave()
+    }
+    return each
+  }
+
+  resize() {
+    const width = this.root.clientWidth
+    if (!width || width === this.width) return
+    this.width = width
+    this.root.classList.toggle("narrow", width < NARROW)
+    this.draw()
+  }
+
+  draw() {
+    const { view, colours } = this
+    this.drawn = `${view.setting.method}`
+    for (const { name, part, host, figure } of this.figures) {
+      const there = part.exists?.(view) ?? true
+      figure.attr("hidden", there ? null : "")
+      if (!there) continue
+      const width = Math.max(host.parentElement.clientWidth, 220)
+      const height = PARTS[name].height - (name === "front" ? 22 : 0)
+      d3.select(host).attr("viewBox", `0 0 ${width} ${height}`).attr("width", width).attr("height", height)
+      part.draw(view, colours, width, height)
+      if (name === "front") this.legend(figure)
+    }
+    this.captions()
+    this.speak()
+  }
+
+  captions(moved = false) {
+    for (const { part, figure } of this.figures) {
+      if (moved && !part.titleMoves) continue
+      figure.select("figcaption b").text(part.title(this.view))
+      figure.select("figcaption span").text(part.note?.(this.view) ?? "")
+    }
+  }
+
+  legend(figure) {
+    const { view, colours } = this, { methods, settings } = view.summary
+    const legend = figure.select(".legend").html("")
+    const entry = (colour, symbol, text) => {
+      const item = legend.append("span")
+      item.append("svg").attr("width", 12).attr("height", 12).attr("viewBox", "-6 -6 12 12")
+        .append("path").attr("d", d3.symbol(symbol, 60)()).attr("fill", colour)
+      item.append("span").text(text)
+    }
+    if (view.axes.length > 1) {
+      legend.append("span").text(`${view.method.label} ${view.axes[1].letter || view.axes[1].title}`)
+      view.axes[1].values.forEach((value, k) => {
+        entry(view.lineColour(colours, [0, k]), d3.symbolCircle, value)
+      })
+    }
+    methods.forEach((method, m) => {
+      if (m === view.setting.method && view.axes.length > 1) return
+      if (!settings.some((setting) => setting.method === m && !setting.alike)) return
+      entry(view.methodColour(colours, method), SYMBOLS[method.symbol] ?? d3.symbolCircle, method.label)
+    })
+  }
+
+  // all pictures of the setting that the hand is at, in the next frame
+  go(place) {
+    if (place === undefined || !this.isChoice(place)) return
+    this.view.place = place
+    this.move()
+  }
+
+  move() {
+    this.pending ||= requestAnimationFrame(() => {
+      this.pending = 0
+      const { view, colours } = this
+      this.frames += 1
+      this.controls.update()
+      if (this.drawn !== `${view.setting.method}`) { this.draw(); return }
+      for (const { part } of this.figures) if (part.exists?.(view) ?? true) part.move(view, colours)
+      this.captions(true)
+      this.speak()
+    })
+  }
+
+  // the method can be looked at: it has settings to go through
+  isChoice(place) {
+    const { summary } = this.view
+    return summary.methods[summary.settings[place].method].axes.length > 0
+  }
+
+  hold(held) { this.isHeld = held }
+  held() { return this.isHeld }
+
+  // let go: the server is told, after the last of several keys
+  settle() {
+    clearTimeout(this.settling)
+    this.settling = setTimeout(() => {
+      if (this.view.place === this.told) return
+      this.told = this.view.place
+      this.until = Date.now() + ANSWER_MS
+      this.emit("place", this.view.place)
+    }, SETTLE_MS)
+  }
+
+  measure(name) {
+    this.view.look(name)
+    this.draw()
+    this.emit("measure", name)
+  }
+
+  key(event) {
+    const steps = { ArrowLeft: [1, -1], ArrowRight: [1, 1], ArrowUp: [0, 1], ArrowDown: [0, -1] }
+    const step = steps[event.key]
+    if (!step) return
+    event.preventDefault()
+    const { view } = this, axis = Math.min(step[0], view.axes.length - 1)
+    const at = [...view.setting.at]
+    at[axis] = Math.min(Math.max(at[axis] + step[1], 0), view.axes[axis].values.length - 1)
+    this.go(view.nearest(at))
+    this.settle()
+  }
+
+  rowKey(event) {
+    const subgroup = rowOf(event)
+    if (subgroup === null || (event.key !== "Enter" && event.key !== " ")) return
+    event.preventDefault()
+    this.open(subgroup)
+  }
+
+  open(subgroup) {
+    if (this.view.data.opens) this.emit("subgroup", subgroup)
+  }
+
+  hover({ part, host }, event) {
+    const under = part.under(this.view, at(host, event))
+    if (!under) { this.leave(); return }
+    this.point(under)
+    const lines = under.subgroup === undefined
+      ? describe(this.view, under.place) : part.hint(this.view, under)
+    const tip = d3.select(this.tip)
+    tip.selectAll("div").data(lines).join("div").text((line) => line)
+    const box = this.root.getBoundingClientRect()
+    const left = event.clientX - box.left + 14
+    const over = left + 240 > box.width ? Math.max(left - 270, 0) : left
+    tip.classed("on", true).style("left", `${over}px`).style("top", `${event.clientY - box.top + 14}px`)
+  }
+
+  // the same thing is marked in every picture
+  point({ place = null, subgroup = null }) {
+    const { hover } = this.view
+    if (hover.place === place && hover.subgroup === subgroup) return
+    this.view.hover = { place, subgroup }
+    for (const { part } of this.figures) if (part.exists?.(this.view) ?? true) part.mark(this.view)
+  }
+
+  leave() {
+    d3.select(this.tip).classed("on", false)
+    this.point({})
+  }
+
+  click({ part, host }, event) {
+    const under = part.under(this.view, at(host, event))
+    if (!under) return
+    if (under.subgroup !== undefined) {
+      if (part.hint && host.closest(".local")) this.open(under.subgroup)
+      return
+    }
+    this.controls.stop()
+    this.go(under.place)
+    this.settle()
+  }
+
+  speak() {
+    clearTimeout(this.speaking)
+    this.speaking = setTimeout(() => {
+      const { view } = this
+      for (const { part, host } of this.figures) {
+        if (part.exists?.(view) ?? true) host.setAttribute("aria-label", part.words(view))
+      }
+      const cards = (view.data.values[view.place] ?? []).map(({ value }, i) => `${view.data.cards[i].label} ${value}`)
+      this.speech.textContent = [view.setting.label, ...cards].join(", ")
+    }, 400)
+  }
+
+  // the server may have gone elsewhere, and the reader may have changed the theme
+  look(data) {
+    const colours = coloursOf(this.root, data.palette)
+    if (colours.paper !== this.colours.paper) {
+      this.colours = colours
+      this.draw()
+    }
+    const start = document.querySelector(".fairdash-place")?.textContent ?? ""
+    const place = start === "" ? null : +start
+    if (place === null || start === this.seen) return
+    if (place === this.told) this.until = 0
+    else if (this.isHeld || this.controls.isPlaying() || Date.now() < (this.until ?? 0)) return
+    else this.go(place)
+    this.seen = start
+    this.told = place
+  }
+
+  end() {
+    this.watcher.disconnect()
+    this.controls.stop()
+    clearTimeout(this.speaking)
+    clearTimeout(this.settling)
+  }
+}
+
+const at = (host, event) => {
+  const box = host.getBoundingClientRect()
+  return [event.clientX - box.left, event.clientY - box.top]
+}
+
+function rowOf(event) {
+  const row = event.target.closest("[data-subgroup]")
+  return row ? +row.dataset.subgroup : null
+}
+
+const mounted = new WeakMap()
+
+export default function ({ data: bytes, parentElement, setStateValue, setTriggerValue }) {
+  const root = parentElement.querySelector(".linked")
+  const state = mounted.get(root) ?? { bytes: null, linked: null }
+  mounted.set(root, state)
+  const emit = (name, value) => (name === "place"
+    ? setStateValue("place", value) : setTriggerValue(name, value))
+  const start = () => +(document.querySelector(".fairdash-place")?.textContent || 0)
+  let ended = false
+  const fresh = bytes.length !== state.bytes?.length || bytes.some((b, i) => b !== state.bytes[i])
+  if (fresh) {
+    state.bytes = bytes
+    read(bytes).then((data) => {
+      const place = state.linked?.view.summary.settings.length === data.summary.settings.length
+        ? state.linked.view.place : start()
+      state.linked?.end()
+      state.linked = new Linked(root, data, place, emit)
+      state.data = data
+    })
+  } else if (state.linked) state.linked.emit = emit
+  const watcher = setInterval(() => {
+    if (!ended && state.linked && root.isConnected) state.linked.look(state.data)
+  }, LOOK_MS)
+  return () => {
+    ended = true
+    clearInterval(watcher)
+  }
+}

@@ -1,0 +1,106 @@
+// Gaps inside subgroups, before (the plain model) and with the chosen setting.
+function localPart(host) {
+  const svg = d3.select(host)
+  let x, rows, box, tall
+
+  function draw(view, colours, width, height) {
+    svg.selectAll("*").remove()
+    const { subgroups, settings } = view.summary
+    const name = Math.min(132, 0.32 * width)
+    box = { left: name, right: width - 58, top: 4, bottom: height - 34 }
+    tall = (box.bottom - box.top) / Math.max(subgroups.length, 1)
+    const gaps = settings.filter(({ alike }) => !alike)
+      .flatMap(({ local }) => local.map((gap) => gap?.[0] ?? null))
+    const before = (view.plain?.local ?? []).map((gap) => gap?.[2] ?? null)
+    const most = Math.max(extent(gaps)[1] * 1.15, extent(before)[1], 0.02)
+    x = d3.scaleLinear([0, Math.min(most, 1)], [box.left, box.right])
+    svg.append("rect").attr("class", "chance").attr("x", box.left).attr("y", box.top)
+      .attr("height", box.bottom - box.top)
+    const ticks = ticksOf(x, 5)
+    gridX(svg, x, ticks, tickText({ unit: "points" }, ticks), box)
+    axisTitle(svg, "gap between groups, points (grey: chance alone)", (box.left + box.right) / 2, height - 4)
+    rows = svg.append("g").selectAll("g").data(subgroups).join("g").attr("class", "row")
+      .attr("transform", (_, i) => `translate(0,${box.top + (i + 0.5) * tall})`)
+      .attr("tabindex", 0).attr("role", "button").attr("data-subgroup", (_, i) => i)
+    rows.append("rect").attr("class", "under").attr("x", 0).attr("width", width)
+      .attr("y", -tall / 2).attr("height", tall)
+    rows.append("text").attr("class", "name").attr("x", box.left - 8).attr("y", 4)
+      .attr("text-anchor", "end").text((text) => shortened(text, Math.floor(name / 6.6)))
+      .append("title").text((text) => text)
+    const offset = Math.min(tall * 0.22, 6)
+    interval(rows, "before", -offset)
+    rows.append("rect").attr("class", "square").attr("x", -3.5).attr("width", 7)
+      .attr("y", -3.5 - offset).attr("height", 7)
+    interval(rows, "after", offset)
+    rows.append("circle").attr("class", "dot").attr("r", 4.5).attr("cy", offset)
+    rows.append("text").attr("class", "change").attr("x", width - 2).attr("y", 4)
+      .attr("text-anchor", "end")
+    place(rows, "before", ".square", view.plain?.local ?? [])
+    move(view, colours)
+    mark(view)
+  }
+
+  function interval(at, kind, y) {
+    at.append("line").attr("class", `interval ${kind}`).attr("y1", y).attr("y2", y)
+  }
+
+  function place(at, kind, symbol, gaps) {
+    const gap = (i) => gaps[i] ?? null, clipped = (v) => Math.min(x(v), box.right)
+    const shown = (_, i) => (gap(i) ? null : "none")
+    at.select(`.${kind}`).attr("display", shown)
+      .attr("x1", (_, i) => (gap(i) ? clipped(gap(i)[1] ?? gap(i)[0]) : 0))
+      .attr("x2", (_, i) => (gap(i) ? clipped(gap(i)[2] ?? gap(i)[0]) : 0))
+    at.select(symbol).attr("display", shown)
+      .attr("transform", (_, i) => (gap(i) ? `translate(${clipped(gap(i)[0])},0)` : null))
+  }
+
+  function move(view, colours) {
+    const { local, chance, alike } = view.setting
+    const colour = view.methodColour(colours, view.method)
+    const shown = alike ? [] : local, before = view.plain?.local ?? []
+    place(rows, "after", ".dot", shown)
+    rows.select(".after").attr("stroke", colour)
+    rows.select(".dot").attr("fill", colour)
+    const text = (gap) => (gap ? fixed(100 * gap[0], 0) : "–")
+    rows.select(".change").text((_, i) => `${text(before[i])} → ${text(shown[i])}`)
+    rows.attr("aria-label", (name, i) => `${name}: ${says(view, i)}. Open Local fairness`)
+    svg.select(".chance").attr("width", chance === null || alike ? 0 : Math.min(x(chance), box.right) - box.left)
+  }
+
+  function mark(view) {
+    rows.classed("on", (_, i) => i === view.hover.subgroup)
+  }
+
+  function says(view, i) {
+    const points = (gap) => (gap ? `${fixed(100 * gap[0], 1)} points` : "not estimable")
+    const now = points(view.setting.alike ? null : view.setting.local[i])
+    return view.plain ? `gap ${points(view.plain.local[i])} before, ${now} after` : `gap ${now}`
+  }
+
+  function under(view, [, py]) {
+    const i = Math.floor((py - box.top) / tall)
+    return i >= 0 && i < view.summary.subgroups.length ? { subgroup: i } : null
+  }
+
+  // what stands under the pointer on a row: rates by group, gap with its interval
+  function hint(view, { subgroup }) {
+    const { local, rates, alike } = view.setting
+    const gap = alike ? null : local[subgroup]
+    const between = gap && gap[1] !== null ? ` (${fixed(100 * gap[1], 1)}–${fixed(100 * gap[2], 1)})` : ""
+    return [
+      view.summary.subgroups[subgroup],
+      gap ? `gap ${fixed(100 * gap[0], 1)} pt${between}` : "not estimable",
+      ...view.data.groups.map((group, k) => `${group}: ${rates[subgroup][k] === null ? "–" : `${fixed(100 * rates[subgroup][k], 1)}%`}`),
+      view.data.opens ? "Click: Local fairness" : "",
+    ].filter(Boolean)
+  }
+
+  const title = (view) => (view.plain ? "Local gaps, before and with this setting" : "Local gaps with this setting")
+  const words = (view) => `${title(view)}. ${view.summary.subgroups.map((name, i) => `${name}: ${says(view, i)}`).join("; ")}.`
+  const note = (view) => {
+    const { n_subgroups: all, subgroups } = view.summary
+    return all > subgroups.length ? `${subgroups.length} of ${all} subgroups, the widest gaps` : ""
+  }
+
+  return { draw, move, mark, under, hint, title, words, note }
+}
