@@ -247,7 +247,7 @@ class _Weights:
             cells = _cells(store, dataset_id, trial, subgroups)
             ratio = stored.astype(np.float64)
             effective.append(weights.effective_rows(ratio) / len(ratio))
-            densities.append([_density(ratio[rows]) for rows in cells[None]])
+            densities.append([density_of(ratio[rows]) for rows in cells[None]])
             for place, groups in cells.items():
                 quantiles = np.stack([_quantiles(ratio[rows]) for rows in groups])
                 by_place.setdefault(place, []).append(quantiles)
@@ -297,7 +297,8 @@ def _training_cells(
     return cells
 
 
-def _density(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+def density_of(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of rows in each bin of `BINS`; the ends hold the rest."""
     inside = np.clip(ratio, BINS[0], BINS[-1])
     counted = np.histogram(inside, bins=np.asarray(BINS))[0]
     return counted / max(len(ratio), 1)

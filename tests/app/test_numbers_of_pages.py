@@ -77,16 +77,20 @@ def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once):
     assert not page.exception
     models, seeds = models_of(data, run)
     test = {k: figures_of(exported(data, m, seeds)) for k, m in models.items()}
+    pictures = sent(page, "linked")
+    settings = pictures["summary"]["settings"]
     marks = {
-        text.split("<br>")[0]: (y, x)
-        for mark in drawn(page)["data"]
-        if mark.get("mode") == "markers"
-        for text, x, y in zip(mark["text"], mark["x"], mark["y"], strict=True)
+        setting["label"]: (
+            setting["metrics"]["accuracy"],
+            setting["metrics"]["worst_1_di"],
+        )
+        for setting in settings
     }
-    assert marks == {k: pytest.approx((f[0], f[2])) for k, f in test.items()}
-    cards = [card["label"] for card in sent(page, "live_setting")["cards"]]
-    for setting in sent(page, "live_setting")["settings"]:
-        values = dict(zip(cards, setting["values"], strict=True))
+    assert marks == {k: pytest.approx((f[0], f[2]), abs=1e-6) for k, f in test.items()}
+    cards = [card["label"] for card in pictures["cards"]]
+    for place, shown in pictures["values"].items():
+        values = dict(zip(cards, shown, strict=True))
+        setting = settings[int(place)]
         accuracy, gap, worst = test[setting["label"]]
         assert values["Accuracy"]["value"] == f"{accuracy:.1%}"
         assert values["Gap"]["value"] == f"{_wording.gap_size(gap)}"

@@ -1,5 +1,5 @@
 import pytest
-from reading import button, figures, labels, sent, setting_of, start_of, widget, words
+from reading import button, figures, labels, setting_of, widget, words
 
 from fairdash import ui
 from fairdash._escaping import plain
@@ -40,14 +40,6 @@ def run_id(dataset_id, train_once):
         return submit(ui.store(), spec, name="Grid")
 
     return train_once(ui.store(), train, specification(dataset_id))
-
-
-def numbers(page):
-    """Return the value on every card where the sliders start, by its label."""
-    live = sent(page, "live_setting")
-    (setting,) = [one for one in live["settings"] if one["at"] == start_of(page)]
-    labels = [card["label"] for card in live["cards"]]
-    return dict(zip(labels, (c["value"] for c in setting["values"]), strict=True))
 
 
 def test_first_visit_without_a_table_offers_one(visit):

@@ -1,6 +1,7 @@
 """What a page says and offers, as plain text."""
 
 import json
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -55,23 +56,26 @@ def sent(page, component):
     """Return what a component of the browser was sent, None where it is not."""
     for element in page.get("bidi_component"):
         if element.proto.component_name == f"fairdash.{component}":
-            return json.loads(element.proto.json or element.proto.bytes)
+            content = element.proto.json or element.proto.bytes
+            packed = isinstance(content, bytes) and content[:1] == b"\x78"
+            return json.loads(zlib.decompress(content) if packed else content)
     return None
 
 
-def start_of(page):
-    """Return where the sliders of a sweep start: a place on each axis."""
+def place_of(page):
+    """Return the place of the setting that the linked pictures start at."""
     bodies = [element.proto.body for element in page.get("html")]
-    (words,) = [body for body in bodies if body.startswith("<i ")]
-    at = words.split(">")[1].removesuffix("</i")
-    return [int(place) for place in at.split(",")] if at else []
+    (words,) = [body for body in bodies if "fairdash-place" in body]
+    return int(words.split(">")[1].removesuffix("</i"))
 
 
 def setting_of(page):
     """Return the setting where the sliders of a sweep start, by their titles."""
-    live = sent(page, "live_setting")
-    pairs = zip(live["sliders"], start_of(page), strict=True)
-    return {slider["title"]: slider["values"][at] for slider, at in pairs}
+    summary = sent(page, "linked")["summary"]
+    setting = summary["settings"][place_of(page)]
+    axes = summary["methods"][setting["method"]]["axes"]
+    pairs = zip(axes, setting["at"], strict=True)
+    return {axis["title"]: axis["values"][at] for axis, at in pairs}
 
 
 def drawn(page, place=0):

@@ -2,7 +2,7 @@
 // marks for other methods, the chosen setting ringed with its intervals and its seeds.
 function frontPart(host) {
   const svg = d3.select(host)
-  let x, y, box, moving
+  let x, y, box, moving, below = 0
 
   const shown = (view) => view.summary.settings
     .map((setting, place) => ({ setting, place }))
@@ -23,6 +23,10 @@ function frontPart(host) {
     axisTitle(axes, `${view.gap.label.toLowerCase()}${unit} ${way}`,
       (box.left + box.right) / 2, height - 4)
     if (view.data.limited === view.gap.name) limitLine(view)
+    if (below) {
+      svg.append("text").attr("class", "note").attr("x", box.right).attr("y", box.bottom - 6)
+        .attr("text-anchor", "end").text(`${below} below, drawn on the edge`)
+    }
     svg.append("g").attr("class", "lines")
     svg.append("g").attr("class", "marks")
     drawLines(view, colours)
@@ -46,10 +50,20 @@ function frontPart(host) {
     const fromZero = view.gap.better === "low" && low < 0.45 * high
     x = d3.scaleLinear([fromZero ? 0 : low - 0.08 * span, high + 0.08 * span],
       [box.left, box.right])
-    const [least, most] = extent(
-      marks.map(({ place }) => view.value(place, view.measures.accuracy)))
+    const accuracies = marks.map(({ place }) => view.value(place, view.measures.accuracy))
+    const least = lowest(accuracies), most = extent(accuracies)[1]
     const tall = Math.max(most - least, 0.005)
     y = d3.scaleLinear([least - 0.12 * tall, most + 0.16 * tall], [box.bottom, box.top])
+    y.clamp(true) // settings far below stand on the lower edge, and are counted there
+    below = accuracies.filter((accuracy) => accuracy < y.domain()[0]).length
+  }
+
+  // where the axis begins: a few settings that lost far more than most do not press the
+  // others into a line
+  function lowest(accuracies) {
+    const sorted = [...accuracies].sort((a, b) => b - a)
+    const most = sorted[0], usual = sorted[Math.floor(0.7 * (sorted.length - 1))]
+    return Math.max(sorted[sorted.length - 1], most - Math.max(2.5 * (most - usual), 0.02))
   }
 
   function limitLine(view) {

@@ -26,7 +26,6 @@ function localPart(host) {
       .attr("y", -tall / 2).attr("height", tall)
     rows.append("text").attr("class", "name").attr("x", box.left - 8).attr("y", 4)
       .attr("text-anchor", "end").text((text) => shortened(text, Math.floor(name / 6.6)))
-      .append("title").text((text) => text)
     const offset = Math.min(tall * 0.22, 6)
     interval(rows, "before", -offset)
     rows.append("rect").attr("class", "square").attr("x", -3.5).attr("width", 7)

@@ -100,7 +100,7 @@ function mapPart(host) {
       svg.append("text").attr("x", cell.x + cell.w / 2).attr("y", cell.y + cell.h / 2 + 4)
         .attr("text-anchor", "middle").attr("class", value === null ? "cell none" : "cell")
         .attr("font-weight", quiet ? 400 : 650)
-        .attr("fill", value === null ? null : readable(fill))
+        .style("fill", value === null ? null : readable(fill))
         .text(value === null && view.summary.settings[cell.place].alike
           ? "alike" : worded(view.measure, value, true))
     }

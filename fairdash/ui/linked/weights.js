@@ -44,7 +44,7 @@ function densityPart(host) {
     one.attr("y1", box.top).attr("y2", box.bottom)
     view.data.groups.forEach((group, k) => {
       svg.append("text").attr("class", "key").attr("x", box.right - 2).attr("y", box.top + 10 + 15 * k)
-        .attr("text-anchor", "end").attr("fill", colours.groups[k]).text(shortened(group, 28))
+        .attr("text-anchor", "end").style("fill", colours.groups[k]).text(shortened(group, 28))
     })
     svg.append("text").attr("class", "empty").attr("x", (box.left + box.right) / 2)
       .attr("y", (box.top + box.bottom) / 2).attr("text-anchor", "middle")

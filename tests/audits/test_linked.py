@@ -1,0 +1,202 @@
+"""The summary for linked pictures: each number is that of the Python call."""
+
+import zlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hostile_texts import marked_texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toys import ROLES, people, train_sweep
+
+from fairdash.audits import linked, sweeps
+from fairdash.audits.gaps import local_by_measure
+from fairdash.audits.trials import settings as together
+from fairdash.datasets import split, training_rows
+from fairdash.metrics import decision_status, evaluate, local_di
+from fairdash.sweep import PARITY
+
+WORST = "worst_1_di"
+
+
+def summarised(store, frame, roles=ROLES, subgroups=("branch",)):
+    run = train_sweep(store, frame, "Linked", roles, subgroups)
+    sweep = sweeps.finished_sweep(store, run)
+    return sweep, linked.summary(sweep)
+
+
+@pytest.fixture
+def made(store):
+    return summarised(store, people(700), subgroups=("branch", "age"))
+
+
+def part_of(sweep, trial, part):
+    """Return outcomes, scores and groups on rows of a trial's split."""
+    dataset = sweep.store.dataset(sweep.run.dataset_id)
+    rows = getattr(split(dataset, trial.seed), part)
+    scores = sweep.store.artifact(trial.key).scores()[rows]
+    about = {
+        "sensitive_features": dataset.sensitive_features[rows],
+        "subgroups": sweep.subgroups.model_copy(update={"min_size": 1})
+        .label(dataset.frame)
+        .iloc[rows],
+        "min_size": sweep.subgroups.min_size,
+    }
+    return dataset.y[rows], scores, about
+
+
+def test_metrics_and_local_gaps_are_means_over_seeds_of_the_python_calls(made):
+    sweep, summary = made
+    assert summary["seeds"] == [0, 1]
+    for place, setting in enumerate(summary["settings"]):
+        tables, frames = [], []
+        for trial in sweep.trials_at(place):
+            y, scores, about = part_of(sweep, trial, "test")
+            tables.append(evaluate(y, scores, **about).iloc[0])
+            gaps = local_di((scores > 0.5).astype(int), **about)
+            frames.append(gaps.set_index("subgroup"))
+        for name in ("accuracy", PARITY, WORST):
+            by_seed = [table[name] for table in tables]
+            assert setting["seeds"][name] == pytest.approx(by_seed, abs=1e-6)
+            assert setting["metrics"][name] == pytest.approx(np.mean(by_seed), abs=1e-6)
+        low, high = setting["intervals"]["accuracy"]
+        ends = [np.mean([t[f"accuracy_{e}"] for t in tables]) for e in ("low", "high")]
+        assert (low, high) == pytest.approx(tuple(ends), abs=1e-6)
+        for name, gap in zip(summary["subgroups"], setting["local"], strict=True):
+            of_seeds = [table["local_di"].get(name, np.nan) for table in frames]
+            known = [value for value in of_seeds if np.isfinite(value)]
+            assert (gap is None) == (2 * len(known) < len(of_seeds))
+            if gap is not None:
+                assert gap[0] == pytest.approx(np.mean(known), abs=1e-6)
+
+
+def test_intervals_are_those_of_local_fairness(made):
+    sweep, summary = made
+    for place, setting in enumerate(summary["settings"]):
+        (model,) = together(sweep.trials_at(place))
+        where = sweep.run.dataset_id, sweep.subgroups
+        shown = local_by_measure(sweep.store, [model], *where)
+        own = shown.own.set_index("subgroup").loc[summary["subgroups"]]
+        for gap, (_, row) in zip(setting["local"], own.iterrows(), strict=True):
+            if gap is not None:
+                ends = row[["gap", "ci_low", "ci_high"]].astype(float)
+                assert gap == pytest.approx(ends.tolist(), abs=1e-6)
+        ends = [shown.row["worst_1_low"], shown.row["worst_1_high"]]
+        assert setting["intervals"][WORST] == pytest.approx(ends, abs=1e-6)
+        assert setting["chance"] == pytest.approx(shown.chance, abs=1e-6)
+
+
+def test_weights_are_those_that_training_left(made):
+    sweep, summary = made
+    store, groups = sweep.store, list(summary["groups"])
+    dataset = store.dataset(sweep.run.dataset_id)
+    labels = sweep.subgroups.model_copy(update={"min_size": 1}).label(dataset.frame)
+    seen = 0
+    for place, setting in enumerate(summary["settings"]):
+        if summary["methods"][setting["method"]]["key"] != "road":
+            assert setting["weights"] is None
+            assert setting["metrics"]["effective"] is None
+            continue
+        densities, inside, effective = [], {}, []
+        for trial in sweep.trials_at(place):
+            ratio = store.artifact(trial.key).ratio().astype(float)
+            rows = training_rows(dataset, trial.seed, None)
+            group = dataset.sensitive_features[rows]
+            place_of = np.asarray(labels.iloc[rows].astype(object))
+            effective.append(ratio.sum() ** 2 / (ratio**2).sum() / len(ratio))
+            densities.append(
+                [
+                    np.array(
+                        [
+                            np.mean((ratio[group == g] >= a) & (ratio[group == g] < b))
+                            for a, b in pairwise(linked.BINS)
+                        ]
+                    )
+                    for g in groups
+                ]
+            )
+            for name in summary["subgroups"]:
+                for g in groups:
+                    cell = ratio[(group == g) & (place_of == name)]
+                    inside.setdefault((name, g), []).append(cell)
+        assert setting["metrics"]["effective"] == pytest.approx(
+            np.mean(effective), abs=1e-6
+        )
+        weights = setting["weights"]
+        mean = np.mean(densities, axis=0)
+        first, n = weights["first_bin"], len(weights["density"][0])
+        assert np.allclose(weights["density"], mean[:, first : first + n], atol=1e-4)
+        assert mean[:, :first].sum() == mean[:, first + n :].sum() == 0
+        assert np.allclose(np.sum(weights["density"], axis=1), 1, atol=0.01)
+        for i, name in enumerate(summary["subgroups"]):
+            for k, g in enumerate(groups):
+                cells, shown = inside[name, g], weights["inside"][i][k]
+                if min(map(len, cells)) < 20:
+                    assert shown is None  # so few that quantiles would show rows
+                    continue
+                wanted = np.mean(
+                    [np.quantile(c, linked.QUANTILES) for c in cells], axis=0
+                )
+                assert shown == pytest.approx(wanted, rel=6e-3)
+                seen += 1
+    assert seen > 10
+
+
+def test_a_setting_that_decides_alike_says_how(store, monkeypatch):
+    sweep, summary = summarised(store, people(600))
+    said = {setting["label"]: setting["alike"] for setting in summary["settings"]}
+    for place, setting in enumerate(summary["settings"]):
+        states = []
+        for trial in sweep.trials_at(place):
+            y, scores, _ = part_of(sweep, trial, "test")
+            status = decision_status(y, (scores > 0.5).astype(int))
+            states.append(status["status"].iloc[0])
+        if sum(state != "" for state in states) > 1:
+            assert said[setting["label"]] in states
+    idle = sweep.result.points((WORST, "accuracy"), 0.0)["constant"]
+    assert all(said[sweep.result.labels[place]] for place in np.flatnonzero(idle))
+
+
+def test_hostile_names_come_through_as_they_are(store):
+    skill, _, branch, group, *values = marked_texts()
+    frame = people(600)
+    frame["branch"] = frame["branch"].map({"office": values[0], "works": values[1]})
+    frame["origin"] = frame["origin"].map({"here": values[2], "there": values[3]})
+    frame = frame.rename(columns={"skill": skill, "branch": branch, "origin": group})
+    roles = ROLES.model_copy(
+        update={
+            "sensitive_feature": group,
+            "features": ("age", skill, branch),
+            "subgroup_columns": ("age", branch),
+        }
+    )
+    sweep, summary = summarised(store, frame, roles, (branch,))
+    dataset = store.dataset(sweep.run.dataset_id)
+    assert list(summary["groups"]) == list(dataset.group_names)
+    assert set(summary["groups"]) == {values[2], values[3]}
+    assert linked.unpacked(linked.packed(sweep))["subgroups"] == summary["subgroups"]
+    assert len(summary["subgroups"]) == 2
+
+
+def test_a_summary_is_made_once_kept_with_the_run_and_deleted_with_it(
+    store, monkeypatch
+):
+    sweep, _ = summarised(store, people(600))
+    kept = linked.packed(sweep)
+    monkeypatch.setattr(linked, "summary", None)  # whoever calls it now fails
+    assert linked.packed(sweep) == kept
+    (folder,) = store.files.listed("summaries")
+    (folder / "summary").write_bytes(zlib.compress(b"[]"))
+    monkeypatch.undo()
+    assert linked.packed(sweep) == kept  # what was changed on the disk is made anew
+    store.delete_run(sweep.run.id)
+    assert store.files.listed("summaries") == {}
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=60))
+def test_every_weight_is_counted_in_one_bin(values):
+    counted = linked.density_of(np.array(values))
+    assert counted.sum() == pytest.approx(1)
+    assert (counted >= 0).all()

@@ -1,0 +1,234 @@
+"""Linked pictures in Chromium: one hand moves all, and the server hears on release."""
+
+import re
+from contextlib import closing
+
+import pytest
+from driving import at_rest, open_window, settle, still
+from playwright.sync_api import expect
+
+from fairdash.audits import linked, sweeps
+from fairdash.jobs import finished_file, unpack_runs
+from fairdash.store import open_store
+
+pytestmark = pytest.mark.browser
+DATA = "nodes => nodes.map(node => node.__data__?.place ?? null)"
+
+
+@pytest.fixture(scope="module")
+def opened(home):
+    """The run of a finished sweep, its summary and the ids of its models."""
+    with closing(open_store(home)) as store:
+        (run,), _ = unpack_runs(store, finished_file("hiring"))
+        sweep = sweeps.finished_sweep(store, run)
+        return run, linked.summary(sweep), list(sweep.ids)
+
+
+@pytest.fixture(scope="module")
+def sent_frames():
+    """What the browser sent to the server, in order."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def window(browser, server, opened, sent_frames):
+    """A window on the sweep; one for all tests, since loading is slow."""
+    page = open_window(browser)
+    page.on("websocket", lambda link: link.on("framesent", sent_frames.append))
+    page.goto(f"{server}/Sweep?run={opened[0]}")
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(window):
+    """The window on its sweep, a desk wide."""
+    window.set_viewport_size({"width": 1440, "height": 900})
+    if "Sweep" not in window.url:
+        window.go_back()
+    window.locator(".linked .map rect").first.wait_for()
+    at_rest(window, 1440)
+    return window
+
+
+def setting_of(summary, label):
+    return next(
+        (place, setting)
+        for place, setting in enumerate(summary["settings"])
+        if setting["label"] == label
+    )
+
+
+def points(share):
+    return f"{100 * share:.0f}"
+
+
+def shows(page, summary, label):
+    """Expect every picture to be of a setting, with the numbers of the summary."""
+    _, setting = setting_of(summary, label)
+    cards = page.locator(".linked .card")
+    accuracy = f"{setting['metrics']['accuracy']:.1%}"
+    expect(cards.filter(has_text="Accuracy")).to_contain_text(accuracy)
+    worst = f"{100 * setting['metrics']['worst_1_di']:.1f} pt"
+    expect(cards.filter(has_text="Largest local gap")).to_contain_text(worst)
+    before = summary["settings"][summary["plain"]]["local"]
+    for row, was, now in zip(
+        page.locator(".local .row .change").all(), before, setting["local"], strict=True
+    ):
+        expect(row).to_have_text(f"{points(was[0])} → {points(now[0])}")
+    at = dict(zip("λτ", setting["at"], strict=True))
+    for letter, place in at.items():
+        values = next(
+            axis["values"]
+            for axis in summary["methods"][setting["method"]]["axes"]
+            if axis["letter"] == letter
+        )
+        slider = page.get_by_role("slider", name=re.compile(letter))
+        expect(slider).to_have_attribute("aria-valuetext", values[place])
+
+
+def grid_label(summary, weight, tau):
+    road = next(m for m in summary["methods"] if m["key"] == "road")
+    values = [axis["values"] for axis in road["axes"]]
+    return f"ROAD λ {values[0][weight]} τ {values[1][tau]}"
+
+
+def test_a_drag_moves_every_picture_and_asks_the_server_nothing(
+    page, opened, sent_frames
+):
+    _, summary, ids = opened
+    weight = page.get_by_role("slider", name="Fairness weight (λ)")
+    weight.press("Home")
+    page.get_by_role("slider", name="Locality (τ)").press("Home")
+    first = grid_label(summary, 0, 0)
+    page.wait_for_url(re.compile(ids[setting_of(summary, first)[0]]))
+    shows(page, summary, first)
+    settle(page)
+    shapes = {
+        name: page.locator(f".{name} svg").inner_html()
+        for name in ("front", "map", "local", "density", "tau", "quantiles")
+    }
+    box = still(weight)
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 8, middle)
+    page.mouse.down()
+    before, asked = page.url, len(sent_frames)
+    page.mouse.move(box["x"] + box["width"] - 8, middle, steps=8)
+    last = grid_label(summary, 2, 0)
+    shows(page, summary, last)
+    for name, shape in shapes.items():
+        assert page.locator(f".{name} svg").inner_html() != shape, name
+    assert page.url == before
+    assert len(sent_frames) == asked
+    page.mouse.up()
+    page.wait_for_url(re.compile(ids[setting_of(summary, last)[0]]))
+    shows(page, summary, last)
+
+
+def test_cells_have_the_numbers_of_their_settings_and_a_click_chooses(page, opened):
+    _, summary, ids = opened
+    texts = page.locator(".map text.cell").all_inner_texts()
+    road = [
+        setting
+        for setting in summary["settings"]
+        if summary["methods"][setting["method"]]["key"] == "road"
+    ]
+    shown = {tuple(s["at"]): s for s in road}
+    wanted = [
+        "alike" if s["alike"] else points(s["metrics"]["worst_1_di"])
+        for _, s in sorted(shown.items())
+    ]
+    assert texts == wanted
+    label = grid_label(summary, 1, 1)
+    at = sorted(shown).index((1, 1))
+    page.locator(".map text.cell").nth(at).click(force=True)
+    page.wait_for_url(re.compile(ids[setting_of(summary, label)[0]]))
+    shows(page, summary, label)
+
+
+def test_arrow_keys_on_the_map_step_and_a_mark_of_the_front_chooses(page, opened):
+    _, summary, ids = opened
+    page.locator(".map text.cell").first.click(force=True)
+    page.get_by_role("application").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    label = grid_label(summary, 1, 1)
+    page.wait_for_url(re.compile(ids[setting_of(summary, label)[0]]))
+    shows(page, summary, label)
+    other = grid_label(summary, 0, 1)
+    place, _ = setting_of(summary, other)
+    marks = page.locator(".front .marks path")
+    marks.nth(marks.evaluate_all(DATA).index(place)).click(force=True)
+    page.wait_for_url(re.compile(ids[place]))
+    shows(page, summary, other)
+
+
+def test_hover_marks_the_same_setting_and_subgroup_everywhere(page, opened):
+    _, summary, _ = opened
+    place, _ = setting_of(summary, grid_label(summary, 1, 1))
+    marks = page.locator(".front .marks path")
+    marks.nth(marks.evaluate_all(DATA).index(place)).hover(force=True)
+    expect(page.locator(".map .hovered")).to_be_visible()
+    expect(page.locator(".tip")).to_contain_text(grid_label(summary, 1, 1))
+    page.locator(".local .row .name").nth(1).hover(force=True)
+    expect(page.locator(".quantiles .row.on")).to_have_count(1)
+    expect(page.locator(".quantiles .row.on .name")).to_have_text(
+        summary["subgroups"][1]
+    )
+    expect(page.locator(".map .hovered")).to_be_hidden()
+
+
+def test_play_runs_tau_back_and_forth_until_it_is_stopped(page, opened, sent_frames):
+    _, _, ids = opened
+    page.get_by_role("slider", name="Locality (τ)").press("Home")
+    settle(page)
+    button = page.get_by_role("button", name="Play τ")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    asked = len(sent_frames)
+    slider = page.get_by_role("slider", name="Locality (τ)")
+    first = slider.get_attribute("aria-valuetext")
+    expect(slider).not_to_have_attribute("aria-valuetext", first)
+    expect(slider).to_have_attribute("aria-valuetext", first)  # and back
+    assert len(sent_frames) == asked
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    page.wait_for_url(re.compile("|".join(ids)))
+
+
+def test_another_measure_is_shown_by_front_map_and_curves(page, opened):
+    _, summary, _ = opened
+    page.get_by_label("Pictures show").select_option("Gap over all rows")
+    expect(page.locator(".front figcaption")).to_contain_text("gap over all rows")
+    page.wait_for_url(re.compile("pictured=demographic_parity_difference"))
+    texts = page.locator(".map text.cell").all_inner_texts()
+    gaps = {
+        "alike" if s["alike"] else points(s["metrics"]["demographic_parity_difference"])
+        for s in summary["settings"]
+    }
+    assert set(texts) <= gaps
+    page.get_by_label("Pictures show").select_option("Largest local gap")
+    page.wait_for_url(re.compile("pictured=worst_1_di"))
+
+
+def test_front_map_local_gaps_and_sliders_stand_in_the_first_screen(page):
+    for name in ("front", "map", "local", "controls .sliders"):
+        box = page.locator(f".linked .{name}").bounding_box()
+        assert box["y"] + box["height"] <= 900, name
+
+
+def test_on_a_phone_pictures_stack_and_sliders_stay_in_view(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".linked.narrow").wait_for()
+    settle(page)
+    names = ("sliders", "front", "map", "tau", "lambda", "local", "density")
+    tops = [page.locator(f".linked .{name}").bounding_box()["y"] for name in names]
+    assert tops == sorted(tops)
+    page.locator(".linked .density svg").scroll_into_view_if_needed()
+    box = page.locator(".linked .sliders").bounding_box()
+    assert 0 <= box["y"] <= 200
+
+
+def test_a_click_on_a_subgroup_opens_local_fairness(page):
+    page.locator(".local .row .name").first.click(force=True)
+    page.get_by_role("heading", name="Where is the model unfair?").wait_for()
