@@ -106,7 +106,7 @@ class Session:
         if kind == "exception":
             raise RuntimeError(element.exception.message)
         wanted = {
-            "bidi_component": lambda one: one.component_name == "fairdash.live_setting",
+            "bidi_component": lambda one: one.component_name == "fairdash.linked",
             "selectbox": lambda one: one.label == "Measure",
         }
         if kind in wanted and wanted[kind](getattr(element, kind)):

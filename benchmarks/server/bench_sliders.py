@@ -7,8 +7,11 @@ cheap logistic model per setting whose gap falls with λ, for only time counts h
     python benchmarks/server/bench_sliders.py [--rows 50000] [--presses 20]
 
 In the browser's own clock from the moment the mouse goes down, 100 ms before it is let
-go: numbers until the cards say something else, figures until the last change of any
-figure (ring, frame, local DI, r), address until the server has answered the release.
+go: numbers until the cards say something else, figures until the last change of the
+pictures (front, curve, weights), address until the server has answered the release.
+
+Before that τ is dragged to and fro: the time from frame to frame while all pictures
+follow, and what the browser sent to the server between press and release.
 """
 
 import argparse
@@ -54,8 +57,8 @@ WATCH = """() => {
   const cards = inside(".cards");
   const state = () => ({
     numbers: cards.textContent,
-    figures: [...document.querySelectorAll(".fairdash-mark, .cartesianlayer")]
-      .map((e) => e.innerHTML).join(),
+    figures: [".ring", ".lambda .curve", ".areas path"]
+      .map((name) => inside(name)?.outerHTML).join(),
   });
   const look = () => {
     if (began === null) return;
@@ -77,6 +80,23 @@ WATCH = """() => {
     before = state();
     began = event.timeStamp;
   }, true);
+}"""
+
+
+FRAMES = """() => {
+  window.frameTimes = []
+  window.sentMeanwhile = 0
+  let last = performance.now()
+  window.tick = (now) => {
+    window.frameTimes.push(now - last)
+    last = now
+    if (window.count) requestAnimationFrame(window.tick)
+  }
+  const send = WebSocket.prototype.send
+  WebSocket.prototype.send = function (...what) {
+    if (window.count) window.sentMeanwhile += 1
+    return send.apply(this, what)
+  }
 }"""
 
 
@@ -197,10 +217,33 @@ def press(page, n_presses):
     return pd.DataFrame(seen)
 
 
+def drag(page, seconds):
+    """Drag τ to and fro; return the ms of each frame and how much was sent."""
+    slider = page.get_by_role("slider", name="Locality (τ)")
+    box = slider.bounding_box()
+    middle, wide = box["y"] + box["height"] / 2, box["width"] - 16
+    sent = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.evaluate(FRAMES)
+    page.mouse.move(box["x"] + 8, middle)
+    page.mouse.down()
+    page.evaluate("window.count = true; requestAnimationFrame(window.tick)")
+    end, step = time.perf_counter() + seconds, 0
+    while time.perf_counter() < end:
+        step += 1
+        share = abs((step / 60) % 2 - 1)
+        page.mouse.move(box["x"] + 8 + share * wide, middle)
+    frames = page.evaluate("(window.count = false, window.frameTimes)")
+    asked = len(sent) + page.evaluate("window.sentMeanwhile")
+    page.mouse.up()
+    return pd.Series(frames[1:]), asked
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--presses", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=6.0, help="of the drag")
     options = parser.parse_args()
     home = tempfile.mkdtemp()
     app = None
@@ -217,11 +260,17 @@ def main():
             page.get_by_role("slider", name="Fairness weight (λ)").wait_for(
                 timeout=60_000
             )
-            page.locator(".fairdash-mark circle").first.wait_for(timeout=60_000)
+            page.locator(".linked .ring").first.wait_for(timeout=600_000)
             first = time.perf_counter() - began
             page.wait_for_timeout(4000)
+            frames, asked = drag(page, options.seconds)
             page.evaluate(WATCH)
             table = press(page, options.presses)
+            page.reload()
+            page.locator("[data-testid=stMain] h1").first.wait_for()
+            began = time.perf_counter()
+            page.locator(".linked .ring").first.wait_for()
+            again = time.perf_counter() - began
             chromium.close()
     finally:
         if app is not None:
@@ -231,6 +280,10 @@ def main():
     load = os.getloadavg()[0]
     print(f"{options.rows:,} rows, 201 models, {len(table)} presses, load {load:.1f}")
     print(f"first visit, until the front has its ring: {first:.1f} s")
+    print(f"once made, after the page's first paint: {again:.1f} s")
+    median, most = frames.quantile([0.5, 0.95])
+    print(f"{len(frames)} frames of a drag: median {median:.1f} ms, 95% {most:.1f} ms")
+    print(f"sent to the server between press and release: {asked}")
     print("ms after the mouse went down    median   90 %")
     for name in ("numbers", "figures", "page"):
         median, most = table[name].quantile([0.5, 0.9])

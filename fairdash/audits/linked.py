@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.audits.choices import front_points
-from fairdash.audits.gaps.evaluation import MOST_SEEDS, metrics_by_setting
+from fairdash.audits.gaps.evaluation import MOST_SEEDS
 from fairdash.audits.gaps.local import LocalResult
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.sweeps import StoredSweep
@@ -152,7 +152,7 @@ class _Facts:
 
     setting: Setting
     local: LocalResult
-    metrics: dict[Any, Any]
+    metrics: dict[str, float]
     by_seed: dict[str, list[float]]
     alike: str
     weighed: "_Weights | None"
@@ -162,12 +162,11 @@ class _Facts:
         store, data, where = sweep.store, sweep.run.dataset_id, sweep.subgroups
         (setting,) = settings(sweep.trials_at(place))
         local = local_by_measure(store, [setting], data, where)
-        metrics = metrics_by_setting(store, [setting], data, where).iloc[0].to_dict()
         seeds = sweep.result.rows[sweep.result.place_of_row == place]
         seeds = seeds.sort_values("seed", kind="stable")
         means = sweep.result.means.iloc[place]
-        for metric in _METRICS:
-            metrics[metric] = float(means[f"test_{metric}"])
+        names = *_METRICS, "accuracy_low", "accuracy_high"
+        metrics = {name: float(means.get(f"test_{name}", np.nan)) for name in names}
         return cls(
             setting,
             local,

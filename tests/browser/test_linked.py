@@ -34,7 +34,10 @@ def sent_frames():
 def window(browser, server, opened, sent_frames):
     """A window on the sweep; one for all tests, since loading is slow."""
     page = open_window(browser)
-    page.on("websocket", lambda link: link.on("framesent", sent_frames.append))
+    page.on(
+        "websocket",
+        lambda link: link.on("framesent", lambda frame: sent_frames.append(frame)),
+    )
     page.goto(f"{server}/Sweep?run={opened[0]}")
     yield page
     page.close()

@@ -65,7 +65,7 @@ def sent(page, component):
 def place_of(page):
     """Return the place of the setting that the linked pictures start at."""
     bodies = [element.proto.body for element in page.get("html")]
-    (words,) = [body for body in bodies if "fairdash-place" in body]
+    (words,) = [body for body in bodies if body.startswith("<i ")]
     return int(words.split(">")[1].removesuffix("</i"))
 
 

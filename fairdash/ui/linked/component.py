@@ -117,14 +117,15 @@ def draw_linked(
             on_measure(chosen)
 
     opens = on_subgroup is not None
-    data = sweep.once(
-        lambda: linked_data(sweep, limit, limited, measure, shows, opens=opens),
-        "linked",
-        limit,
-        limited,
-        measure,
-        *shows,
-    )
+    with st.spinner("Summarising all settings, once…", show_time=True):
+        data = sweep.once(
+            lambda: linked_data(sweep, limit, limited, measure, shows, opens=opens),
+            "linked",
+            limit,
+            limited,
+            measure,
+            *shows,
+        )
     st.html(f'<i class="fairdash-place" hidden>{place}</i>')
     _component()(
         data=data,

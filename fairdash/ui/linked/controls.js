@@ -108,18 +108,19 @@ function controlsPart(host, view, act) {
       const card = enter.append("div").attr("class", "card")
       card.append("div").attr("class", "label")
       card.append("div").attr("class", "value")
-      card.append("div").attr("class", "note")
+      const note = card.append("div").attr("class", "note")
+      note.append("span").attr("class", "chip")
+      note.append("span").attr("class", "rest")
       return card
     })
     const own = values[view.place] ?? []
     drawn.select(".label").text(({ label }) => label).attr("title", ({ help }) => help || null)
     drawn.select(".value").text((_, i) => own[i]?.value ?? "–")
-    drawn.select(".note").html("").each(function (_, i) {
-      const { note = "", delta = "" } = own[i] ?? {}
-      const arrow = { "−": "↓", "+": "↑" }[delta[0]] ?? ""
-      if (delta) d3.select(this).append("span").attr("class", "chip").text(`${arrow} ${delta}`)
-      d3.select(this).append("span").text(note)
-    })
+    const delta = (i) => own[i]?.delta ?? ""
+    const arrow = (i) => ({ "−": "↓", "+": "↑" }[delta(i)[0]] ?? "")
+    drawn.select(".chip").text((_, i) => `${arrow(i)} ${delta(i)}`)
+      .style("display", (_, i) => (delta(i) ? null : "none"))
+    drawn.select(".rest").text((_, i) => own[i]?.note ?? "")
   }
 
   build()
