@@ -108,7 +108,7 @@ def test_a_drag_moves_every_picture_and_asks_the_server_nothing(
     shows(page, summary, first)
     settle(page)
     shapes = {
-        name: page.locator(f".{name} svg").inner_html()
+        name: page.locator(f".{name} > svg").inner_html()
         for name in ("front", "map", "local", "density", "tau", "quantiles")
     }
     box = still(weight)
@@ -120,7 +120,7 @@ def test_a_drag_moves_every_picture_and_asks_the_server_nothing(
     last = grid_label(summary, 2, 0)
     shows(page, summary, last)
     for name, shape in shapes.items():
-        assert page.locator(f".{name} svg").inner_html() != shape, name
+        assert page.locator(f".{name} > svg").inner_html() != shape, name
     assert page.url == before
     assert len(sent_frames) == asked
     page.mouse.up()
@@ -130,7 +130,7 @@ def test_a_drag_moves_every_picture_and_asks_the_server_nothing(
 
 def test_cells_have_the_numbers_of_their_settings_and_a_click_chooses(page, opened):
     _, summary, ids = opened
-    texts = page.locator(".map text.cell").all_inner_texts()
+    texts = page.locator(".map text.cell").all_text_contents()
     road = [
         setting
         for setting in summary["settings"]
@@ -168,11 +168,11 @@ def test_arrow_keys_on_the_map_step_and_a_mark_of_the_front_chooses(page, opened
 
 def test_hover_marks_the_same_setting_and_subgroup_everywhere(page, opened):
     _, summary, _ = opened
-    place, _ = setting_of(summary, grid_label(summary, 1, 1))
-    marks = page.locator(".front .marks path")
-    marks.nth(marks.evaluate_all(DATA).index(place)).hover(force=True)
+    cells = page.locator(".map text.cell")
+    cells.nth(3).hover(force=True)  # the second λ, the second τ
     expect(page.locator(".map .hovered")).to_be_visible()
     expect(page.locator(".tip")).to_contain_text(grid_label(summary, 1, 1))
+    expect(page.locator(".front .halo")).to_be_visible()
     page.locator(".local .row .name").nth(1).hover(force=True)
     expect(page.locator(".quantiles .row.on")).to_have_count(1)
     expect(page.locator(".quantiles .row.on .name")).to_have_text(
@@ -204,7 +204,7 @@ def test_another_measure_is_shown_by_front_map_and_curves(page, opened):
     page.get_by_label("Pictures show").select_option("Gap over all rows")
     expect(page.locator(".front figcaption")).to_contain_text("gap over all rows")
     page.wait_for_url(re.compile("pictured=demographic_parity_difference"))
-    texts = page.locator(".map text.cell").all_inner_texts()
+    texts = page.locator(".map text.cell").all_text_contents()
     gaps = {
         "alike" if s["alike"] else points(s["metrics"]["demographic_parity_difference"])
         for s in summary["settings"]

@@ -112,6 +112,7 @@ class Linked {
     }
     methods.forEach((method, m) => {
       if (m === view.setting.method && view.axes.length > 1) return
+      if (m === view.plain?.method) return // its mark says so itself
       if (!settings.some((setting) => setting.method === m && !setting.alike)) return
       entry(view.methodColour(colours, method), SYMBOLS[method.symbol] ?? d3.symbolCircle, method.label)
     })

@@ -75,6 +75,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
             methods,
             format_func=lambda key: CATALOG[key].label,
             key=widget,
+            label_visibility="collapsed",
             on_change=lambda: go(
                 sweep, result.start(limit, st.session_state[widget], metric=limited)
             ),
