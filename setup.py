@@ -16,7 +16,10 @@ setup(
     package_data={
         "fairdash": [
             "py.typed",
-            *(f"**/*.{kind}" for kind in ("css", "html", "js", "mako", "svg", "toml")),
+            *(
+                f"**/*.{kind}"
+                for kind in ("css", "html", "js", "mako", "svg", "toml", "txt")
+            ),
         ],
         "fairdash.app": [".streamlit/config.toml"],
         "fairdash.app.sample_data": ["*.csv", "*.csv.gz", "*.md", "*.zip"],

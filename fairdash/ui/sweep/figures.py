@@ -54,7 +54,7 @@ def front_table(sweep: StoredSweep, state: Controls) -> None:
     limit = state.limit, state.limited
     picture = sweep.once(make, "front", *contents, axes, *limit)
     trained = trials.trained_on(sweep.store, data, sweep.run.spec.get("train_rows"))
-    judged = result.ranking_words(axes[0])
+    judged = result.ranking_words(state.limited)
     notes = [picture.caption, judged, trained, trials.OWN_NOTE * bool(own)]
     heading(picture.headline)
     st.markdown(_HOW)
