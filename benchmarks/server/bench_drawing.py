@@ -96,6 +96,7 @@ def made_up():
                         for name, value in metrics.items()
                     },
                     "chance": 0.1,
+                    "idle": "",
                     "alike": "",
                     "quiet": dict.fromkeys(metrics, False),
                     "local": [[gap, gap / 2, gap * 1.5] for gap in gaps],

@@ -22,17 +22,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.audits.choices import front_points
-from fairdash.audits.gaps.evaluation import MOST_SEEDS
 from fairdash.audits.gaps.local import LocalResult
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.models import Setting, settings
-from fairdash.audits.trials.rows import rows_to_train_on, rows_used, tested
+from fairdash.audits.trials.rows import rows_to_train_on, rows_used
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
-from fairdash.metrics import decision_status, weights
+from fairdash.metrics import weights
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import AXES, BASELINE, PARITY
+from fairdash.sweep import BASELINE, PARITY
 
 VERSION = 1  # of the form below: a summary of another one is made anew
 WORST, EFFECTIVE = "worst_1_di", "effective"
@@ -71,8 +70,8 @@ def summary(sweep: StoredSweep) -> dict[str, Any]:
         ``settings``, by place in `StoredSweep.result`: the method's place, ``label``,
         ``at`` (places on its axes), ``metrics`` by name (mean over seeds), ``seeds``
         (of accuracy, gap and largest local gap, one a seed), ``intervals`` of these,
-        ``chance`` (the largest local gap by chance), ``alike`` ("" where the model
-        decides), ``quiet`` (by gap: not told from the plain model), ``local`` (gap and
+        ``chance`` (the largest local gap by chance), ``idle`` ("alike" or "guessing", ""
+        where the model decides) and ``alike``, its words, ``quiet`` (by gap: not told from the plain model), ``local`` (gap and
         ends by subgroup, None where not estimable), ``rates`` (by subgroup and group)
         and ``weights``: None, or the shares of a group's training rows by bin, from
         ``first_bin`` on, and the quantiles of r by group, of all rows and by subgroup.
@@ -84,8 +83,7 @@ def summary(sweep: StoredSweep) -> dict[str, Any]:
         gap: front_points(sweep, (gap, "accuracy"), 0.0)["quiet"].tolist()
         for gap in (WORST, PARITY)
     }
-    idle = result.points(AXES, 0.0)["constant"].tolist()  # on validation rows
-    facts = [_Facts.of(sweep, place, idle[place]) for place in range(len(idle))]
+    facts = [_Facts.of(sweep, place) for place in range(len(result.means))]
     names = _shown_subgroups([each.local for each in facts])
     methods = list(dict.fromkeys(result.means["method"]))
     axes = {method: result.axes(method) for method in methods}
@@ -154,11 +152,12 @@ class _Facts:
     local: LocalResult
     metrics: dict[str, float]
     by_seed: dict[str, list[float]]
+    idle: str
     alike: str
     weighed: "_Weights | None"
 
     @classmethod
-    def of(cls, sweep: StoredSweep, place: int, idle: bool) -> "_Facts":
+    def of(cls, sweep: StoredSweep, place: int) -> "_Facts":
         store, data, where = sweep.store, sweep.run.dataset_id, sweep.subgroups
         (setting,) = settings(sweep.trials_at(place))
         local = local_by_measure(store, [setting], data, where)
@@ -172,7 +171,7 @@ class _Facts:
             local,
             metrics,
             {m: seeds[f"test_{m}"].tolist() for m in ("accuracy", PARITY, WORST)},
-            _alike(sweep, setting, idle or float(local.row["constant"]) > MOST_SEEDS),
+            *_idle(sweep, place),
             _Weights.of(store, data, setting, where),
         )
 
@@ -201,6 +200,7 @@ class _Facts:
                 name: [_number(value) for value in pair] for name, pair in ends.items()
             },
             "chance": _number(self.local.chance),
+            "idle": self.idle,
             "alike": self.alike,
             "local": [
                 [_number(value) for value in gap] if estimable else None
@@ -316,20 +316,17 @@ def _quantile_lists(cells: NDArray[np.float64]) -> list[list[float | None] | Non
     ]
 
 
-def _alike(sweep: StoredSweep, setting: Setting, idle: bool) -> str:
-    """Say how an ``idle`` setting decides alike; "" where it decides.
+def _idle(sweep: StoredSweep, place: int) -> tuple[str, str]:
+    """Return which fact makes a setting's gaps say nothing, and its words; "" for none.
 
-    It is idle on validation rows, or on most seeds on test rows.
+    Validation rows judge it, then test rows.
     """
-    if not idle:
-        return ""
-    said = []
-    for trial in tested(sweep.store, setting, sweep.run.dataset_id, sweep.subgroups):
-        rows = trial.rows
-        status = decision_status(rows.y, rows.decisions(trial.key), **rows.sampling)
-        said.append(str(status["status"].iloc[0]))
-    reasons = [reason for reason in said if reason]
-    return max(reasons, key=reasons.count, default="on validation rows")
+    for part, where in (("validation", ""), ("test", " on test rows")):
+        deciding = sweep.result.deciding(place, part)
+        if deciding.idle:
+            fact = "alike" if deciding.alike else "guessing"
+            return fact, f"{deciding.mark()}{where}"
+    return "", ""
 
 
 def _shown_subgroups(local: Sequence[LocalResult]) -> list[str]:

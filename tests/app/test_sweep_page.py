@@ -1,5 +1,14 @@
 import pytest
-from reading import button, figures, labels, setting_of, widget, words
+from reading import (
+    button,
+    figures,
+    labels,
+    place_of,
+    sent,
+    setting_of,
+    widget,
+    words,
+)
 
 from fairdash import ui
 from fairdash._escaping import plain
@@ -40,6 +49,14 @@ def run_id(dataset_id, train_once):
         return submit(ui.store(), spec, name="Grid")
 
     return train_once(ui.store(), train, specification(dataset_id))
+
+
+def numbers(page):
+    """Return the value on every card where the pictures start, by its label."""
+    pictures = sent(page, "linked")
+    labels = [card["label"] for card in pictures["cards"]]
+    shown = pictures["values"][str(place_of(page))]
+    return dict(zip(labels, (card["value"] for card in shown), strict=True))
 
 
 def test_first_visit_without_a_table_offers_one(visit):

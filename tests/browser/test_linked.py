@@ -138,7 +138,7 @@ def test_cells_have_the_numbers_of_their_settings_and_a_click_chooses(page, open
     ]
     shown = {tuple(s["at"]): s for s in road}
     wanted = [
-        "alike" if s["alike"] else points(s["metrics"]["worst_1_di"])
+        s["idle"] or points(s["metrics"]["worst_1_di"])
         for _, s in sorted(shown.items())
     ]
     assert texts == wanted
@@ -206,7 +206,7 @@ def test_another_measure_is_shown_by_front_map_and_curves(page, opened):
     page.wait_for_url(re.compile("pictured=demographic_parity_difference"))
     texts = page.locator(".map text.cell").all_text_contents()
     gaps = {
-        "alike" if s["alike"] else points(s["metrics"]["demographic_parity_difference"])
+        s["idle"] or points(s["metrics"]["demographic_parity_difference"])
         for s in summary["settings"]
     }
     assert set(texts) <= gaps

@@ -99,6 +99,15 @@ class View {
     return plain === null ? null : settings[plain]
   }
 
+  // whose grid the map shows: the method's own, or where it has none the first one's
+  get gridMethod() {
+    if (this.axes.length) return this.setting.method
+    const first = this.summary.methods.findIndex(({ axes }) => axes.length > 0)
+    return first < 0 ? this.setting.method : first
+  }
+  get gridAxes() { return this.summary.methods[this.gridMethod].axes }
+  get gridAt() { return this.axes.length ? this.setting.at : this.gridAxes.map(() => 0) }
+
   look(measure) {
     this.measure = this.measures[measure]
     if (this.measure.gap) this.gap = this.measure
@@ -204,7 +213,7 @@ function shortened(text, most) {
 function describe(view, place) {
   const setting = view.summary.settings[place]
   const lines = [setting.label]
-  if (setting.alike) return [...lines, `decides alike for nearly everyone: ${setting.alike}`]
+  if (setting.alike) return [...lines, `${setting.alike}: its gaps say nothing`]
   for (const name of new Set(["accuracy", view.gap.name, view.measure.name])) {
     const measure = view.measures[name], ends = setting.intervals[name]
     const between = ends && ends.every((end) => end !== null)

@@ -217,7 +217,7 @@ def _cards(sweep: StoredSweep, limit: float, limited: str) -> dict[str, Any]:
     """Return what the cards are called and what they say, by place."""
     labels: list[dict[str, Any]] = []
     values: dict[int, list[dict[str, str]]] = {}
-    for method in sweep.result.methods:
+    for method in dict.fromkeys(sweep.result.means["method"]):
         for place, cards in sweep.cards(method, limit, metric=limited).items():
             labels = [{"label": card.label, "help": card.help} for card in cards]
             values[place] = [

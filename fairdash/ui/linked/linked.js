@@ -120,7 +120,7 @@ class Linked {
 
   // all pictures of the setting that the hand is at, in the next frame
   go(place) {
-    if (place === undefined || !this.isChoice(place)) return
+    if (place === undefined) return
     this.view.place = place
     this.move()
   }
@@ -136,12 +136,6 @@ class Linked {
       this.captions(true)
       this.speak()
     })
-  }
-
-  // the method can be looked at: it has settings to go through
-  isChoice(place) {
-    const { summary } = this.view
-    return summary.methods[summary.settings[place].method].axes.length > 0
   }
 
   hold(held) { this.isHeld = held }
@@ -167,7 +161,7 @@ class Linked {
   key(event) {
     const steps = { ArrowLeft: [1, -1], ArrowRight: [1, 1], ArrowUp: [0, 1], ArrowDown: [0, -1] }
     const step = steps[event.key]
-    if (!step) return
+    if (!step || !this.view.axes.length) return
     event.preventDefault()
     const { view } = this, axis = Math.min(step[0], view.axes.length - 1)
     const at = [...view.setting.at]

@@ -5,21 +5,21 @@ function mapPart(host) {
   let moving, rectangles
 
   function facets(view) {
-    const third = view.axes[2]
+    const third = view.gridAxes[2]
     if (!third) return [{ label: "", at: [] }]
     return third.values.map((value, k) => ({ label: `${third.letter || third.title} ${value}`, at: [k] }))
   }
 
   function cellsOf(view, facet) {
-    const [rows, columns] = [view.axes[0], view.axes[1]]
+    const [rows, columns] = [view.gridAxes[0], view.gridAxes[1]]
     const cells = []
     rows.values.forEach((_, i) => {
       (columns?.values ?? [""]).forEach((_, j) => {
-        const at = [...view.setting.at]
+        const at = [...view.gridAt]
         at[0] = i
         if (columns) at[1] = j
         if (facet.at.length) at[2] = facet.at[0]
-        cells.push({ i, j, at, place: view.placeAt(view.setting.method, at) })
+        cells.push({ i, j, at, place: view.placeAt(view.gridMethod, at) })
       })
     })
     return cells
@@ -28,17 +28,17 @@ function mapPart(host) {
   function draw(view, colours, width, height) {
     svg.selectAll("*").remove()
     rectangles = []
-    if (!view.axes.length) return
-    const turned = view.axes.length === 1 // a single axis lies across
+    if (!view.gridAxes.length) return
+    const turned = view.gridAxes.length === 1 // a single axis lies across
     const every = facets(view), [low, high] = range(view)
     const name = (axis) => axis.letter || axis.title
     const left = turned ? 8 : 46, top = every.length > 1 ? 20 : 4, bottom = height - 34
     const wide = (width - left - 4) / every.length
-    const across = turned ? view.axes[0] : view.axes[1]
+    const across = turned ? view.gridAxes[0] : view.gridAxes[1]
     every.forEach((facet, f) => {
       const x = d3.scaleBand(across.values.map((_, k) => k),
         [left + f * wide, left + (f + 1) * wide - (every.length > 1 ? 8 : 0)]).padding(0.04)
-      const y = d3.scaleBand(turned ? [0] : view.axes[0].values.map((_, k) => k),
+      const y = d3.scaleBand(turned ? [0] : view.gridAxes[0].values.map((_, k) => k),
         [bottom, top]).padding(0.05)
       if (facet.label) {
         svg.append("text").attr("class", "axis").attr("x", x(0)).attr("y", 13).text(facet.label)
@@ -62,14 +62,14 @@ function mapPart(host) {
   }
 
   function labels(view, x, y, { turned, left, bottom, first }) {
-    const across = turned ? view.axes[0] : view.axes[1]
+    const across = turned ? view.gridAxes[0] : view.gridAxes[1]
     across.values.forEach((value, k) => {
       svg.append("text").attr("class", "tick").attr("x", x(k) + x.bandwidth() / 2)
         .attr("y", bottom + 15).attr("text-anchor", "middle").text(shortened(value, 8))
     })
     if (turned || !first) return
-    const letter = view.axes[0].letter
-    view.axes[0].values.forEach((value, k) => {
+    const letter = view.gridAxes[0].letter
+    view.gridAxes[0].values.forEach((value, k) => {
       svg.append("text").attr("class", "tick").attr("x", left - 6)
         .attr("y", y(k) + y.bandwidth() / 2 + 4).attr("text-anchor", "end")
         .text(shortened(letter ? `${letter} ${value}` : value, 8))
@@ -79,7 +79,7 @@ function mapPart(host) {
   // of all settings of the method, so that a colour means the same in every map
   function range(view) {
     const own = view.summary.settings
-      .map((setting, place) => (setting.method === view.setting.method ? view.value(place) : null))
+      .map((setting, place) => (setting.method === view.gridMethod ? view.value(place) : null))
     const [low, high] = extent(own)
     const fromZero = view.measure.gap && view.measure.better === "low"
     return [fromZero ? Math.min(low, 0.5 * high) : low, high]
@@ -101,8 +101,7 @@ function mapPart(host) {
         .attr("text-anchor", "middle").attr("class", value === null ? "cell none" : "cell")
         .attr("font-weight", quiet ? 400 : 650)
         .style("fill", value === null ? null : readable(fill))
-        .text(value === null && view.summary.settings[cell.place].alike
-          ? "alike" : worded(view.measure, value, true))
+        .text(view.summary.settings[cell.place].idle || worded(view.measure, value, true))
     }
   }
 
@@ -115,25 +114,25 @@ function mapPart(host) {
   }
 
   function move(view) {
-    if (view.axes.length) outline(".chosen", rectangles.find(({ place }) => place === view.place))
+    if (view.gridAxes.length) outline(".chosen", rectangles.find(({ place }) => place === view.place))
   }
 
   function mark(view) {
     const { place } = view.hover
     const cell = rectangles.find((each) => place !== null && each.place === place)
-    if (view.axes.length) outline(".hovered", cell)
+    if (view.gridAxes.length) outline(".hovered", cell)
   }
 
   const under = (view, [px, py]) => rectangles.find((cell) => cell.place !== undefined
     && px >= cell.x && px <= cell.x + cell.w && py >= cell.y && py <= cell.y + cell.h) ?? null
 
   const title = (view) => {
-    const letters = view.axes.map((axis) => axis.letter || axis.title.toLowerCase())
+    const letters = view.gridAxes.map((axis) => axis.letter || axis.title.toLowerCase())
     return `${view.measure.label} over ${letters.join(" and ")}`
   }
 
   const words = (view) => `${title(view)}. ${view.setting.label}: `
-    + `${view.setting.alike ? "decides alike" : worded(view.measure, view.value(view.place))}. `
+    + `${view.setting.alike ? view.setting.alike : worded(view.measure, view.value(view.place))}. `
     + "Arrow keys choose a setting."
 
   return { draw, move, mark, under, title, words, keys: true }

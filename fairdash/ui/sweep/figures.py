@@ -29,7 +29,8 @@ band is what chance alone would show. *Curves*: the band is the spread over seed
 95% of the weights, of cells with at least 20 rows.
 
 A model that **accepts nearly all or none**, or is **not clearly better than guessing**
-on validation rows, keeps no limit. It is not on the front and grey in the map: its gaps say nothing.
+on validation rows, keeps no limit. It is grey in the map and not on the front:
+its gaps say nothing.
 """
 
 
