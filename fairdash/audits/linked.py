@@ -70,11 +70,12 @@ def summary(sweep: StoredSweep) -> dict[str, Any]:
         ``settings``, by place in `StoredSweep.result`: the method's place, ``label``,
         ``at`` (places on its axes), ``metrics`` by name (mean over seeds), ``seeds``
         (of accuracy, gap and largest local gap, one a seed), ``intervals`` of these,
-        ``chance`` (the largest local gap by chance), ``idle`` ("alike" or "guessing", ""
-        where the model decides) and ``alike``, its words, ``quiet`` (by gap: not told from the plain model), ``local`` (gap and
-        ends by subgroup, None where not estimable), ``rates`` (by subgroup and group)
-        and ``weights``: None, or the shares of a group's training rows by bin, from
-        ``first_bin`` on, and the quantiles of r by group, of all rows and by subgroup.
+        ``chance`` (the largest local gap by chance), ``idle`` ("alike" or "guessing",
+        "" where the model decides) and ``alike``, its words, ``quiet`` (by gap: not
+        told from the plain model), ``local`` (gap and ends by subgroup, None where not
+        estimable), ``rates`` (by subgroup and group) and ``weights``: None, or the
+        shares of a group's training rows by bin, from ``first_bin`` on, and the
+        quantiles of r by group, of all rows and by subgroup.
 
         What is undefined is None.
     """

@@ -38,7 +38,9 @@ def window(browser, server, opened, sent_frames):
         "websocket",
         lambda link: link.on("framesent", lambda frame: sent_frames.append(frame)),
     )
-    page.goto(f"{server}/Sweep?run={opened[0]}")
+    run, summary, ids = opened
+    place, _ = setting_of(summary, grid_label(summary, 0, 0))
+    page.goto(f"{server}/Sweep?run={run}&model={ids[place]}")
     yield page
     page.close()
 

@@ -117,14 +117,14 @@ class View {
 
   // the place at these values of the method's axes, or of the nearest trained setting
   nearest(at) {
-    const exact = this.placeAt(this.setting.method, at)
+    const exact = this.placeAt(this.gridMethod, at)
     if (exact !== undefined) return exact
     const far = (place) => {
       const other = this.summary.settings[place].at
       return other.reduce((sum, v, i) => sum + (v - at[i]) ** 2, 0)
     }
     const own = [...this.places.values()].filter(
-      (place) => this.summary.settings[place].method === this.setting.method)
+      (place) => this.summary.settings[place].method === this.gridMethod)
     return own.reduce((best, place) => (far(place) < far(best) ? place : best))
   }
 

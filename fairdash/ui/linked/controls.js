@@ -8,7 +8,7 @@ function controlsPart(host, view, act) {
   function build() {
     box.selectAll("*").remove()
     const sliders = box.append("div").attr("class", "sliders")
-    view.axes.forEach((axis, i) => slider(sliders, axis, i))
+    view.gridAxes.forEach((axis, i) => slider(sliders, axis, i))
     if (view.data.measures.length > 1 && view.data.shows.includes("measure")) picker()
     box.append("div").attr("class", "cards")
     box.append("p").attr("class", "nearest")
@@ -53,13 +53,13 @@ function controlsPart(host, view, act) {
   function play(axis) {
     stop()
     playing = axis
-    const most = view.axes[axis].values.length - 1
-    step = view.setting.at[axis] >= most ? -1 : 1
+    const most = view.gridAxes[axis].values.length - 1
+    step = view.gridAt[axis] >= most ? -1 : 1
     timer = setInterval(() => {
-      const at = [...view.setting.at]
+      const at = [...view.gridAt]
       if (at[axis] + step < 0 || at[axis] + step > most) step = -step
       at[axis] += step
-      const place = view.placeAt(view.setting.method, at)
+      const place = view.placeAt(view.gridMethod, at)
       if (place === undefined) return // nothing was trained there
       act.go(place)
     }, STEP_MS)
@@ -81,24 +81,28 @@ function controlsPart(host, view, act) {
   }
 
   function update() {
-    const now = `${view.setting.method} ${view.axes.length}`
+    const now = `${view.gridMethod} ${view.gridAxes.length}`
     if (now !== shape) {
       stop()
       shape = now
       build()
       return
     }
-    const { at } = view.setting
+    const at = view.gridAt
     box.selectAll("input").each(function (_, i) {
-      const most = Math.max(view.axes[i].values.length - 1, 1)
+      const most = Math.max(view.gridAxes[i].values.length - 1, 1)
       // what a hand holds may stand where nothing was trained: it is left there
       if (!act.held()) this.value = at[i]
       this.style.setProperty("--share", `${(100 * this.value) / most}%`)
-      this.setAttribute("aria-valuetext", view.axes[i].values[this.value])
-      d3.select(this.closest(".slider")).select("b").text(view.axes[i].values[this.value])
+      this.setAttribute("aria-valuetext", view.gridAxes[i].values[this.value])
+      d3.select(this.closest(".slider")).select("b").text(view.gridAxes[i].values[this.value])
     })
     const exact = positions().join() === at.join()
-    box.select(".nearest").text(exact ? "" : `Nearest trained setting: ${view.setting.label}.`)
+    const other = view.gridMethod !== view.setting.method // without axes, as the plain model
+    const grid = view.summary.methods[view.gridMethod].label
+    const note = other ? `Shown: ${view.setting.label}. The sliders choose ${grid}.`
+      : exact ? "" : `Nearest trained setting: ${view.setting.label}.`
+    box.select(".nearest").text(note)
     cards()
   }
 

@@ -161,11 +161,11 @@ class Linked {
   key(event) {
     const steps = { ArrowLeft: [1, -1], ArrowRight: [1, 1], ArrowUp: [0, 1], ArrowDown: [0, -1] }
     const step = steps[event.key]
-    if (!step || !this.view.axes.length) return
+    const { view } = this, axes = view.gridAxes
+    if (!step || !axes.length) return
     event.preventDefault()
-    const { view } = this, axis = Math.min(step[0], view.axes.length - 1)
-    const at = [...view.setting.at]
-    at[axis] = Math.min(Math.max(at[axis] + step[1], 0), view.axes[axis].values.length - 1)
+    const axis = Math.min(step[0], axes.length - 1), at = [...view.gridAt]
+    at[axis] = Math.min(Math.max(at[axis] + step[1], 0), axes[axis].values.length - 1)
     this.go(view.nearest(at))
     this.settle()
   }
