@@ -4,13 +4,13 @@ const LOOK_MS = 250 // between two looks where the server stands, and at the the
 const ANSWER_MS = 2000 // until the server has repeated what it was told on release
 const SETTLE_MS = 60 // after the last key or click
 const PARTS = {
-  front: { make: frontPart, height: 250 },
-  map: { make: mapPart, height: 250 },
-  local: { make: localPart, height: 262 },
-  density: { make: densityPart, height: 262 },
+  front: { make: frontPart, height: 232 },
+  map: { make: mapPart, height: 232 },
+  local: { make: localPart, height: 240 },
+  density: { make: densityPart, height: 240 },
   tau: { make: alongPart(1), height: 220 },
   lambda: { make: alongPart(0), height: 220 },
-  quantiles: { make: quantilesPart, height: 262 },
+  quantiles: { make: quantilesPart, height: 240 },
 }
 
 async function read(bytes) {
