@@ -62,7 +62,7 @@ MEASURE = """() => {
   const drawing = (root) => [...root.querySelectorAll("svg, canvas")];
   const live = roots.slice(1).flatMap(drawing);
   const plots = [...main.querySelectorAll(".js-plotly-plot .nsewdrag"), ...live]
-    .filter(seen).map((node) => node.getBoundingClientRect().top);
+    .filter(seen).map((node) => node.getBoundingClientRect().top + main.scrollTop);
   const height = main.querySelector("[data-testid=stMainBlockContainer]").scrollHeight;
   return {words, verdict: count(verdict), row, controls: controls.size,
     cards: all("[data-testid=stMetric], .card").filter(seen).length, height,

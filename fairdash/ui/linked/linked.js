@@ -6,8 +6,8 @@ const SETTLE_MS = 60 // after the last key or click
 const PARTS = {
   front: { make: frontPart, height: 232 },
   map: { make: mapPart, height: 232 },
-  local: { make: localPart, height: 240 },
-  density: { make: densityPart, height: 240 },
+  local: { make: localPart, height: 236 },
+  density: { make: densityPart, height: 236 },
   tau: { make: alongPart(1), height: 220 },
   lambda: { make: alongPart(0), height: 220 },
   quantiles: { make: quantilesPart, height: 240 },
