@@ -99,6 +99,12 @@ def check_positive(name: str, value: object) -> None:
         raise ValueError(f"`{name}` must be a finite number > 0, got {brief(value)}.")
 
 
+def check_share_below_one(name: str, value: object) -> None:
+    """Raise ValueError unless ``value`` is a number in [0, 1)."""
+    if not (_is_number(value) and 0 <= value < 1):  # type: ignore[operator]
+        raise ValueError(f"`{name}` must be a number in [0, 1), got {brief(value)}.")
+
+
 def check_whole(
     name: str, value: object, *, at_least: int, at_most: int | None = None
 ) -> None:

@@ -1,5 +1,7 @@
 """Weights: which training rows ROAD and BROAD turned to."""
 
+from functools import partial
+
 import streamlit as st
 
 from fairdash import audits, ui
@@ -41,9 +43,16 @@ def show_weights():
     with page.figure:
         ui.advise_rule(model, view.data)
     page.show(answer)
-    page.evidence(
-        ui.Evidence("traits", "Who they are", lambda: weights.show_traits(top)),
-    )
+    gaps = chosen.gaps(subgroups)
+    openers = [
+        ui.Evidence("gaps", "Weights and gaps", lambda: weights.show_gaps(gaps)),
+        ui.Evidence("traits", "Heaviest rows", lambda: weights.show_traits(top)),
+    ]
+    taus = chosen.taus(weighted, dataset, subgroups)
+    if taus is not None:
+        draw = partial(weights.show_taus, taus, chosen.closed_form)
+        openers.insert(1, ui.Evidence("taus", "At other τ", draw))
+    page.evidence(*openers, first="gaps")
 
 
 show_weights()

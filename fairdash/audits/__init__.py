@@ -46,6 +46,7 @@ __all__ = [
     "tables",
     "training",
     "trials",
+    "weight_spreads",
     "weighting",
     "worst_counterparts",
 ]
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
         tables,
         training,
         trials,
+        weight_spreads,
         weighting,
     )
     from fairdash.audits.answer import Answer, Drawing, Listing

@@ -1,7 +1,7 @@
 """What Weights shows: the weights r of one trial at one epoch, and who has them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import isnan
 from typing import Any
@@ -21,20 +21,28 @@ from fairdash._wording import (
     plural,
     sentences,
 )
+from fairdash.audits import weight_spreads
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.evaluation import decision_facts
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, rows_trained_on, ruled
+from fairdash.audits.weight_spreads import CLOSED_FORM, WeightedTrial, with_rows
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
-from fairdash.metrics import weights
+from fairdash.metrics import WeightSpread, weight_spread, weights
 from fairdash.store import Store, TrialRecord
 
 _TOP = 0.01  # of the rows
 _short = partial(number, digits=2)
 _NEARLY_EQUAL = 0.99  # effective rows over rows: a design effect of 1.01
-_HOW = """
+_HOW_SPREAD = """
+Above: which share of each group's training rows has which weight **r**. Weights average
+to one in each group, so a wide hill means that few rows get the attention. Below: the
+same for every subgroup: a thin line for nine in ten rows, a thick line for the middle
+half, a dot for the median. The slider moves through training; ▶ plays it.
+"""
+HOW_GAPS = """
 Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
 other model treats its groups more differently. Up: this model gave its rows more
 weight. A rising line means that the weights went where the gap was. No model was told
@@ -64,14 +72,25 @@ class Weighted:
         return "this model" if alone else "the unconstrained model"
 
     @property
+    def closed_form(self) -> bool:
+        """Whether weights at any τ follow from those stored."""
+        return self.model.method == CLOSED_FORM
+
+    @property
     def rows(self) -> Rows:
         """The training rows, in the order of the weights."""
-        data, trial = self.dataset_id, self.trial
-        return rows_trained_on(self.store, data, trial.seed, trial.key, Subgroups())
+        return self.on(Subgroups()).rows
+
+    def on(self, subgroups: Subgroups) -> WeightedTrial:
+        """Return the trial with the subgroups that are asked about."""
+        trial = self.trial
+        return WeightedTrial(
+            self.store, trial.key, trial.seed, self.dataset_id, subgroups
+        )
 
     def ratio(self) -> NDArray[np.float64]:
         """Return the weights of the training rows after the last epoch."""
-        return _ratio_of(self.store, self.trial.key)
+        return self.on(Subgroups()).ratio()
 
     def answer(self, dataset: Dataset, subgroups: Subgroups, top: "TopRows") -> Answer:
         """Return which rows carry weight.
@@ -79,12 +98,7 @@ class Weighted:
         Raises ValueError where the subgroups cannot be made.
         """
         ratio, trial = self.ratio(), self.trial
-        table, related = self.by_subgroup(subgroups)
-        arguments = {
-            "colour_role": CATALOG[self.model.method].colour_role,
-            "related": related,
-            "reference": self.reference_name,
-        }
+        _, related = self.by_subgroup(subgroups)
         rows = plural(len(ratio), "training row")
         rule = f"decided 1: {self.rule.words()}"
         facts = decision_facts(self.rows, ruled(trial, self.rule).key)
@@ -96,10 +110,67 @@ class Weighted:
         return Answer(
             brief,
             weight_kpis(ratio, related),
-            Drawing("plot_ratio_against_di", table, arguments),
+            self._drawn(weight_spreads.by_epoch(self.on(subgroups)), dataset),
             facts=(dataset.name, rows, self.model.label, f"seed {trial.seed}", rule),
             details=details,
-            how=_HOW,
+            how=_HOW_SPREAD,
+        )
+
+    def gaps(self, subgroups: Subgroups) -> Drawing:
+        """Return the figure of mean weights against gaps, a dot a subgroup."""
+        table, related = self.by_subgroup(subgroups)
+        arguments = {
+            "colour_role": CATALOG[self.model.method].colour_role,
+            "related": related,
+            "reference": self.reference_name,
+        }
+        return Drawing("plot_ratio_against_di", table, arguments)
+
+    def taus(
+        self, models: Sequence[Setting], dataset: Dataset, subgroups: Subgroups
+    ) -> Drawing | None:
+        """Return the figure of the weights at other values of τ, if there are any.
+
+        Of BROAD those that its adversary gives, beside those it was trained with; of
+        other methods those of ``models`` that differ in τ only.
+        """
+        trained, on = float(self.trial.params["tau"]), self.on(subgroups)
+        if self.closed_form:
+            within = self.trial.params.get("normalisation") != "global"
+            spread = weight_spreads.at_other_taus(on, trained, within)
+            own = spread.density_table()
+            words = f"the weights it was trained with, at τ {trained:.4g}"
+            beside = {"beside": own[own["step"] == trained], "beside_words": words}
+            return self._drawn(spread, dataset, "τ", trained, **beside)
+        pairs = weight_spreads.siblings(models, self.model, self.trial.seed)
+        kept = {t.key for t in with_rows(self.store, [trial for _, trial in pairs])}
+        trials = [
+            (tau, replace(self, trial=trial).on(subgroups))
+            for tau, trial in pairs
+            if trial.key in kept
+        ]
+        if len(trials) < 2:
+            return None
+        spread = weight_spreads.over_trained_taus(trials)
+        return self._drawn(spread, dataset, "τ", trained)
+
+    def _drawn(
+        self,
+        spread: WeightSpread,
+        dataset: Dataset,
+        step_name: str = "epoch",
+        step: float | None = None,
+        **more: Any,
+    ) -> Drawing:
+        arguments = {
+            "density": spread.density_table(),
+            "groups": dataset.group_names,
+            "feature": dataset.roles.sensitive_feature,
+            "step_name": step_name,
+            "step": step,
+        }
+        return Drawing(
+            "plot_weight_spread", spread.quantile_table(), {**arguments, **more}
         )
 
     def by_subgroup(
@@ -146,7 +217,7 @@ def without_weights(model: Setting, shown: Setting) -> str:
 def weight_kpis(
     ratio: NDArray[np.float64], correlation: weights.Correlation
 ) -> list[Kpi]:
-    """Return correlation, largest weight and effective rows."""
+    """Return correlation, largest weight, effective rows and rows with half of it."""
     n_rows, effective = len(ratio), weights.effective_rows(ratio)
     return [
         Kpi(
@@ -168,6 +239,13 @@ def weight_kpis(
             help="So many rows of equal weight say as much as all rows with these "
             "weights. Kish: (sum of weights)² / sum of squares.",
         ),
+        Kpi(
+            "Half of the weight",
+            percent(weight_spread.rows_with_half(ratio), 0),
+            "of the rows",
+            help="The smallest share of rows that has half of all weight. It is 50% "
+            "where all rows weigh the same.",
+        ),
     ]
 
 
@@ -183,18 +261,24 @@ def weights_brief(
     if effective > _NEARLY_EQUAL:
         share = percent(effective)
         return f"The weights are practically equal: {share} effective rows."
+    share = percent(weight_spread.rows_with_half(ratio), 0)
+    half = f"Half of the weight lies on {share} of rows."
     rows = ""
     for row in top.clear.to_dict("records"):
         shares = percent(row["share_top"], 0), percent(row["share_all"], 0)
         rows = (
             f"{shares[0]} of the heaviest rows have {row['trait']}, {shares[1]} of all."
         )
+    return sentences(half, rows, _relation(correlation))
+
+
+def _relation(correlation: weights.Correlation) -> str:
     if correlation.low > 0 or correlation.high < 0:
         size = "more" if correlation.value > 0 else "less"
-        return sentences(f"Subgroups with larger gaps got {size} weight.", rows)
+        return f"Subgroups with larger gaps got {size} weight."
     if isnan(correlation.value):
-        return sentences("Too few subgroups to relate weights to gaps.", rows)
-    return sentences("Weights are not clearly related to gaps.", rows)
+        return "Too few subgroups to relate weights to gaps."
+    return "Weights are not clearly related to gaps."
 
 
 def weights_details(correlation: weights.Correlation, top: TopRows) -> str:
@@ -202,7 +286,8 @@ def weights_details(correlation: weights.Correlation, top: TopRows) -> str:
     ends = interval(correlation.low, correlation.high, _short)
     related = f"Correlation {number(correlation.value, 2)} ({ends})."
     rows = f"The top {percent(_TOP)} are {plural(top.n_rows, 'row')}."
-    return f"{related if ends else 'Correlation not estimable.'} {rows}"
+    size = related if ends else "Correlation not estimable."
+    return f"{_relation(correlation)} {size} {rows}"
 
 
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
@@ -218,13 +303,6 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
     return TopRows(weights.traits(frame, top, cluster=unit), len(top))
 
 
-def _ratio_of(store: Store, key: str) -> NDArray[np.float64]:
-    ratio = store.artifact(key).ratio()
-    if ratio is None:
-        raise ValueError("This model was stored without its weights; train it again.")
-    return np.asarray(ratio, dtype=np.float64)
-
-
 @lru_cache(maxsize=500)
 def _related(
     store: Store,
@@ -235,7 +313,7 @@ def _related(
     subgroups: Subgroups,
 ) -> tuple[pd.DataFrame, weights.Correlation]:
     rows = rows_trained_on(store, dataset_id, seed, key, subgroups)
-    ratio = _ratio_of(store, key)
+    ratio = WeightedTrial(store, key, seed, dataset_id, subgroups).ratio()
     predictions = rows.predictions(reference)
     about: Any = {**rows.groups, "cluster": rows.sampling["cluster"]}
     table = weights.ratio_by_subgroup(ratio, predictions, **about)

@@ -134,6 +134,7 @@ def keep(store: Store, result: sweep.TrialResult, train_rows: int | None) -> Non
         network=result.network,
         ratio=result.ratio,
         ratio_history=result.ratio_history,
+        weight_spread=result.weight_spread,
     )
 
 

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fairdash._validation import check_non_negative, check_one_of, check_positive
+from fairdash._validation import (
+    check_non_negative,
+    check_one_of,
+    check_positive,
+    check_share_below_one,
+)
 from fairdash.methods.declare import Effort, Scalar, at_least_one, param, vary
 
 LAYERS = {
@@ -116,6 +121,20 @@ FAIRNESS_WEIGHT: Any = param(
     trade_off=True,
     check=check_non_negative,
     help="How much fairness counts beside accuracy; 0 is the unconstrained model.",
+)
+WARM_UP: Any = param(
+    0.0,
+    "Warm-up of λ",
+    high=0.9,
+    step=0.05,
+    stackable=True,
+    advanced=True,
+    added=True,
+    check=check_share_below_one,
+    help="Share of the epochs in which λ rises from 0 to its value; 0 is as in the "
+    "paper. Fewer models with a large λ then decide alike for everyone.",
+    doc="Share of the epochs over which the fairness weight rises in a line from 0 to "
+    "its value, in [0, 1); at 0, as in the paper, it is constant.",
 )
 TAU: Any = param(
     0.3,

@@ -19,6 +19,7 @@ __all__ = [
     "Measure",
     "Measured",
     "Speech",
+    "WeightSpread",
     "accuracy_change",
     "as_probabilities",
     "both_ways",
@@ -53,6 +54,7 @@ __all__ = [
     "turned_words",
     "variance",
     "views",
+    "weight_spread",
     "weights",
     "worse_off",
     "worst_k_di",
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
         intervals,
         variance,
         views,
+        weight_spread,
         weights,
     )
     from fairdash.metrics.group.catalog import MEASURES, Measure
@@ -111,6 +114,7 @@ if TYPE_CHECKING:
         demographic_parity_difference,
         equalized_odds_difference,
     )
+    from fairdash.metrics.group.weight_spread import WeightSpread
     from fairdash.metrics.individual import (
         FairMetric,
         fair_distance,

@@ -28,6 +28,7 @@ __all__ = [
     "plot_ranks",
     "plot_ratio_against_di",
     "plot_training",
+    "plot_weight_spread",
     "plot_worst_case",
     "resolve",
     "theme",
@@ -47,5 +48,6 @@ from fairdash.plots._noisy_groups import plot_worst_case
 from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_planted
 from fairdash.plots._ranks import plot_ranks
 from fairdash.plots._training import plot_training
+from fairdash.plots._weight_spread import plot_weight_spread
 from fairdash.plots._weights import plot_ratio_against_di
 from fairdash.plots.theme import Picture, resolve

@@ -13,6 +13,8 @@ from safetensors import numpy as safetensors
 
 from fairdash.store._files import Files
 
+_SPREAD = "weight_spread.safetensors"
+
 
 class Artifact:
     """The files of one trial; no format here can run code when it is read.
@@ -67,6 +69,16 @@ class Artifact:
         epoch = self._array("ratio_epochs")
         return {"epoch": epoch, "ratio": self._array("ratio_history", mmap_mode="r")}
 
+    def weight_spread(self) -> dict[str, NDArray[Any]] | None:
+        """Return the arrays of a `fairdash.metrics.weight_spread.WeightSpread`.
+
+        None where the weights of rows were kept at every epoch, or there are none.
+        """
+        path = self._files.local(self.folder) / _SPREAD
+        if not path.exists():
+            return None
+        return dict(safetensors.load_file(self._files.intact(self.folder / _SPREAD)))
+
     def write(
         self,
         *,
@@ -76,6 +88,7 @@ class Artifact:
         scores: NDArray[np.float32] | None = None,
         ratio: NDArray[np.float32] | None = None,
         ratio_history: Mapping[str, NDArray[Any]] | None = None,
+        weight_spread: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         """Write all files at once: beside, synced, renamed. The first writer wins."""
         files: dict[str, bytes | Path] = {
@@ -92,6 +105,8 @@ class Artifact:
         if ratio_history is not None:
             files["ratio_epochs.npy"] = _npy(ratio_history["epoch"])
             files["ratio_history.npy"] = _npy(ratio_history["ratio"].astype(np.float32))
+        if weight_spread is not None:
+            files[_SPREAD] = safetensors.save(dict(weight_spread))
         self._files.write(self.folder, files)
 
     def _has(self, name: str) -> bool:

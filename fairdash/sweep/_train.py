@@ -44,6 +44,9 @@ class TrialResult:
     seconds : float
         Its share of the time of its stack: of the processor or, where that is less as
         with several threads, of the clock.
+    weight_spread : mapping of str to ndarray, optional
+        Arrays of a `fairdash.metrics.weight_spread.WeightSpread`, of a model that came
+        without weights of rows.
     """
 
     trial: Trial
@@ -53,6 +56,7 @@ class TrialResult:
     ratio: NDArray[np.float32] | None
     ratio_history: dict[str, NDArray[Any]] | None
     seconds: float
+    weight_spread: Mapping[str, NDArray[Any]] | None = None
 
 
 def train_stack(

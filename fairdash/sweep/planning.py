@@ -94,17 +94,22 @@ def trial_key(
         question["train_rows"] = train_rows
     if weighted:
         question["weighted"] = True
-    declared = CATALOG[method].params if method in CATALOG else ()
     former = CATALOG[method].former if method in CATALOG else {}
-    added = {p.name: p.default for p in declared if p.added}
-    question["params"] = {
-        name: value
-        for name, value in {**former, **params}.items()
-        if name not in added or value != added[name]
-    }
+    question["params"] = identifying(method, {**former, **params})
     question["method"] = method
     question["version"] = RESULTS_VERSION if version is None else version
     return _hash_of(question)
+
+
+def identifying(method: str, params: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return the parameters by which a model is known, see `trial_key`."""
+    declared = CATALOG[method].params if method in CATALOG else ()
+    added = {param.name: param.default for param in declared if param.added}
+    return {
+        name: value
+        for name, value in params.items()
+        if name not in added or value != added[name]
+    }
 
 
 def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:

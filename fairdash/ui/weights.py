@@ -1,12 +1,14 @@
 """The Weights page: where ROAD and BROAD looked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
+from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.audits import Setting, trials, weighting
-from fairdash.ui.widgets.blocks import heading, more, show_table
+from fairdash.audits import Drawing, Setting, trials, weight_spreads, weighting
+from fairdash.ui.widgets.blocks import draw_picture, figure, heading, more, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.question import model_in_question
@@ -17,16 +19,26 @@ For each column, the value that the heaviest rows have more often than all train
 rows. The 95% Wilson intervals hold for all values at once. Numbers are cut at their
 quartiles.
 """
+_CLOSED_FORM = """
+The weights that **this adversary would give** at any τ, by the formula of BROAD. The
+model is the one that was trained; another τ would have trained another adversary.
+"""
+_STOPS = """
+Each stop is a model of this run that was trained with another τ and is otherwise set
+the same.
+"""
 
 
 def pick_weighted(
     chosen: Setting, models: Sequence[Setting], dataset_id: str
 ) -> weighting.Weighted:
     """Draw the choice of one of the seeds of a model that has several."""
-    trial = chosen.trials[0]
-    if len(chosen.trials) > 1:
+    kept = weight_spreads.with_rows(store(), chosen.trials)
+    seeds = replace(chosen, trials=tuple(kept or chosen.trials))
+    trial = seeds.trials[0]
+    if len(seeds.trials) > 1:
         with more("Seed"), st.container(width=340):
-            trial = pick_seed_of(chosen)
+            trial = pick_seed_of(seeds)
     reference = trials.reference_of(chosen, models)
     others = {t.seed: t for t in reference.trials} if reference else {}
     other = others.get(trial.seed, trial)
@@ -40,6 +52,20 @@ def note_without_weights(
     asked = model_in_question(models, run_id).setting
     if not weighting.weighted_models([asked]):
         st.caption(plain(weighting.without_weights(asked, shown)))
+
+
+def show_gaps(gaps: Drawing) -> None:
+    """Draw mean weights against gaps, a dot a subgroup."""
+    picture = gaps.picture(plots)
+    figure(picture, key="weights against gaps", how=weighting.HOW_GAPS)
+
+
+def show_taus(taus: Drawing, closed_form: bool) -> None:
+    """Draw the weights at other values of τ."""
+    heading("Weights at other τ", _CLOSED_FORM if closed_form else _STOPS)
+    picture = taus.picture(plots)
+    draw_picture(picture, key="weights by tau")
+    st.caption(plain(picture.caption))
 
 
 def show_traits(top: weighting.TopRows) -> None:

@@ -281,9 +281,8 @@ def _together(trials: Iterable[tuple[Trained, TrialRecord]]) -> list[Setting]:
 
 
 def _canonical(trial: TrialRecord) -> str:
-    return json.dumps(
-        [trial.method, trial.params], sort_keys=True, separators=(",", ":")
-    )
+    params = planning.identifying(trial.method, trial.params)
+    return json.dumps([trial.method, params], sort_keys=True, separators=(",", ":"))
 
 
 def _distinct(model: Setting, named: Sequence[Setting]) -> Setting:

@@ -6,7 +6,7 @@ files it was given: tables as Parquet, arrays as a ZIP of safetensors.
 """
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from hashlib import sha256
@@ -40,21 +40,26 @@ from fairdash.jobs.bundle.pack import (
     EPOCH,
     FACTS,
     HISTORY,
+    LOG_RATIO,
     RATIO,
     RATIOS,
     SCORES,
+    SPREAD,
     Arrays,
     Facts,
     PackedRun,
     finished_file,
 )
 from fairdash.methods import scorer_of
+from fairdash.metrics import WeightSpread
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, Trial, expand
 
 LARGEST = 2**31  # bytes of all that a bundle holds
 LARGEST_FACTS = 16 << 20
 MOST_CURVE_CELLS, MOST_CURVES = 10_000_000, 100
 MOST_DIMENSIONS = 3
+_RESULTS = (SCORES, RATIO, LOG_RATIO, EPOCH, RATIOS)
+MOST_SNAPSHOTS = 100  # epochs of weights
 PROBED = 1_000  # rows that a model is asked for, where its scores came along
 PARTS = NETWORK, CURVE, RESULT = "network", "curve", "result"
 _BROKEN = (
@@ -265,9 +270,11 @@ class _Check:
             arrays: Arrays = dict(safetensors.load(self._bundle.read(trial.key)))
             result = {
                 name: arrays.pop(name)
-                for name in (SCORES, RATIO, EPOCH, RATIOS)
-                if name in arrays
+                for name in list(arrays)
+                if name in _RESULTS or name.startswith(SPREAD)
             }
+            if LOG_RATIO in result:
+                result[RATIO] = np.exp(result.pop(LOG_RATIO).astype(np.float32))
             if arrays:
                 if trial.seed not in encoded:
                     train = split(dataset, trial.seed).train
@@ -318,4 +325,35 @@ def _fits(result: Arrays, spec: SweepSpec, dataset: Dataset, trial: Trial) -> bo
         and all(bool((np.isfinite(array) & (array >= 0)).all()) for array in weights)
         and (None if epochs is None else epochs.shape)
         == (None if snapshots is None else snapshots.shape[:1])
+        and _spread_fits(result, spec, dataset)
     )
+
+
+def _spread_fits(result: Arrays, spec: SweepSpec, dataset: Dataset) -> bool:
+    arrays = spread_of(result)
+    if not arrays:
+        return True
+    names = spec.subgroups.label(dataset.frame).cat.categories
+    try:
+        spread = WeightSpread.from_arrays(
+            arrays, subgroups=list(names), groups=dataset.group_names
+        )
+    except (LookupError, TypeError, ValueError):
+        return False
+    return bool(
+        len(arrays) == len(spread.arrays())
+        and len(spread.steps) <= MOST_SNAPSHOTS
+        and np.isfinite(spread.steps).all()
+        and (np.isfinite(spread.density) & (spread.density >= 0)).all()
+        and (np.isnan(spread.quantiles) | (spread.quantiles >= 0)).all()
+        and (spread.n >= 0).all()
+    )
+
+
+def spread_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays of how weights are spread among those of a result."""
+    return {
+        name.removeprefix(SPREAD): array
+        for name, array in result.items()
+        if name.startswith(SPREAD)
+    }

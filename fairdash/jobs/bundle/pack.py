@@ -18,7 +18,8 @@ from safetensors import numpy as safetensors
 
 from fairdash import __version__
 from fairdash._wording import plural
-from fairdash.datasets import SAMPLES, Subgroups
+from fairdash.datasets import SAMPLES, Subgroups, training_rows
+from fairdash.metrics import WeightSpread
 from fairdash.store import Artifact, Store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec
 
@@ -27,6 +28,11 @@ FACTS, HISTORY = "run.json", "history.parquet"
 # arrays of a trial beside those of its network
 SCORES, RATIO = "scores of rows", "ratio of training rows"
 EPOCH, RATIOS = "epochs of ratios", "ratios of training rows"
+LOG_RATIO = "log ratio of training rows"
+# "spread of ratios: density" and the other arrays of a `WeightSpread`
+SPREAD = "spread of ratios: "
+SNAPSHOTS = 8  # epochs whose weights a bundle without rows says the spread of
+_LEAST_LOG = -200.0  # of a weight that no number format of ours holds
 Arrays = dict[str, NDArray[np.generic]]
 
 MOST_RUNS, MOST_MODELS = 100, 5_000
@@ -85,8 +91,9 @@ def pack_runs(
     ----------
     rows : bool, default=True
         Without, tables and scores stay here: networks are kept to the bit, so that
-        `unpack_runs` scores every row of the table again; weights r to 16 bits, after
-        the last epoch alone; curves at 40 epochs.
+        `unpack_runs` scores every row of the table again; how weights r are spread, at
+        8 epochs, and those of rows after the last epoch, of the first seed; both in
+        half precision; curves at 40 epochs.
     address : str
         Query of a page, that what was looked at is found again.
 
@@ -132,7 +139,12 @@ def pack_runs(
             for trial in done:
                 if trial.key not in digests:
                     artifact = store.artifact(trial.key)
-                    put(trial.key, safetensors.save(_arrays(artifact, rows=rows)))
+                    arrays = (
+                        _with_rows(artifact)
+                        if rows
+                        else _without_rows(store, artifact, run.dataset_id, spec)
+                    )
+                    put(trial.key, safetensors.save(arrays))
                     curve = _curve(artifact, rows=rows)
                     curves.append(curve.assign(key=trial.key))
             keys = {trial.key for trial in done}
@@ -165,18 +177,62 @@ def pack_runs(
         bundle.writestr(FACTS, whole.model_dump_json(exclude_defaults=True))
 
 
-def _arrays(artifact: Artifact, *, rows: bool) -> Arrays:
-    arrays, ratio, ratios = artifact.network(), artifact.ratio(), None
-    if rows:
-        arrays[SCORES] = artifact.scores()
-        ratios = artifact.ratio_history()
-    elif not arrays:
-        message = "Only the scores of a model of this run are kept"
-        raise ValueError(f"{message}; export the run with its rows.")
+def _with_rows(artifact: Artifact) -> Arrays:
+    arrays = {**artifact.network(), SCORES: artifact.scores()}
+    ratio, history, spread = (
+        artifact.ratio(),
+        artifact.ratio_history(),
+        artifact.weight_spread(),
+    )
     if ratio is not None:
-        arrays[RATIO] = ratio if rows else ratio.astype(np.float16)
-    if ratios is not None:
-        arrays |= {EPOCH: ratios["epoch"], RATIOS: ratios["ratio"]}
+        arrays[RATIO] = ratio
+    if history is not None:
+        arrays |= {EPOCH: history["epoch"], RATIOS: history["ratio"]}
+    if spread is not None:
+        arrays |= {f"{SPREAD}{name}": array for name, array in spread.items()}
+    return _contiguous(arrays)
+
+
+def _without_rows(
+    store: Store, artifact: Artifact, dataset_id: str, spec: SweepSpec
+) -> Arrays:
+    arrays = artifact.network()
+    if not arrays:
+        raise ValueError(
+            "Only the scores of a model of this run are kept; export the run with its "
+            "rows."
+        )
+    spread = _spread(store, artifact, dataset_id, spec)
+    if spread is not None:
+        arrays |= {f"{SPREAD}{name}": array for name, array in spread.items()}
+    ratio = artifact.ratio()
+    if ratio is not None and artifact.row()["seed"] == spec.seeds[0]:
+        # in half precision a small weight would be 0, its logarithm is not
+        with np.errstate(divide="ignore"):
+            log_ratio = np.maximum(np.log(ratio), _LEAST_LOG)
+        arrays[LOG_RATIO] = log_ratio.astype(np.float16)
+    return _contiguous(arrays)
+
+
+def _spread(
+    store: Store, artifact: Artifact, dataset_id: str, spec: SweepSpec
+) -> dict[str, NDArray[Any]] | None:
+    history = artifact.ratio_history()
+    if history is None:
+        return artifact.weight_spread()
+    last = len(history["epoch"]) - 1
+    chosen = np.unique(np.linspace(0, last, SNAPSHOTS).round().astype(int))
+    dataset = store.dataset(dataset_id)
+    rows = training_rows(dataset, artifact.row()["seed"], artifact.train_rows())
+    return WeightSpread.of(
+        history["ratio"][chosen],
+        steps=history["epoch"][chosen],
+        sensitive_features=dataset.sensitive_features[rows],
+        subgroups=spec.subgroups.label(dataset.frame).iloc[rows],
+    ).arrays()
+
+
+def _contiguous(arrays: Arrays) -> Arrays:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 

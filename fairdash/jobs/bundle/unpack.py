@@ -217,4 +217,5 @@ def _result(trial: Trial, models: ZipFile) -> TrialResult:
         network=parts[check.NETWORK],
         ratio=result.get(RATIO),
         ratio_history=history,
+        weight_spread=check.spread_of(result) or None,
     )

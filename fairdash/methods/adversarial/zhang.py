@@ -21,6 +21,7 @@ from fairdash.methods.params import (
     FAIRNESS_WEIGHT,
     FAST,
     PAPER,
+    WARM_UP,
     layers,
     steps,
 )
@@ -81,13 +82,20 @@ class AdversarialTrainer(Trainer):
     def prepare(self, rows: Batch) -> None:
         """Make the adversary."""
         self.knows_target = self.first.constraints == "equalized_odds"
-        self.fairness_weight = self.each("fairness_weight")
+        self.fairness_weight = self.final_weight = self.each("fairness_weight")
+        self.warm_up = self.each("warm_up")
         self.adversary = self.network(
             self.width_read() + self.knows_target,
             self.first.adversary_layers,
             rows.groups.n_groups,
             seed=self.seeds[1],
         )
+
+    def begin_epoch(self, done: float) -> None:
+        """Let the fairness weight rise in a line while the warm-up lasts."""
+        rising = self.warm_up > done
+        share = torch.where(rising, done / self.warm_up, torch.ones_like(self.warm_up))
+        self.fairness_weight = self.final_weight * share
 
     def width_read(self) -> int:
         """Return how many numbers of f the adversary reads."""
@@ -177,6 +185,7 @@ class AdversarialDebiasing(StackedClassifier):
     fairness_weight: float = vary(
         FAIRNESS_WEIGHT, doc="The :math:`\\lambda` above; 0 leaves the predictor alone."
     )
+    warm_up: float = WARM_UP
     adversary_layers: str | Sequence[int] = layers("complex", "Adversary network")
     n_adversary_steps: int = steps("Adversary steps", "Steps of g per step of f.")
 

@@ -176,6 +176,9 @@ class Trainer(ABC):
         values = [[float(getattr(model, name))] for model in self.models]
         return torch.tensor(values, device=self.device)
 
+    def begin_epoch(self, done: float) -> None:  # noqa: B027 most do the same in all
+        """Prepare for an epoch; ``done`` is the share of the epochs before it."""
+
     @abstractmethod
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Take one step; return each loss by name, one value per model."""
@@ -250,6 +253,7 @@ def train(
     for epoch in range(1, n_epochs + 1):
         totals: dict[str, Tensor] = {}
         seen = 0
+        trainer.begin_epoch((epoch - 1) / n_epochs)
         for batch in _minibatches(rows, batch_size, generator, balanced, weight):
             seen += len(batch)
             for name, loss in trainer.step(batch).items():

@@ -1,0 +1,144 @@
+"""How the weights of a trial are spread: epoch by epoch, and at other values of τ."""
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdash.audits.trials.models import Setting
+from fairdash.audits.trials.rows import Rows, rows_trained_on
+from fairdash.datasets import Subgroups
+from fairdash.metrics import WeightSpread, weight_spread
+from fairdash.store import Store, TrialRecord
+
+CLOSED_FORM = "broad"  # the method whose weights follow from τ and the adversary
+TAUS = tuple(float(f"{tau:.3g}") for tau in np.geomspace(0.01, 2, 24))
+
+
+class WeightedTrial(NamedTuple):
+    """A trial with weights, its data set, and the subgroups that are asked about."""
+
+    store: Store
+    trial_key: str
+    seed: int
+    dataset_id: str
+    subgroups: Subgroups
+
+    @property
+    def rows(self) -> Rows:
+        """The training rows, in the order of the weights."""
+        return rows_trained_on(
+            self.store, self.dataset_id, self.seed, self.trial_key, self.subgroups
+        )
+
+    def ratio(self) -> NDArray[np.float64]:
+        """Return the weights of the training rows after the last epoch.
+
+        Raises ValueError where they were not stored.
+        """
+        ratio = self.store.artifact(self.trial_key).ratio()
+        if ratio is None:
+            raise ValueError(
+                "This model was stored without its weights; train it again."
+            )
+        return np.asarray(ratio, dtype=np.float64)
+
+
+def with_rows(store: Store, trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """Return the trials of which the weights of rows are stored.
+
+    A run that came without rows has those of its first seed.
+    """
+    return [t for t in trials if store.artifact(t.key).ratio() is not None]
+
+
+@lru_cache(maxsize=100)
+def by_epoch(weighted: WeightedTrial) -> WeightSpread:
+    """Return how weights are spread at the epochs that are stored.
+
+    At least at the last one. Of a run that came without rows, earlier epochs are known
+    for the subgroups of the run only.
+    """
+    artifact = weighted.store.artifact(weighted.trial_key)
+    history = artifact.ratio_history()
+    if history is not None:
+        return _spread(weighted, history["ratio"], history["epoch"])
+    last = float(artifact.history()["epoch"].iloc[-1])
+    now = _spread(weighted, weighted.ratio()[None], [last])
+    return _stored(weighted, now) or now
+
+
+@lru_cache(maxsize=100)
+def at_other_taus(
+    weighted: WeightedTrial, trained: float, within: bool
+) -> WeightSpread:
+    """Return the spread of the weights that BROAD's adversary gives at any τ.
+
+    ``trained`` is the τ it was trained with, one of the steps beside `TAUS`; ``within``
+    whether weights average to one within groups, not over all rows.
+    """
+    ratio = weighted.ratio()
+    groups = weighted.rows.groups["sensitive_features"] if within else None
+    steps = sorted({*TAUS, trained})
+    weights = [
+        weight_spread.weights_at(
+            ratio, trained=trained, tau=tau, sensitive_features=groups
+        )
+        for tau in steps
+    ]
+    return _spread(weighted, np.array(weights), steps)
+
+
+def over_trained_taus(weighted: Sequence[tuple[float, WeightedTrial]]) -> WeightSpread:
+    """Return the spread of models that were trained with different τ, by τ.
+
+    They are of one seed, so that all are of the same training rows.
+    """
+    ordered = sorted(weighted, key=lambda pair: pair[0])
+    ratios = np.array([trial.ratio() for _, trial in ordered])
+    return _spread(ordered[0][1], ratios, [tau for tau, _ in ordered])
+
+
+def siblings(
+    models: Sequence[Setting], model: Setting, seed: int
+) -> list[tuple[float, TrialRecord]]:
+    """Return τ and trial of the models that differ from one in τ only, itself too."""
+
+    def rest(setting: Setting) -> dict[str, object]:
+        params = setting.trials[0].params
+        return {name: value for name, value in params.items() if name != "tau"}
+
+    return [
+        (float(trial.params["tau"]), trial)
+        for other in models
+        if (other.method, other.trained) == (model.method, model.trained)
+        and rest(other) == rest(model)
+        for trial in other.trials
+        if trial.seed == seed
+    ]
+
+
+def _spread(
+    weighted: WeightedTrial,
+    ratios: NDArray[np.floating],
+    steps: Sequence[float] | NDArray[np.number],
+) -> WeightSpread:
+    groups = weighted.rows.groups
+    return WeightSpread.of(
+        ratios,
+        steps=steps,
+        sensitive_features=groups["sensitive_features"],
+        subgroups=groups["subgroups"],
+    )
+
+
+def _stored(weighted: WeightedTrial, now: WeightSpread) -> WeightSpread | None:
+    """Return what was stored instead of rows, if it is of the subgroups of ``now``."""
+    arrays = weighted.store.artifact(weighted.trial_key).weight_spread()
+    if arrays is None or not np.array_equal(arrays["n"], now.n):
+        return None
+    return WeightSpread.from_arrays(
+        arrays, subgroups=now.subgroups[1:], groups=now.groups
+    )

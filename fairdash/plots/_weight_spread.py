@@ -1,0 +1,319 @@
+"""How weights of rows are spread: a density a group, a row of quantiles a subgroup.
+
+Both stand on one logarithmic axis of r. With several steps, epochs or values of τ, a
+slider below moves through them in the browser, and *Play* runs through all.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairdash._escaping import Label
+from fairdash._wording import count, group_label, listing, number
+from fairdash.plots import theme
+from fairdash.plots._rows import UNDER_POINTER, name_axis, offsets, records, scatter
+
+MOST_ROWS = 12  # subgroups that are drawn, the largest
+_SPANNED = (1e-3, 1e2)  # of r; what lies beyond stands at the ends
+_TICKS = (0.001, 0.01, 0.1, 1, 10, 100)
+_DENSITY = 120  # pixels
+_ROW = 15  # pixels of a group in a subgroup
+_CONTROLS = 74  # pixels of the slider and its axis
+_FRAME = 450  # milliseconds of a step while it plays
+
+
+def plot_weight_spread(
+    table: pd.DataFrame,
+    *,
+    density: pd.DataFrame,
+    groups: Sequence[str],
+    feature: str = "",
+    step_name: str = "epoch",
+    step: float | None = None,
+    beside: pd.DataFrame | None = None,
+    beside_words: str = "",
+) -> theme.Picture:
+    """Density of weights by group; below, quantiles by subgroup and group.
+
+    A row has a thin line from the 5 % to the 95 % quantile, a thick one from 25 % to
+    75 %, and the median as a dot. The first row is of all rows.
+
+    Parameters
+    ----------
+    table, density : DataFrame
+        Those of `fairdash.metrics.weight_spread.WeightSpread`, of the same steps.
+    step : float, optional
+        The step shown first, by default the last.
+    step_name : str
+        What steps are called, such as "epoch" or "τ".
+    beside : DataFrame, optional
+        A density of one step, drawn as a dashed line that stays; ``beside_words`` say
+        what it is.
+    """
+    steps = list(dict.fromkeys(table["step"]))
+    shown = steps[-1] if step is None else min(steps, key=lambda at: abs(at - step))
+    rows, n_left_out = _rows(table)
+    axis = name_axis([name or "All rows" for name in rows], list(range(len(rows))), 0)
+    colours = theme.group_colours(groups)
+    named = {group: group_label(feature, group) for group in groups}
+
+    def traces(at: float) -> list[theme.Spec]:
+        now, bins = table[table["step"] == at], density[density["step"] == at]
+        data = []
+        for group, shift in zip(groups, offsets(len(groups)), strict=True):
+            own = now[now["group"] == group].set_index("subgroup").reindex(rows)
+            spread = bins[bins["group"] == group]
+            colour, name = colours[group], named[group]
+            data += [_density(spread, colour, name), *_bars(own, colour, name, shift)]
+        return data
+
+    data = traces(shown)
+    if beside is not None:
+        data += [_outline(beside[beside["group"] == g], colours[g]) for g in groups]
+    frames = [{"name": _name(at), "data": traces(at)} for at in steps]
+    height = _DENSITY + (_ROW * len(groups) + 8) * len(rows) + 70
+    layout = _layout(axis, height, [table, density])
+    if len(steps) > 1:
+        layout |= _controls(steps, steps.index(shown), step_name)
+        height += _CONTROLS
+    now = table[table["step"] == shown]
+    return theme.Picture(
+        theme.finish(
+            data,
+            layout,
+            height=height,
+            legend=True,
+            bottom=_CONTROLS if len(steps) > 1 else 4,
+            frames=frames if len(steps) > 1 else (),
+        ),
+        _headline(now),
+        _describe(now, groups, named, f"{step_name} {_name(shown)}"),
+        now.drop(columns="step"),
+        _caption(n_left_out, beside_words),
+    )
+
+
+def _rows(table: pd.DataFrame) -> tuple[list[str], int]:
+    total = table[table["step"] == table["step"].iloc[0]]
+    sizes = total.groupby("subgroup", sort=False)["n"].sum()
+    largest = sizes.drop("").nlargest(MOST_ROWS).index
+    names = [name for name in sizes.index if name == "" or name in largest]
+    return names, len(sizes) - len(names)
+
+
+def _density(spread: pd.DataFrame, colour: str, name: str) -> theme.Spec:
+    centres = np.sqrt(spread["low"] * spread["high"])
+    hover = [
+        f"{name}: r {number(row['low'])} to {number(row['high'])}, "
+        f"{100 * row['share']:.1f}% of its rows"
+        for row in records(spread)
+    ]
+    return scatter(
+        centres,
+        100 * spread["share"],
+        name=name,
+        legendgroup=name,
+        showlegend=True,
+        yaxis="y2",
+        fill="tozeroy",
+        fillcolor=theme.fade(colour, 0.16),
+        line={"color": colour, "width": 2, "shape": "hvh"},
+        hovertext=hover,
+        hovertemplate=UNDER_POINTER,
+    )
+
+
+def _outline(spread: pd.DataFrame, colour: str) -> theme.Spec:
+    centres = np.sqrt(spread["low"] * spread["high"])
+    line = {"color": colour, "width": 1.5, "dash": "dot", "shape": "hvh"}
+    return scatter(
+        centres, 100 * spread["share"], yaxis="y2", line=line, hoverinfo="skip"
+    )
+
+
+def _bars(own: pd.DataFrame, colour: str, name: str, shift: float) -> list[theme.Spec]:
+    at = [float(place) + shift for place in range(len(own))]
+    within = own.clip(lower=_SPANNED[0], upper=_SPANNED[1])
+    hover = [_hover(str(subgroup), name, row) for subgroup, row in own.iterrows()]
+    marker = {
+        "color": colour,
+        "size": 8,
+        "line": {"color": theme.PAPER, "width": 1},
+    }
+    shared: theme.Spec = {"legendgroup": name, "showlegend": False}
+    thin = {"color": theme.fade(colour, 0.7), "width": 1.5}
+    thick = {"color": theme.fade(colour, 0.5), "width": 6}
+    return [
+        _strokes(within["q05"], within["q95"], at, line=thin, **shared),
+        _strokes(within["q25"], within["q75"], at, line=thick, **shared),
+        scatter(
+            within["q50"],
+            at,
+            mode="markers",
+            marker=marker,
+            hovertext=hover,
+            hovertemplate=UNDER_POINTER,
+            **shared,
+        ),
+    ]
+
+
+def _strokes(
+    low: "pd.Series[float]", high: "pd.Series[float]", at: list[float], **look: Any
+) -> theme.Spec:
+    """Return one trace of lines from low to high, parted by undefined points."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for start, end, place in zip(low, high, at, strict=True):
+        if np.isfinite(start):
+            x += [float(start), float(end), None]
+            y += [place, place, None]
+    return scatter(x, y, hoverinfo="skip", **look)
+
+
+def _hover(subgroup: str, name: str, row: "pd.Series[float]") -> str:
+    if not np.isfinite(row["q50"]):
+        return f"{subgroup or 'All rows'}, {name}: no rows"
+    return (
+        f"{subgroup or 'All rows'}, {name}, {count(int(row['n']))} rows: median r "
+        f"{number(row['q50'])}, half of them {number(row['q25'])} to "
+        f"{number(row['q75'])}, nine in ten {number(row['q05'])} to "
+        f"{number(row['q95'])}"
+    )
+
+
+def _layout(
+    rows: theme.Spec, height: int, tables: Sequence[pd.DataFrame]
+) -> theme.Spec:
+    share = _DENSITY / height
+    table, density = tables
+    lowest, highest = _ends(table, density)
+    ticks = [tick for tick in _TICKS if lowest <= tick <= highest]
+    equal: theme.Spec = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1}
+    equal |= {
+        "yref": "paper",
+        "line": {"color": theme.MUTED, "width": 1, "dash": "dot"},
+    }
+    return {
+        "xaxis": {
+            "type": "log",
+            "range": [float(np.log10(lowest)), float(np.log10(highest))],
+            "tickvals": ticks,
+            "ticktext": [f"{tick:g}" for tick in ticks],
+            "title": "weight r of a row",
+            "anchor": "y",
+            "showgrid": True,
+        },
+        "yaxis": rows | {"domain": [0, 1 - share - 0.03]},
+        "yaxis2": {
+            "domain": [1 - share, 1],
+            "title": "% of rows",
+            "nticks": 3,
+            "rangemode": "tozero",
+            "anchor": "x",
+        },
+        "shapes": [equal],
+    }
+
+
+def _ends(table: pd.DataFrame, density: pd.DataFrame) -> tuple[float, float]:
+    """Return the decades around all that is drawn at any step."""
+    lowest, highest = table["q05"].min(), table["q95"].max()
+    seen = density[density["share"] > 0.002]
+    lowest = min(lowest, seen["low"].min(), 0.5)
+    highest = max(highest, seen["high"].max(), 2)
+    low, high = np.clip([lowest * 0.9, highest * 1.1], *_SPANNED)
+    return float(low), float(high)
+
+
+def _controls(steps: Sequence[float], active: int, step_name: str) -> theme.Spec:
+    """Return the slider through the steps and the buttons that play them."""
+    at_once = {"mode": "immediate", "transition": {"duration": 0}}
+    jump = {**at_once, "frame": {"duration": 0, "redraw": False}}
+    play = {**at_once, "frame": {"duration": _FRAME, "redraw": False}}
+    names = [_name(step) for step in steps]
+    place: theme.Spec = {"yanchor": "top", "y": 0, "xanchor": "left"}
+    pad = {"t": 44, "b": 0, "l": 0, "r": 0}
+    font = {"size": 12, "color": theme.TEXT}
+    slider: theme.Spec = {
+        **place,
+        "x": 0.22,
+        "len": 0.78,
+        "pad": pad,
+        "active": active,
+        "currentvalue": {"prefix": f"{step_name} ", "font": {**font, "size": 13}},
+        "font": {**font, "size": 10},
+        "bgcolor": theme.GRID,
+        "activebgcolor": theme.MUTED,
+        "bordercolor": theme.GRID,
+        "tickcolor": theme.MUTED,
+        "ticklen": 3,
+        "minorticklen": 0,
+        "steps": [
+            {"label": name, "method": "animate", "args": [[name], jump]}
+            for name in names
+        ],
+    }
+    buttons: theme.Spec = {
+        **place,
+        "type": "buttons",
+        "direction": "right",
+        "showactive": False,
+        "x": 0,
+        "pad": {**pad, "t": 56},
+        "font": font,
+        "bgcolor": theme.PAPER,
+        "bordercolor": theme.MUTED,
+        "buttons": [
+            {"label": Label("▶"), "method": "animate", "args": [names, play]},
+            {"label": Label("❚❚"), "method": "animate", "args": [[None], jump]},
+        ],
+    }
+    return {"sliders": [slider], "updatemenus": [buttons]}
+
+
+def _name(step: float) -> str:
+    return f"{step:.4g}"
+
+
+def _headline(table: pd.DataFrame) -> str:
+    everyone = table[table["subgroup"] == ""]
+    with np.errstate(divide="ignore"):
+        factors = everyone["q95"] / everyone["q05"]
+    factor = float(factors.max())
+    if not np.isfinite(factor):
+        return "Some rows have no weight"
+    if factor < 1.1:
+        return "All rows weigh nearly the same"
+    return f"The weights of nine in ten rows span a factor of {number(factor, 1)}"
+
+
+def _describe(
+    table: pd.DataFrame, groups: Sequence[str], named: dict[str, str], step: str
+) -> str:
+    everyone = {row["group"]: row for row in records(table[table["subgroup"] == ""])}
+    parts = [
+        f"{named[group]} median {number(everyone[group]['q50'], 2)}, nine in ten "
+        f"{number(everyone[group]['q05'], 2)} to {number(everyone[group]['q95'], 2)}"
+        for group in groups
+    ]
+    n_subgroups = table["subgroup"].nunique() - 1
+    return (
+        f"Density of the weights of rows by group at {step}, and their quantiles in "
+        f"{n_subgroups} subgroups: {listing(parts)}."
+    )
+
+
+def _caption(n_left_out: int, beside_words: str) -> str:
+    left_out = (
+        f" The {MOST_ROWS} largest subgroups; {n_left_out} more in the table."
+        if n_left_out
+        else ""
+    )
+    dashed = f" Dotted: {beside_words}." if beside_words else ""
+    return (
+        "Thin lines: 5 to 95% of rows, thick lines: 25 to 75%, dots: medians. Training "
+        f"rows, logarithmic axis.{dashed}{left_out}"
+    )
