@@ -1,7 +1,7 @@
 """How the weights of a trial are spread: epoch by epoch, and at other values of τ."""
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np

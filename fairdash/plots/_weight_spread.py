@@ -17,6 +17,7 @@ from fairdash.plots._rows import UNDER_POINTER, name_axis, offsets, records, sca
 
 MOST_ROWS = 12  # subgroups that are drawn, the largest
 _SPANNED = (1e-3, 1e2)  # of r; what lies beyond stands at the ends
+_QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 _TICKS = (0.001, 0.01, 0.1, 1, 10, 100)
 _DENSITY = 120  # pixels
 _ROW = 15  # pixels of a group in a subgroup
@@ -135,7 +136,7 @@ def _outline(spread: pd.DataFrame, colour: str) -> theme.Spec:
 
 def _bars(own: pd.DataFrame, colour: str, name: str, shift: float) -> list[theme.Spec]:
     at = [float(place) + shift for place in range(len(own))]
-    within = own.clip(lower=_SPANNED[0], upper=_SPANNED[1])
+    within = own[list(_QUANTILES)].clip(*_SPANNED)
     hover = [_hover(str(subgroup), name, row) for subgroup, row in own.iterrows()]
     marker = {
         "color": colour,

@@ -57,7 +57,7 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
 def test_other_subgroups_are_measured_and_decided_by_the_rule_of_the_address(
     visit, run_id
 ):
-    page = visit("Weights", run=run_id, opened="table", decided="top 20")
+    page = visit("Weights", run=run_id, opened="gaps", decided="top 20")
     widget(page, "multiselect", "Columns").set_value(["branch", "age"]).run()
     widget(page, "select_slider", "Smallest subgroup").set_value(50).run()
     assert not page.exception
