@@ -1,6 +1,7 @@
 """The estimators: scikit-learn's contract, stacks, limits, callbacks, bad input."""
 
 import inspect
+from functools import partial
 
 import numpy as np
 import pytest
@@ -89,6 +90,26 @@ def test_final_weights_and_snapshots_average_to_one_by_group(cls, data):
     assert model.ratio_.std() > 0.01
 
 
+@pytest.mark.parametrize(
+    "cls",
+    [
+        methods.AdversarialDebiasing,
+        methods.ROAD,
+        methods.BROAD,
+        methods.FAD,
+        partial(methods.CUMA, curvature_weight=0.0),
+    ],
+)
+def test_the_first_epoch_of_a_warm_up_is_that_without_a_fairness_weight(cls, data):
+    X, y, s = data
+    few = {**FEW, "n_epochs": 1}
+    warm = cls(fairness_weight=5, warm_up=0.5, **few).fit(X, y, sensitive_features=s)
+    free = cls(fairness_weight=0, **few).fit(X, y, sensitive_features=s)
+    cold = cls(fairness_weight=5, **few).fit(X, y, sensitive_features=s)
+    np.testing.assert_array_equal(weights(warm), weights(free))
+    assert np.abs(weights(warm) - weights(cold)).max() > 0
+
+
 def test_two_groups_and_more_train_and_predict(data):
     X, y, _ = data
     groups = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.3, 0.9])]
@@ -145,6 +166,7 @@ def test_a_callback_sees_every_epoch_and_can_stop(data):
     [
         ("constraints", "parity", "`constraints` must be one of"),
         ("fairness_weight", -1, "`fairness_weight` must be a finite number >= 0"),
+        ("warm_up", 1.0, r"`warm_up` must be a number in \[0, 1\)"),
         ("tau", 0, "`tau` must be a finite number > 0"),
         ("n_epochs", 2.5, "`n_epochs` must be a whole number"),
         ("adversary_layers", (8, 0), "`adversary_layers` must be a whole number"),

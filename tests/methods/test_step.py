@@ -148,3 +148,24 @@ def test_log_weights_survive_extreme_logits():
     np.testing.assert_allclose(weights[0, :2], 1, atol=1e-6)
     expected = 2 * np.array([1, np.exp(-1)]) / (1 + np.exp(-1))
     np.testing.assert_allclose(weights[0, 2:], expected, atol=1e-4)
+
+
+def warming(warm_up):
+    """A stack of one model and of one with a warm-up, not yet trained."""
+    _, _, _, batch = make_rows(2)
+    models = [
+        AdversarialDebiasing(fairness_weight=weight, warm_up=share)
+        for weight, share in ((3.0, warm_up), (2.0, 0.0))
+    ]
+    return models[0]._trainer_class(
+        models, batch, seeds=[1, 2, 3], device=torch.device("cpu")
+    )
+
+
+@pytest.mark.parametrize(
+    "done, weight", [(0.0, 0.0), (0.1, 0.75), (0.3, 2.25), (0.4, 3.0), (0.9, 3.0)]
+)
+def test_the_fairness_weight_rises_in_a_line_and_then_stays(done, weight):
+    trainer = warming(0.4)
+    trainer.begin_epoch(done)
+    assert trainer.fairness_weight[:, 0].tolist() == pytest.approx([weight, 2.0])

@@ -48,6 +48,16 @@ def test_a_key_changes_with_the_version_of_results_alone(monkeypatch):
     assert before.key == "27354c96ec33160ec15d56c9764d02c9" != now.key
 
 
+def test_a_warm_up_is_in_the_key_unless_there_is_none():
+    default, none, half = (
+        trials({"method": "road", "params": params})[0]
+        for params in ({}, {"warm_up": 0}, {"warm_up": 0.5})
+    )
+    assert default.key == none.key != half.key
+    before = {name: v for name, v in default.params.items() if name != "warm_up"}
+    assert planning.identifying("road", default.params) == before
+
+
 def test_subgroups_are_not_in_the_key():
     one = trials({"method": "road"}, subgroups={"columns": ["age"]})
     two = trials({"method": "road"}, subgroups={"columns": ["branch"]})
