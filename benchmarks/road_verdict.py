@@ -28,7 +28,6 @@ import numpy as np
 import pandas as pd
 import torch
 from fronts import front_area, least_gap, rank_agreement
-from rule_list import METHOD as RULE_LIST
 from scipy.stats import ttest_1samp
 
 from fairdash.datasets import PUBLIC, SAMPLES, encode, fetch, load_sample, split
@@ -40,7 +39,6 @@ from fairdash.sweep import (
 )
 
 METHODS = ("adversarial", "broad", "road")
-CATALOG["rule_list"] = RULE_LIST  # of that figure alone
 WORST, PARITY = "worst_1_di", "demographic_parity_difference"
 FIGURES = ["test_accuracy", f"test_{PARITY}", f"test_{WORST}"]
 SEVEN = (*METHODS, "fad", "cuma", "fair_log_loss", "rule_list")  # of ROAD's Figure 2

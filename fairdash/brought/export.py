@@ -16,6 +16,7 @@ _NO_NETWORK = (
     "reductions",
     "grid_reductions",
     "noisy_ideal",
+    "rule_list",
 )
 _LARGEST = float(np.finfo(np.float32).max)
 

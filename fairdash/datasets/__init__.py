@@ -7,6 +7,7 @@ from fairdash._lazy import lazy
 __all__ = [
     "MISSING",
     "MOST_GROUPS",
+    "OTHER",
     "PUBLIC",
     "SAMPLES",
     "AddedScores",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets._encode import (
         MISSING,
+        OTHER,
         Encoded,
         Encoder,
         NumberEncoding,

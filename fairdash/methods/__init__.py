@@ -26,6 +26,7 @@ __all__ = [
     "NoisyGroupsNaive",
     "NoisyGroupsSoft",
     "Param",
+    "RuleList",
     "Scorer",
     "SenSR",
     "SenSeI",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from fairdash.methods.own import FairClassifier
     from fairdash.methods.scorers import (
         Network,
+        RuleList,
         Scorer,
         Unfilled,
         is_mixture,

@@ -11,6 +11,7 @@ from fairdash.methods.classical import (
     multicalibration,
     plain,
     reductions,
+    rule_list,
 )
 from fairdash.methods.individual import sensei
 from fairdash.methods.log_loss import fair_log_loss
@@ -34,6 +35,7 @@ METHODS = (
     linear.REWEIGHING,
     linear.COVARIANCE,
     hardt.HARDT,
+    rule_list.METHOD,
     multicalibration.METHOD,
     estimators.NAIVE,
     dro.METHOD,

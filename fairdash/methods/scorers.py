@@ -333,6 +333,37 @@ class Boosted(_Trees):
         return np.where(np.isnan(value), self.missing_left[node] == 1, low)
 
 
+@dataclass(frozen=True, eq=False)
+class RuleList(_Stored):
+    """Rules in order, the first that applies decides.
+
+    Parameters
+    ----------
+    features : ndarray of int32 of shape (n_rules,)
+    rule_thresholds : ndarray of shape (n_rules,)
+    above : ndarray of int8 of shape (n_rules,)
+        1: the rule applies above its threshold; 0: at most at it.
+    decisions : ndarray of int8 of shape (n_rules + 1,)
+        Of each rule, and where none applies.
+    """
+
+    features: NDArray[np.int32]
+    rule_thresholds: Float
+    above: NDArray[np.int8]
+    decisions: NDArray[np.int8]
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the decision, 0 or 1."""
+        return self.decisions[self.first(X)].astype(np.float64)
+
+    def first(self, X: NDArray[np.floating]) -> Codes:
+        """Return which rule decides each row; where none applies, their number."""
+        values = np.asarray(X, np.float64)[:, self.features]
+        applies = (values > self.rule_thresholds) == (self.above == 1)
+        last = np.ones((len(applies), 1), bool)
+        return np.hstack([applies, last]).argmax(1)
+
+
 def audited_rows(
     X: NDArray[np.floating], group: Codes, n_groups: int, log_odds: Float
 ) -> NDArray[np.float32]:
@@ -446,5 +477,6 @@ _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
     "baseline": Boosted,
     "roots": Forest,
     "coefficients": Linear,
+    "rule_thresholds": RuleList,
     "constant": Constant,
 }

@@ -81,6 +81,25 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     assert figures(page) == 2  # loss, what changed
 
 
+def test_a_rule_list_is_written_with_what_its_rules_do(visit, dataset_id):
+    params = {"tolerance": 0.2, "n_samples": 3, "max_prefixes": 100}
+    run = start_training(dataset_id, MethodGrid(method="rule_list", params=params), 1)
+    page = visit("Train", run=run, opened=["rules"])
+    assert not page.exception
+    assert "The rules" in words(page)
+    (table,) = [one.value for one in page.dataframe if "Rule" in one.value]
+    assert table["Rule"].iloc[0].startswith("if ")
+    assert table["Rule"].iloc[-1] == "else"
+    assert table["Rows"].sum() == 120
+    assert table[["origin: here", "origin: there"]].sum().tolist() == pytest.approx(
+        [1, 1]
+    )
+    model = ui.store().snapshot(run).table().set_index("method").loc["rule_list"]
+    right = (table["Right"].fillna(0) * table["Rows"]).sum() / 120
+    assert right == pytest.approx(model["test_accuracy"])
+    assert "Rule" not in str([d.value for d in visit("Train", run=run).dataframe])
+
+
 def test_a_result_stands_beside_those_of_earlier_runs(visit, run_id, dataset_id):
     page = visit("Train", run=run_id)
     before = widget(page, "multiselect", "Models").value

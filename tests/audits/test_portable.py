@@ -22,6 +22,7 @@ KINDS = {
     "hardt": {},
     "noisy_ideal": {"n_rounds": 3},
     "forest": {"n_estimators": 3},
+    "rule_list": {"tolerance": 0.3, "n_samples": 3, "max_prefixes": 100},
 }
 
 
@@ -77,7 +78,7 @@ def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, met
     np.testing.assert_allclose(direct, wanted, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["hardt", "forest", "reductions"])
+@pytest.mark.parametrize("method", ["hardt", "forest", "reductions", "rule_list"])
 def test_a_model_that_looks_at_groups_or_rows_is_no_onnx_file(model_of, method):
     assert not can_be_onnx(method)
     with pytest.raises(ValueError, match=r"fairdash\.load"):

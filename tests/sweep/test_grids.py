@@ -21,7 +21,7 @@ def test_every_method_is_tried_on_its_axes_beside_what_it_is_held_to():
 
 
 def test_a_method_without_a_fairness_weight_is_swept_by_what_it_trades_by():
-    methods = ["reductions", "grid_reductions", "covariance", "hardt"]
+    methods = ["reductions", "grid_reductions", "covariance", "hardt", "rule_list"]
     assert set(methods) <= set(grids.swept_methods())
     assert not {"logistic", "fair_log_loss", "sensr"} & set(grids.swept_methods())
     spec = grids.grid_spec(DATA, methods, grids.QUICK)

@@ -1,12 +1,25 @@
 """A run on the Train page: what was asked, how it goes, how it ended, what it found."""
 
+from functools import partial
 from typing import Any
 
+import streamlit as st
+
+from fairdash._escaping import plain
 from fairdash._wording import plural
-from fairdash.audits import Setting, choices, gaps, question, training, trials
+from fairdash.audits import (
+    Setting,
+    choices,
+    gaps,
+    question,
+    rules,
+    training,
+    trials,
+)
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
 from fairdash.ui.widgets import runs
+from fairdash.ui.widgets.blocks import heading, problem, show_table
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
@@ -89,7 +102,26 @@ def _show_result(snapshot: Snapshot) -> None:
     with page.controls:
         pick_rule(models[-1])
     page.show(answer, shown=drawn.answer())
-    page.evidence(Evidence("training", "Training", lambda: runs.show_curves(looked_at)))
+    openers = [Evidence("training", "Training", lambda: runs.show_curves(looked_at))]
+    if any(model.method == rules.METHOD for model in models):
+        draw = partial(_show_rules, snapshot, models)
+        openers.append(Evidence("rules", "The rules", draw))
+    page.evidence(*openers)
+
+
+def _show_rules(snapshot: Snapshot, models: list[Setting]) -> None:
+    """Write what each rule of a rule list decides, on test rows."""
+    try:
+        listing = rules.rules_of(store(), snapshot, models)
+    except ValueError as error:
+        problem("The rules cannot be written in words", error)
+        return
+    if listing is not None:
+        heading(listing.title)
+        shares = listing.frame.columns[3:]
+        percent = st.column_config.NumberColumn(format="percent")
+        show_table(listing.frame, columns=dict.fromkeys(map(str, shares), percent))
+        st.caption(plain(listing.note))
 
 
 def _remedy_in_question(run_id: str) -> Setting | None:

@@ -1,22 +1,15 @@
-"""Robust FairCORELS: the best short list of rules that stays fair on subsamples."""
+"""Search of a rule list: conditions on columns, branch and bound over lists."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
 from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from fairdash._validation import check_non_negative
-from fairdash.methods.base import Float, TrainingRows
-from fairdash.methods.classical.plain import Codes, OneByOne
-from fairdash.methods.declare import Method, at_least_one, param, vary
-from fairdash.methods.mixture import MixtureClassifier
-from fairdash.methods.params import CONSTRAINT, RANDOM_STATE, TOLERANCE
+from fairdash.methods.base import Float
+from fairdash.methods.scorers import Codes
 
 _ROUNDING = 1e-9  # a gap that equals the tolerance keeps it
 
@@ -45,184 +38,6 @@ class Prefix(NamedTuple):
     rules: tuple[tuple[int, int], ...]
     free: Bool
     positive: Bool
-
-
-@dataclass(frozen=True, eq=False)
-class RuleList:
-    """Rules in order, the first that applies decides.
-
-    Parameters
-    ----------
-    features : ndarray of int32 of shape (n_rules,)
-    rule_thresholds : ndarray of shape (n_rules,)
-    above : ndarray of int8 of shape (n_rules,)
-        1: the rule applies above its threshold; 0: at most at it.
-    decisions : ndarray of int8 of shape (n_rules + 1,)
-        Of each rule, and where none applies.
-    """
-
-    features: NDArray[np.int32]
-    rule_thresholds: Float
-    above: NDArray[np.int8]
-    decisions: NDArray[np.int8]
-
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
-        """Return the decision, 0 or 1."""
-        return self.decisions[self.first(X)].astype(np.float64)
-
-    def first(self, X: NDArray[np.floating]) -> Codes:
-        """Return which rule decides each row; where none applies, their number."""
-        values = np.asarray(X, np.float64)[:, self.features]
-        applies = (values > self.rule_thresholds) == (self.above == 1)
-        last = np.ones((len(applies), 1), bool)
-        return np.hstack([applies, last]).argmax(1)
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return the parameters by name."""
-        return dict(vars(self))
-
-
-class RobustFairCORELS(OneByOne, MixtureClassifier):
-    r"""A list "if ..., else if ..., else ..." that is accurate, short and fair.
-
-    .. math::
-
-        \min_l \; \frac{1}{n} \sum_i 1[l(x_i) \ne y_i] + c\, |l|
-        \quad \text{s.t.} \quad
-        \mathrm{unf}(l, D_b) \le \varepsilon \;\; (b = 0, \dots, m)
-
-    with :math:`D_0` the training rows and :math:`D_1, \dots, D_m` samples of them with
-    probability 1/2 for each row; unf is the largest difference between groups of
-    positive decisions, for equalized odds of those among either outcome. A rule asks
-    for one column: a level, or a number above or at most a quantile. Branch and bound
-    over prefixes: one is left when its errors, those that no decision avoids among rows
-    equal in all conditions, and one more rule cost as much as the best list does.
-
-    ``predict_proba`` is the decision, 0 or 1.
-
-    Attributes
-    ----------
-    rules_ : list of (Condition, int)
-        In order, each with its decision.
-    default_ : int
-        Decision where no rule applies.
-    objective_ : float
-    bound_ : float
-        No list that meets the constraints is below it; equal to ``objective_`` when
-        the search came to its end.
-    network_ : RuleList
-        The same as plain arrays.
-
-    References
-    ----------
-    Ferry et al., Improving fairness generalization through a sample-robust optimization
-    method (Machine Learning 2022), by its masks; Aivodji et al., FairCORELS (CIKM
-    2021).
-    """
-
-    network_: Any
-    _mixture = False  # a chance is 0 or 1
-
-    constraints: str = CONSTRAINT
-    tolerance: float = vary(
-        TOLERANCE,
-        default=0.05,
-        check=check_non_negative,
-        help="Difference between groups that training rows and samples may show.",
-        doc="Difference between groups that training rows and samples may show.",
-    )
-    n_samples: int = param(
-        30,
-        "Samples",
-        letter="m",
-        low=0,
-        high=200,
-        check=partial(at_least_one, at_least=0),
-        help="Random halves of the rows on which the list must be fair as well.",
-    )
-    max_rules: int = param(
-        4, "Rules", high=8, help="Most rules before the default decision."
-    )
-    rule_cost: float = param(
-        0.001,
-        "Cost of a rule",
-        low=0.0005,
-        high=0.05,
-        step=0.0005,
-        axis="log",
-        advanced=True,
-        check=check_non_negative,
-        help="Share of errors that a further rule must save.",
-    )
-    n_bins: int = param(
-        4,
-        "Bins of a number",
-        low=2,
-        high=20,
-        advanced=True,
-        help="A number is compared with the quantiles between them.",
-    )
-    min_support: float = param(
-        0.01,
-        "Smallest rule",
-        high=0.2,
-        step=0.005,
-        advanced=True,
-        check=check_non_negative,
-        help="Share of the training rows that a rule must decide.",
-    )
-    max_prefixes: int = param(
-        1000,
-        "Prefixes",
-        low=100,
-        high=100_000,
-        step=100,
-        advanced=True,
-        help="Most prefixes looked at; then the best list so far is taken.",
-    )
-    random_state: Any = vary(RANDOM_STATE, doc="Of the samples.")
-
-    def _learn(self, rows: TrainingRows) -> Float:
-        X, target, codes, _ = rows
-        conditions, met = possible_conditions(X, self.n_bins, self.min_support)
-        rng = check_random_state(self.random_state)
-        kept = rng.random((self.n_samples, len(X))) < 0.5
-        samples = np.vstack([np.ones(len(X), bool), kept])
-        search = RuleSearch(
-            Patterns(met, target, codes, samples),
-            odds=self.constraints == "equalized_odds",
-            tolerance=self.tolerance,
-            cost=self.rule_cost,
-            max_rules=self.max_rules,
-            min_rows=self.min_support * len(X),
-        )
-        search.run(self.max_prefixes)
-        self.rules_ = [(conditions[i], decision) for i, decision in search.rules]
-        self.default_ = search.default
-        self.objective_, self.bound_ = search.objective, search.bound
-        used = [condition for condition, _ in self.rules_]
-        self.network_ = RuleList(
-            features=np.array([one.feature for one in used], np.int32),
-            rule_thresholds=np.array([one.threshold for one in used], np.float64),
-            above=np.array([one.above for one in used], np.int8),
-            decisions=np.array(
-                [d for _, d in search.rules] + [search.default], np.int8
-            ),
-        )
-        return self.network_.positive(X)
-
-
-METHOD = Method.of(
-    RobustFairCORELS,
-    key="rule_list",
-    label="Rule list",
-    title="Robust FairCORELS: a fair rule list",
-    summary="A short list of rules that anybody can read, fair on random halves of the "
-    "rows as well.",
-    source="Ferry et al., Improving fairness generalization (Machine Learning 2022), "
-    "heuristic variant, as in Grari et al., On the fairness ROAD (ICLR 2024)",
-    efforts={"fast": {}, "paper": {"max_prefixes": 20_000}},
-)
 
 
 def possible_conditions(
