@@ -31,7 +31,13 @@ def show_individual():
 
     def pairs_of(kind, radius=0.0):
         return individual.pairs_of(
-            view.data, question.trial, question.rule, kind, question.flipped, radius
+            view.data,
+            question.trial,
+            question.rule,
+            kind,
+            question.flipped,
+            radius,
+            "" if kind == "changed" else question.comparable,
         )
 
     try:

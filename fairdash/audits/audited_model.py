@@ -1,6 +1,6 @@
 """A stored model and the test rows it is audited on; its rules in words of a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, Self
@@ -14,7 +14,12 @@ from fairdash.audits.table_search import TableColumn, in_table, table_columns
 from fairdash.brought import TableModel, model_columns, positive_scores
 from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
 from fairdash.methods import Scorer
-from fairdash.metrics import decision_status, flip_columns
+from fairdash.metrics import (
+    FairMetric,
+    comparable_directions,
+    decision_status,
+    flip_columns,
+)
 
 Float = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
@@ -44,7 +49,7 @@ class AuditRows:
     """Test rows of a split, encoded as its training rows say.
 
     ``key`` names data set, seed, scaling and number of training rows; ``where`` says
-    which rows of the data set they are.
+    which rows of the data set they are, ``train_where`` which trained the model.
     """
 
     key: str
@@ -55,6 +60,7 @@ class AuditRows:
     test: Rows
     y: NDArray[np.int8]
     where: Codes
+    train_where: Codes
     seed: int
 
     @classmethod
@@ -80,6 +86,7 @@ class AuditRows:
             test=Rows(encoded.rows(parts.test), group[parts.test]),
             y=dataset.y[parts.test],
             where=parts.test,
+            train_where=train,
             seed=seed,
         )
 
@@ -113,6 +120,25 @@ class AuditRows:
     def frame(self) -> pd.DataFrame:
         """The test rows as they are in the table, features alone."""
         return self.dataset.frame.iloc[self.where][self.features].reset_index(drop=True)
+
+    def comparable_metric(self, comparable: str, columns: Sequence[str]) -> FairMetric:
+        """Return the metric that training rows of one value of a column are alike in.
+
+        ``columns`` do not count either. Raises ValueError as
+        `fairdash.metrics.comparable_directions` does, or when there is no such column.
+        """
+        if comparable not in self.dataset.frame:
+            raise ValueError(
+                f"There is no column {comparable!r} that says which rows are "
+                "comparable. Choose another one."
+            )
+        labels = self.dataset.frame[comparable].iloc[self.train_where]
+        return comparable_directions(
+            self.train,
+            labels.to_numpy(object),
+            self.encoder.feature_names,
+            columns=columns,
+        )
 
     def sample(self, n: int) -> Codes:
         """Return up to ``n`` places among the test rows, always the same, ascending.

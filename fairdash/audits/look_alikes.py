@@ -108,12 +108,13 @@ def trained_columns(trial: TrialRecord, features: Sequence[str]) -> tuple[str, .
 
 
 def similar_people(
-    model: AuditedModel, columns: Sequence[str], *, places: Codes
+    model: AuditedModel, columns: Sequence[str], *, places: Codes, comparable: str = ""
 ) -> Pairs:
     """Return for people of the test rows the most similar other one, of another unit.
 
     By Euclidean distance of the encoded columns but ``columns``, whose values do not
-    count. First the nearest of those who are decided otherwise.
+    count, nor does in what rows differ that the column ``comparable`` says are
+    comparable. First the nearest of those who are decided otherwise.
     """
     rows = model.rows
     pool = rows.sample(POOL)
@@ -124,7 +125,11 @@ def similar_people(
     near = np.empty(len(places), np.int64)
     squared = np.empty(len(places))
     names = rows.encoder.feature_names
-    sigma = ignore_columns(columns, names).sigma if columns else np.eye(len(names))
+    sigma = np.eye(len(names))
+    if comparable:
+        sigma = rows.comparable_metric(comparable, columns).sigma
+    elif columns:
+        sigma = ignore_columns(columns, names).sigma
     for part, nearest, apart in nearest_rows(every[places], every[pool], sigma, most=2):
         other = pool[nearest]
         apart = np.where(unit[other] == unit[places[part]][:, None], np.inf, apart)
@@ -194,15 +199,25 @@ def _group_changes(rows: AuditRows, places: Codes, near: Codes) -> list[list[Cha
 
 
 def invented_people(
-    model: AuditedModel, columns: Sequence[str], *, places: Codes, radius: float
+    model: AuditedModel,
+    columns: Sequence[str],
+    *,
+    places: Codes,
+    radius: float,
+    comparable: str = "",
 ) -> Pairs:
     """Return the worst counterparts of people of the test rows, as pairs.
 
-    Neither ``columns`` count nor the direction that predicts the group.
+    Neither ``columns`` count nor the direction that predicts the group; with a column
+    ``comparable`` instead of that direction in what comparable rows differ.
     """
     rows = model.rows
-    metric = group_directions(
-        rows.train, rows.train_groups, rows.encoder.feature_names, columns=columns
+    metric = (
+        rows.comparable_metric(comparable, columns)
+        if comparable
+        else group_directions(
+            rows.train, rows.train_groups, rows.encoder.feature_names, columns=columns
+        )
     )
     people = worst_counterparts(
         model, rows, metric=metric, fair_radius=radius, places=places

@@ -12,6 +12,7 @@ __all__ = [
     "CACHED_ROWS",
     "CATALOG",
     "CLP",
+    "COMPARABLE",
     "CUMA",
     "FAD",
     "ROAD",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from fairdash.methods.base import Weighted
     from fairdash.methods.catalog import CATALOG
     from fairdash.methods.declare import Effort, Method, Param, param
+    from fairdash.methods.individual.classifier import COMPARABLE
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
     from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
     from fairdash.methods.log_loss.truncation import (

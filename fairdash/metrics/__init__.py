@@ -27,6 +27,7 @@ __all__ = [
     "catalog",
     "chances",
     "clause",
+    "comparable_directions",
     "compare",
     "counting",
     "decision_status",
@@ -61,6 +62,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from fairdash.metrics.comparable import comparable_directions
     from fairdash.metrics.group import (
         catalog,
         counting,

@@ -25,7 +25,7 @@ _VARIES = 1e-6  # of the length of the rows: below it, nothing is left to differ
 class FairMetric:
     r"""The squared distance :math:`d(x, x')^2 = (x-x')^T \Sigma (x-x')`.
 
-    Made by `ignore_columns` and `group_directions`.
+    Made by `ignore_columns`, `group_directions` and `comparable_directions`.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def ignore_columns(columns: Iterable[str], feature_names: Sequence[str]) -> Fair
     These are columns of the table, or encoded columns. Raises ValueError when none is
     named or one is not a feature.
     """
-    return FairMetric.ignoring(feature_names, _unit_vectors(columns, feature_names))
+    return FairMetric.ignoring(feature_names, unit_vectors(columns, feature_names))
 
 
 def group_directions(
@@ -170,7 +170,7 @@ def group_directions(
     """
     rows = np.asarray(X, np.float64)
     groups, codes = encode_groups(sensitive_features, rows)
-    named = _unit_vectors(columns, feature_names)
+    named = unit_vectors(columns, feature_names)
     if named.shape[1]:
         FairMetric.ignoring(feature_names, named)  # refuses all columns
     left = ~named.any(axis=1)
@@ -262,7 +262,11 @@ def prediction_consistency(y_pred: ArrayLike) -> float:
     return float(same.mean()) if len(same) else float("nan")
 
 
-def _unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
+def unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
+    """Return the directions (d, k) of columns of the table, or of encoded ones.
+
+    Raises ValueError when one is not a feature.
+    """
     places = [i for name in columns for i in columns_of(name, feature_names)]
     return np.eye(len(feature_names))[:, list(dict.fromkeys(places))]
 

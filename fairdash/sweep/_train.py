@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairdash import datasets
 from fairdash._deciding import ALIKE, DECIDES
-from fairdash.methods import CATALOG, Unfilled, unfilled
+from fairdash.methods import CATALOG, COMPARABLE, Unfilled, unfilled
 from fairdash.metrics import Drawn, decision_status, evaluate
 from fairdash.sweep._ranking import local_gaps
 from fairdash.sweep._seeds import DRAWN
@@ -115,6 +115,9 @@ def train_stack(
     estimator.set_callbacks(monitor)
     if method.needs_names:
         estimator.set_params(feature_names=encoded.feature_names)
+    if stack.params.get("metric") == COMPARABLE:
+        labels = _comparable(dataset, str(stack.params.get("comparable", "")))
+        estimator.set_params(comparable_rows=labels[train])
     clock, processor = time.monotonic(), time.process_time()
     try:
         models = estimator.fit_many(
@@ -148,6 +151,16 @@ def train_stack(
         )
         for i, (trial, model) in enumerate(zip(stack.trials, models, strict=True))
     ]
+
+
+def _comparable(dataset: datasets.Dataset, column: str) -> NDArray[Any]:
+    if column not in dataset.frame:
+        names = ", ".join(map(str, dataset.frame.columns[:20]))
+        raise ValueError(
+            f"`comparable` is {column!r}, which is no column of {dataset.name!r}. Name "
+            f"one that says which rows are comparable; there are {names}."
+        )
+    return dataset.frame[column].to_numpy(object)
 
 
 def _finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -26,6 +26,7 @@ from fairdash.audits import (
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
+from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.state import BY_KEY, store
@@ -55,6 +56,8 @@ class IndividualFields(Fields):
     pairs: str | None = field(default=None, metadata=OF_DATA)
     # Whom people are compared with.
     compared: str | None = None
+    # Column that says which rows are comparable.
+    comparable: str | None = field(default=None, metadata=OF_DATA)
     # Largest squared fair distance of an invented counterpart (epsilon).
     fair_radius: float | None = None
 
@@ -74,6 +77,7 @@ class Question:
     flipped: tuple[str, ...]
     kind: look_alikes.PairKind
     radius: float  # largest squared fair distance of an invented counterpart
+    comparable: str = ""  # column: rows with one value are comparable
 
 
 def pick_individual(model: Setting, dataset_id: str) -> Question:
@@ -95,6 +99,7 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
         "**Invented**: a made-up row that gets another decision.",
         **bound("compared", "similar", among=kinds),
     )
+    comparable = _pick_comparable(dataset_id, features)
     trial = pick_seed_of(model, "People of", format_func=lambda seed: f"seed {seed}")
     pick_rule(model)
     radius = _RADIUS
@@ -113,7 +118,31 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
             st.caption(plain(f"A single number may differ by {near}."))
     if IndividualFields.here().pairs:
         st.caption("Pairs are no longer uploaded here: the page compares real people.")
-    return Question(model, trial, chosen_rule(), columns, flipped, kind, radius)
+    return Question(
+        model, trial, chosen_rule(), columns, flipped, kind, radius, comparable
+    )
+
+
+def _pick_comparable(dataset_id: str, features: Sequence[str]) -> str:
+    """Draw the choice of a column that says which rows are comparable, "" for none."""
+    dataset = store().dataset(dataset_id)
+    columns = [
+        str(name)
+        for name in dataset.frame.columns
+        if name not in features and name != dataset.roles.target
+    ]
+    if not columns:
+        return ""
+    with more("Comparable rows"), st.container(width=340):
+        chosen = st.selectbox(
+            "Rows are comparable with the same",
+            ["", *columns],
+            format_func=lambda name: visible(name) or "(no column)",
+            help="A column such as the number of a pair, or of one text with several "
+            "names in it. Directions in which such rows differ then do not count.",
+            **bound("comparable", "", among=["", *columns]),
+        )
+    return str(chosen or "")
 
 
 def _pick_columns(
@@ -182,6 +211,7 @@ def pairs_of(
     kind: look_alikes.PairKind,
     columns: tuple[str, ...],
     radius: float = 0.0,
+    comparable: str = "",
 ) -> look_alikes.Pairs:
     """Return people of a model with somebody alike, see `look_alikes.Pairs`."""
     model = model_of(dataset_id, trial, rule)
@@ -191,10 +221,12 @@ def pairs_of(
         )
     if kind == "similar":
         return look_alikes.similar_people(
-            model, columns, places=model.rows.sample(_PEOPLE)
+            model, columns, places=model.rows.sample(_PEOPLE), comparable=comparable
         )
     places = model.rows.sample(_INVENTED)
-    return look_alikes.invented_people(model, columns, places=places, radius=radius)
+    return look_alikes.invented_people(
+        model, columns, places=places, radius=radius, comparable=comparable
+    )
 
 
 def _features_of(dataset_id: str, model: Setting) -> tuple[str, ...]:

@@ -60,6 +60,19 @@ def test_invented_people_come_only_when_asked_and_within_the_radius(visit, run_i
     assert again.dataframe[0].value.equals(page.dataframe[0].value)
 
 
+def test_a_column_of_comparable_rows_changes_who_is_similar(visit, run_id):
+    page = visit("Individual fairness", run=run_id, opened="table")
+    before = page.dataframe[0].value
+    label = "Rows are comparable with the same"
+    widget(page, "selectbox", label).set_value("origin").run()
+    assert not page.exception
+    assert page.query_params["comparable"] == ["origin"]
+    # rows of one origin differ in everything, so that nothing would count
+    assert "So any two people would be alike" in words(page)
+    again = visit("Individual fairness", run=run_id, opened="table", comparable="gone")
+    assert again.dataframe[0].value.equals(before)
+
+
 def test_decisions_follow_the_rule_of_the_address(visit, run_id):
     page = visit("Individual fairness", run=run_id, decided="top 20", opened="table")
     assert not page.exception

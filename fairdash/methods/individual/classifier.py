@@ -17,15 +17,23 @@ from fairdash.methods.network import (
     sigmoid,
 )
 from fairdash.methods.params import EPOCHS, FAIRNESS_WEIGHT, LEARNING_RATE, PAPER
-from fairdash.metrics import FairMetric, group_directions, ignore_columns
+from fairdash.metrics import (
+    FairMetric,
+    comparable_directions,
+    group_directions,
+    ignore_columns,
+)
+from fairdash.metrics.comparable import N_DIRECTIONS
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+COMPARABLE = "comparable"  # of `METRICS`: a run names the column of these rows
 METRICS = {
     "group_direction": "what predicts the group",
     "columns": "columns, named below",
     "both": "both",
+    COMPARABLE: "what comparable rows differ in",
 }
 LONG = {**PAPER, "batch_size": 1000, "n_epochs": 325, "batches": "balanced"}
 _SHARE = 0.25  # a logit s stands for -s/2 and s/2
@@ -104,11 +112,13 @@ METRIC: Any = param(
     options=METRICS,
     check=_check_metric,
     help="People who differ only in this are alike. It is the direction of a "
-    "logistic regression that predicts the group, columns, or both.",
+    "logistic regression that predicts the group, columns, or both; or it is learned "
+    "from rows that a column says are comparable.",
     doc="Sensitive directions: that of a logistic regression that predicts "
-    "the group, the values of ``columns``, or both; or a metric of "
+    "the group, the values of ``columns``, both, or what comparable rows differ in "
+    "(see `fairdash.metrics.comparable_directions`); or a metric of "
     "`fairdash.metrics`.",
-    accepts='{"group_direction", "columns", "both"} or FairMetric',
+    accepts='{"group_direction", "columns", "both", "comparable"} or FairMetric',
 )
 
 
@@ -132,6 +142,30 @@ class FairMetricClassifier(LearnedMetric, StackedClassifier):
         doc='Columns whose values do not count, such as "race, sex"; with a one-hot '
         'encoding, all levels "race=...".',
         accepts="str or sequence of str",
+    )
+    comparable: str = param(
+        "",
+        "Column of comparable rows",
+        only_with={"metric": COMPARABLE},
+        added=True,
+        help="Rows with the same value differ in nothing that should count: a pair, or "
+        "one text with another name in it.",
+        doc='Of a run: the column of the table that says which rows are "comparable". '
+        "In Python give ``comparable_rows``.",
+    )
+    n_directions: int = param(
+        N_DIRECTIONS,
+        "Directions of comparable rows",
+        high=50,
+        advanced=True,
+        only_with={"metric": COMPARABLE},
+        added=True,
+        help="Most directions in which comparable rows may differ for free.",
+    )
+    comparable_rows: Any = param(
+        None,
+        doc="Which training rows are comparable: those of one value.",
+        accepts="array-like of shape (n_samples,) or None",
     )
     feature_names: Sequence[str] | None = param(
         None,
@@ -162,6 +196,14 @@ class FairMetricClassifier(LearnedMetric, StackedClassifier):
                     "the columns of X, in their order."
                 )
             return self.metric
+        if self.metric == COMPARABLE:
+            return comparable_directions(
+                rows.X.cpu().numpy(),
+                self.comparable_rows,
+                names,
+                columns=self._columns(),
+                n_directions=self.n_directions,
+            )
         columns = self._columns()
         if self.metric == "columns":
             return ignore_columns(columns, names)
@@ -174,8 +216,12 @@ class FairMetricClassifier(LearnedMetric, StackedClassifier):
 
     def _check_params(self) -> None:
         super()._check_params()
-        named = isinstance(self.metric, str) and self.metric != "group_direction"
-        if named and not self._columns():
+        if self.metric == COMPARABLE and self.comparable_rows is None:
+            raise ValueError(
+                "`metric` is 'comparable', and nothing says which rows are. Name the "
+                "`comparable` column of a run, or give `comparable_rows` in Python."
+            )
+        if self.metric in ("columns", "both") and not self._columns():
             raise ValueError(
                 "There is no sensitive direction: `metric` is "
                 f"{self.metric!r} and `columns` names none. Name the columns that "
