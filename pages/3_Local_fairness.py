@@ -72,6 +72,13 @@ def local_fairness():
             lambda: local.by_measure(compared, dataset, view.data, measure, reference),
         ),
         ui.Evidence(
+            "cuts",
+            "Other cuts",
+            lambda: local.cuts_section(
+                compared, view.data, measure=measure, subgroups=subgroups
+            ),
+        ),
+        ui.Evidence(
             "find",
             "Subgroups found by search",
             lambda: local.find_section(

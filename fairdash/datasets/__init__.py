@@ -27,6 +27,7 @@ __all__ = [
     "audit_remarks",
     "check_table",
     "column_kinds",
+    "default_width",
     "draws",
     "encode",
     "fetch",
@@ -34,6 +35,7 @@ __all__ = [
     "group_labels",
     "guess_roles",
     "guessing",
+    "has_bins",
     "load_sample",
     "make_dataset",
     "notes_of",
@@ -87,7 +89,12 @@ if TYPE_CHECKING:
     from fairdash.datasets._roles import Cut, Remedy, Roles
     from fairdash.datasets._rows import group_labels, outcomes
     from fairdash.datasets._scores import AddedScores, ScoreColumn, ScoreKind
-    from fairdash.datasets._subgroups import Subgroups, quantile_cuts
+    from fairdash.datasets._subgroups import (
+        Subgroups,
+        default_width,
+        has_bins,
+        quantile_cuts,
+    )
     from fairdash.datasets.checks.groups import audit_remarks
     from fairdash.datasets.checks.table import check_table, readable_checks
     from fairdash.datasets.guessing.roles import guess_roles

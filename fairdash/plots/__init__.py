@@ -19,6 +19,7 @@ __all__ = [
     "plot_base_rates",
     "plot_calibration",
     "plot_comparison",
+    "plot_cuts",
     "plot_front",
     "plot_gap_changes",
     "plot_limits",
@@ -38,6 +39,7 @@ load("plotly")
 
 
 from fairdash.plots import theme
+from fairdash.plots._cuts import plot_cuts
 from fairdash.plots._drift import plot_gap_changes
 from fairdash.plots._front import METRICS, plot_front
 from fairdash.plots._individual import plot_pairs

@@ -11,7 +11,14 @@ from fairdash.datasets import SAMPLES, Dataset, Subgroups
 from fairdash.metrics import catalog
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import address, choose
-from fairdash.ui.widgets.blocks import figure, heading, problem, show_table
+from fairdash.ui.widgets.blocks import (
+    draw_picture,
+    figure,
+    heading,
+    problem,
+    show_table,
+    table_below,
+)
 from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
@@ -28,6 +35,25 @@ and each gap is compared with the **largest of all** when groups are shuffled.
 The list starts with the gap that is largest for sure: its interval begins farthest
 from 0. A subgroup whose gap a listed one explains is not listed.
 """
+
+
+def cuts_section(
+    models: Sequence[Setting], data: str, *, measure: str, subgroups: Subgroups
+) -> None:
+    """Draw the largest gap by many ways to cut subgroups, with chance for each."""
+    try:
+        with st.spinner("Cutting subgroups in other ways…"):
+            answer = audits.gaps.cuts_answer(store(), models, data, subgroups, measure)
+    except ValueError as error:
+        problem("Subgroups cannot be cut otherwise", error)
+        return
+    heading("Does it hang on how subgroups are cut?", answer.how)
+    st.markdown(f"**{plain(answer.verdict)}**")
+    if answer.figure is not None and not answer.figure.table.empty:
+        picture = answer.figure.picture(plots)
+        draw_picture(picture, key="cuts")
+        st.caption(plain(f"{picture.caption} {answer.caption}."))
+        table_below(picture.table)
 
 
 def find_section(

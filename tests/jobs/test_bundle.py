@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 from fairdash.audits import portable
 from fairdash.cli import app
-from fairdash.datasets import SAMPLES, Subgroups, split
+from fairdash.datasets import SAMPLES, Subgroups, split, training_rows
 from fairdash.jobs import finished_file, pack_runs, queue, run_open, unpack_runs
 from fairdash.jobs.engine import engine_lives
+from fairdash.metrics import WeightSpread
 from fairdash.store import open_store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand
 
@@ -69,7 +70,19 @@ def test_the_files_of_samples_are_of_this_version_and_small():
         known = facts(file)
         assert known["version"] == RESULTS_VERSION, "run sample_data/make_runs.py"
         assert known["runs"][0]["spec"]["data"]["sample"] == name
-    assert sum(file.stat().st_size for file in files) < 1.2e6
+    assert all(file.stat().st_size < 4e6 for file in files)
+
+
+def test_the_finished_sweep_of_loans_has_what_pictures_compare():
+    (run,) = facts(finished_file("loans"))["runs"]
+    spec = SweepSpec.of_run(run["spec"])
+    axes = {grid.method: grid.params for grid in spec.methods}
+    assert axes.keys() == {"unconstrained", "road", "adversarial", "broad"}
+    road = axes["road"]
+    assert min(len(road["fairness_weight"]), len(road["tau"])) >= 6
+    assert len(spec.seeds) == 3
+    assert {params.get("warm_up") for params in axes.values()} == {None, 0.5}
+    assert not run.get("failed")
 
 
 def test_a_file_becomes_a_finished_run_and_that_the_same_file(stores, tmp_path):
@@ -91,6 +104,7 @@ def test_a_file_becomes_a_finished_run_and_that_the_same_file(stores, tmp_path):
         assert trial.row["ranking_local_gap"] > 0  # computed anew, as all metrics
         assert not trial.seconds  # trained elsewhere: no time to learn from
         assert (artifact.ratio() is None) == (trial.method != "road")
+        assert (artifact.weight_spread() is None) == (trial.method != "road")
 
     again = tmp_path / "again.zip"
     pack_runs(one, [run], again, rows=False)
@@ -100,7 +114,9 @@ def test_a_file_becomes_a_finished_run_and_that_the_same_file(stores, tmp_path):
         first, second = one.artifact(trial.key), other.artifact(trial.key)
         assert (first.scores() == second.scores()).all()
         if first.ratio() is not None:
-            np.testing.assert_array_equal(first.ratio(), second.ratio())
+            np.testing.assert_allclose(first.ratio(), second.ratio(), rtol=0.01)
+            for name, values in first.weight_spread().items():
+                np.testing.assert_array_equal(values, second.weight_spread()[name])
             assert first.ratio().mean() == pytest.approx(1, abs=0.01)
 
 
@@ -135,6 +151,49 @@ def test_a_run_with_its_rows_is_the_same_in_an_empty_home(swept, stores):
     again = queue(other, SweepSpec.of_run(here.run.spec))
     run_open(other)
     assert other.run(again).summary == there.run.summary
+
+
+def test_without_rows_weights_keep_their_spread_and_those_of_the_first_seed(
+    swept, stores, tmp_path
+):
+    store, run, _ = swept
+    small = tmp_path / "small.zip"
+    pack_runs(store, [run], small, rows=False)
+    other, _ = stores
+    unpack_runs(other, small)
+    record = store.run(run)
+    dataset = store.dataset(record.dataset_id)
+    labels = SweepSpec.of_run(record.spec).subgroups.label(dataset.frame)
+    seen = set()
+    for trial in store.snapshot(run).trials:
+        kept, copied = store.artifact(trial.key), other.artifact(trial.key)
+        history = kept.ratio_history()
+        if history is None:
+            assert copied.weight_spread() is None
+            continue
+        seen.add(trial.seed)
+        rows = training_rows(dataset, trial.seed)
+        spread = WeightSpread.from_arrays(
+            copied.weight_spread(),
+            subgroups=list(labels.cat.categories),
+            groups=dataset.group_names,
+        )
+        assert spread.steps.tolist() == history["epoch"].tolist()
+        expected = WeightSpread.of(
+            history["ratio"],
+            steps=history["epoch"],
+            sensitive_features=dataset.sensitive_features[rows],
+            subgroups=labels.iloc[rows],
+        )
+        np.testing.assert_array_equal(spread.n, expected.n)
+        np.testing.assert_allclose(spread.quantiles, expected.quantiles, rtol=1e-3)
+        np.testing.assert_allclose(spread.density, expected.density, atol=5e-4)
+        assert copied.ratio_history() is None
+        if trial.seed:
+            assert copied.ratio() is None
+        else:
+            np.testing.assert_allclose(copied.ratio(), kept.ratio(), rtol=0.006)
+    assert seen == {0, 1}
 
 
 def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):

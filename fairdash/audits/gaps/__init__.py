@@ -12,6 +12,7 @@ __all__ = [
     "base_rates",
     "base_rates_answer",
     "calibration_of",
+    "cuts_answer",
     "every_class",
     "every_measure",
     "local_by_measure",
@@ -21,6 +22,7 @@ __all__ = [
     "opening_measure",
     "other_measures",
     "outcome",
+    "over_cuts",
     "predicts_classes",
     "readable",
     "readable_measures",
@@ -29,6 +31,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.audits.gaps.classes import every_class, predicts_classes
+    from fairdash.audits.gaps.cuts import cuts_answer, over_cuts
     from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable
     from fairdash.audits.gaps.every_measure import every_measure, readable_measures
     from fairdash.audits.gaps.local import LocalResult, not_estimable

@@ -51,6 +51,7 @@ from fairdash.metrics import (
 PAIR_WORDS = "for all pairs of groups in all subgroups at once."
 _WORST_HELP = "The largest gap of each seed, averaged over the seeds."
 UNCLEAR = "not clear"
+SEVERAL = 3  # largest gaps whose mean stands beside the largest
 _MOST_ROWS = 40
 _NONE = "No subgroup is estimable. Choose wider ones or a smaller size."
 _HOW = """
@@ -82,7 +83,8 @@ class LocalResult:
     models : DataFrame
         One row per model: label, method, colour_role, n_seeds, n, what `Deciding.of`
         takes, overall (the gap over all rows) and worst_1, both with their ends,
-        ``_low`` and ``_high``.
+        ``_low`` and ``_high``; worst_k, the mean of the three largest gaps, and
+        chance_k, what it stays below by chance.
     chance : float
         The largest gap of the model looked at by chance, 95th percentile.
     changes : DataFrame or None
@@ -527,6 +529,7 @@ class LocalResult:
         )
         return [
             self._number("worst_1", "Largest gap", largest or ""),
+            *self._several(),
             self._number("overall", "Gap over all rows", over_all or ""),
             evaluation.chance_kpi(self.chance, self._style),
             Kpi(
@@ -534,6 +537,21 @@ class LocalResult:
                 f"{estimable.sum()} of {len(estimable)}",
                 not_estimable(self.own),
             ),
+        ]
+
+    def _several(self) -> list[Kpi]:
+        """Return the mean of the three largest gaps, where there are so many."""
+        if isnan(self.row["worst_k"]):
+            return []
+        return [
+            Kpi(
+                f"{SEVERAL} largest gaps, mean",
+                self._style(self.row["worst_k"]),
+                f"by chance up to {self._style(self.row['chance_k'])}",
+                help=f"Worst-{SEVERAL}-DI: it hangs less on one small subgroup than "
+                "the largest gap does. A model that is fair in every subgroup stays "
+                "below the value by chance in 95% of cases.",
+            )
         ]
 
     def _number(self, metric: str, label: str, direction: str) -> Kpi:

@@ -14,7 +14,7 @@ from fairdash.audits.gaps.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.audits.gaps.local import LocalResult
+from fairdash.audits.gaps.local import SEVERAL, LocalResult
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.rows import (
@@ -242,6 +242,8 @@ def _model_row(
         "n_seeds": len(trials),
         "n": float(np.mean([result.n for result in trials])),
         **deciding.to_dict(),
+        "worst_k": float(np.mean([result.worst_k for result in trials])),
+        "chance_k": float(np.mean([result.chance_k for result in trials])),
     }
     names = {"overall": views.gap_of(measure), "worst_1": views.worst_of(measure)}
     for name, what in names.items():
@@ -390,6 +392,8 @@ class _Trial(NamedTuple):
     chance: float
     n: int
     deciding: dict[str, float]  # of `decision_facts`; empty where nothing is decided
+    worst_k: float  # mean of the `SEVERAL` largest gaps, NaN of fewer
+    chance_k: float
 
 
 @lru_cache(maxsize=2000)
@@ -398,7 +402,11 @@ def _measured(trial: Tested, measure: str) -> _Trial:
     chance = local.noise_floor().quantile if local.estimable.any() else np.nan
     decides = catalog.measure_of(measure).outcome == "classes"
     facts = decision_facts(rows, trial.key) if decides else {}
-    return _Trial(local.estimates(), chance, len(rows.y), facts)
+    worst_k = chance_k = float("nan")
+    if local.estimable.sum() >= SEVERAL:
+        worst_k = float(local.worst(SEVERAL).value)
+        chance_k = float(local.noise_floor(k=SEVERAL).quantile)
+    return _Trial(local.estimates(), chance, len(rows.y), facts, worst_k, chance_k)
 
 
 @lru_cache(maxsize=64)  # a page asks the same again at every move

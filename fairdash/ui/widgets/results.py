@@ -26,7 +26,7 @@ from fairdash.ui.selection import Fields, SharedFields, bound
 from fairdash.ui.widgets import blocks
 
 _WIDTHS = [3, 1]  # of figure and cards
-_MOST_CARDS = 4
+_MOST_CARDS, _MOST_BESIDE = 4, 6  # below a figure, and beside it
 _COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
 _SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
 
@@ -61,6 +61,7 @@ class ResultPage:
     beside: DeltaGenerator
     cards: DeltaGenerator
     below: DeltaGenerator
+    most_cards: int
     _own: list[Evidence] = field(default_factory=list)
 
     def before_after(self, models: Sequence[Setting]) -> list[Setting]:
@@ -94,7 +95,7 @@ class ResultPage:
         with self.verdict:
             say(answer)
         with self.cards:
-            for item in answer.cards[:_MOST_CARDS]:
+            for item in answer.cards[: self.most_cards]:
                 blocks.card(item)
         drawing = (shown or answer).figure
         picture = None
@@ -188,10 +189,20 @@ def result_page(name: str, *, beside: bool = True) -> ResultPage:
     if beside:
         figure, column = st.columns(_WIDTHS, gap="medium")
     across = 2 if beside else _MOST_CARDS
+    most_cards = _MOST_BESIDE if beside else _MOST_CARDS
     cards = column.grid(columns=across, min_column_width=140, gap=10)
     below = st.container()
     return ResultPage(
-        name, verdict, tray, controls, switch, figure, column, cards, below
+        name,
+        verdict,
+        tray,
+        controls,
+        switch,
+        figure,
+        column,
+        cards,
+        below,
+        most_cards,
     )
 
 
