@@ -160,6 +160,7 @@ def test_without_rows_weights_keep_their_spread_and_those_of_the_first_seed(
     small = tmp_path / "small.zip"
     pack_runs(store, [run], small, rows=False)
     other, _ = stores
+    other.add_table(people().to_csv(index=False).encode(), "people.csv")
     unpack_runs(other, small)
     record = store.run(run)
     dataset = store.dataset(record.dataset_id)

@@ -19,7 +19,7 @@ class _Stop(NamedTuple):
 
 
 _STOPS = (
-    _Stop("5_Sweep", "12 settings of ROAD on invented loans: drag λ and τ."),
+    _Stop("5_Sweep", "36 settings of ROAD on invented loans: drag λ and τ."),
     _Stop(
         "3_Local_fairness",
         "Loan officers marked down women under 30, and a plain model learned it.",
