@@ -84,6 +84,7 @@ def main():
     parser.add_argument("--taus", type=float, nargs="+", default=[0.3, 0.7])
     parser.add_argument("--effort", default="paper", choices=["paper", "fast"])
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--warm-up", type=float, default=0.0, help="share of epochs")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, help="file of all rows")
     options = parser.parse_args()
@@ -98,6 +99,7 @@ def main():
     settings = CATALOG["road"].settings({}, options.effort)
     if options.effort == "paper":
         settings["n_epochs"] = setup["n_epochs"]
+    settings["warm_up"] = options.warm_up
     if options.epochs:
         settings["n_epochs"] = options.epochs
     points = [

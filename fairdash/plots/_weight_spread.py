@@ -240,11 +240,14 @@ def _controls(steps: Sequence[float], active: int, step_name: str) -> theme.Spec
     font = {"size": 12, "color": theme.TEXT}
     slider: theme.Spec = {
         **place,
-        "x": 0.22,
-        "len": 0.78,
+        "x": 0.36,
+        "len": 0.64,
         "pad": pad,
         "active": active,
-        "currentvalue": {"prefix": f"{step_name} ", "font": {**font, "size": 13}},
+        "currentvalue": {
+            "prefix": Label(f"{step_name} "),
+            "font": {**font, "size": 13},
+        },
         "font": {**font, "size": 10},
         "bgcolor": theme.GRID,
         "activebgcolor": theme.MUTED,

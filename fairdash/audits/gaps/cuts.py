@@ -18,6 +18,7 @@ from fairdash.store import Store
 
 FACTORS = (0.5, 1.0, 1.5, 2.0)  # of the width of bins, as in the ROAD paper's figure 5
 MOST_CUTS = 16
+_CROSSED = 2  # columns with which numbers are crossed, if the subgroups have fewer
 _HOW = """
 Each row cuts the subgroups in another way: bins of other widths, columns alone and
 crossed. A mark is the **largest gap** of a model among them. The stroke is what a fair
@@ -37,8 +38,9 @@ class Cut:
 def cuts_of(dataset: Dataset, subgroups: Subgroups) -> list[Cut]:
     """Return ways to cut the columns of some subgroups, at most 16.
 
-    Each number in bins of four sizes, each set of other columns alone and crossed with
-    it. The subgroups themselves come first.
+    Each number in bins of four sizes; each set of other columns alone and crossed with
+    it. Further columns that describe subgroups of the data set are crossed as well, up
+    to two. The subgroups themselves come first.
     """
     numbers = [
         name
@@ -46,6 +48,12 @@ def cuts_of(dataset: Dataset, subgroups: Subgroups) -> list[Cut]:
         if has_bins(dataset.frame[name]) or name in _binned(subgroups)
     ]
     others = [name for name in subgroups.columns if name not in numbers]
+    further = [
+        name
+        for name in dataset.roles.subgroup_columns
+        if name not in subgroups.columns and not has_bins(dataset.frame[name])
+    ]
+    others += further[: max(0, _CROSSED - len(others))]
     crossings = [
         chosen
         for size in range(len(others) + 1)

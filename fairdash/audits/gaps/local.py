@@ -515,7 +515,7 @@ class LocalResult:
 
     def kpis(self, feature: str = "", *, favourable: bool = True) -> list[Kpi]:
         """Return the largest gap, that over all rows, chance, subgroups estimable."""
-        estimable = self.own["estimable"]
+        estimable, several = self.own["estimable"], self._several()
         inside = {finding.subgroup or NO_SUBGROUPS: finding for finding in self.inside}
         widest = None
         if self.widest is not None:
@@ -527,11 +527,16 @@ class LocalResult:
             )
             for finding in (widest, self.whole)
         )
-        return [
+        cards = [
             self._number("worst_1", "Largest gap", largest or ""),
-            *self._several(),
+            *several,
             self._number("overall", "Gap over all rows", over_all or ""),
             evaluation.chance_kpi(self.chance, self._style),
+        ]
+        if several and estimable.all():  # the facts name the subgroups
+            return cards
+        return [
+            *cards,
             Kpi(
                 "Subgroups estimable",
                 f"{estimable.sum()} of {len(estimable)}",
