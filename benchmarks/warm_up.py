@@ -1,6 +1,6 @@
 """What a warm-up of the fairness weight does: models that decide alike, and gaps.
 
-    python benchmarks/warm_up.py [--warm-ups 0 0.25 0.5 0.75] [--seeds 1] [--sample loans]
+    python benchmarks/warm_up.py [--warm-ups 0 0.5] [--seeds 1] [--sample loans]
 
 ROAD at the quick effort over a grid of λ and τ, on test rows. A model *decides alike*
 where fewer than 5 % or more than 95 % of rows are decided 1. At the settings of the
@@ -69,6 +69,10 @@ def main():
         print(
             f"\nwarm-up {warm_up:g}: {rows['alike'].sum()} of {len(rows)} decide alike"
         )
+        for figure in ("accuracy", "worst_1_di"):
+            mean = deciding.pivot_table(figure, "fairness_weight", "tau")
+            n_alike = rows["alike"].sum()
+        print(f"\nwarm-up {warm_up:g}: {n_alike} of {len(rows)} decide alike")
         for figure in ("accuracy", "worst_1_di"):
             mean = deciding.pivot_table(figure, "fairness_weight", "tau")
             print(f"{figure} of the others\n{mean.round(3).to_string()}")

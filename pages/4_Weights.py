@@ -48,9 +48,8 @@ def show_weights():
         ui.Evidence("gaps", "Weights and gaps", lambda: weights.show_gaps(gaps)),
         ui.Evidence("traits", "Heaviest rows", lambda: weights.show_traits(top)),
     ]
-    taus = chosen.taus(weighted, dataset, subgroups)
-    if taus is not None:
-        draw = partial(weights.show_taus, taus, chosen.closed_form)
+    if chosen.has_taus(weighted):
+        draw = partial(weights.show_taus, chosen, weighted, dataset, subgroups)
         openers.insert(1, ui.Evidence("taus", "At other τ", draw))
     page.evidence(*openers, first="gaps")
 

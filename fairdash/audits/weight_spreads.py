@@ -91,7 +91,10 @@ def at_other_taus(
     return _spread(weighted, np.array(weights), steps)
 
 
-def over_trained_taus(weighted: Sequence[tuple[float, WeightedTrial]]) -> WeightSpread:
+@lru_cache(maxsize=20)
+def over_trained_taus(
+    weighted: tuple[tuple[float, WeightedTrial], ...],
+) -> WeightSpread:
     """Return the spread of models that were trained with different τ, by τ.
 
     They are of one seed, so that all are of the same training rows.

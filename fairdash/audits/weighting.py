@@ -126,10 +126,14 @@ class Weighted:
         }
         return Drawing("plot_ratio_against_di", table, arguments)
 
+    def has_taus(self, models: Sequence[Setting]) -> bool:
+        """Return whether `taus` has more than the τ of the model."""
+        return self.closed_form or len(self._stops(models)) > 1
+
     def taus(
         self, models: Sequence[Setting], dataset: Dataset, subgroups: Subgroups
-    ) -> Drawing | None:
-        """Return the figure of the weights at other values of τ, if there are any.
+    ) -> Drawing:
+        """Return the figure of the weights at other values of τ.
 
         Of BROAD those that its adversary gives, beside those it was trained with; of
         other methods those of ``models`` that differ in τ only.
@@ -142,17 +146,17 @@ class Weighted:
             words = f"the weights it was trained with, at τ {trained:.4g}"
             beside = {"beside": own[own["step"] == trained], "beside_words": words}
             return self._drawn(spread, dataset, "τ", trained, **beside)
+        stops = [
+            (tau, replace(self, trial=trial).on(subgroups))
+            for tau, trial in self._stops(models)
+        ]
+        spread = weight_spreads.over_trained_taus(tuple(stops))
+        return self._drawn(spread, dataset, "τ", trained)
+
+    def _stops(self, models: Sequence[Setting]) -> list[tuple[float, TrialRecord]]:
         pairs = weight_spreads.siblings(models, self.model, self.trial.seed)
         kept = {t.key for t in with_rows(self.store, [trial for _, trial in pairs])}
-        trials = [
-            (tau, replace(self, trial=trial).on(subgroups))
-            for tau, trial in pairs
-            if trial.key in kept
-        ]
-        if len(trials) < 2:
-            return None
-        spread = weight_spreads.over_trained_taus(trials)
-        return self._drawn(spread, dataset, "τ", trained)
+        return [(tau, trial) for tau, trial in pairs if trial.key in kept]
 
     def _drawn(
         self,

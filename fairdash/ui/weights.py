@@ -8,6 +8,7 @@ import streamlit as st
 from fairdash import plots
 from fairdash._escaping import plain
 from fairdash.audits import Drawing, Setting, trials, weight_spreads, weighting
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.ui.widgets.blocks import draw_picture, figure, heading, more, show_table
 from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule
@@ -60,10 +61,15 @@ def show_gaps(gaps: Drawing) -> None:
     figure(picture, key="weights against gaps", how=weighting.HOW_GAPS)
 
 
-def show_taus(taus: Drawing, closed_form: bool) -> None:
+def show_taus(
+    chosen: weighting.Weighted,
+    models: Sequence[Setting],
+    dataset: Dataset,
+    subgroups: Subgroups,
+) -> None:
     """Draw the weights at other values of τ."""
-    heading("Weights at other τ", _CLOSED_FORM if closed_form else _STOPS)
-    picture = taus.picture(plots)
+    heading("Weights at other τ", _CLOSED_FORM if chosen.closed_form else _STOPS)
+    picture = chosen.taus(models, dataset, subgroups).picture(plots)
     draw_picture(picture, key="weights by tau")
     st.caption(plain(picture.caption))
 

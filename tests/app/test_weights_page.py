@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,6 +54,46 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     assert f"People · {len(rows)} training rows · ROAD λ 3 τ 0.3 · seed 0" in words(
         page
     )
+
+
+def test_the_spread_comes_first_and_moves_through_the_epochs(visit, run_id):
+    page = visit("Weights", run=run_id, opened=["gaps", "table"])
+    assert not page.exception
+    ratio, dataset, rows = stored(run_id)
+    spec = json.loads(page.get("plotly_chart")[0].proto.spec)
+    assert [frame["name"] for frame in spec["frames"]] == ["1", "2", "3", "4"]
+    assert spec["layout"]["sliders"][0]["active"] == 3
+    groups = dataset.sensitive_features[rows]
+    (table,) = [d.value for d in page.dataframe if "q50" in d.value]
+    everyone = table[table["subgroup"] == ""].set_index("group")
+    for name in dataset.group_names:
+        median = np.median(ratio[groups == name])
+        assert everyone.loc[name, "q50"] == pytest.approx(median, rel=1e-5)
+    heavy = np.sort(ratio)[::-1].cumsum()
+    share = ((heavy < heavy[-1] / 2).sum() + 1) / len(ratio)
+    assert numbers(page)["Half of the weight"] == f"{share:.0%}"
+
+
+def test_for_broad_any_tau_is_shown_beside_the_trained_one(visit, trained):
+    run = trained("broad", 1, tau=0.21, **QUICK)
+    page = visit("Weights", run=run, opened=["taus"])
+    assert not page.exception
+    assert "this adversary would give" in words(page)
+    spec = json.loads(page.get("plotly_chart")[1].proto.spec)
+    names = [frame["name"] for frame in spec["frames"]]
+    assert len(names) == 25
+    assert "0.21" in names
+    store = ui.store()
+    trial = next(t for t in store.snapshot(run).trials if t.method == "broad")
+    ratio = np.asarray(store.artifact(trial.key).ratio(), dtype=float)
+    dataset = store.dataset(store.run(run).dataset_id)
+    groups = dataset.sensitive_features[training_rows(dataset, 0, None)]
+    frame = spec["frames"][names.index("0.01")]
+    medians = frame["data"][3]["x"]  # of the first group: all rows come first
+    own = ratio[groups == dataset.group_names[0]].astype(np.longdouble)
+    other = own ** (0.21 / 0.01)
+    expected = np.median(other / other.mean())
+    assert medians[0] == pytest.approx(max(float(expected), 1e-3), rel=1e-3)
 
 
 def test_other_subgroups_are_measured_and_decided_by_the_rule_of_the_address(
