@@ -4,16 +4,17 @@ Intervals, rows and seeds stand behind "how sure?", in `Answer.details`.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairdash._deciding import Deciding
-from fairdash._wording import group_label, in_points, sentences
+from fairdash._wording import group_label, in_decimals, in_points, sentences
 from fairdash.metrics import Finding, Speech, clause, turned_gaps, turned_words
+from fairdash.metrics.group.catalog import measure_of
 from fairdash.postprocessing import Report
 
 _ALIKE = 1e-9  # of rates: everybody is decided alike
-NO_GAP = "No gap here is larger than chance would show."
+NO_GAP = "No gap can be told from chance."
 _NONE_LEFT = "No clear gap remains over all rows."
 _TOO_FEW = "Too few rows to say how the gap changes."
 UNDEFINED_GAP = "The gap between groups is undefined on these rows."
@@ -24,8 +25,27 @@ def gap_brief(gap: Finding, speech: Speech) -> str:
     if not math.isfinite(gap.value):
         return UNDEFINED_GAP
     if not (gap.sure and gap.clear):
-        return NO_GAP
+        return sentences(NO_GAP, possible([gap]))
     return place_brief(gap, speech)
+
+
+def possible(gaps: Sequence[Finding]) -> str:
+    """Return how large gaps may be by their intervals: what few rows cannot exclude.
+
+    "" where none has an interval.
+
+    Examples
+    --------
+    >>> possible([Finding("selection_rate", None, "a", "b", -0.04, -0.18, 0.01)])
+    'Gaps up to 18 points are possible.'
+    """
+    reach = [max(abs(gap.low), abs(gap.high)) for gap in gaps]
+    reach = [end for end in reach if math.isfinite(end)]
+    if not reach:
+        return ""
+    points = measure_of(gaps[0].measure).in_points
+    size = f"{100 * max(reach):.0f} points" if points else in_decimals(max(reach))
+    return f"Gaps up to {size} are possible."
 
 
 def place_brief(gap: Finding, speech: Speech) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash import metrics
+from fairdash._wording import in_decimals
 
 
 def audit_verdict(
@@ -51,7 +52,10 @@ def audit_verdict(
         inside = f"{inside[0].lower()}{inside[1:]}"
         sentences.append(f"A gap inside a subgroup is beyond chance: {inside}")
     else:
-        sentences.append(f"No gap in {name} inside a subgroup exceeds chance.")
+        told = f"No gap in {name} inside a subgroup can be told from chance."
+        sentences.append(told)
+        if reach := _reach(local, first["measure"].iloc[0]):
+            sentences.append(f"Gaps up to {reach} are possible.")
     if opposed is not None:
         n_groups = len(set(first["group"]) | set(first["reference"]))
         clear = bool(first["clear"].any())
@@ -116,3 +120,13 @@ def _why_not(first: pd.DataFrame) -> str:
         if reaches.all()
         else "intervals reach 0 or are of too few rows"
     )
+
+
+def _reach(local: pd.DataFrame, measure: str) -> str:
+    """Return how large gaps inside subgroups may be by their intervals, "" unknown."""
+    most = local.loc[local["measure"] == measure, "ci_high"].max()
+    if np.isnan(most):
+        return ""
+    if metrics.catalog.measure_of(measure).in_points:
+        return f"{100 * most:.0f} points"
+    return in_decimals(most)

@@ -31,10 +31,13 @@ def test_a_clear_gap_is_said_with_place_and_size():
 @pytest.mark.parametrize(
     ("gap", "said"),
     [
-        (UNCLEAR, short_verdicts.NO_GAP),
+        (
+            UNCLEAR,
+            "No gap can be told from chance. Gaps up to 9 points are possible.",
+        ),
         (
             Finding("selection_rate", None, "a", "b", -0.2, -0.3, -0.1, sure=False),
-            short_verdicts.NO_GAP,
+            "No gap can be told from chance. Gaps up to 30 points are possible.",
         ),
         (
             Finding("selection_rate", None, "a", "b", math.nan, math.nan, math.nan),

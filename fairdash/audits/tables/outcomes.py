@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from fairdash._columns import in_one_order
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_lengths, check_one_of, value_label
-from fairdash._wording import listing, plural
+from fairdash._wording import listing, plural, sentences
 from fairdash.audits.answer import Listing
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import finding_of, measured
-from fairdash.audits.short_verdicts import NO_GAP, place_brief
+from fairdash.audits.short_verdicts import NO_GAP, place_brief, possible
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import Finding, Speech, catalog, sentence
@@ -78,7 +78,7 @@ class OutcomesAudit:
         """The surest gap, or that none is sure."""
         outcome, first = self.findings[0]
         if not first.sure:
-            return NO_GAP
+            return self._nothing
         return place_brief(first, _speech(self.kind, outcome, self.feature))
 
     @property
@@ -86,7 +86,18 @@ class OutcomesAudit:
         """The surest five gaps, each with its interval."""
         sure = [(o, f) for o, f in self.findings if f.sure]
         words = [sentence(f, _speech(self.kind, o, self.feature)) for o, f in sure[:5]]
-        return " ".join(words) or NO_GAP
+        return " ".join(words) or self._nothing
+
+    @property
+    def _nothing(self) -> str:
+        """That no gap is sure, and how large those of the first measure may be."""
+        outcome, first = self.findings[0]
+        alike = [
+            finding
+            for of, finding in self.findings
+            if of == outcome and finding.measure == first.measure
+        ]
+        return sentences(NO_GAP, possible(alike))
 
     def listings(self) -> list[Listing]:
         """Return measures by group, gaps, and gaps inside subgroups, for a reader."""

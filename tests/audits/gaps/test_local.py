@@ -139,7 +139,7 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
     brief, details = result.brief(SPEECH), result.details(SPEECH)
     if named is None:
         assert result.finding is None
-        assert brief.startswith("No gap here is larger than chance would show.")
+        assert brief.startswith("No gap can be told from chance.")
         sure = replace(result, whole=inside(None, 0.1, 0.02, True))
         assert sure.brief(SPEECH).endswith("chance. Over all rows it is 10 points.")
         few = replace(result, whole=replace(sure.whole, sure=False))
