@@ -25,10 +25,9 @@ from fairdash.server.limits import ADDRESS, Limits, Refused
 from fairdash.server.login import Login
 from fairdash.server.provider import CALLBACK, LOGIN, LOGOUT
 from fairdash.server.sessions import COOKIE, SECONDS, Sessions
+from fairdash.server.turns import PROBES
 from fairdash.store import SessionRecords, StoreError
 
-READY, HEALTH = "/ready", "/_stcore/health"
-PROBES = {READY, HEALTH}  # which say a word to whoever asks, by whatever name
 OPEN = PROBES | {LOGIN, LOGOUT, CALLBACK}
 STORE_SECONDS = 5  # after which a store that did not answer may be asked again
 LOOK_SECONDS = 1.0  # between two looks of a window whether its session lasts

@@ -6,9 +6,11 @@ import logging
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from time import monotonic
+from typing import cast
 
 import pyarrow  # noqa: F401  # loaded before it is frozen, as the figures are
 import streamlit.emojis  # noqa: F401
@@ -27,9 +29,17 @@ from fairdash import APP_FOLDER, box
 from fairdash.datasets import reading
 from fairdash.jobs import BUNDLE_TASK, engine
 from fairdash.server.base_url import BaseUrl
-from fairdash.server.door import READY, Door, Rules
+from fairdash.server.door import Door, Rules
 from fairdash.server.limits import MIB, Limits
 from fairdash.server.provider import Provider
+from fairdash.server.turns import (
+    BACKLOG,
+    CONNECTIONS,
+    READY,
+    RequestsByTurns,
+    Server,
+    Turns,
+)
 from fairdash.store import SessionRecords, Store, open_store, trouble
 
 SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
@@ -132,21 +142,25 @@ def listen(address: str, port: int) -> socket.socket:
     many = ":" in address
     family = socket.AF_INET6 if many else socket.AF_INET
     listening = socket.create_server(
-        (address, port), family=family, backlog=2048, dualstack_ipv6=many
+        (address, port), family=family, backlog=BACKLOG, dualstack_ipv6=many
     )
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 
-def make_server(app: ASGIApp) -> uvicorn.Server:
+def make_server(app: ASGIApp) -> Server:
     """Return a server with the settings of Streamlit's own runner.
 
     It believes a proxy on this machine who asks, and by TLS or not, and nobody else.
     """
+    # uvicorn calls it, and asks nothing else of it
+    protocol = cast("type[asyncio.Protocol]", partial(RequestsByTurns, Turns()))
     option = config.get_option
     ping = option("server.websocketPingInterval") or PING_SECONDS
     settings = uvicorn.Config(
         app,
+        http=protocol,
+        backlog=CONNECTIONS,
         ws="websockets-sansio",
         ws_ping_interval=ping,
         ws_ping_timeout=ping,
@@ -160,4 +174,4 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
         log_config=None,
         log_level="warning",
     )
-    return uvicorn.Server(settings)
+    return Server(settings)
