@@ -2,9 +2,9 @@
 
 A served app with a login, a provider on this machine, strangers in another process. The
 provider is sound; frozen since somebody has logged in; frozen from the start; gone.
-Meanwhile a monitor asks `/ready` on one connection, another one on a new connection each
-time, Ann (who is logged in, where anybody can) asks for a page, and Bob logs in again and
-again from an address of his own. Printed for each:
+Meanwhile a monitor asks `/ready` on one connection, another one on a new connection
+each time, Ann (who is logged in, where anybody can) asks for a page, and Bob logs in
+again and again from an address of his own. Printed for each:
 
 - milliseconds until `/ready` answers each monitor, the half and the longest, and a page
   for Ann; in brackets how long the server's event loop computed meanwhile, at most;

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from fairdash.server.access import Line
 from fairdash.server.base_url import wants_page
 from fairdash.server.limits import ADDRESS, Limits, Refused
 from fairdash.server.login import Login
+from fairdash.server.places import Places
 from fairdash.server.provider import CALLBACK, LOGIN, LOGOUT
 from fairdash.server.sessions import COOKIE, SECONDS, Sessions
 from fairdash.server.turns import PROBES
@@ -80,6 +81,8 @@ class Door:
         self, app: ASGIApp, rules: Rules, records: SessionRecords, limits: Limits
     ) -> None:
         self._app, self._rules, self._limits = app, rules, limits
+        # a place for each step: who begins takes none from who comes back
+        self._places = {path: Places() for path in (LOGIN, CALLBACK)}
         self._sessions = None
         if rules.login:
             self._sessions = Sessions(records, rules.login.secret)
@@ -121,9 +124,9 @@ class Door:
             with self._limits.window(who):
                 await self._follow(request, receive, answer)
             return
-        with ExitStack() as limits:
-            if self._sessions and path in (LOGIN, CALLBACK):
-                limits.enter_context(self._limits.login(path, address))
+        async with AsyncExitStack() as limits:
+            if self._sessions and path in self._places:
+                await limits.enter_async_context(self._places[path].take(address))
             if self._sessions and path == LOGOUT:
                 with _refusing():
                     await self._sessions.end(request.cookies)

@@ -1,4 +1,4 @@
-"""Limits for each user and each address: windows, bytes that come in, logins."""
+"""Limits for each user and each address: windows, bytes that come in."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -8,9 +8,6 @@ MIB = 1 << 20
 WINDOWS = 64  # websockets of a user at once
 IN_FLIGHT = 1024 * MIB  # of a user's requests that are being received
 ADDRESS = 4  # times as much for an address, which users may share
-LOGINS = 8  # of an address that are at work at once
-LOGINS_AT_ONCE = 32  # of all addresses
-LOGIN_SECONDS = 2  # after which one that was refused may try again
 
 
 class Refused(Exception):
@@ -40,7 +37,6 @@ class Limits:
         self._body = body
         self._windows: Counter[str] = Counter()
         self._in_flight: Counter[str] = Counter()
-        self._logins: Counter[tuple[str, str]] = Counter()
 
     @contextmanager
     def window(self, who: Mapping[str, int]) -> Iterator[None]:
@@ -75,21 +71,3 @@ class Limits:
             yield count
         finally:
             self._in_flight -= Counter(dict.fromkeys(who, size))
-
-    @contextmanager
-    def login(self, step: str, address: str) -> Iterator[None]:
-        """Count a step of a login at work; raises Refused when there are too many.
-
-        Each step has limits of its own: who begins takes no place from who comes back.
-        """
-        words = "Too many logins at once. Try again in a few seconds."
-        if self._logins[step, address] >= LOGINS:
-            raise Refused(429, words, LOGIN_SECONDS)
-        in_all = sum(n for (of, _), n in self._logins.items() if of == step)
-        if in_all >= LOGINS_AT_ONCE:
-            raise Refused(503, words, LOGIN_SECONDS)
-        self._logins[step, address] += 1
-        try:
-            yield
-        finally:
-            self._logins -= Counter({(step, address): 1})  # which forgets who has none

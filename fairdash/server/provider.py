@@ -21,8 +21,9 @@ from starlette.routing import Route
 from streamlit.auth_util import build_logout_url
 
 from fairdash.server import cookies
-from fairdash.server.limits import LOGINS_AT_ONCE, Refused
+from fairdash.server.limits import Refused
 from fairdash.server.login import NAME, Login
+from fairdash.server.places import LOGINS_AT_ONCE
 
 if TYPE_CHECKING:
     from authlib.integrations.starlette_client import StarletteOAuth2App
@@ -45,9 +46,12 @@ class Provider:
     """
 
     def __init__(self, login: Login) -> None:
-        # loaded where there is a login; the TLS context is made here, once
+        # loaded where there is a login, and before the event loop begins, which they
+        # would stop for 100 ms; the TLS context is made here, once
         import httpx2
+        from authlib.integrations.starlette_client import OAuth
 
+        self._registry = OAuth
         self._login = login
         limits = httpx2.Limits(
             max_connections=LOGINS_AT_ONCE, max_keepalive_connections=4
@@ -165,13 +169,11 @@ class Provider:
             self._asking = None
 
     async def _load(self) -> "StarletteOAuth2App":
-        from authlib.integrations.starlette_client import OAuth
-
         known = self._login.client
         kwargs = _CLIENT | dict(known.get("client_kwargs", {}))
         kwargs["transport"] = self._transport
         names = {name: known[name] for name in _NAMES}
-        client = OAuth().register(NAME, client_kwargs=kwargs, **names)
+        client = self._registry().register(NAME, client_kwargs=kwargs, **names)
         metadata = await client.load_server_metadata()
         for end in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
             if not isinstance(metadata.get(end), str):

@@ -20,7 +20,7 @@ from starlette.routing import Route
 pytest.importorskip("authlib", reason="a login needs streamlit[auth]")
 import openid
 
-from fairdash.server import limits, provider
+from fairdash.server import places, provider
 from fairdash.server.door import Door, Rules
 from fairdash.server.limits import Limits
 from fairdash.server.login import Login
@@ -140,14 +140,15 @@ def test_metadata_is_asked_again_after_a_while_and_kept_meanwhile(
 
 def test_who_asks_a_frozen_provider_waits_in_small_numbers(browser, ours, monkeypatch):
     monkeypatch.setattr(provider, "PATIENCE", 600)
+    monkeypatch.setattr(places, "WAIT_SECONDS", 0.1)
     ours.answers.clear()
-    same = [browser("10.0.0.1") for _ in range(limits.LOGINS + 5)]
+    same = [browser("10.0.0.1") for _ in range(places.LOGINS + 5)]
     with ThreadPoolExecutor(64) as threads:
         waiting = [threads.submit(one.asks, LOGIN) for one in same]
         wait_until(lambda: sum(one.done() for one in waiting) == 5)
         refused = [one.result() for one in waiting if one.done()]
         assert {refusal(answer) for answer in refused} == {429}
-        left = limits.LOGINS_AT_ONCE - limits.LOGINS
+        left = places.LOGINS_AT_ONCE - places.LOGINS
         others = [browser(f"10.0.1.{number}") for number in range(left + 3)]
         more = [threads.submit(one.asks, LOGIN) for one in others]
         wait_until(lambda: sum(one.done() for one in more) == 3)
@@ -158,12 +159,12 @@ def test_who_asks_a_frozen_provider_waits_in_small_numbers(browser, ours, monkey
         assert browser().asks(LOGOUT).headers["Location"] == "/"
         ours.answers.set()
         statuses = Counter(one.result().status_code for one in waiting + more)
-    assert statuses == {302: limits.LOGINS_AT_ONCE, 429: 5, 503: 3}
+    assert statuses == {302: places.LOGINS_AT_ONCE, 429: 5, 503: 3}
     assert browser("10.0.0.1").asks(LOGIN).status_code == 302  # places are free again
 
 
 def test_strangers_who_come_back_with_no_code_stop_no_login(browser, ours):
-    strangers = [browser("10.0.0.1") for _ in range(limits.LOGINS + 2)]
+    strangers = [browser("10.0.0.1") for _ in range(places.LOGINS + 2)]
     forged = []
     for stranger in strangers:
         query = parse_qs(urlparse(stranger.asks(LOGIN).headers["Location"]).query)
@@ -173,12 +174,12 @@ def test_strangers_who_come_back_with_no_code_stop_no_login(browser, ours):
         asked = zip(strangers, forged, strict=True)
         waiting = [threads.submit(one.asks, path) for one, path in asked]
         wait_until(lambda: sum(one.done() for one in waiting) == 2)
-        wait_until(lambda: ours.asked.count("/token") == limits.LOGINS)
+        wait_until(lambda: ours.asked.count("/token") == places.LOGINS)
         assert browser("10.0.0.2").asks(LOGIN).status_code == 302
         assert browser("10.0.0.1").asks(LOGIN).status_code == 302
         ours.answers.set()
         statuses = Counter(one.result().status_code for one in waiting)
-    assert statuses == {302: limits.LOGINS, 429: 2}
+    assert statuses == {302: places.LOGINS, 429: 2}
     ann = browser("10.0.0.2")
     ann.asks(ann.code())
     assert ann.is_inside()
