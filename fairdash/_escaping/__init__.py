@@ -9,6 +9,7 @@ never read the same.
 from fairdash._escaping.code import as_argument, as_json, as_literal
 from fairdash._escaping.figure import Label, as_label, bold, coloured, in_lines, wrap
 from fairdash._escaping.markdown import as_markdown
+from fairdash._escaping.menu import in_menu
 from fairdash._escaping.page import plain
 from fairdash._escaping.table import as_cell, as_csv
 from fairdash._escaping.visible import as_printed, visible, visible_table
@@ -26,6 +27,7 @@ __all__ = [
     "bold",
     "coloured",
     "in_lines",
+    "in_menu",
     "plain",
     "visible",
     "visible_table",

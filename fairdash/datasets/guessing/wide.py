@@ -1,5 +1,6 @@
 """Which columns of a wide table are looked at."""
 
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -29,9 +30,11 @@ def looked_at(frame: pd.DataFrame, *chosen: str) -> list[Any]:
 
 def _strength(name: str, certain: set[str]) -> float:
     """Return how strongly a name asks to be looked at."""
-    if name in certain:
-        return float("inf")
-    beginning = name[:READ_LETTERS]
+    return float("inf") if name in certain else _named_strength(name[:READ_LETTERS])
+
+
+@lru_cache(maxsize=10_000)  # a page asks several times
+def _named_strength(beginning: str) -> float:
     tables = words.SENSITIVE_WORDS.values()
     sensitive = max(words.strength(beginning, table) for table in tables)
     score = words.CLEAR if words.is_score(beginning) else 0.0

@@ -1,6 +1,6 @@
 """How people and rows are put together: groups, their crossing, subgroups, sizes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -37,14 +37,19 @@ def pick_groups(
     ), ()
 
 
-def pick_crossing(few: list[str], roles: Roles, key: str) -> tuple[str, ...]:
-    """Draw further sensitive columns, among ``few`` of few values without a role."""
+def pick_crossing(
+    few: list[str], roles: Roles, named: Callable[[str], str], key: str
+) -> tuple[str, ...]:
+    """Draw further sensitive columns, among ``few`` of few values without a role.
+
+    ``named`` are their labels.
+    """
     crossed = st.multiselect(
         "Crossed with",
         few,
         default=[name for name in roles.crossed_with if name in few],
         max_selections=2,
-        format_func=visible,
+        format_func=named,
         help="Race crossed with sex has the groups black men, black women and so on.",
         key=f"{key} crossed",
     )

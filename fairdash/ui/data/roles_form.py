@@ -1,13 +1,13 @@
 """The form that says what the columns of a table mean, a model's scores among them."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
-from fairdash._escaping import plain, visible
+from fairdash._escaping import in_menu, plain, visible
 from fairdash._validation import value_label
 from fairdash._wording import amount, listing
 from fairdash.datasets import (
@@ -24,6 +24,7 @@ from fairdash.ui.data.computed import guessed_features
 from fairdash.ui.widgets.blocks import draw_table
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
+Menu: TypeAlias = Callable[[str], str]  # the label of a column in a menu
 _FEW = 4
 _SIGNS: dict[Literal[">", ">=", "<", "<="], str] = {
     ">": ">",
@@ -48,6 +49,7 @@ def _pick_scores(
     roles: Roles,
     numbers: list[str],
     classes: dict[str, ScoreColumn],
+    named: Menu,
     key: str,
 ) -> tuple[ScoreColumn, ...]:
     st.caption("An existing model is audited as it is. Its scores are never a feature.")
@@ -57,7 +59,7 @@ def _pick_scores(
         "Scores or decisions of an existing model",
         columns,
         default=[name for name in current if name in columns],
-        format_func=visible,
+        format_func=named,
         help="Higher numbers must speak for the outcome. Predicted classes have the "
         "values of the outcome.",
         key=f"{key} scores",
@@ -198,19 +200,23 @@ def roles_form(
     parts.
     """
     columns = [str(column) for column in frame.columns]
-    target = _pick_column("Outcome (y)", columns, roles.target, f"{key} y")
+    numeric = {
+        str(name) for name, kind in frame.dtypes.items() if is_numeric_dtype(kind)
+    }
+    named = in_menu(columns)
+    target = _pick_column("Outcome (y)", columns, roles.target, named, f"{key} y")
     same = target == roles.target
     present = roles.positive if same else guessing.guess_positive(frame[target])
     positive = _pick_positive(frame[target], present, f"{key} {target}")
     name, meaning = _pick_meaning(roles, target, positive, f"{key} {target} {positive}")
     others = [column for column in columns if column != target]
     sensitive = _pick_column(
-        "Sensitive column", others, roles.sensitive_feature, f"{key} sensitive"
+        "Sensitive column", others, roles.sensitive_feature, named, f"{key} sensitive"
     )
     groups, cuts = groups_form.pick_groups(
         frame[sensitive], roles, f"{key} {sensitive}"
     )
-    described = _pick_described(others, sensitive, roles, subgroups, key)
+    described = _pick_described(others, sensitive, roles, subgroups, named, key)
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
         with st.popover("Groups", width="stretch"):
             few = [
@@ -220,23 +226,23 @@ def roles_form(
                 and column_kinds.count_values(frame[column], groups_form.FEW_VALUES)
                 <= groups_form.FEW_VALUES
             ]
-            crossed = groups_form.pick_crossing(few, roles, key)
+            crossed = groups_form.pick_crossing(few, roles, named, key)
         with st.popover("Subgroups", width="stretch"), st.container(width=400):
             chosen_subgroups = groups_form.pick_bins(frame, described, subgroups, key)
         taken = (sensitive, *crossed)
         free = [column for column in others if column not in taken]
-        numbers = [name for name in free if is_numeric_dtype(frame[name])]
+        numbers = [name for name in free if name in numeric]
         key = f"{key} {target} {taken}"  # of what depends on these
         with st.popover("Scores", width="stretch"), st.container(width=400):
-            words = [name for name in free if name not in numbers]
+            words = [name for name in free if name not in numeric]
             guesses = (
                 guessing.guess_classes(frame[c], frame[target], positive) for c in words
             )
             classes = {guess.column: guess for guess in guesses if guess is not None}
-            scores = _pick_scores(frame, roles, numbers, classes, key)
+            scores = _pick_scores(frame, roles, numbers, classes, named, key)
         scored = tuple(score.column for score in scores)
         with st.popover("Rows", width="stretch"):
-            weight, unit, keep = _pick_rows(free, numbers, roles, key)
+            weight, unit, keep = _pick_rows(free, numbers, roles, named, key)
             missing = st.selectbox(
                 "Missing numbers",
                 list(_MISSING),
@@ -257,10 +263,10 @@ def roles_form(
                 "Columns the model sees",
                 free,
                 default=[c for c in proposed if c in free],
-                format_func=visible,
+                format_func=named,
                 key=f"{key} {scored} {weight} {unit} features",
             )
-            types = _pick_codes(frame, free, roles, key)
+            types = _pick_codes(free, numeric, roles, named, key)
             why = {c: reasons.get(c, "") for c in free if c not in features}
             _show_reasons(why | roles.left_out)
     chosen = Roles.model_validate(
@@ -290,12 +296,14 @@ def roles_form(
     return chosen, chosen_subgroups
 
 
-def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
+def _pick_column(
+    label: str, columns: list[str], current: str, named: Menu, key: str
+) -> str:
     chosen: str | None = st.selectbox(
         label,
         columns,
         index=columns.index(current) if current in columns else None,
-        format_func=visible,
+        format_func=named,
         placeholder="Choose a column",
         key=key,
     )
@@ -305,12 +313,13 @@ def _pick_column(label: str, columns: list[str], current: str, key: str) -> str:
 
 
 def _pick_rows(
-    free: list[str], numbers: list[str], roles: Roles, key: str
+    free: list[str], numbers: list[str], roles: Roles, named: Menu, key: str
 ) -> tuple[str | None, str | None, dict[str, tuple[str, ...]]]:
     weight = _pick_optional(
         "Sampling weight",
         numbers,
         roles.sample_weight,
+        named=named,
         placeholder="every row counts once",
         help="How many people of the population a row stands for, not how often it was "
         "counted. Training, measures and thresholds use it; pages say what counts "
@@ -321,6 +330,7 @@ def _pick_rows(
         "Rows of one person or household share",
         free,
         roles.unit,
+        named=named,
         placeholder="nothing: each row is another case",
         help="An identifier that repeats. A split keeps its rows together.",
         key=f"{key} unit",
@@ -336,14 +346,14 @@ def _pick_rows(
 
 
 def _pick_codes(
-    frame: pd.DataFrame, free: list[str], roles: Roles, key: str
+    free: list[str], numeric: set[str], roles: Roles, named: Menu, key: str
 ) -> dict[str, column_kinds.ColumnKind]:
     codes = [c for c, kind in roles.types.items() if kind == "category"]
     chosen = st.multiselect(
         "Numbers that are codes",
-        [c for c in free if c in codes or is_numeric_dtype(frame[c])],
+        [c for c in free if c in codes or c in numeric],
         default=[c for c in codes if c in free],
-        format_func=visible,
+        format_func=named,
         help="Each of their values is a category, as of a region or a branch.",
         key=f"{key} codes",
     )
@@ -362,6 +372,7 @@ def _pick_optional(
     columns: list[str],
     current: str | None,
     *,
+    named: Menu,
     placeholder: str,
     help: str,
     key: str,
@@ -372,7 +383,7 @@ def _pick_optional(
         label,
         columns,
         index=None,
-        format_func=visible,
+        format_func=named,
         placeholder=placeholder,
         help=help,
         key=key,
@@ -381,7 +392,12 @@ def _pick_optional(
 
 
 def _pick_described(
-    others: Sequence[str], sensitive: str, roles: Roles, present: Subgroups, key: str
+    others: Sequence[str],
+    sensitive: str,
+    roles: Roles,
+    present: Subgroups,
+    named: Menu,
+    key: str,
 ) -> list[str]:
     field, note = f"{key} subgroups", f"{key} freed"
     crossed = st.session_state.get(f"{key} crossed", roles.crossed_with)
@@ -394,7 +410,7 @@ def _pick_described(
         "Subgroup columns",
         [column for column in others if column not in taken],
         max_selections=max(MOST_CROSSED, len(now)),
-        format_func=visible,
+        format_func=named,
         help="Crossed, they make the subgroups in which fairness is looked at.",
         key=field,
     )
