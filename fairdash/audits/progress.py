@@ -17,7 +17,7 @@ from fairdash.store import Snapshot, Store, TrialRecord
 
 _RESUMING = 3.0  # seconds in which an engine says nothing of its speed yet
 _PRIOR = 0.25  # share of a run after which its own speed counts as the expected one
-_OVERDUE = 1 / 3  # of its time so far: what a late stack still takes
+_LATE = 0.75  # most of a stack that its clock says is behind: it may be late
 
 
 @dataclass(frozen=True)
@@ -116,5 +116,4 @@ def _share(trial: TrialRecord, seconds: float) -> float:
     if began is None or "n_epochs" in trial.params:
         return trial.share
     taken = max(0.0, time.time() - began)
-    left = max(seconds - taken, _OVERDUE * taken)
-    return taken / (taken + left)
+    return min(taken / max(taken, seconds), _LATE)

@@ -4,7 +4,8 @@ import pytest
 from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.audits import training
+from fairdash.audits import progress, training
+from fairdash.audits.pace import Span
 from fairdash.jobs import finished_file, submit, unpack_runs
 from fairdash.sweep import SweepSpec, expand
 
@@ -21,9 +22,19 @@ def specification(methods):
     return SweepSpec.model_validate({"data": data, "methods": methods})
 
 
+class TenSeconds:
+    """A pace at which every model takes ten seconds."""
+
+    def seconds(self, method, work, n_models):
+        return Span.within(10.0 * n_models, 1.0)
+
+
 @pytest.fixture
 def begin(inline, monkeypatch):
     """Return a function that queues a run which began ten seconds ago."""
+
+    monkeypatch.setattr(progress, "crowd", lambda n_workers: 1.0)
+    monkeypatch.setattr(progress.Pace, "of", lambda store: TenSeconds())
 
     def begin(*methods):
         spec, store = specification(methods), ui.store()
@@ -45,25 +56,26 @@ def left(run, epochs, resumed=0.0):
         {"key": key, "epoch": epoch, "n_epochs": 4, "seconds": 1.0}
         for key, epoch in epochs.items()
     )
-    return training.seconds_left(ui.store(), ui.store().snapshot(run), resumed)
+    return progress.seconds_left(ui.store(), ui.store().snapshot(run), resumed)
 
 
 def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
     submit(ui.store(), specification([PLAIN, ZHANG]))
     run, (*known, a, b, c, d) = begin(PLAIN, ZHANG, ROAD)
-    assert left(run, {}) is None
+    assert left(run, {}) == pytest.approx(40 * (10 + 10) / 10)
     for trial in known:
         ui.store().put_trial(run, trial.key, row={}, seconds=1.0)
-    assert left(run, {}) is None
+    assert left(run, {}) == pytest.approx(40 * (10 + 10) / 10)
     activity = training.activity(ui.store().snapshot(run))
     assert activity == "Putting results together"
-    # 10 s for 4 of the 16 epochs of ROAD, so 30 s for the other 12
+    # 10 s for 4 of the 16 epochs of ROAD, as expected, so 30 s for the other 12
     assert left(run, {a.key: 2, b.key: 2}) == pytest.approx(30)
     activity = training.activity(ui.store().snapshot(run))
     assert activity == "Training ROAD λ 0.5 τ 0.1 and 1 more, epoch 2 of 4"
     everything = {a.key: 4, b.key: 4, c.key: 2, d.key: 2}
-    assert left(run, everything) == pytest.approx(10 / 3)
-    assert left(run, everything, time.time() - 6) == pytest.approx(2)
+    # in 10 s came what was expected to take 30, and a quarter of 40 s is yet believed
+    assert left(run, everything) == pytest.approx(10 * (10 + 10) / (30 + 10))
+    assert left(run, everything, time.time() - 6) == pytest.approx(10 * 16 / 40)
     assert left(run, everything, time.time() - 1) is None
 
 
@@ -73,13 +85,14 @@ def test_curves_are_of_one_setting_while_several_train(begin):
     assert [trial.key for trial in asked] == [road[0].key]
 
 
-def test_a_model_counts_by_the_work_it_is(begin):
+def test_a_model_counts_by_the_time_it_is_expected_to_take(begin):
     run, (plain, *road) = begin(PLAIN, ROAD)
-    after_plain = left(run, {plain.key: 4})
+    assert left(run, {plain.key: 4}) == pytest.approx(40)
+    snapshot = ui.store().snapshot(run)
+    assert progress.share_done(ui.store(), snapshot) == pytest.approx(10 / 50)
     after_road = left(run, {plain.key: 0, **{trial.key: 4 for trial in road}})
-    # when a is done b is left: b / a of the time so far
-    assert after_plain * after_road == pytest.approx(10 * 10)
-    assert after_plain > 4 * 10  # a model of ROAD is more work than a plain one
+    # in 10 s came what was expected to take 40
+    assert after_road == pytest.approx(10 * (10 + 12.5) / (40 + 12.5))
 
 
 def test_models_of_a_bundle_have_no_time_of_training_here(inline):
