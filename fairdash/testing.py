@@ -1,5 +1,6 @@
 """Checks for whoever writes a method: the contract that every method here keeps."""
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def with_groups(estimator: Any) -> Any:
     a method that needs them.
     """
     cls = type(estimator)
-    needs = "sensitive_features" in cls.predict.__code__.co_varnames
+    needs = "sensitive_features" in inspect.signature(cls.predict).parameters
     name = f"Plain{cls.__name__}"
     kind = type(name, (_OneGroup if needs else _MadeUpGroups, cls), {})
     kind.__module__, kind.__qualname__ = __name__, name
@@ -90,7 +91,7 @@ def check_method(method: Any, **params: Any) -> None:
     y = (X[:, 0] + X[:, 1] + rng.logistic(size=240) > 0.5).astype(int)
     names = np.array(["a", "b"])[group]
     seeded = clone(estimator).set_params(random_state=0)
-    needs = "sensitive_features" in cls.predict.__code__.co_varnames
+    needs = "sensitive_features" in inspect.signature(cls.predict).parameters
     routed = {"sensitive_features": names} if needs else {}
 
     def scores(model: Any) -> Any:

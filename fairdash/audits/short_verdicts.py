@@ -9,8 +9,7 @@ from typing import Any
 
 from fairdash._deciding import Deciding
 from fairdash._wording import group_label, in_decimals, in_points, sentences
-from fairdash.metrics import Finding, Speech, clause, turned_gaps, turned_words
-from fairdash.metrics.group.catalog import measure_of
+from fairdash.metrics import Finding, Speech, catalog, clause, turned_gaps, turned_words
 from fairdash.postprocessing import Report
 
 _ALIKE = 1e-9  # of rates: everybody is decided alike
@@ -43,7 +42,7 @@ def possible(gaps: Sequence[Finding]) -> str:
     reach = [end for end in reach if math.isfinite(end)]
     if not reach:
         return ""
-    points = measure_of(gaps[0].measure).in_points
+    points = catalog.measure_of(gaps[0].measure).in_points
     size = f"{100 * max(reach):.0f} points" if points else in_decimals(max(reach))
     return f"Gaps up to {size} are possible."
 

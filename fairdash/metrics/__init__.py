@@ -10,6 +10,7 @@ from fairdash._lazy import lazy
 
 __all__ = [
     "MEASURES",
+    "N_DIRECTIONS",
     "TOO_FEW",
     "BothWays",
     "Drawn",
@@ -62,7 +63,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.metrics.comparable import comparable_directions
+    from fairdash.metrics.comparable import N_DIRECTIONS, comparable_directions
     from fairdash.metrics.group import (
         catalog,
         counting,

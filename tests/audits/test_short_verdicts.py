@@ -135,7 +135,7 @@ def test_a_gap_that_turned_is_not_only_said_to_be_narrower(
     said = short_verdicts.remedy_brief(
         "ROAD", changes, gap(after), speech, before=gap(before)
     )
-    assert said.startswith("ROAD narrows the gap by 10.0 points.")
+    assert said.startswith("ROAD narrows the gap by 10.0 points and costs ")
     worse = "here" if (after < 0) == favourable else "there"
     sentence = f"Over all rows the gap turned against origin: {worse}."
     assert (sentence in said) == turned

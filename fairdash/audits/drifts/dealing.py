@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fairdash.metrics.group.counting import divide
+from fairdash.metrics import counting
 
 _LEAST = 999  # permutations
 _TIMES = 40  # a column: Holm's smallest p-value is a twentieth of 1 / columns
@@ -86,7 +86,7 @@ class Dealt(NamedTuple):
         """Return the shares of levels in both tables, and the p-value of chi-square."""
         before, after = self._shares(codes, n_levels)
         mass = np.bincount(codes, self.weight, n_levels)
-        apart = np.nansum(divide((after - before) ** 2, mass), axis=1)
+        apart = np.nansum(counting.divide((after - before) ** 2, mass), axis=1)
         return np.stack([before[0], after[0]]), _p_value(apart)
 
     def _shares(self, codes: Codes, n_levels: int) -> tuple[Array, Array]:
@@ -105,7 +105,7 @@ class Dealt(NamedTuple):
         )
         both: Any = (whole - after, after)
         before, after = (
-            np.nan_to_num(divide(part, part.sum(axis=1, keepdims=True)))
+            np.nan_to_num(counting.divide(part, part.sum(axis=1, keepdims=True)))
             for part in both
         )
         return before, after

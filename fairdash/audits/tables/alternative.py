@@ -26,8 +26,8 @@ from fairdash.metrics import (
     decision_status,
     gap_change,
     intervals,
+    variance,
 )
-from fairdash.metrics.group.variance import unit_codes
 from fairdash.store import Store
 
 LOSS = 0.01  # of accuracy that an alternative may have
@@ -130,7 +130,7 @@ def less_discriminatory(
         raise ValueError("Rows of the search and rows that confirm must differ.")
     check_lengths(y, now, groups, *models.values(), sample_weight, cluster)
     weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
-    unit = unit_codes(cluster, len(y))
+    unit = variance.unit_codes(cluster, len(y))
     if unit is not None and len(np.intersect1d(unit[search], unit[confirm])):
         raise ValueError(
             "Units of the search and units that confirm must differ: rows of one unit "

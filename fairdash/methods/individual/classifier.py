@@ -18,12 +18,12 @@ from fairdash.methods.network import (
 )
 from fairdash.methods.params import EPOCHS, FAIRNESS_WEIGHT, LEARNING_RATE, PAPER
 from fairdash.metrics import (
+    N_DIRECTIONS,
     FairMetric,
     comparable_directions,
     group_directions,
     ignore_columns,
 )
-from fairdash.metrics.comparable import N_DIRECTIONS
 
 if TYPE_CHECKING:
     from torch import Tensor
