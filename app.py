@@ -36,7 +36,9 @@ if records:
     ui.heading("Pick up where you were")
     runs.recent_runs(records)
 sample = SAMPLES["loans"]
-st.header("Start from a sample with a planted, known bias", anchor=False)
+st.header(
+    "Start from a sample with a known bias, or from published counts", anchor=False
+)
 data.sample_cards()
 picture = plots.plot_planted(
     sample.truth().rates,

@@ -203,6 +203,38 @@ class Record:
             ),
         )
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+        required = [each.name for each in fields(cls) if _default(each) is MISSING]
+        kinds = _kinds_of(cls)
+        return {
+            "title": cls.__name__,
+            "type": "object",
+            "properties": {name: _schema(kind) for name, kind in kinds.items()},
+            **({"required": required} if required else {}),
+            "additionalProperties": False,
+        }
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON schema of a type; records inside a record are any object."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Annotated:
+        # what is changed before it is read may have other forms
+        return {} if isinstance(inner[1], Before) else _schema(inner[0])
+    if origin is Literal:
+        return {"enum": [*inner]}
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [_schema(part) for part in inner]}
+    if origin is tuple:
+        return {"type": "array", "items": _schema(inner[0])}
+    if origin is dict:
+        return {"type": "object"}
+    if isinstance(kind, type) and issubclass(kind, Record):
+        return {"type": "object"}
+    names = {str: "string", bool: "boolean", float: "number", int: "integer"}
+    return {"type": names.get(kind, "null")}
+
 
 def default(record: type[Record], name: str) -> Any:
     """Return the default of a field; `dataclasses.MISSING` where it has none."""

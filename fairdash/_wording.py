@@ -115,9 +115,33 @@ def amount(value: float) -> str:
     return text.replace("-", MINUS)
 
 
-def plural(n: int, noun: str) -> str:
-    """Return ``n`` and its noun: 1 row, 6,167 rows."""
-    return f"{count(n)} {noun}" if n == 1 else f"{count(n)} {noun}s"
+def plural(n: int, noun: str, several: str = "") -> str:
+    """Return ``n`` and its noun: 1 row, 6,167 rows; ``several`` as "people"."""
+    return f"{count(n)} {noun}" if n == 1 else f"{count(n)} {several or noun + 's'}"
+
+
+def value_spans(labels: Iterable[str], most: int = 12) -> str:
+    """Return labels in a row, whole numbers that follow each other as a span.
+
+    ``2, 4–8``; of many the first ``most``, and how many more.
+    """
+    spans: list[list[str]] = []
+    for label in labels:
+        if spans and _follows(spans[-1][-1], label):
+            spans[-1].append(label)
+        else:
+            spans.append([label])
+    parts = []
+    for span in spans:
+        parts += [f"{span[0]}–{span[-1]}"] if len(span) > 2 else span
+    rest = len(parts) - most
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return ", ".join(parts[:most]) + more
+
+
+def _follows(first: str, second: str) -> bool:
+    whole = first.isascii() and second.isascii() and first.isdigit()
+    return whole and second.isdigit() and int(second) == int(first) + 1
 
 
 def change(difference: float, digits: int = 3) -> str:

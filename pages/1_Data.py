@@ -25,11 +25,13 @@ with left, st.container(border=True, gap="xsmall"):
     st.header("Roles", anchor=False)
     try:
         frame = data.prepared_table(table.digest, roles)
+        counts = data.LiveCounts()
         roles, subgroups = data.roles_form(
-            frame, roles, subgroups, table.digest, table.key
+            frame, roles, subgroups, table.digest, table.key, counts
         )
         edited = data.keep_edits(table, roles, subgroups)
         fitting = data.edited_dataset(table, roles)
+        counts.show(fitting)
         rates = data.edited_rates(fitting, subgroups)
         dataset = fitting
     except ValueError as error:
@@ -87,9 +89,14 @@ else:
             ui.open_page("pages/1_Data.py", data=dataset_id)
     with question:  # before the form, on a phone as well
         guessed = data.guess_notice(table, roles)
-    read, used = len(table.frame), dataset.n_rows
+    read, used = dataset.n_read, dataset.n_people
     cards = audits.gaps.base_rate_kpis(rates, used, read, guessed=guessed)
-    page.show(audits.gaps.base_rates_answer(rates, dataset, cards, guessed=guessed))
+    reversal = "" if guessed else data.edited_reversal(dataset, subgroups)
+    page.show(
+        audits.gaps.base_rates_answer(
+            rates, dataset, cards, guessed=guessed, reversal=reversal
+        )
+    )
 
 with view.export():
     listed = readable_checks(checks)

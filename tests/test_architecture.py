@@ -16,6 +16,7 @@ EVERYWHERE = (
     "APP_FOLDER",
     "__version__",
     "_columns",
+    "_counts",
     "_lazy",
     "_record",
     "_sklearn",

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._columns import in_one_order
+from fairdash._counts import RowCounts, people_of
 from fairdash._escaping import as_printed, visible, visible_table
 from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
@@ -166,6 +167,7 @@ def audit(
     subgroups: ArrayLike | Subgroups | Sequence[str] | None = None,
     measures: str | Sequence[str] | None = None,
     sample_weight: Column | None = None,
+    counts: Column | None = None,
     cluster: Column | None = None,
     reference: str | None = None,
     favourable: bool = True,
@@ -207,6 +209,9 @@ def audit(
         of which the verdict is about; or the cost of errors that you weigh,
         "error_cost 3:1" for one false positive as bad as three false negatives.
     sample_weight : array-like, (n_rows,), or name of a column, optional
+    counts : array-like, (n_rows,), or name of a column, optional
+        How many people a row stands for, as in a published table: n is their sum, and
+        every number is that of so many rows. Neither weights nor units beside it.
     cluster : array-like, (n_rows,), or name of a column, optional
         Unit of each row, such as a person with several visits: rows of one unit are not
         independent, and intervals are as wide as that makes them.
@@ -248,7 +253,7 @@ def audit(
             raise ValueError("Give a `model` with its table, `frame`, and no `scores`.")
         scores = positive_scores(model, columns.columns_of(model))
     y = columns.values("y_true", y_true)
-    weight = columns.values("weight", sample_weight)
+    weight = weights_of(columns, sample_weight, counts)
     raw = columns.values("scores", scores)
     raw = None if raw is None else counting.finite_numbers("scores", raw)
     if y is not None and pos_label is not None:
@@ -299,8 +304,9 @@ def audit(
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
     graded = [predicted[m] for m in ("calibration", "brier") if m in predicted]
+    people = people_of(weight)
     return Audit(
-        len(pred),
+        len(pred) if people is None else int(people.sum()),
         by_group,
         gaps,
         local,
@@ -312,6 +318,16 @@ def audit(
         sample=columns.drawn,
         remarks=columns.remarks(sensitive_features, subgroups) if checks else (),
     )
+
+
+def weights_of(columns: Arguments, weight: Any, counts: Any) -> Any:
+    """Return sampling weights, or counts of people as `RowCounts`; None of neither."""
+    if counts is None:
+        return columns.values("weight", weight)
+    if weight is not None:
+        raise ValueError("Give `counts` of people or `sample_weight`, not both.")
+    name = counts if isinstance(counts, str) else "counts"
+    return RowCounts.of(name, columns.values("counts", counts))
 
 
 def measured(

@@ -188,6 +188,20 @@ class PortableModel:
         types = {n: kind for n, kind in self.roles.types.items() if n in present}
         return datasets.remedies.prepare(present, self._only(types=types))
 
+    def belongs(
+        self, frame: pd.DataFrame
+    ) -> tuple[NDArray[np.bool_], list[datasets.ExcludedRows]]:
+        """Return which new rows are of the kind that the model was trained on.
+
+        Conditions of the training rows are looked at, but those on the outcome, with
+        the rows that do not meet them, by reason. Raises ValueError when a column is
+        missing.
+        """
+        table, target = self.prepared(as_frame("frame", frame)), self.roles.target
+        rows = tuple(c for c in self.roles.rows if target not in c.columns())
+        roles = self.roles.model_copy(update={"rows": rows, "keep": {}})
+        return datasets.exclude_rows(table, datasets.filter_reasons(table, roles))
+
     def _only(self, **steps: Any) -> datasets.Roles:
         return self.roles.model_copy(update={"preparation": (), "types": {}} | steps)
 

@@ -10,7 +10,9 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
-from fairdash.cli._options import File, Unit, Weight, echo, refusing
+from fairdash.cli._options import CountColumn, File, Unit, Weight, echo, refusing
+from fairdash.cli._recipe import Missing, Negative, RecipeFile, Rows
+from fairdash.cli._recipe import recipe as prepared_by
 from fairdash.datasets import read_table
 
 _DECISIONS = "decisions"
@@ -27,7 +29,10 @@ def audit(
     ],
     decision: Annotated[
         str | None,
-        typer.Option(help="Column and value of a positive decision: hired=yes."),
+        typer.Option(
+            help="Column and value of a positive decision, or values: hired=yes, "
+            "status=1,2."
+        ),
     ] = None,
     score: Annotated[
         str | None, typer.Option(help="Column of scores instead, or of 0 and 1.")
@@ -48,6 +53,10 @@ def audit(
         str | None,
         typer.Option(help="Column and value of the positive outcome: repaid=yes."),
     ] = None,
+    rows: Rows = None,
+    negative: Negative = None,
+    missing: Missing = None,
+    recipe: RecipeFile = None,
     subgroup: Annotated[
         list[str] | None,
         typer.Option(help="Column that describes subgroups; repeat it to cross."),
@@ -72,6 +81,7 @@ def audit(
     ] = False,
     unit: Unit = None,
     weight: Weight = None,
+    count: CountColumn = None,
     reference: Annotated[
         str | None, typer.Option(help="Group that others are compared with.")
     ] = None,
@@ -106,34 +116,36 @@ def audit(
             outcome=outcome if kind == _DECISIONS else None,
             unit=unit,
             weight=weight,
+            count=count,
             subgroups=tuple(subgroup or ()),
             measures=tuple(measure or ()),
             reference=reference,
             favourable=not unfavourable,
+            **prepared_by(rows, negative, missing, recipe),
         )
         frame = read_table(file)
         source = tables.Source.of(file, frame)
         scorer = None if model is None else load(model)
         audited: tables.OutcomesAudit | tables.MembershipAudit | tables.TableAudit
         if kind != _DECISIONS:
-            rows, audited = _audit_outcomes(frame, kind, question, outcome)
+            counted, audited = _audit_outcomes(frame, kind, question, outcome)
         elif probabilities:
-            rows = tables.count_rows(frame, question)
-            audited = tables.memberships_of_table(rows, question, model=scorer)
+            counted = tables.count_rows(frame, question)
+            audited = tables.memberships_of_table(counted, question, model=scorer)
         else:
             audited = tables.audit_table(frame, question, source, model=scorer)
-            rows = audited.rows
+            counted = audited.rows
     if out is not None:
-        excluded = [part._asdict() for part in rows.excluded]
+        excluded = [part._asdict() for part in counted.excluded]
         numbers = {**audited.to_dict(), "source": asdict(source), "excluded": excluded}
-        numbers["remarks"] = list(rows.remarks)
+        numbers["remarks"] = list(counted.remarks)
         out.write_text(json.dumps(numbers, ensure_ascii=False, indent=1))
     if page is not None:
         from fairdash.reports import show  # only a page needs Plotly
 
-        page.write_text(show(audited, facts=[rows.words, *rows.remarks]).page)
+        page.write_text(show(audited, facts=[counted.words, *counted.remarks]).page)
     typer.echo(str(audited))
-    for line in (*rows.remarks, rows.words):
+    for line in (*counted.remarks, counted.words):
         echo(line)
 
 
@@ -152,6 +164,7 @@ def _audit_outcomes(
         frame=rows.frame,
         subgroups=question.inside,
         sample_weight=question.weight,
+        counts=question.count,
         cluster=question.unit,
         reference=question.reference,
         favourable=question.favourable,

@@ -3,13 +3,17 @@
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pandas as pd
 import typer
 
 from fairdash import postprocessing
 from fairdash._validation import check_one_of
-from fairdash.audits import DecisionRule, load, portable, tables
+from fairdash._wording import plural
+from fairdash.audits import DecisionRule, PortableModel, load, portable, tables
+from fairdash.brought import OnnxModel
 from fairdash.cli._options import (
+    CountColumn,
     Decided,
     File,
     Groups,
@@ -25,7 +29,9 @@ from fairdash.cli._options import (
     write,
 )
 from fairdash.cli._parsing import CommandApp
-from fairdash.datasets import read_table
+from fairdash.cli._recipe import Missing, Negative, RecipeFile, Rows
+from fairdash.cli._recipe import recipe as prepared_by
+from fairdash.datasets import ExcludedRows, read_table
 from fairdash.reports import PackName, Report, report
 from fairdash.reports import pack as make_pack
 
@@ -56,6 +62,11 @@ def write_report(
     threshold: Annotated[
         float | None, typer.Option(help="Pack of a file: scores from it on are chosen.")
     ] = None,
+    count: CountColumn = None,
+    rows: Rows = None,
+    negative: Negative = None,
+    missing: Missing = None,
+    recipe: RecipeFile = None,
     loss: Annotated[
         float, typer.Option(help="Pack of a run: accuracy an alternative may lose.")
     ] = 0.01,
@@ -89,6 +100,8 @@ def write_report(
                 decision=decision,
                 score=score,
                 threshold=threshold,
+                count=count,
+                **prepared_by(rows, negative, missing, recipe),
             )
             frame = read_table(Path(what)) if Path(what).is_file() else None
             given = {
@@ -154,7 +167,8 @@ def predict(
     """Score the rows of a table with an exported model.
 
     Adds the column score, P(y = 1), of a random mixture the chance of a positive
-    decision. The exit status is 2 when a file cannot be used.
+    decision. Rows that do not meet the conditions on the model's training rows get no
+    score, and are counted. The exit status is 2 when a file cannot be used.
     """
     with refusing():
         check_out(out)
@@ -163,9 +177,24 @@ def predict(
         frame = read_table(file)
         if "score" in frame:
             raise ValueError("It already has a column 'score'; rename it.")
-        scored = frame.assign(score=trained.predict_proba(frame)[:, 1])
+        scored, outside = trained_scores(trained, frame)
     write(scored, out)
-    echo(f"{out}: {len(scored):,} rows scored")
+    echo(f"{out}: {plural(int(scored['score'].notna().sum()), 'row')} scored")
+    for line in outside:
+        echo(f"No score: {line}")
+
+
+def trained_scores(
+    model: PortableModel | OnnxModel, frame: pd.DataFrame
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return rows with their score, and which rows have none, by reason."""
+    belongs, excluded = np.ones(len(frame), dtype=bool), list[ExcludedRows]()
+    if isinstance(model, PortableModel):
+        belongs, excluded = model.belongs(frame)
+    scores = np.full(len(frame), np.nan)
+    if belongs.any():
+        scores[belongs] = model.predict_proba(frame[belongs])[:, 1]
+    return frame.assign(score=scores), list(map(str, excluded))
 
 
 def apply_to_file(

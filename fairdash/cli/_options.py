@@ -35,6 +35,12 @@ Groups = Annotated[
     list[str], typer.Option(help="Column of the groups; repeat it to cross several.")
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
+CountColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of how many people a row stands for, of a table of counts."
+    ),
+]
 Unit = Annotated[
     str | None, typer.Option(help="Column of whom a row belongs to, if of several.")
 ]

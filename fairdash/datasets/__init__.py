@@ -9,16 +9,20 @@ __all__ = [
     "MOST_GROUPS",
     "OTHER",
     "PUBLIC",
+    "PUBLISHED",
     "SAMPLES",
     "AddedScores",
+    "Condition",
     "Cut",
     "Dataset",
     "DrawnRows",
     "Encoded",
     "Encoder",
+    "ExcludedRows",
     "NumberEncoding",
     "Remedy",
     "Roles",
+    "RowReason",
     "Sample",
     "ScoreColumn",
     "ScoreKind",
@@ -30,8 +34,10 @@ __all__ = [
     "default_width",
     "draws",
     "encode",
+    "exclude_rows",
     "fetch",
     "fetch_table",
+    "filter_reasons",
     "group_labels",
     "guess_roles",
     "guessing",
@@ -41,12 +47,14 @@ __all__ = [
     "notes_of",
     "outcomes",
     "quantile_cuts",
+    "read_conditions",
     "read_table",
     "read_units",
     "read_weights",
     "readable_checks",
     "reading",
     "remedies",
+    "row_reasons",
     "sources",
     "split",
     "training_rows",
@@ -78,6 +86,7 @@ if TYPE_CHECKING:
         encode,
     )
     from fairdash.datasets._named import (
+        PUBLISHED,
         SAMPLES,
         Sample,
         fetch,
@@ -87,7 +96,15 @@ if TYPE_CHECKING:
     from fairdash.datasets._problems import MOST_GROUPS
     from fairdash.datasets._public import PUBLIC
     from fairdash.datasets._roles import Cut, Remedy, Roles
-    from fairdash.datasets._rows import group_labels, outcomes
+    from fairdash.datasets._rows import (
+        ExcludedRows,
+        RowReason,
+        exclude_rows,
+        filter_reasons,
+        group_labels,
+        outcomes,
+        row_reasons,
+    )
     from fairdash.datasets._scores import AddedScores, ScoreColumn, ScoreKind
     from fairdash.datasets._subgroups import (
         Subgroups,
@@ -97,6 +114,7 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets.checks.groups import audit_remarks
     from fairdash.datasets.checks.table import check_table, readable_checks
+    from fairdash.datasets.conditions import Condition, read_conditions
     from fairdash.datasets.guessing.roles import guess_roles
     from fairdash.datasets.reading.read import read_table
     from fairdash.datasets.table_notes import DrawnRows, TableNotes, notes_of

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -10,14 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._counts import RowCounts, people_of
 from fairdash._record import first_few
 from fairdash._validation import as_frame, as_written
 from fairdash.datasets import draws
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._roles import Cut, Roles
-from fairdash.datasets._rows import group_codes, outcomes, row_reasons
+from fairdash.datasets._rows import (
+    ExcludedRows,
+    exclude_rows,
+    group_codes,
+    outcomes,
+    row_reasons,
+)
 from fairdash.datasets.column_kinds import (
-    example_rows,
     is_nested,
     is_number,
     label_codes,
@@ -25,6 +32,7 @@ from fairdash.datasets.column_kinds import (
 from fairdash.datasets.remedies import prepare
 from fairdash.datasets.table_notes import DrawnRows, notes_of
 
+N_LOTS = 20  # into which the people of each row of counts are dealt
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
 
 
@@ -41,13 +49,17 @@ class Dataset:
     group : ndarray of int64
         Index of each row's group in ``group_names``.
     excluded : DataFrame
-        Excluded rows, one line per reason and column: ``reason``, ``column``, ``rows``
-        and ``example_rows``. A row counts once, under the first reason that applies.
-        Row numbers start at 1 with the first row below the header.
+        Excluded rows, one line per reason and column: ``reason``, ``column``, ``rows``,
+        ``example_rows`` and the ``values`` of the column that are the reason. A row
+        counts once, under the first reason that applies. Row numbers start at 1 with
+        the first row below the header.
     row_number : ndarray of int64
         Position of each row in the table, from 0.
     table_key : str
         sha256 of the file, or "" when the table did not come from a file.
+    lot : ndarray of int64, optional
+        Of a table of counts the lot of each row: the people of a row of the file are
+        dealt at random into `N_LOTS`, each a row here, so that a split deals people.
     """
 
     name: str
@@ -59,11 +71,46 @@ class Dataset:
     excluded: pd.DataFrame
     row_number: NDArray[np.int64]
     table_key: str = ""
+    lot: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows used."""
         return len(self.y)
+
+    @property
+    def n_people(self) -> int:
+        """How many people the rows used stand for: of counts their sum."""
+        return self.people_in(np.arange(self.n_rows))
+
+    @property
+    def n_positive(self) -> int:
+        """How many people have the outcome 1."""
+        return self.people_in(np.flatnonzero(self.y))
+
+    def people_in(self, rows: NDArray[np.int64]) -> int:
+        """Return how many people some rows stand for."""
+        weight = self.sample_weight
+        people = people_of(weight)
+        return len(rows) if people is None else int(people[rows].sum())
+
+    @property
+    def group_sizes(self) -> dict[str, int]:
+        """How many people each group has."""
+        weight = self.sample_weight
+        people = weight if isinstance(weight, RowCounts) else None
+        sizes = np.bincount(self.group, people, minlength=len(self.group_names))
+        return {n: int(k) for n, k in zip(self.group_names, sizes, strict=True)}
+
+    @property
+    def n_read(self) -> int:
+        """How many people the whole table stands for, those excluded among them."""
+        return self.n_people + int(self.excluded["rows"].sum())
+
+    def left_out(self, lines: Iterable[int] | None = None) -> list[ExcludedRows]:
+        """Return lines of ``excluded``, which say themselves in words; all of them."""
+        chosen = self.excluded if lines is None else self.excluded.loc[list(lines)]
+        return [ExcludedRows(*line) for line in chosen.itertuples(index=False)]
 
     @property
     def drawn(self) -> DrawnRows | None:
@@ -83,7 +130,9 @@ class Dataset:
 
     @cached_property
     def sample_weight(self) -> NDArray[np.float64] | None:
-        """The sampling weight of each row, None without such a column."""
+        """The sampling weight of each row, or its `RowCounts`; None without either."""
+        if self.roles.count is not None:
+            return RowCounts.of(self.roles.count, self.frame[self.roles.count])
         name = self.roles.sample_weight
         if name is None:
             return None
@@ -94,6 +143,11 @@ class Dataset:
         """The unit of each row, of `read_units`, None without such a column."""
         name = self.roles.unit
         return None if name is None else read_units(self.frame[name])
+
+    @property
+    def dealt(self) -> NDArray[np.int64] | None:
+        """What a split keeps in one part: the unit of each row, or its lot."""
+        return self.unit if self.lot is None else self.lot
 
     @cached_property
     def content(self) -> NDArray[np.uint64]:
@@ -212,8 +266,14 @@ def make_dataset(
     problems = list(find_errors(frame, roles))
     if problems:
         raise ValueError(first_few((f"{p.message} {p.remedy}" for p in problems), " "))
-    used, excluded = _exclude(frame, roles)
+    people = None
+    if roles.count is not None:
+        people = RowCounts.of(roles.count, frame[roles.count].array)
+    used, excluded = exclude_rows(frame, row_reasons(frame, roles), people)
+    row_number, lot = np.flatnonzero(used), None
     table = (frame if used.all() else frame[used]).reset_index(drop=True)
+    if people is not None:
+        table, row_number, lot = _in_lots(table, roles, row_number)
     group, group_names = group_codes(table, roles)
     dataset = Dataset(
         name=name,
@@ -222,26 +282,24 @@ def make_dataset(
         y=outcomes(table[roles.target], roles.positive),
         group=group,
         group_names=group_names,
-        excluded=excluded,
-        row_number=np.flatnonzero(used),
+        excluded=pd.DataFrame(excluded, columns=ExcludedRows._fields),
+        row_number=row_number,
         table_key=key,
+        lot=lot,
     )
     _ = dataset.sample_weight  # refused now, not by a page that uses it
     return dataset
 
 
-def _exclude(
-    frame: pd.DataFrame, roles: Roles
-) -> tuple[NDArray[np.bool_], pd.DataFrame]:
-    used = np.ones(len(frame), dtype=bool)
-    lines: list[tuple[Any, ...]] = []
-    for reason, column, flags in row_reasons(frame, roles):
-        left_out = flags & used
-        if left_out.any():
-            lines.append((reason, column, int(left_out.sum()), example_rows(left_out)))
-        used &= ~flags
-    columns = ["reason", "column", "rows", "example_rows"]
-    return used, pd.DataFrame(lines, columns=columns)
+def _in_lots(
+    table: pd.DataFrame, roles: Roles, row_number: NDArray[np.int64]
+) -> tuple[pd.DataFrame, NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows of counts dealt into lots, their numbers and their lots."""
+    column = table[roles.count].array
+    rows, lot, counts = RowCounts.of(str(roles.count), column, row_number).lots(N_LOTS)
+    dealt = table.iloc[rows].reset_index(drop=True)
+    numbers = np.asarray(counts).astype(np.int64)
+    return dealt.assign(**{str(roles.count): numbers}), row_number[rows], lot
 
 
 def _content_key(dataset: Dataset) -> str:
@@ -273,7 +331,8 @@ def split(
     the fixed sequence whose every stretch comes closest to ``fractions``: the shares of
     training, validation and test rows, which add up to 1. So a cell of five rows or
     more gives rows to all three parts, and the totals are exact to one row. With
-    ``roles.unit`` whole units are dealt, and rows of one unit are in one part.
+    ``roles.unit`` whole units are dealt, and rows of one unit are in one part. Of a
+    table of counts whole lots are: each is a random sample of the people.
     """
     whole = abs(sum(fractions) - 1) <= 1e-9  # false of a NaN, too
     if len(fractions) != 3 or min(fractions) <= 0 or not whole:
@@ -295,10 +354,14 @@ def split(
 def _units(
     dataset: Dataset,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
-    unit = dataset.unit
+    unit = dataset.dealt
     if unit is None:
         cell = dataset.group * 2 + dataset.y
         return cell, np.ones(len(cell), dtype=np.int64), None
+    if dataset.lot is not None:  # each holds everybody alike
+        _, unit = np.unique(unit, return_inverse=True)
+        sizes = np.bincount(unit)
+        return np.zeros(len(sizes), dtype=np.int64), np.ones_like(sizes), unit
     _, first = np.unique(unit, return_index=True)
     positive = np.bincount(unit, weights=dataset.y) > 0
     return dataset.group[first] * 2 + positive, np.bincount(unit), unit

@@ -22,6 +22,7 @@ from fairdash.datasets._public import PUBLIC, PublicTable
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._subgroups import Subgroups
 from fairdash.datasets._truth import Truth, read_truth
+from fairdash.datasets.conditions import Condition
 from fairdash.datasets.reading.read import read_table
 
 FOLDER = APP_FOLDER / "sample_data"
@@ -35,8 +36,8 @@ class Sample:
     ----------
     planted : str
         One sentence: where the bias is, how it came about and how large it is.
-    region : str
-        Where, as a condition of `pandas.DataFrame.eval`.
+    region : tuple of Condition
+        Where; all of them hold there.
     """
 
     title: str
@@ -45,12 +46,12 @@ class Sample:
     subgroups: Subgroups
     planted: str
     n_rows: int
-    region: str
+    region: tuple[Condition, ...]
     later: Path | None = None
 
     def planted_rows(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Flag the rows, of all groups, over which the gap is the planted one."""
-        return np.asarray(frame.eval(self.region), dtype=bool)
+        return np.all([part.holds(frame) for part in self.region], axis=0)
 
     def truth(self) -> Truth:
         """Return the true gaps, of a million rows of the generator.
@@ -61,10 +62,36 @@ class Sample:
         return read_truth(self.path)
 
 
+@dataclass(frozen=True)
+class Published:
+    """A table of counts that was published, and comes with the package.
+
+    Attributes
+    ----------
+    question : str
+        What is asked of it.
+    source : str
+        Who published it, and where.
+    n_people : int
+        How many people its rows stand for.
+    """
+
+    title: str
+    path: Path
+    roles: Roles
+    subgroups: Subgroups
+    question: str
+    source: str
+    n_people: int
+
+
 def load_sample(name: str) -> Dataset:
-    """Load a sample table with its roles: "loans", "hiring" or "readmission"."""
-    check_one_of("name", name, SAMPLES)
-    sample = SAMPLES[name]
+    """Load a table that comes with the package, with its roles.
+
+    The samples "loans", "hiring" and "readmission", and "berkeley", a table of counts.
+    """
+    check_one_of("name", name, (*SAMPLES, *PUBLISHED))
+    sample = PUBLISHED[name] if name in PUBLISHED else SAMPLES[name]
     content = sample.path.read_bytes()
     table = read_table(content, name=sample.path.name)
     key = hashlib.sha256(content).hexdigest()
@@ -80,10 +107,24 @@ SAMPLES = {
         subgroups=Subgroups.model_validate(facts["subgroups"]),
         planted=facts["planted"],
         n_rows=facts["n_rows"],
-        region=facts["region"],
+        region=tuple(map(Condition.model_validate, facts["region"])),
         later=FOLDER / facts["later"] if "later" in facts else None,
     )
     for name, facts in _FACTS.items()
+}
+
+_COUNTS = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
+PUBLISHED = {
+    name: Published(
+        title=facts["title"],
+        path=FOLDER / facts["file"],
+        roles=Roles.model_validate(facts["roles"]),
+        subgroups=Subgroups.model_validate(facts["subgroups"]),
+        question=facts["question"],
+        source=facts["source"],
+        n_people=facts["n_people"],
+    )
+    for name, facts in _COUNTS.items()
 }
 
 

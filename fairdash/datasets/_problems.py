@@ -8,11 +8,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._record import NAME_LETTERS, cut
-from fairdash._wording import plural
+from fairdash._wording import plural, value_spans
 from fairdash.datasets._roles import Cut, Remedy, Roles
-from fairdash.datasets._rows import group_codes, outcomes, used_rows
+from fairdash.datasets._rows import (
+    exclude_rows,
+    group_codes,
+    outcomes,
+    row_reasons,
+)
 from fairdash.datasets.column_kinds import (
     count_labels,
+    is_coded,
     is_identifier,
     is_nested,
     is_number,
@@ -89,10 +95,16 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         yield error("no number to cut", column, message, remedy, len(frame))
     if text:
         return
-    used = used_rows(frame, roles)
+    condition_errors = list(_condition_errors(frame, roles))
+    if condition_errors:
+        yield from condition_errors
+        return
+    used, excluded = exclude_rows(frame, row_reasons(frame, roles))
     if not used.any():
         column = roles.target
         message = f"None of the {len(frame):,} rows can be used."
+        if excluded:
+            message += f" {'; '.join(map(str, excluded))}."
         yield error("no rows", column, message, "Loosen the row filter or the groups.")
         return
     yield from _target_errors(frame[roles.target][used], roles)
@@ -101,6 +113,22 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     for name in roles.features:
         feature = frame[name] if every else frame.loc[used, name]
         yield from _feature_errors(feature, roles)
+
+
+def _condition_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    for condition in roles.rows:  # `keep` of an earlier version refuses no value
+        name = ", ".join(condition.columns())
+        try:
+            condition.holds(frame)
+        except ValueError as refusal:
+            remedy = "Change the condition under Which rows."
+            yield error("condition does not fit", name, str(refusal), remedy)
+            continue
+        for column, values in condition.absent_values(frame).items():
+            message = f"No row has {column!r} = {value_spans(values)}, which the rows "
+            message += f"are chosen by; its values are {count_labels(frame[column])}."
+            remedy = "Remove these values from the condition."
+            yield error("value of condition absent", column, message, remedy)
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
@@ -121,22 +149,24 @@ def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
         return
     _, labels = label_codes(target)
     counts = count_labels(target)
-    strict = isinstance(roles.positive, str)
-    wanted = {roles.positive} if strict else set(roles.positive)
+    strict = isinstance(roles.positive, str) and not roles.negative
+    wanted = set(roles.positive_values())
     if len(labels) != 2 if strict else len(labels) < 2 or wanted >= set(labels):
         message = f"{name} has {plural(len(labels), 'value')} where two are needed: "
         if not strict:
             message = f"Every row has {roles.outcome()}: "
         remedy = "Choose all values that count as positive, or a column of two values."
-        if is_number(target):
+        if is_number(target) and not is_coded(target):
             remedy = f"Choose a cut (Positive if), such as > {target.median():g}."
         message += f"{counts}."
         yield error("target not binary", roles.target, message, remedy, n_rows)
-    for value in sorted(wanted - set(labels)):
-        message = f"No row has the positive value {value!r} in the outcome "
-        message += f"{roles.target!r}; its values are {counts}."
-        remedy = "Choose one of these values as the positive one."
-        yield error("positive value absent", roles.target, message, remedy)
+    sides = {"positive": wanted, "negative": set(roles.negative)}
+    for side, values in sides.items():
+        for value in sorted(values - set(labels)):
+            message = f"No row has the {side} value {value!r} in the outcome "
+            message += f"{roles.target!r}; its values are {counts}."
+            remedy = f"Choose one of these values as the {side} one."
+            yield error(f"{side} value absent", roles.target, message, remedy)
 
 
 def _group_errors(

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from fairdash._record import Before, Record, default
 from fairdash._validation import Count, value_label
-from fairdash._wording import plural, spoken_outcome
+from fairdash._wording import plural, spoken_outcome, value_spans
 from fairdash.datasets._scores import ScoreColumn
 from fairdash.datasets.column_kinds import ColumnKind
+from fairdash.datasets.conditions import Condition, Conditions, conditions_words
 
 RemedyKind = Literal[
     "leave_out", "drop_duplicates", "missing", "recode", "convert", "date_parts"
@@ -35,6 +36,9 @@ _LATER = (
     "types",
     "preparation",
     "unit",
+    "rows",
+    "negative",
+    "count",
 )
 
 
@@ -160,7 +164,11 @@ class Roles(Record):
     ----------
     positive : str, tuple of str or Cut
         What counts as 1. A value: the outcome has one other, which is 0. Several values
-        in a tuple, or a cut such as ``{"sign": ">", "value": 50000}``: all else is 0.
+        in a tuple, or a cut such as ``{"sign": ">", "value": 50000}``: all else is 0,
+        unless ``negative`` says what is.
+    negative : tuple of str
+        Values of the outcome that count as 0; rows with any other value are excluded.
+        Without it all but the positive ones are 0.
     sensitive_feature : str
         Column whose values, unions of values or ranges are the groups that are
         compared. Never a feature.
@@ -184,13 +192,19 @@ class Roles(Record):
         features.
     sample_weight : str, optional
         Column of sampling weights, which measures of models use; no feature.
+    count : str, optional
+        Column that says how many people a row stands for, as in a table of counts: n is
+        their number, and everything is as if each row were repeated. No feature, and no
+        sampling weight or unit beside it.
     unit : str, optional
         Column that says whose a row is where rows are not independent: a person with
         several visits, a household, a branch. A split keeps a unit in one part. No
         feature.
+    rows : tuple of Condition
+        Only rows that meet all of these conditions are used, once the table is
+        prepared: ``({"column": "age", "at_least": 18},)``.
     keep : dict of str to tuple of str
-        Only rows with these values are used, for example
-        ``{"propublica_filter": ("1",)}``.
+        Values by column that rows must have as well; ``rows`` says more.
     missing : {"keep", "impute", "exclude"}
         What happens to rows in which a feature is missing. "impute" gives a category a
         level of its own, a number the training median and an indicator column. "keep"
@@ -219,6 +233,7 @@ class Roles(Record):
 
     target: str
     positive: Positive
+    negative: Labels = ()
     sensitive_feature: str
     groups: dict[str, Labels] | None = None
     sensitive_cuts: tuple[float, ...] = ()
@@ -228,7 +243,9 @@ class Roles(Record):
     subgroup_columns: tuple[str, ...] = ()
     scores: tuple[ScoreColumn, ...] = ()
     sample_weight: str | None = None
+    count: str | None = None
     unit: str | None = None
+    rows: Conditions = ()
     keep: dict[str, Labels] = field(default_factory=dict)
     missing: Literal["keep", "impute", "exclude"] = "keep"
     min_level_rows: Count = 10
@@ -244,6 +261,7 @@ class Roles(Record):
     def _check(self) -> None:
         if not isinstance(self.positive, Cut) and not self.positive:
             raise ValueError("`positive` is empty; choose at least one value.")
+        self._check_negative()
         uses: dict[str, str] = {}
         for role, names in self._uses().items():
             for name in names:
@@ -262,6 +280,12 @@ class Roles(Record):
             if self.subgroup_columns.count(name) > 1:
                 raise ValueError(f"`subgroup_columns` names {name!r} more than once.")
         self._check_groups()
+        if self.count is not None and (self.sample_weight or self.unit):
+            other = self.sample_weight or self.unit
+            raise ValueError(
+                f"{self.count!r} says how many people a row stands for, so {other!r} "
+                "cannot be a weight or a unit beside it; remove one of them."
+            )
 
     def _uses(self) -> dict[str, tuple[str, ...]]:
         return {
@@ -269,9 +293,23 @@ class Roles(Record):
             "the sensitive feature": self.sensitive_columns(),
             "a score of a model": tuple(score.column for score in self.scores),
             "the sampling weight": _some_column(self.sample_weight),
+            "the count of people": _some_column(self.count),
             "the unit": _some_column(self.unit),
             "a feature": self.features,
         }
+
+    def _check_negative(self) -> None:
+        if self.negative and isinstance(self.positive, Cut):
+            raise ValueError(
+                "`negative` names values, and `positive` is a cut, whose other side is "
+                "negative. Give values as `positive`, or no `negative`."
+            )
+        both = sorted(set(self.negative) & set(self.positive_values()))
+        if both:
+            raise ValueError(
+                f"{both} of {self.target!r} count as positive and as negative; "
+                "remove them from one of the two."
+            )
 
     def _check_groups(self) -> None:
         if self.sensitive_cuts and self.groups is not None:
@@ -300,7 +338,30 @@ class Roles(Record):
     def columns(self) -> tuple[str, ...]:
         """Return every column the roles name, without repeats."""
         named = [name for names in self._uses().values() for name in names]
-        return tuple(dict.fromkeys([*named, *self.subgroup_columns, *self.keep]))
+        filters = [name for part in self.conditions() for name in part.columns()]
+        return tuple(dict.fromkeys([*named, *self.subgroup_columns, *filters]))
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """Return what rows must meet: those of ``keep``, then ``rows``."""
+        kept = (Condition(column=c, among=v) for c, v in self.keep.items())
+        return (*kept, *self.rows)
+
+    def rows_words(self) -> str:
+        """Return which rows are used, in words: "year = 2023 and age ≥ 18"."""
+        conditions = self.conditions()
+        return conditions_words(conditions) if conditions else "all"
+
+    def positive_values(self) -> tuple[str, ...]:
+        """Return the values that count as 1; none of a cut."""
+        if isinstance(self.positive, str):
+            return (self.positive,)
+        return () if isinstance(self.positive, Cut) else self.positive
+
+    def negative_words(self) -> str:
+        """Return what counts as 0: "action_taken = 3", or "all other values"."""
+        if not self.negative:
+            return "all other values"
+        return f"{self.target} = {value_spans(self.negative)}"
 
     def outcome(self) -> str:
         """Return what counts as 1: "two_year_recid = 1", "income > 50,000"."""

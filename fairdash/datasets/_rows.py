@@ -1,17 +1,24 @@
 """Which rows of a table are used, and the outcome and group of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import is_bare
+from fairdash._wording import is_bare, plural, value_spans
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._subgroups import cut_column
-from fairdash.datasets.column_kinds import all_differ, is_nested, label_codes
+from fairdash.datasets.column_kinds import (
+    all_differ,
+    common_labels,
+    example_rows,
+    is_nested,
+    label_codes,
+    sorted_labels,
+)
 
 MISSING_GROUP = "Missing"
 
@@ -123,33 +130,123 @@ class UsedRows:
         return cls(table, y, *group_codes(table, roles))
 
 
-def row_reasons(
-    frame: pd.DataFrame, roles: Roles
-) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Yield why rows are excluded: the reason, its column and a flag per row."""
-    for column, values in roles.keep.items():
-        codes, labels = label_codes(frame[column])
-        inside = np.isin(
-            codes, [i for i, label in enumerate(labels) if label in values]
-        )
-        yield "outside the row filter", column, ~inside
-    yield "outcome missing", roles.target, _missing(frame[roles.target])
+class RowReason(NamedTuple):
+    """Why some rows are excluded.
+
+    ``column`` names the columns that say so, and ``flags`` the rows. The values of
+    these rows are said where ``by_value``.
+    """
+
+    reason: str
+    column: str
+    flags: NDArray[np.bool_]
+    about: Literal["rows", "outcome", "groups"] = "rows"
+    by_value: bool = False
+
+
+class ExcludedRows(NamedTuple):
+    """Rows that are excluded, under the first reason that applies to them.
+
+    ``values`` are the labels that these rows have in the column, sorted, where these
+    are the reason. ``about`` is which of three questions the reason belongs to: which
+    rows, what happened, to whom.
+    """
+
+    reason: str
+    column: str
+    rows: int
+    example_rows: tuple[int, ...]
+    values: tuple[str, ...] = ()
+    about: str = "rows"
+
+    def __str__(self) -> str:
+        """Return "12 rows: value in no group (race Joint, Not Available)"."""
+        return f"{plural(self.rows, 'row')}: {self.why}"
+
+    @property
+    def why(self) -> str:
+        """The reason with its column and values."""
+        about = f"{self.column} {value_spans(self.values)}".strip()
+        return f"{self.reason} ({about})" if about else self.reason
+
+
+def row_reasons(frame: pd.DataFrame, roles: Roles) -> Iterator[RowReason]:
+    """Yield why rows of a prepared table are excluded, the first reason first.
+
+    What concerns an outcome is yielded only of a table that has its column.
+    """
+    yield from filter_reasons(frame, roles)
+    if roles.target in frame:
+        yield from _outcome_reasons(frame[roles.target], roles)
     if roles.sensitive_missing == "exclude":
         for column in roles.sensitive_columns():
-            yield "sensitive feature missing", column, _missing(frame[column])
+            lacking = _missing(frame[column])
+            yield RowReason("sensitive feature missing", column, lacking, "groups")
     codes, _ = group_codes(frame, roles)
-    yield "value in no group", roles.sensitive_feature, codes < 0
+    yield RowReason(
+        "value in no group", roles.sensitive_feature, codes < 0, "groups", by_value=True
+    )
     if has_row_rule(roles):
-        yield "repeats an earlier row", "", repeated_rows(frame)
+        yield RowReason("repeats an earlier row", "", repeated_rows(frame))
     if roles.missing == "exclude":
         for column in roles.features:
-            yield "feature missing", column, _missing(frame[column])
+            yield RowReason("feature missing", column, _missing(frame[column]))
+
+
+def filter_reasons(frame: pd.DataFrame, roles: Roles) -> Iterator[RowReason]:
+    """Yield which rows do not meet each condition of the roles.
+
+    One on the outcome is skipped of a table without it.
+    """
+    for condition in roles.conditions():
+        if roles.target in condition.columns() and roles.target not in frame:
+            continue
+        flags = ~condition.holds(frame)
+        listed = condition.lists_values
+        reason = "outside the row filter" if listed else f"not {condition}"
+        yield RowReason(reason, ", ".join(condition.columns()), flags, by_value=listed)
+
+
+def _outcome_reasons(column: "pd.Series[Any]", roles: Roles) -> Iterator[RowReason]:
+    yield RowReason("outcome missing", roles.target, _missing(column), "outcome")
+    if roles.negative:
+        codes, labels = label_codes(column)
+        wanted = {*roles.positive_values(), *roles.negative}
+        known = np.array([*(label in wanted for label in labels), True])
+        reason = "outcome neither positive nor negative"
+        unknown = ~known[codes]
+        yield RowReason(reason, roles.target, unknown, "outcome", by_value=True)
+
+
+def exclude_rows(
+    frame: pd.DataFrame,
+    reasons: Iterable[RowReason],
+    people: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.bool_], list[ExcludedRows]]:
+    """Return a flag per row that is used, and the others by their first reason.
+
+    A row stands for so many ``people``, which are counted then.
+    """
+    used = np.ones(len(frame), dtype=bool)
+    excluded: list[ExcludedRows] = []
+    for reason, column, flags, about, by_value in reasons:
+        gone = flags & used
+        used &= ~flags
+        if not gone.any():
+            continue
+        values: tuple[str, ...] = ()
+        if by_value:
+            values = tuple(sorted_labels(set(common_labels(frame.loc[gone, column]))))
+        rows = int(gone.sum() if people is None else people[gone].sum())
+        examples = example_rows(gone)
+        excluded.append(ExcludedRows(reason, column, rows, examples, values, about))
+    return used, excluded
 
 
 def used_rows(frame: pd.DataFrame, roles: Roles) -> NDArray[np.bool_]:
     """Return a flag per row: no reason to exclude it."""
-    reasons = [flags for _, _, flags in row_reasons(frame, roles)]
-    return ~np.any(reasons, axis=0)
+    used, _ = exclude_rows(frame, row_reasons(frame, roles))
+    return used
 
 
 def _missing(column: "pd.Series[Any]") -> NDArray[np.bool_]:

@@ -16,6 +16,13 @@ from fairdash._validation import check_one_of, value_label
 N_EXAMPLES = 5
 PROBED_ROWS = 10_000
 SCREEN_ROWS, SCREEN_COLUMNS = 20_000, 200  # that a guess and the checks look at
+FEWEST_CODES, MOST_CODES = 3, 20  # values of a column of codes
+CODE_WORDS = {
+    "action", "category", "class", "code", "decision", "disposition", "ethnicity",
+    "gender", "kind", "marital", "occupancy", "outcome", "purpose", "race", "reason",
+    "result", "sex", "status", "type",
+}  # fmt: skip
+UNKNOWN_CODES = {7.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 998.0, 999.0, 8888.0, 9999.0}
 UNNAMED = re.compile(r"unnamed: \d+|")  # how a column without a name is called
 FEWEST_NUMBERED = 20  # rows; fewer may differ by chance
 NUMBERING_WORDS = {"id", "index", "key", "number", "nr", "no"}
@@ -177,6 +184,26 @@ def is_whole(column: "pd.Series[Any]") -> bool:
         return True
     values = column.dropna().to_numpy(dtype=float)
     return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+
+
+def is_coded(column: "pd.Series[Any]") -> bool:
+    """Tell whether numbers are codes of categories rather than a quantity.
+
+    Few whole numbers whose name says so, such as a status or a type, or that leave a
+    gap of codes for "unknown": 1, 2, 3, 9.
+    """
+    if not is_number(column) or count_values(column, MOST_CODES) > MOST_CODES:
+        return False
+    values = np.sort(column.dropna().unique().astype(np.float64))
+    if len(values) < FEWEST_CODES or not is_whole(column) or values[0] < 0:
+        return False
+    return bool(words(str(column.name)) & CODE_WORDS) or _has_unknown_code(values)
+
+
+def _has_unknown_code(values: NDArray[np.float64]) -> bool:
+    steps = np.diff(values)
+    far = steps[-1] > 1 and (steps[:-1] == 1).all()
+    return bool(far and values[-1] in UNKNOWN_CODES)
 
 
 @lru_cache(maxsize=10_000)

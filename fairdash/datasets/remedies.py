@@ -1,6 +1,6 @@
 """The changes that roles ask for: remedies of a table and of its features."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,26 @@ def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     ValueError, naming the rows, if a column is not there or a value does not fit the
     kind its column is read as.
     """
-    for remedy in roles.preparation:
+    return apply_steps(frame, roles.preparation, roles.types)
+
+
+def apply_steps(
+    frame: pd.DataFrame, steps: Sequence[Remedy], types: Mapping[str, str]
+) -> pd.DataFrame:
+    """Apply remedies in order, then read columns as kinds; see `prepare`."""
+    for remedy in steps:
         if remedy.kind != "drop_duplicates":
             frame = _with_remedy(frame, remedy)
-    for column, kind in roles.types.items():
+    for column, kind in types.items():
         changed = column_kinds.as_kind(_column(frame, column), kind)
         if kind == "number":  # found missing as numbers: -9999 for a text -9,999
-            changed = _masked(changed, _values_missing(roles, column))
+            changed = _masked(changed, _values_missing(steps, column))
         frame = frame.assign(**{column: changed})
     return frame
 
 
-def _values_missing(roles: Roles, column: str) -> tuple[str, ...]:
-    masks = (r for r in roles.preparation if r.kind == "missing" and r.column == column)
+def _values_missing(steps: Sequence[Remedy], column: str) -> tuple[str, ...]:
+    masks = (r for r in steps if r.kind == "missing" and r.column == column)
     return tuple(value for remedy in masks for value in remedy.values)  # noqa: PD011
 
 

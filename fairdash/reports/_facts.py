@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from fairdash import __version__
-from fairdash._wording import duration, headed, plural, utc
+from fairdash._wording import duration, headed, plural, utc, value_spans
 from fairdash.audits import Answer, Listing, gaps, training, trials
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
@@ -66,19 +66,19 @@ def portable_spec(store: Store, run_id: str) -> SweepSpec:
 def data(subject: DataSubject) -> Sequence[Block]:
     """Return what the data are, by counts and rates alone: no row is shown."""
     dataset = subject.dataset
-    record = subject.store.dataset_record(subject.dataset_id)
     rates = gaps.base_rates(dataset, subject.subgroups)
     few = subject.small_groups
     names = ", ".join(dataset.roles.features)
     facts = data_words(data_record(subject))
     facts["Features"] = f"{len(dataset.roles.features)}: {names}"
-    n_read = max(record.n_rows, 1)
+    n_read = max(dataset.n_read, 1)
     blocks: list[Block] = [
-        Cards(gaps.base_rate_kpis(rates, dataset.n_rows, n_read, guessed=False)),
+        Cards(gaps.base_rate_kpis(rates, dataset.n_people, n_read, guessed=False)),
         Facts(facts),
     ]
     if len(dataset.excluded):
-        excluded = dataset.excluded[["reason", "column", "rows"]]
+        excluded = dataset.excluded[["reason", "column", "values", "rows"]]
+        excluded = excluded.assign(values=excluded["values"].map(value_spans))
         shown = excluded.rename(columns={"rows": "Rows"}).rename(columns=str.title)
         blocks.append(Table("Rows excluded", shown))
     if few:
@@ -153,7 +153,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         blocks.append(Words(sentences[catalog.MEASURE_NAMES[looked_at]], finding=True))
         shown = gaps.readable_measures(table, groups, roles.sensitive_feature)
         shown = shown.drop(columns="In words")
-        rows = f"{plural(dataset.n_rows, 'row')}, all of the table; 95% intervals."
+        rows = f"{plural(dataset.n_people, 'row')}, all of the table; 95% intervals."
         blocks.append(Table(f"Every measure of {model.label} by group", shown, rows))
         if gaps.predicts_classes(subject.store, model, data):
             blocks += outcome_blocks(gaps.every_class(subject.store, model, data))

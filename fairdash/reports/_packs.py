@@ -145,13 +145,13 @@ def adverse_pack(
     title = "Ratios, tests and shortfall"
     tests = Section("tests", title, [*blocks, Words(_ADVERSE["how"])])
     rows = impact.facts.rows
-    people = tables.people_words(len(rows.frame))
+    people = tables.people_words(rows.n)
     facts = (source.name, f"{people} counted", source.date)
     about = source_section(
         source,
         question,
         rows.words,
-        rows=len(rows.frame),
+        rows=rows.n,
         remarks=rows.remarks,
         rules=_ADVERSE["rules"],
     )

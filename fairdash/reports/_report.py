@@ -132,5 +132,5 @@ def score_report(store: Store, dataset_id: str) -> Report:
         Section("audited", _TITLES["audited"][0], _facts.audited(subject)),
         Section("data", _TITLES["data"][0], _facts.data(subject)),
     )
-    facts = dataset.name, plural(dataset.n_rows, "row"), *names
+    facts = dataset.name, plural(dataset.n_people, "row"), *names
     return Report(dataset.name, facts, sections, _NOTE)

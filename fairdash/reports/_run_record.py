@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairdash._wording import count, listing, plural, utc
-from fairdash.audits import trials
+from fairdash._wording import count, listing, plural, utc, value_spans
+from fairdash.datasets import split
 from fairdash.reports._sections import DataSubject, RunSubject
 
 
@@ -12,28 +12,38 @@ def data_record(subject: DataSubject) -> dict[str, Any]:
     """Return the facts of a data set; sizes of small groups are None.
 
     Keys: name, table, sha256, rows (of the table), used (rows), sample, excluded
-    (reason, column, rows), parts (training, validation and test rows for each seed),
-    outcome, feature, groups (name and n), subgroups, weight.
+    (reason, column, rows, values), parts (training, validation and test rows for each
+    seed), asked (which rows), prepared (what changed cells), outcome, negative (what
+    counts as 0), feature, groups (name and n), subgroups, weight, count (of
+    people, in whose numbers rows are then).
     """
     dataset = subject.dataset
     record = subject.store.dataset_record(subject.dataset_id)
     sizes = subject.group_sizes
     few = subject.small_groups
     roles = dataset.roles
-    excluded = dataset.excluded[["reason", "column", "rows"]]
+    excluded = dataset.excluded[["reason", "column", "rows", "values"]]
     return {
         "name": dataset.name,
         "table": record.table_name,
         "sha256": record.table_sha256,
-        "rows": int(record.n_rows),
-        "used": int(dataset.n_rows),
+        "rows": int(dataset.n_read),
+        "used": int(dataset.n_people),
         "sample": dataset.drawn.sentence if dataset.drawn else None,
         "excluded": [
-            {"reason": str(reason), "column": str(column), "rows": int(rows)}
-            for reason, column, rows in excluded.itertuples(index=False)
+            {
+                "reason": str(reason),
+                "column": str(column),
+                "rows": int(rows),
+                "values": list(values),
+            }
+            for reason, column, rows, values in excluded.itertuples(index=False)
         ],
-        "parts": list(map(int, trials.part_sizes(subject.store, subject.dataset_id))),
+        "parts": [dataset.people_in(part) for part in split(dataset)],
+        "asked": roles.rows_words(),
+        "prepared": [step.words() for step in roles.preparation],
         "outcome": roles.positive_words(),
+        "negative": roles.negative_words(),
         "feature": roles.sensitive_feature,
         "groups": [
             {"group": str(name), "n": None if name in few else int(sizes[name])}
@@ -41,6 +51,7 @@ def data_record(subject: DataSubject) -> dict[str, Any]:
         ],
         "subgroups": list(subject.subgroups.columns),
         "weight": roles.sample_weight,
+        "count": roles.count,
     }
 
 
@@ -70,9 +81,12 @@ def data_words(record: Mapping[str, Any]) -> dict[str, str]:
     parts = " / ".join(map(count, record["parts"]))
     words = {
         "Table": f"{record['table']}, sha256 {record['sha256']}",
+        "Prepared": "; ".join(record["prepared"]) or "as it is",
         "Rows": f"{count(record['used'])} used of {count(record['rows'])}",
+        "Rows asked about": record["asked"],
         "Training, validation and test rows": f"{parts} for each seed",
         "Outcome": record["outcome"],
+        "Counted as 0": record["negative"],
         "Sensitive feature": f"{record['feature']}: {listing(counts)}",
         "Subgroups": " × ".join(record["subgroups"]) or "none",
     }
@@ -80,13 +94,15 @@ def data_words(record: Mapping[str, Any]) -> dict[str, str]:
         words["Sample"] = record["sample"]
     if record["weight"]:
         words["Sampling weight"] = record["weight"]
+    if record["count"]:
+        words["People in a row"] = record["count"]
     return words
 
 
 def run_words(record: Mapping[str, Any]) -> dict[str, str]:
     """Return the facts of a run as a reader sees them."""
     excluded = [
-        f"{count(part['rows'])}: {part['reason']} ({part['column']})"
+        f"{count(part['rows'])}: {part['reason']} ({_about(part)})"
         for part in record["data"]["excluded"]
     ]
     return {
@@ -101,6 +117,10 @@ def run_words(record: Mapping[str, Any]) -> dict[str, str]:
         **data_words(record["data"]),
         "Rows excluded": "; ".join(excluded) or "none",
     }
+
+
+def _about(part: Mapping[str, Any]) -> str:
+    return f"{part['column']} {value_spans(part['values'])}".strip()
 
 
 def _size(n: int | None) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from fairdash import plots
@@ -58,9 +57,7 @@ class DataSubject:
     @cached_property
     def group_sizes(self) -> dict[str, int]:
         """How many rows each group has."""
-        names = self.dataset.group_names
-        sizes = np.bincount(self.dataset.group, minlength=len(names))
-        return dict(zip(names, map(int, sizes), strict=True))
+        return self.dataset.group_sizes
 
     @cached_property
     def small_groups(self) -> list[str]:

@@ -128,9 +128,9 @@ def _audit_page(audited: tables.TableAudit) -> str:
     sections = [Section("counts", "Who was counted", _counted(audited))]
     for n, (name, audit) in enumerate(audited.audits.items()):
         sections.append(Section(f"measures-{n}", f"By {name}", audit_blocks(audit)))
-    n, words = len(audited.rows.frame), audited.rows.words
+    n, words = audited.rows.n, audited.rows.words
     sections.append(source_section(audited.source, audited.question, words, rows=n))
-    facts = [audited.source.name, f"{len(audited.rows.frame):,} rows counted"]
+    facts = [audited.source.name, f"{audited.rows.n:,} rows counted"]
     facts += [audited.rows.words, audited.source.date]
     return to_html("Audit", facts, sections, "")
 

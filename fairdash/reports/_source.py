@@ -32,9 +32,13 @@ def source_section(
         "Score": question.score,
         "Decided positive": decided or _decided(question),
         "Outcome": question.outcome,
+        "Not positive": ", ".join(question.negative),
+        "Rows asked about": " and ".join(map(str, question.rows)),
+        "Prepared": "; ".join(step.words() for step in question.preparation),
         "Groups": ", ".join(question.groups),
         "Unit": question.unit,
         "Weight": question.weight,
+        "People in a row": question.count,
         "Doubtful": " ".join(remarks),
         "Rules": rules,
     }

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._counts import RowCounts, people_of
 from fairdash.metrics import (
     Drawn,
     Measured,
@@ -62,14 +63,17 @@ class Part:
             y = np.asarray(self.y, np.float64)
             missed = costs[0] * value * (1 - y) + costs[1] * (1 - value) * y
             value = missed / max(costs)
-        present = np.unique(self.groups)
+        present, people = np.unique(self.groups), people_of(self.sample_weight)
         tables = []
         for name, within in {OVERALL: about, **self.inside}.items():
             mine = about & within
             groups = self.groups[mine]
-            size = np.bincount(groups, minlength=present[-1] + 1)
-            positive = np.bincount(groups, value[mine], present[-1] + 1)
-            cells = {"n": size[present], "positives": positive[present]}
+            times = None if people is None else people[mine]
+            counted = value[mine] if times is None else value[mine] * times
+            size = np.bincount(groups, times, minlength=present[-1] + 1)
+            positive = np.bincount(groups, counted, present[-1] + 1)
+            n = np.rint(size[present]).astype(np.int64)
+            cells = {"n": n, "positives": positive[present]}
             tables.append(pd.DataFrame({"group": present, **cells, "subgroup": name}))
         return pd.concat(tables, ignore_index=True)
 
@@ -79,7 +83,10 @@ class Part:
         That is counts, and with weights or units rates with their variances.
         """
         counts = self.counts(decided, measure).assign(measure=measure)
-        if self.sample_weight is None and self.unit is None:
+        weighted = self.sample_weight is not None and not isinstance(
+            self.sample_weight, RowCounts
+        )
+        if not weighted and self.unit is None:
             return counts
         measured = Measured.of(
             measure, self.y, decided, self.sample_weight, cluster=self.unit

@@ -319,11 +319,11 @@ class SweepSpec(_Frozen):
                 "train on. Training, validation and test rows each need two groups, "
                 "training rows both outcomes. Add rows, five or more of each group."
             )
-        weight = dataset.roles.sample_weight
+        weight = dataset.roles.sample_weight or dataset.roles.count
         for method in (CATALOG[grid.method] for grid in self.methods):
             if weight is not None and method.no_weights:
                 raise ValueError(
-                    f"{method.label} cannot count rows by the sampling weight "
+                    f"{method.label} cannot count rows by the column "
                     f"{weight!r}: {method.no_weights}. Leave out the method or the "
                     "weight."
                 )

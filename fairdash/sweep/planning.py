@@ -53,6 +53,8 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
         than 10,000 settings, or all together more than 100,000 models.
     """
     trials: dict[str, Trial] = {}
+    roles = spec.data.roles
+    weighted = roles.sample_weight is not None or roles.count is not None
     points = [(grid.method, point) for grid in spec.methods for point in _points(grid)]
     for seed in spec.seeds:
         for method, params in points:
@@ -63,7 +65,7 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
                 data=dataset_key,
                 scaling=spec.scaling,
                 train_rows=spec.train_rows,
-                weighted=spec.data.roles.sample_weight is not None,
+                weighted=weighted,
             )
             trial = Trial(key, method, params, seed, dataset_key)
             trials.setdefault(key, trial)

@@ -32,8 +32,7 @@ def test_an_upload_shows_guessed_roles_and_base_rates(visit):
     assert numbers(page)["Rows used"] == "600"
     rate = (people()["hired"] == "yes").mean()
     assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
-    assert page.selectbox[1].label == "Outcome (y)"
-    assert page.selectbox[1].value == "hired"
+    assert widget(page, "selectbox", "Outcome (y)").value == "hired"
     assert figures(page) == 1
 
 
@@ -152,14 +151,14 @@ def test_a_column_that_makes_the_groups_leaves_the_subgroups_by_itself(
 def test_edited_roles_survive_a_refresh_until_discarded_or_kept(visit, dataset_id):
     page = visit("Data", data=dataset_id)
     assert "Use these roles" not in labels(page)
-    page.multiselect[0].set_value([]).run()
+    widget(page, "multiselect", "Subgroup columns").set_value([]).run()
     again = visit("Data", data=dataset_id)
     assert not again.exception
     assert numbers(again)["Subgroups"] == "1 of 1"
     button(again, "Discard").click().run()
     assert "Use these roles" not in labels(again)
     assert numbers(again)["Subgroups"] == "2 of 2"
-    again.multiselect[0].set_value([]).run()
+    widget(again, "multiselect", "Subgroup columns").set_value([]).run()
     assert ui.store().dataset_record(dataset_id).subgroups.columns == ("branch",)
     button(again, "Use these roles").click().run()
     assert not again.exception
@@ -178,3 +177,47 @@ def test_the_rows_of_one_person_are_said_and_kept_with_the_roles(visit):
     assert not page.exception
     button(page, "Use these roles").click().run()
     assert None in [record.roles.unit for record in ui.store().datasets()]
+
+
+def test_conditions_and_outcome_values_are_chosen_by_clicks_and_counted(visit):
+    table = people().assign(year=np.tile([2022, 2023, 2023], 200))
+    table["status"] = np.repeat([1, 2, 3, 4, 5, 8], 100)
+    page = upload(visit("Data"), table.to_csv(index=False).encode())
+    widget(page, "selectbox", "Outcome (y)").set_value("status").run()
+    assert widget(page, "button_group", "How it is read").value == "By value"
+    widget(page, "multiselect", "Positive values").set_value(["1", "2"]).run()
+    widget(page, "multiselect", "Negative values").set_value(["3"]).run()
+    assert "Left out: 4, 5, 8." in words(page)
+    widget(page, "multiselect", "Only rows by").set_value(["year"]).run()
+    widget(page, "multiselect", "year is").set_value(["2023"]).run()
+    assert not page.exception
+    asked = table[(table["year"] == 2023) & table["status"].isin([1, 2, 3])]
+    assert numbers(page)["Rows used"] == f"{len(asked)}"
+    assert "400 of 600 rows. 200 left out: outside the row filter (year 2022)" in words(
+        page
+    )
+    assert "left out: outcome neither positive nor negative (status 4, 5, 8)" in words(
+        page
+    )
+    button(page, "Use these roles").click().run()
+    assert not page.exception
+    newest = ui.store().datasets()[0]
+    assert newest.roles.rows_words() == "year = 2023"
+    assert newest.roles.negative == ("3",)
+    assert ui.store().dataset(newest.id).n_rows == len(asked)
+
+
+def test_any_of_several_conditions_may_hold(visit, dataset_id):
+    page = visit("Data", data=dataset_id)
+    conditions = widget(page, "multiselect", "Only rows by")
+    conditions.set_value(["branch", "age"]).run()
+    branch = people()["branch"].iloc[0]
+    widget(page, "multiselect", "branch is").set_value([branch]).run()
+    widget(page, "number_input", "age from").set_value(40.0).run()
+    widget(page, "button_group", "Rows must meet").set_value("Any of these").run()
+    assert not page.exception
+    table = people()
+    asked = (table["branch"] == branch) | (table["age"] >= 40)
+    assert numbers(page)["Rows used"] == f"{asked.sum()}"
+    again = visit("Data", data=dataset_id)
+    assert widget(again, "button_group", "Rows must meet").value == "Any of these"

@@ -1,4 +1,4 @@
-from reading import button, figures, labels, sent, widget, words
+from reading import button, figures, labels, numbers, sent, widget, words
 
 from fairdash import ui
 from fairdash.audits import recommendation, sweeps
@@ -8,11 +8,21 @@ from fairdash.ui import start_training
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
 
-def test_first_visit_offers_the_demo_an_upload_and_three_samples(visit):
+def test_first_visit_offers_the_demo_an_upload_and_four_tables(visit):
     page = visit("Home")
     assert not page.exception
     assert labels(page)[:2] == ["Open the demo", "Upload a table"]
-    assert labels(page).count("Open") == 3
+    assert labels(page).count("Open") == 4
+    assert "Female are admitted 14.2 points (11.3–17.0) less often" in words(page)
+
+
+def test_berkeley_opens_with_its_people_and_its_sentence(visit):
+    page = visit("Home")
+    page.button(key="open berkeley").click().run()
+    assert not page.exception
+    assert numbers(page)["Rows used"] == "4,526"
+    assert "no gap is against them beyond chance" in words(page)
+    assert "4,526 of 4,526 people" in words(page)
 
 
 def test_the_demo_ends_at_an_audited_model_of_the_sample(visit):

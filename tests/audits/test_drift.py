@@ -186,7 +186,7 @@ def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
         (lambda f: f.drop(columns="branch"), "no column 'branch'"),
         (lambda f: f.assign(skill="high"), "'skill' of new holds text"),
         (lambda f: f.assign(hired="1"), "value '1', which the training table lacks"),
-        (lambda f: f.assign(origin="moon"), "No row of new can be used: 800 rows in"),
+        (lambda f: f.assign(origin="moon"), "No row of new can be used: 800 rows: in"),
         (lambda f: f[f["origin"] == "here"], "new has rows of one group only"),
     ],
 )
@@ -203,7 +203,8 @@ def test_rows_that_are_not_used_are_counted_by_reason(compare):
     frame.loc[5:19, "hired"] = None
     result = compare(frame)
     assert result.tables[1].n == 780
-    counted = "new: 10 rows in no known group. new: 10 rows without outcome"
+    counted = "new: 15 rows: outcome missing (hired). new: 5 rows: in no group of the "
+    counted += "training table (origin moon)"
     assert result.answer().caption == counted
 
 
@@ -256,7 +257,7 @@ def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store)
     answer = column_drift(store, model, data, **asked)
     assert answer.verdict.startswith("Mean error rises by 1.")
     assert answer.verdict.endswith("for sex: f.")
-    assert answer.caption == "later: 10 rows without outcome"
+    assert answer.caption == "later: 10 rows: outcome missing (y)"
     changes = answer.data.iloc[:6].set_index(["measure", "group"])
     clear = [(measure, "f") for measure in catalog.NUMBER_MEASURES]
     assert list(changes[changes["clear"]].index) == clear

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from fairdash.audits.tables import inconsistencies, published_audit
-from fairdash.audits.tables.counting import TableQuestion
 from fairdash.audits.tables.ll144 import Unknown, bias_audit, impact_table, ratio_bounds
+from fairdash.audits.tables.question import TableQuestion
 
 
 def counts(**categories):

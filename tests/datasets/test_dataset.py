@@ -18,7 +18,8 @@ def test_outcome_and_groups_follow_the_roles(people, roles):
     assert dataset.group_names == ("Female", "Male")
     np.testing.assert_array_equal(dataset.sensitive_features, people["sex"])
     assert dataset.excluded.empty
-    assert list(dataset.excluded) == ["reason", "column", "rows", "example_rows"]
+    columns = ["reason", "column", "rows", "example_rows", "values", "about"]
+    assert list(dataset.excluded) == columns
 
 
 def test_groups_unite_values_and_take_the_rest(people, roles):
@@ -40,11 +41,18 @@ def test_every_row_left_out_is_counted_once_with_its_reason(people, roles):
     chosen = with_roles(roles, keep={"wave": ("1",)}, missing="exclude")
     dataset = make_dataset(people, chosen, name="people")
     assert dataset.excluded.to_numpy().tolist() == [
-        ["outside the row filter", "wave", 10, (391, 392, 393, 394, 395)],
-        ["outcome missing", "granted", 2, (3, 8)],
-        ["sensitive feature missing", "sex", 1, (10,)],
-        ["feature missing", "age", 2, (12, 13)],
-        ["feature missing", "job", 1, (21,)],
+        [
+            "outside the row filter",
+            "wave",
+            10,
+            (391, 392, 393, 394, 395),
+            ("2",),
+            "rows",
+        ],
+        ["outcome missing", "granted", 2, (3, 8), (), "outcome"],
+        ["sensitive feature missing", "sex", 1, (10,), (), "groups"],
+        ["feature missing", "age", 2, (12, 13), (), "rows"],
+        ["feature missing", "job", 1, (21,), (), "rows"],
     ]
     assert dataset.n_rows + dataset.excluded["rows"].sum() == len(people)
     np.testing.assert_array_equal(

@@ -1,5 +1,6 @@
 """The two tables of a comparison: a model's test rows, and rows from elsewhere."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +9,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import datasets
-from fairdash._wording import plural
 from fairdash.audits.drifts.dealing import Sample
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.trials.rows import ALL_ROWS
@@ -112,32 +112,14 @@ def _read(
     frame = model.prepared(raw)
     _check_columns(frame, dataset, name)
     labels = datasets.group_labels(frame, roles)
-    flags: dict[str, NDArray[np.bool_]] = {}
-    for column, values in roles.keep.items():
-        if column in frame:
-            codes, names = datasets.column_kinds.label_codes(frame[column])
-            inside = [i for i, label in enumerate(names) if label in values]
-            flags[f"outside {column} = {' or '.join(values)}"] = ~np.isin(codes, inside)
-    flags["in no known group"] = ~labels.isin(dataset.group_names).to_numpy(bool)
-    if roles.missing == "exclude":
-        lacking = frame[list(roles.features)].isna().any(axis=1)
-        flags["with a missing feature"] = lacking.to_numpy(bool)
-    y = outcome = None
-    if roles.target in raw and raw[roles.target].notna().any():
-        outcome = datasets.remedies.prepare(raw[[roles.target]], _target_alone(roles))[
-            roles.target
-        ]
-        _check_outcome(outcome, dataset, name)
-        y = datasets.outcomes(outcome, roles.positive)
-        flags["without outcome"] = outcome.isna().to_numpy()
-    used, excluded = np.ones(len(frame), bool), []
-    for reason, flag in flags.items():
-        n = int((flag & used).sum())
-        excluded += [f"{plural(n, 'row')} {reason}"] if n else []
-        used &= ~flag
+    outcome = _outcome_of(raw, dataset, name)
+    told = frame if outcome is None else frame.assign(**{roles.target: outcome})
+    used, lines = datasets.exclude_rows(told, _reasons(told, labels, dataset))
+    excluded = tuple(map(str, lines))
+    y = None if outcome is None else datasets.outcomes(outcome, roles.positive)
     if not used.any():
         raise ValueError(
-            f"No row of {name} can be used: {', '.join(excluded) or 'it is empty'}. "
+            f"No row of {name} can be used: {'; '.join(excluded) or 'it is empty'}. "
             f"The groups are {', '.join(dataset.group_names)} in "
             f"{' × '.join(roles.sensitive_columns())}."
         )
@@ -152,17 +134,51 @@ def _read(
         None if y is None else y[used],
         groups,
         groups,
-        tuple(excluded),
+        excluded,
         weight,
         datasets.read_units(frame[roles.unit]) if roles.unit in frame else None,
         None if outcome is None else outcome[used],
     )
 
 
+def _outcome_of(
+    raw: pd.DataFrame, dataset: datasets.Dataset, name: str
+) -> "pd.Series[Any] | None":
+    """Return the outcome of new rows as the training table has it, None without."""
+    roles = dataset.roles
+    if roles.target not in raw or not raw[roles.target].notna().any():
+        return None
+    column = raw[[roles.target]]
+    outcome = datasets.remedies.prepare(column, _target_alone(roles))[roles.target]
+    _check_outcome(outcome, dataset, name)
+    return outcome
+
+
+def _reasons(
+    frame: pd.DataFrame, labels: "pd.Series[Any]", dataset: datasets.Dataset
+) -> Iterator[datasets.RowReason]:
+    """Yield why new rows do not count: as in the training table, and unknown groups.
+
+    A row filter of an earlier version is skipped where its column is missing.
+    """
+    roles = dataset.roles
+    keep = {c: values for c, values in roles.keep.items() if c in frame}
+    yield from datasets.row_reasons(frame, roles.model_copy(update={"keep": keep}))
+    known = labels.isin(dataset.group_names).to_numpy(bool)
+    reason, crossed = "in no group of the training table", bool(roles.crossed_with)
+    group = ", ".join(roles.sensitive_columns())
+    yield datasets.RowReason(reason, group, ~known, "groups", by_value=not crossed)
+
+
 def _check_columns(frame: pd.DataFrame, dataset: datasets.Dataset, name: str) -> None:
     roles = dataset.roles
     weight = [] if roles.sample_weight is None else [roles.sample_weight]
-    needed = dict.fromkeys((*roles.sensitive_columns(), *roles.features, *weight))
+    filters = [name for part in roles.rows for name in part.columns()]
+    needed = dict.fromkeys(
+        name
+        for name in (*roles.sensitive_columns(), *roles.features, *weight, *filters)
+        if name != roles.target  # without outcomes rates are compared
+    )
     missing = [column for column in needed if column not in frame]
     if missing:
         raise ValueError(
@@ -199,6 +215,8 @@ def _check_outcome(
                 f"outcome is {dataset.roles.outcome()}; clean these values."
             )
         return
+    if dataset.roles.negative:
+        return  # other values are excluded, and named
     labels = set(datasets.column_kinds.label_codes(dataset.frame[target])[1])
     new = [
         label

@@ -26,6 +26,7 @@ __all__ = [
     "predicts_classes",
     "readable",
     "readable_measures",
+    "reversal_words",
     "speech_of",
 ]
 
@@ -50,5 +51,6 @@ if TYPE_CHECKING:
         base_rates,
         base_rates_answer,
     )
+    from fairdash.audits.gaps.reversal import reversal_words
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

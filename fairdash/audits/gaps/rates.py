@@ -126,27 +126,36 @@ def base_rate_kpis(
 
 
 def base_rates_answer(
-    rates: BaseRates, dataset: Dataset, cards: Sequence[Kpi], *, guessed: bool = False
+    rates: BaseRates,
+    dataset: Dataset,
+    cards: Sequence[Kpi],
+    *,
+    guessed: bool = False,
+    reversal: str = "",
 ) -> Answer:
     """Return how often the outcome is positive, by group and subgroup.
 
-    Of roles that are only ``guessed`` nothing is said as a finding.
+    Of roles that are only ``guessed`` nothing is said as a finding. ``reversal`` is
+    what `reversal_words` says of the same rows.
     """
     roles, weight = dataset.roles, dataset.roles.sample_weight
     feature, outcome = roles.sensitive_feature, roles.outcome()
     by = f", weighted by {weight}" if weight else ""
+    of = plural(dataset.n_people, "row")
+    if roles.count is not None:
+        of = f"{plural(dataset.n_people, 'person', 'people')}, counted by {roles.count}"
     arguments = {
         "overall": rates.groups,
         "groups": dataset.group_names,
         "outcome": outcome,
-        "source": f"{plural(dataset.n_rows, 'row')}{by}.",
+        "source": f"{of}{by}.",
         "feature": feature,
     }
     figure = Drawing("plot_base_rates", rates.cells, arguments)
     words = "Base rates, if the guess is right."
     if not guessed:
         words = base_rates_verdict(rates, roles.outcome_verb(), feature)
-    return Answer(words, cards, figure, how=_HOW)
+    return Answer(words, cards, figure, how=_HOW, details=reversal)
 
 
 def base_rates_verdict(rates: BaseRates, verb: str, feature: str) -> str:

@@ -11,6 +11,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from fairdash import _validation as validation
 from fairdash._columns import in_one_order
+from fairdash._counts import people_of
 from fairdash.audits.subgroups.conditions import describe, search_columns
 from fairdash.audits.subgroups.search import (
     Conditions,
@@ -29,6 +30,7 @@ SEARCHED_MEASURES = catalog.Keys(
     lambda measure: measure.about is not None or measure.outcome == "number"
 )
 _LOOKED_AT = 500  # best subgroups that the list is made of
+_MOST_PEOPLE = 1_000_000  # of counts that are looked at one by one
 _REASONS = 6  # columns named in an error
 
 
@@ -88,7 +90,8 @@ def find_subgroups(
         Family-wise error; intervals hold jointly with probability 1 - ``alpha``.
     sample_weight : array-like of shape (n_rows,), optional
         Sampling weights: rates are weighted, with linearised variances. ``min_size``
-        counts rows, and those of weight 0 are in no subgroup.
+        counts rows, and those of weight 0 are in no subgroup. Of counts of people each
+        is looked at, of more than a million as many drawn at random.
     cluster : array-like of shape (n_rows,), optional
         Unit of each row, such as a person with several visits. Whole units are
         permuted, and what is confirmed has the linearised standard error over units:
@@ -132,6 +135,25 @@ def find_subgroups(
     frame = validation.as_frame("frame", frame)
     frame = frame.set_axis(frame.columns.map(str), axis=1)  # names may be numbers
     columns = None if columns is None else [str(name) for name in columns]
+    if (people := people_of(sample_weight)) is not None:
+        if cluster is not None:
+            raise ValueError("Give counts of people or `cluster`, not both.")
+        each = _people_rows(people)
+        return find_subgroups(
+            np.asarray(y_pred)[each],
+            sensitive_features=np.asarray(sensitive_features)[each],
+            frame=frame.iloc[each].reset_index(drop=True),
+            y_true=None if y_true is None else np.asarray(y_true)[each],
+            columns=columns,
+            depth=depth,
+            min_size=min_size,
+            measure=measure,
+            alpha=alpha,
+            confirm=None if confirm is None else np.asarray(confirm)[each],
+            n_permutations=n_permutations,
+            most=most,
+            random_state=random_state,
+        )
     about, value, (origin, width), worth = _values(y_pred, y_true, measure)
     names, group = validation.encode_groups(sensitive_features, value)
     if len(frame) != len(value):
@@ -189,6 +211,18 @@ def find_subgroups(
     table[["gap", "ci_low", "ci_high"]] *= width
     table.attrs |= {"n_searched": n_searched, "critical": critical, "skipped": skipped}
     return table
+
+
+def _people_rows(people: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the row of each person; of more than a million, of as many at random.
+
+    Permutations move single people, so each needs a row here.
+    """
+    counts = people.astype(np.int64)
+    if counts.sum() > _MOST_PEOPLE:
+        rng = np.random.default_rng(0)
+        counts = rng.multinomial(_MOST_PEOPLE, counts / counts.sum())
+    return np.repeat(np.arange(len(counts)), counts)
 
 
 class _Masks:

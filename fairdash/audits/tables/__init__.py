@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         plain_rows,
         record_of,
     )
-    from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+    from fairdash.audits.tables.counting import CountedRows, count_rows
     from fairdash.audits.tables.facts import TableFacts
     from fairdash.audits.tables.judgement import Judgement
     from fairdash.audits.tables.limits import PolicyCheck, check_policy
@@ -74,5 +74,6 @@ if TYPE_CHECKING:
         audit_outcomes,
     )
     from fairdash.audits.tables.policy import Policy, first_policy
+    from fairdash.audits.tables.question import TableQuestion
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -15,8 +15,9 @@ from scipy.stats import fisher_exact, norm
 from fairdash._wording import FOUR_FIFTHS, number, percent
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import decisions_of
-from fairdash.audits.tables.counting import TableQuestion, count_rows
+from fairdash.audits.tables.counting import count_rows
 from fairdash.audits.tables.facts import GroupFacts, TableFacts, group_facts
+from fairdash.audits.tables.question import TableQuestion
 
 _NAMES = {
     "ratio_low": "low",
@@ -58,6 +59,11 @@ def adverse_impact(frame: pd.DataFrame, question: TableQuestion) -> AdverseImpac
     if rows.decided is None and question.score is None:
         raise ValueError("Give one of `--decision` and `--score`.")
     decided, scores = decisions_of(rows, question, None)
+    if scores is not None and rows.people is not None:
+        raise ValueError(
+            "Means of scores need one row for each person; give --decision with "
+            "--count."
+        )
     facts = TableFacts.of(rows, decided, question)
     tables = {}
     for columns, (name, part) in zip(rows.crossed, facts.parts.items(), strict=True):
@@ -70,7 +76,8 @@ def check_counts_people(question: TableQuestion) -> None:
     """Raise ValueError where a question is not about how many people were selected."""
     if question.weight is not None or question.unit is not None:
         raise ValueError(
-            "This pack counts people, one row each; give no weight and no unit."
+            "This pack counts people; give no weight and no unit. Of a table of counts "
+            "give the column of counts."
         )
     if not question.favourable:
         raise ValueError(

@@ -15,8 +15,9 @@ from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_one_of
 from fairdash._wording import UNDEFINED, number
 from fairdash.audits.decisions import Audit, audit
-from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+from fairdash.audits.tables.counting import CountedRows, count_rows
 from fairdash.audits.tables.facts import CROSSED, TableFacts
+from fairdash.audits.tables.question import TableQuestion
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import DrawnRows, guessing, notes_of
 from fairdash.metrics import Finding, views
@@ -159,7 +160,7 @@ class TableAudit:
         return {
             "version": VERSION,
             "verdict": self.verdict,
-            "rows": len(self.rows.frame),
+            "rows": self.rows.n,
             "confidence": self.confidence,
             "source": asdict(self.source),
             "question": self.question.model_dump(mode="json"),
@@ -216,6 +217,7 @@ def audit_table(
             subgroups=question.inside,
             measures=list(question.measures) or None,
             sample_weight=question.weight,
+            counts=question.count,
             reference=question.reference,
             favourable=question.favourable,
             decided=question.decided,

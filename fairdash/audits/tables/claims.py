@@ -80,6 +80,11 @@ def claims_of(
     weight = np.ones(n)
     if question.weight is not None:
         weight = table[question.weight].to_numpy(float)
+    if rows.people is not None:
+        raise ValueError(
+            "A monitor watches rows of single people over time; a table of counts "
+            "cannot be watched. Use `fairdash check` on each table."
+        )
     unit, fresh = np.arange(n), np.ones(n, dtype=bool)
     if question.unit is not None:
         unit = pd.factorize(table[question.unit])[0]

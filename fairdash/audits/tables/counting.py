@@ -7,85 +7,25 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from fairdash._counts import RowCounts
 from fairdash._validation import (
     as_written,
     check_one_of,
     check_unique,
-    value_label,
     value_labels,
 )
-from fairdash._wording import listing, plural
-from fairdash.datasets import Subgroups, audit_remarks, notes_of, read_weights
+from fairdash._wording import listing, plural, value_spans
+from fairdash.audits.tables.question import TableQuestion
+from fairdash.datasets import (
+    Condition,
+    audit_remarks,
+    column_kinds,
+    notes_of,
+    read_weights,
+)
 
 MOST_VALUES = 5  # that a sentence names
-
-
-class TableQuestion(BaseModel):
-    """What is asked of a table.
-
-    A column of groups is named with all its values or some: "race=White,Black". Neither
-    a decision nor a score is needed where a model scores the rows.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    groups: tuple[str, ...] = Field(description="Columns of the groups.")
-    decision: str | None = Field(default=None, description="Column=value: hired=yes.")
-    score: str | None = Field(default=None, description="Column of scores, instead.")
-    threshold: float | None = None
-    outcome: str | None = Field(default=None, description="Column=value: repaid=yes.")
-    unit: str | None = Field(default=None, description="Column of a row's unit.")
-    weight: str | None = Field(default=None, description="Column of sampling weights.")
-    subgroups: tuple[str, ...] = Field(
-        default=(), description="Columns, crossed; numbers of many values in bins."
-    )
-    subgroup_widths: dict[str, float] = Field(
-        default={}, description="Width of the bins of a number, such as age: 10."
-    )
-    subgroup_cuts: dict[str, tuple[float, ...]] = Field(
-        default={}, description="Lower ends of the bins of a number, but the first."
-    )
-    measures: tuple[str, ...] = Field(
-        default=(), description="Default: all; in a policy those with a limit."
-    )
-    reference: str | None = Field(default=None, description="Group to compare with.")
-    favourable: bool = Field(default=True, description="A positive decision is good.")
-    rows: dict[str, tuple[str | int | float | bool, ...]] = Field(
-        default={}, description="Rows that count: a column and the values it may have."
-    )
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        if len(set(self.groups)) < len(self.groups):
-            raise ValueError("A column of `--group` is named twice; name each once.")
-        if self.decision is not None and self.score is not None:
-            raise ValueError("Give one of `--decision` and `--score`.")
-        for name in (*self.subgroup_widths, *self.subgroup_cuts):
-            if name not in self.subgroups:
-                raise ValueError(
-                    f"{name!r} has bins but makes no subgroups; add it to `subgroups`."
-                )
-        return self
-
-    @property
-    def inside(self) -> Subgroups | None:
-        """The subgroups that are looked at; None without columns."""
-        if not self.subgroups:
-            return None
-        return Subgroups(
-            columns=self.subgroups,
-            widths=self.subgroup_widths,
-            cuts=self.subgroup_cuts,
-        )
-
-    @property
-    def decided(self) -> str:
-        """What a positive decision is, in sentences."""
-        if self.decision:
-            return f"decided {self.decision}"
-        return f"predicted {self.outcome or 'positive'}"
 
 
 class Excluded(NamedTuple):
@@ -124,6 +64,8 @@ class CountedRows:
         dates as groups, rows that are written several times and the like.
     decision_values : tuple of CountedValue
         Every value of the decision and the outcome among the rows that count.
+    people : RowCounts, optional
+        How many each row stands for; every number of rows counts them then.
     """
 
     frame: pd.DataFrame
@@ -134,6 +76,18 @@ class CountedRows:
     excluded: tuple[Excluded, ...]
     remarks: tuple[str, ...] = ()
     decision_values: tuple[CountedValue, ...] = ()
+    people: RowCounts | None = None
+
+    @property
+    def n(self) -> int:
+        """How many rows count, or how many people they stand for."""
+        return len(self.frame) if self.people is None else self.people.people
+
+    def weights(self, question: TableQuestion) -> Any:
+        """Return the people or the sampling weight of each row, None without either."""
+        if self.people is not None or question.weight is None:
+            return self.people
+        return self.frame[question.weight].array
 
     @property
     def crossed(self) -> list[tuple[str, ...]]:
@@ -222,20 +176,29 @@ def count_rows(
         names rows, no row is left, or a weight is no number or negative.
     """
     check_unique(frame)
+    frame, question = question.prepared(frame)
     names = [str(column) for column in frame]
-    counter = _Counter(len(frame))
-    for column, values in question.rows.items():
-        check_one_of("rows", column, names)
-        fits = value_labels(frame[column]).isin([*map(value_label, values)])
-        counter.exclude(f"another {column}", column, fits)
-    flags = {
+    people = None
+    if question.count is not None:
+        check_one_of("--count", question.count, names)
+        people = RowCounts.of(question.count, frame[question.count].array)
+    counter = _Counter(len(frame), people)
+    for condition in question.rows:
+        fits = pd.Series(condition.holds(frame), frame.index)
+        counter.exclude(_other_than(condition), ", ".join(condition.columns()), fits)
+    sides = {
         option: None
         if text is None
-        else _flags(option, text, frame, counter, may_be_absent)
+        else Sides.of(option, text, frame, question, may_be_absent)
         for option, text in (
             ("--outcome", question.outcome),
             ("--decision", question.decision),
         )
+    }
+    _check_negatives(question, sides, frame)
+    flags = {
+        option: None if side is None else side.flags(frame, counter)
+        for option, side in sides.items()
     }
     for option, name in (
         ("--score", question.score),
@@ -266,9 +229,10 @@ def count_rows(
         tuple(counter.excluded),
         remarks,
         (
-            *_values("decision", question.decision, frame[counts]),
-            *_values("outcome", question.outcome, frame[counts]),
+            *_values("decision", sides["--decision"], frame[counts], counter),
+            *_values("outcome", sides["--outcome"], frame[counts], counter),
         ),
+        counter.people_who_count(),
     )
 
 
@@ -295,46 +259,127 @@ def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:
 
 
 class _Counter:
-    def __init__(self, n_rows: int) -> None:
+    def __init__(self, n_rows: int, people: RowCounts | None = None) -> None:
         self.counts = np.ones(n_rows, dtype=bool)
+        self.people = people
         self.excluded: list[Excluded] = []
+        if people is not None:
+            self.counts &= np.asarray(people) > 0
+
+    def people_who_count(self) -> RowCounts | None:
+        """Return the people of the rows that still count; None without counts."""
+        if self.people is None:
+            return None
+        return np.asarray(self.people)[self.counts].view(RowCounts)
 
     def exclude(self, reason: str, column: str, fits: "pd.Series[bool]") -> None:
         gone = self.counts & ~fits.to_numpy(bool)
         if gone.any():
-            self.excluded.append(Excluded(reason, column, int(gone.sum())))
+            n = int(gone.sum() if self.people is None else self.people[gone].sum())
+            self.excluded.append(Excluded(reason, column, n))
             self.counts &= ~gone
 
 
-def _flags(
-    option: str,
-    text: str,
-    frame: pd.DataFrame,
-    counter: _Counter,
-    may_be_absent: bool,
-) -> Any:
-    name, value = named_value(option, text, frame)
-    labels = value_labels(frame[name])
-    if not may_be_absent and not (labels == value).any():
-        examples = ", ".join(map(str, labels.dropna().unique()[:5]))
-        raise ValueError(
-            f"`{option}` must name a value of {name!r}, such as {examples}: "
-            f"{option} {name}=VALUE."
-        )
-    counter.exclude(f"no value in {name}", name, labels.notna())
-    return (labels == value).to_numpy(bool)
+@dataclass(frozen=True)
+class Sides:
+    """The values of a column that are positive, and those that are not.
+
+    Without ``negative`` all others are not positive.
+    """
+
+    column: str
+    positive: tuple[str, ...]
+    negative: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        option: str,
+        text: str,
+        frame: pd.DataFrame,
+        question: TableQuestion,
+        may_be_absent: bool = False,
+    ) -> Self:
+        """Return the sides that "column=value" and the negative values name.
+
+        A batch ``may_be_absent`` of some of these values.
+        """
+        name, listed = named_value(option, text, frame)
+        labels = set(value_labels(frame[name]).dropna())
+        positive = _listed(option, name, listed, labels, may_be_absent)
+        negative: list[str] = []
+        for other in question.negative:
+            column, values = named_value("--negative", other, frame)
+            if column == name:
+                negative += _listed("--negative", name, values, labels, may_be_absent)
+        both = sorted(set(positive) & set(negative))
+        if both:
+            raise ValueError(
+                f"{both} of {name!r} count as positive and as negative; remove them "
+                f"from `{option}` or from `--negative`."
+            )
+        return cls(name, tuple(positive), tuple(negative))
+
+    def flags(self, frame: pd.DataFrame, counter: "_Counter") -> NDArray[np.bool_]:
+        """Return which rows are positive; exclude those that are on no side."""
+        labels = value_labels(frame[self.column])
+        counter.exclude(f"no value in {self.column}", self.column, labels.notna())
+        if self.negative:
+            known = labels.isin([*self.positive, *self.negative])
+            others = column_kinds.sorted_labels(
+                set(labels[counter.counts & ~known.to_numpy(bool)])
+            )
+            reason = f"another {self.column} ({value_spans(others)})"
+            counter.exclude(reason, self.column, known)
+        return labels.isin(self.positive).to_numpy(bool)
+
+
+def _listed(
+    option: str, name: str, text: str, labels: set[str], may_be_absent: bool
+) -> list[str]:
+    """Return the values that a text names: itself, or several with commas."""
+    values = [text] if text in labels else [part.strip() for part in text.split(",")]
+    for value in values:
+        if value not in labels and not may_be_absent:
+            examples = ", ".join(column_kinds.sorted_labels(labels)[:5])
+            raise ValueError(
+                f"`{option}` must name a value of {name!r}, such as {examples}: "
+                f"{option} {name}=VALUE. It has no {value!r}."
+            )
+    return values
+
+
+def _check_negatives(
+    question: TableQuestion, sides: dict[str, Sides | None], frame: pd.DataFrame
+) -> None:
+    columns = [side.column for side in sides.values() if side is not None]
+    for text in question.negative:
+        column, _ = named_value("--negative", text, frame)
+        if column not in columns:
+            raise ValueError(
+                f"`--negative {text}` is about {column!r}, which is neither the "
+                "decision nor the outcome. Name a value of one of these."
+            )
+
+
+def _other_than(condition: Condition) -> str:
+    listed = condition.lists_values
+    return f"another {condition.column}" if listed else f"no match for {condition}"
 
 
 def _values(
-    option: str, text: str | None, frame: pd.DataFrame
+    option: str, sides: Sides | None, frame: pd.DataFrame, counter: "_Counter"
 ) -> Iterator[CountedValue]:
-    if text is None:
+    if sides is None:
         return
-    name, value = named_value(option, text, frame)
-    sizes = value_labels(frame[name]).value_counts()
-    for label in [value, *sorted(set(sizes.index) - {value})]:
+    labels = value_labels(frame[sides.column])
+    people = counter.people_who_count()
+    each = pd.Series(np.ones(len(labels)) if people is None else np.asarray(people))
+    sizes = each.groupby(labels.to_numpy()).sum()
+    others = sorted(set(sizes.index) - {*sides.positive})
+    for label in [*sides.positive, *others]:
         rows = int(sizes.get(label, 0))
-        yield CountedValue(option, name, label, rows, label == value)
+        yield CountedValue(option, sides.column, label, rows, label in sides.positive)
 
 
 def _group(text: str, frame: pd.DataFrame, counter: _Counter) -> str:

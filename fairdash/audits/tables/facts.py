@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from fairdash._counts import people_of
 from fairdash._wording import listing
 from fairdash.audits.arguments import Arguments
-from fairdash.audits.tables.counting import CountedRows, TableQuestion
+from fairdash.audits.tables.counting import CountedRows
+from fairdash.audits.tables.question import TableQuestion
 from fairdash.metrics import intervals, measure_by_group, measure_gaps
 
 CROSSED = " × "
@@ -143,7 +145,7 @@ class TableFacts:
                 feature=CROSSED.join(columns),
                 reference=question.reference,
                 favourable=question.favourable,
-                sample_weight=_column(table, question.weight),
+                sample_weight=rows.weights(question),
                 cluster=_column(table, question.unit),
                 confidence=confidence,
             )
@@ -165,7 +167,7 @@ class TableFacts:
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as Python's own types; NaN stays."""
         return {
-            "rows": len(self.rows.frame),
+            "rows": self.rows.n,
             "excluded": [part._asdict() for part in self.rows.excluded],
             "remarks": list(self.rows.remarks),
             "values": [value._asdict() for value in self.rows.decision_values],
@@ -203,7 +205,10 @@ def group_facts(
     }
     values = flags.astype(np.int8)
     rates = measure_by_group(MEASURE, None, values, confidence=confidence, **rows)
-    counts = pd.Series(flags).groupby(labels).agg(n="size", positive="sum")
+    times = people_of(sample_weight)
+    times = np.ones(len(flags)) if times is None else times
+    people = pd.DataFrame({"n": times, "positive": times * flags})
+    counts = people.groupby(labels).sum().astype(np.int64)
     table = counts.rename_axis("group").reset_index()
     by_group = rates.set_index(rates["group"].astype(str))
     for name, column in (("rate", "value"), ("low", "ci_low"), ("high", "ci_high")):
@@ -218,7 +223,7 @@ def group_facts(
     pairs = len(table) - 1 if held else len(table) * (len(table) - 1) // 2
     return GroupFacts(
         feature,
-        len(flags),
+        int(times.sum()),
         table,
         _reference(table, both, held, favourable),
         _comparisons(both, alone),

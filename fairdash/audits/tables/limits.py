@@ -22,7 +22,6 @@ from fairdash._wording import (
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables import audit
 from fairdash.audits.tables.breaks import surely_broken
-from fairdash.audits.tables.counting import TableQuestion
 from fairdash.audits.tables.judgement import (
     JUDGEMENTS,
     Judgement,
@@ -32,6 +31,7 @@ from fairdash.audits.tables.judgement import (
     worst,
 )
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
+from fairdash.audits.tables.question import TableQuestion
 from fairdash.brought import TableModel
 
 _DRAWN = ("value", "low", "high")
@@ -215,7 +215,7 @@ class PolicyCheck:
         return {
             "status": self.status.value,
             "limits": limits,
-            "rows": len(self.audited.rows.frame),
+            "rows": self.audited.rows.n,
             "excluded": [part._asdict() for part in self.audited.rows.excluded],
             "remarks": list(self.audited.rows.remarks),
             "source": asdict(self.audited.source),

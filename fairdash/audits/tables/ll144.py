@@ -22,8 +22,9 @@ from fairdash._validation import check_one_of
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.adverse import check_counts_people
 from fairdash.audits.tables.audit import decisions_of
-from fairdash.audits.tables.counting import CountedRows, TableQuestion, count_rows
+from fairdash.audits.tables.counting import CountedRows, count_rows
 from fairdash.audits.tables.facts import CROSSED, GroupFacts, group_facts
+from fairdash.audits.tables.question import TableQuestion
 from fairdash.metrics import counting, intervals
 
 SMALL = 0.02  # share of the known people below which a category has no ratio
@@ -249,10 +250,14 @@ def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
         are selected.
     """
     check_counts_people(question)
+    frame, question = question.prepared(frame)
     assessed = count_rows(frame, question.model_copy(update={"groups": ()}))
     selected, kind = _selected(assessed, question)
     flags = np.zeros(len(frame), dtype=bool)
     flags[assessed.number] = np.asarray(selected, dtype=bool)
+    times = np.ones(len(frame))
+    if assessed.people is not None:
+        times[assessed.number] = assessed.people
     named = question.groups
     several = [named] if len(named) > 1 else []
     tables, unknown, facts, counted = {}, {}, {}, {}
@@ -262,19 +267,22 @@ def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
         name = CROSSED.join(rows.features)
         labels = frame[list(rows.features)].isna().any(axis=1).to_numpy()
         missing = assessed.number[labels[assessed.number]]
-        unknown[name] = Unknown(len(missing), int(flags[missing].sum()))
+        unknown[name] = Unknown(
+            int(times[missing].sum()), int(times[missing][flags[missing]].sum())
+        )
         facts[name] = group_facts(
             flags[rows.number],
             Arguments(rows.frame).groups(list(rows.features)),
             feature=name,
             reference=question.reference,
+            sample_weight=rows.people,
         )
         counted[name] = rows
         counts = facts[name].groups.rename(
             columns={"group": "category", "positive": "selected"}
         )
         tables[name] = impact_table(counts, unknown[name])
-    n = len(assessed.frame)
+    n = assessed.n
     return BiasAudit(tables, unknown, kind, facts, n, assessed, counted)
 
 
@@ -340,6 +348,11 @@ def _selected(rows: CountedRows, question: TableQuestion) -> tuple[Any, str]:
         check_one_of("--score", question.score, list(map(str, rows.frame)))
         scores = rows.scores(question.score)
         if not np.isin(scores, (0, 1)).all():  # else it is a decision
+            if rows.people is not None:
+                raise ValueError(
+                    "The median of scores needs one row for each person; give "
+                    "--decision with --count."
+                )
             return scores > np.median(scores), "scoring"
     decided, _ = decisions_of(rows, question, None)
     return decided, "selection"

@@ -38,7 +38,8 @@ from fairdash._validation import as_written, check_lengths, check_one_of
 from fairdash._wording import in_points, listing, plural
 from fairdash.audits.answer import Answer, Listing
 from fairdash.audits.tables.audit import decisions_of, plain_rows
-from fairdash.audits.tables.counting import CountedRows, TableQuestion
+from fairdash.audits.tables.counting import CountedRows
+from fairdash.audits.tables.question import TableQuestion
 from fairdash.brought import TableModel
 from fairdash.metrics import catalog, counting, intervals, variance, views
 
@@ -194,6 +195,10 @@ def memberships_of_table(
 
     Raises ValueError as `audit_memberships` and `fairdash.audits.tables.audit_table`.
     """
+    if question.count is not None:
+        raise ValueError(
+            "--probabilities is of single people; give one row each, no --count."
+        )
     if question.subgroups or question.reference:
         raise ValueError("--probabilities takes no --subgroup and no --reference.")
     decided, _ = decisions_of(rows, question, model)

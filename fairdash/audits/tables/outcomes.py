@@ -9,12 +9,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairdash._columns import in_one_order
+from fairdash._counts import people_of
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_lengths, check_one_of, value_label
 from fairdash._wording import listing, plural, sentences
 from fairdash.audits.answer import Listing
 from fairdash.audits.arguments import Arguments
-from fairdash.audits.decisions import finding_of, measured
+from fairdash.audits.decisions import finding_of, measured, weights_of
 from fairdash.audits.short_verdicts import NO_GAP, place_brief, possible
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import DrawnRows, Subgroups
@@ -168,6 +169,7 @@ def audit_outcomes(
     frame: pd.DataFrame | None = None,
     subgroups: ArrayLike | Subgroups | Sequence[str] | None = None,
     sample_weight: Column | None = None,
+    counts: Column | None = None,
     cluster: Column | None = None,
     top: float = 0.1,
     reference: str | None = None,
@@ -196,6 +198,8 @@ def audit_outcomes(
         As of `fairdash.audit`.
     sample_weight, cluster : array-like, (n_rows,), or name of a column, optional
         Sampling weights, and the unit of each row.
+    counts : array-like, (n_rows,), or name of a column, optional
+        How many people each row stands for.
     top : float, default=0.1
         Share of rows that the top of a ranking has.
 
@@ -219,10 +223,15 @@ def audit_outcomes(
     y, predicted = columns.values("y_true", y_true), columns.values("y_pred", y_pred)
     groups = columns.groups(sensitive_features)
     sampling = {
-        "sample_weight": columns.values("sample_weight", sample_weight),
+        "sample_weight": weights_of(columns, sample_weight, counts),
         "cluster": columns.values("cluster", cluster),
     }
     check_lengths(predicted, groups, y, *sampling.values())
+    people = people_of(sampling["sample_weight"])
+    if people is not None and kind == "ranking":
+        raise ValueError(
+            "A ranking is of single people; give one row each, without counts."
+        )
     parts = _parts(kind, y, predicted, top)
     rows = {"sensitive_features": groups, **sampling}
     inside = None
@@ -246,7 +255,7 @@ def audit_outcomes(
             local.append(within.assign(outcome=part.outcome))
     return OutcomesAudit(
         kind,
-        len(predicted),
+        len(predicted) if people is None else int(people.sum()),
         _long(by_group),
         _long(gaps).drop(columns="value"),
         _long(local) if local else None,

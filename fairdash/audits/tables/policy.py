@@ -1,5 +1,6 @@
 """A policy: what is asked of a table, and the limits that its numbers must keep."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import pandas as pd
@@ -8,9 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from fairdash._parsing import check_entries, parsed
 from fairdash._validation import check_one_of, explain_invalid
-from fairdash.audits.tables.counting import TableQuestion
 from fairdash.audits.tables.judgement import JUDGES, Bound, Judge
-from fairdash.datasets import Cut, Roles, Subgroups, quantile_cuts
+from fairdash.audits.tables.question import TableQuestion
+from fairdash.datasets import (
+    Condition,
+    Cut,
+    Remedy,
+    Roles,
+    Subgroups,
+    quantile_cuts,
+)
 from fairdash.metrics import MEASURES, catalog, views
 
 EVERY = "every"  # subgroup
@@ -236,6 +244,7 @@ def first_policy(roles: Roles, frame: pd.DataFrame, subgroups: Subgroups) -> str
         "min_rows": 50,
         "judge": "sure_keep",
     }
+    policy |= _recipe_of(roles)
     if roles.unit is not None:
         policy["unit"] = roles.unit
     inside = [name for name in subgroups.columns if name in frame]
@@ -258,3 +267,19 @@ def _bins(
             cuts[name] = list(points)
     fields = {"subgroup_widths": widths, "subgroup_cuts": cuts}
     return {name: bins for name, bins in fields.items() if bins}
+
+
+def _recipe_of(roles: Roles) -> dict[str, Any]:
+    """Return how roles prepare a table, as fields of a policy; no field is empty."""
+    negative = ", ".join(roles.negative)
+    recipe = {
+        "negative": [f"{roles.target}={negative}"] if negative else [],
+        "rows": _dumped(roles.conditions()),
+        "preparation": _dumped(roles.preparation),
+        "types": dict(roles.types),
+    }
+    return {name: part for name, part in recipe.items() if part}
+
+
+def _dumped(records: Sequence[Condition | Remedy]) -> list[dict[str, Any]]:
+    return [r.model_dump(mode="json", exclude_defaults=True) for r in records]

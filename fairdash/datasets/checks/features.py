@@ -1,5 +1,6 @@
 """Findings about columns: values that look missing, spellings, text, gaps."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,16 @@ from fairdash.datasets.checks.groups import spellings
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
 )
-CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
+CODES = frozenset(
+    {-99999.0, -9999.0, -999.0, -99.0, -9.0, -8.0, -1.0, 77.0, 88.0, 98.0, 99.0, 777.0}
+    | {888.0, 998.0, 999.0, 1111.0, 7777.0, 8888.0, 9999.0, 99999.0, 999999.0}
+)
+# what people write for "we do not know"; it may also be an answer
+UNSAID = re.compile(
+    r"exempt|not (available|applicable|reported|stated|provided|specified|known)"
+    r"|unknown|prefer not|refused|declined|no (answer|information)|free form text only"
+    r"|don.?t know|information not"
+)
 MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
@@ -41,13 +51,14 @@ def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]
     values = np.where(np.isinf(values), np.nan, values)
     if np.isnan(values).all():
         return
-    for code in {float(np.nanmin(values)), float(np.nanmax(values))} & {*CODES}:
+    for code in {float(np.nanmin(values)), float(np.nanmax(values))} & CODES:
         flags = values == code
         rest = values[~flags & ~np.isnan(values)]
         if not len(rest):
             continue
         low, high = rest.min(), rest.max()
-        if max(low - code, code - high) > max(high - low, 1):
+        below_all = code < 0 <= low and column_kinds.is_whole(column)  # -1 of a count
+        if below_all or max(low - code, code - high) > max(high - low, 1):
             yield _looks_missing(
                 str(column.name),
                 int(flags.sum()),
@@ -82,11 +93,33 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
         yield _looks_missing(name, int(flags.sum()), what, values)
     if len(labels) > MOST_LEVELS:
         return
+    yield from _unsaid(name, codes, labels, plain)
     yield from spellings(name, codes, labels)
     declared = name in roles.types or name in roles.left_out
     whole = name == roles.target and not isinstance(roles.positive, Cut)
     if not declared and not whole and name not in roles.sensitive_columns():
         yield from _numbers_as_text(column, codes, labels, plain, used)
+
+
+def _unsaid(
+    name: str, codes: NDArray[np.int64], labels: list[str], plain: list[str]
+) -> Iterator[Problem]:
+    """Offer answers such as "Prefer not to say" as missing; they may be a group."""
+    places = [i for i, text in enumerate(plain) if UNSAID.search(text)]
+    if not places or len(places) == len(labels):
+        return
+    rows = int(np.isin(codes, places).sum())
+    values = tuple(labels[i] for i in places)
+    shown = ", ".join(map(repr, values[:3]))
+    yield Problem(
+        "note",
+        "may stand for missing",
+        name,
+        rows,
+        f"{name!r} is {shown} in {rows:,} rows.",
+        "Read it as missing if nobody knows the value; keep it if it is an answer.",
+        Remedy(kind="missing", column=name, values=values),
+    )
 
 
 def _numbers_as_text(

@@ -18,6 +18,7 @@ from fairdash.datasets.column_kinds import (
     count_codes,
     count_values,
     is_age,
+    is_coded,
     is_nested,
     is_number,
     is_whole,
@@ -25,7 +26,13 @@ from fairdash.datasets.column_kinds import (
     words,
 )
 from fairdash.datasets.guessing.features import guess_features, is_weight
-from fairdash.datasets.guessing.ranking import MOST_CLASSES, Candidate, rank_columns
+from fairdash.datasets.guessing.layouts import Layout, layout_of
+from fairdash.datasets.guessing.ranking import (
+    MOST_CLASSES,
+    RUNNERS_UP,
+    Candidate,
+    rank_columns,
+)
 from fairdash.datasets.guessing.wide import looked_at
 from fairdash.datasets.guessing.words import (
     LISTS,
@@ -47,6 +54,10 @@ FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
 SOME_ROWS = 1_000  # among which most columns tell no people apart
 MOST_MOVED = 0.02  # of the rows on a side of a median that is rounded
 _MOST_GUESSED = 3
+_AFTER = "known only after the decision"
+COUNT_WORDS = listed("count")
+MOST_CELLS, MOST_CELL_VALUES = 10_000, 200  # rows of a table of counts, values of each
+FULLEST = 4  # at most so many cells for each row
 
 
 @dataclass(frozen=True)
@@ -54,12 +65,13 @@ class RoleGuess:
     """Guessed roles, and what else outcome and sensitive feature could be.
 
     ``roles`` are with the first of each: the column chosen; then come at most two
-    runners-up.
+    runners-up. ``layout`` is the public layout that the table has, if any.
     """
 
     roles: Roles
     outcomes: tuple[Candidate, ...]
     sensitive: tuple[Candidate, ...]
+    layout: str = ""
 
 
 def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
@@ -70,9 +82,58 @@ def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
     """
     frame = frame[looked_at(frame)]
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
+    layout = layout_of(frame)
+    if layout is not None:
+        after = [name for name in frame if layout.is_consequence(str(name))]
+        frame = frame.drop(columns=after)
     outcomes, sensitive = rank_columns(frame, file_name)
-    roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
-    return RoleGuess(roles, outcomes, sensitive)
+    if layout is None:
+        roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
+        return RoleGuess(roles, outcomes, sensitive)
+    names = list(map(str, frame))
+    target, group = layout.target(names), str(layout.group_column(names))
+    roles = _with_layout(guess_rest(frame, target, group), layout, frame, after)
+    outcomes, sensitive = _led_by(outcomes, target), _led_by(sensitive, group)
+    return RoleGuess(roles, outcomes, sensitive, layout.name)
+
+
+def _led_by(candidates: tuple[Candidate, ...], column: str) -> tuple[Candidate, ...]:
+    """Return candidates with a column first; the score of the best is its own."""
+    others = [each for each in candidates if each.column != column]
+    return (Candidate(column, candidates[0].score), *others[:RUNNERS_UP])
+
+
+def _with_layout(
+    roles: Roles, layout: Layout, frame: pd.DataFrame, after: Sequence[Any]
+) -> Roles:
+    """Return guessed roles with what a layout says, where the values allow it."""
+    names = list(map(str, frame))
+    weight, unit, count = (
+        layout.first(name, names) for name in (layout.weight, layout.unit, layout.count)
+    )
+    changes: dict[str, Any] = {
+        "left_out": {**roles.left_out, **dict.fromkeys(map(str, after), _AFTER)},
+        "sample_weight": weight,
+        "count": count or roles.count,
+        "unit": unit or (None if weight or count else roles.unit),
+    }
+    sides = layout.sides(frame[roles.target])
+    if sides is not None:
+        positive, negative = sides
+        several = bool(negative) or len(positive) > 1
+        changes["positive"] = positive if several else positive[0]
+        changes["negative"] = negative
+        changes["positive_name"] = layout.positive_name
+        changes["positive_is"] = layout.positive_is
+    groups = layout.groups_in(frame[roles.sensitive_feature])
+    if groups is not None:
+        changes["groups"] = groups
+    taken = {weight, unit, count}
+    changes["features"] = tuple(name for name in roles.features if name not in taken)
+    changes["subgroup_columns"] = tuple(
+        name for name in roles.subgroup_columns if name not in taken
+    )
+    return Roles.model_validate({**vars(roles), **changes})
 
 
 def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
@@ -102,6 +163,16 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     scores = guess_scores(frame, (target, sensitive, *features), target, positive)
     scored = {score.column for score in scores}
     groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
+    others = [name for name in map(str, frame) if name not in named]
+    people = guess_count(frame, others)
+    if people is not None and not words(people) & COUNT_WORDS:
+        people = None  # offered, not taken
+    described = _guess_subgroup_columns(frame, features)
+    if people is not None:  # one row for each cell: every group has few
+        described = tuple(name for name in features if name != people)[:1]
+        features = [name for name in features if name != people]
+        groups = None
+        scores = ()
     return Roles(
         target=target,
         positive=positive,
@@ -109,9 +180,12 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         groups=groups,
         sensitive_cuts=cuts,
         features=tuple(features),
-        subgroup_columns=_guess_subgroup_columns(frame, features),
+        subgroup_columns=described,
         scores=scores,
-        unit=guess_unit(frame, [n for n in left_out if n not in scored], sensitive),
+        count=people,
+        unit=None
+        if people
+        else guess_unit(frame, [n for n in left_out if n not in scored], sensitive),
         keep=dict.fromkeys(filters, ("1",)),
         positive_name=name,
         positive_is=meaning,
@@ -123,8 +197,8 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     """Propose what counts as 1 in an outcome.
 
     Of two values the one that says yes, else the last. Of more numbers those above
-    the rounded median; of more words the one that says yes, else all but the one that
-    says no, else the commonest.
+    the rounded median; of more words or codes the one that says yes, else all but the
+    one that says no, else the commonest.
 
     Raises ValueError if the column has no value.
     """
@@ -136,7 +210,7 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     if count_values(column, 2) <= 2:
         _, labels = label_codes(column)
         return min(reversed(labels), key=_yes_rank)
-    if is_number(column):
+    if is_number(column) and not is_coded(column):
         above = bool((column > column.median()).any())
         value = _round_median(column, above=above)
         return Cut(sign=">" if above else ">=", value=value)
@@ -262,10 +336,14 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
     taken = {roles.target, roles.sensitive_feature, *roles.crossed_with}
     frame = frame[looked_at(frame, *taken)]
     free = [name for name in map(str, frame.columns) if name not in taken]
+    if roles.count is not None:
+        return {}
     more: dict[str, dict[str, Any]] = {}
     weights = (n for n in free if is_weight(n) and is_number(frame[n]))
     if roles.sample_weight is None and (weight := next(weights, None)):
         more[f"Weight rows by {weight}"] = {"sample_weight": weight}
+    if roles.sample_weight is None and (people := guess_count(frame, free)):
+        more[f"A row is {people} people"] = {"count": people}
     group = roles.sensitive_feature
     if roles.unit is None and (unit := guess_unit(frame, free, group)):
         more[f"Rows share one {unit}"] = {"unit": unit}
@@ -279,6 +357,36 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
         features = tuple(column for column in roles.features if column != name)
         changed[offer] = roles.model_copy(update=change | {"features": features})
     return changed
+
+
+def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
+    """Return the column that says how many people a row of a table of counts is.
+
+    All other columns are categories whose rows are distinct, and the column is whole,
+    not negative and not constant. Of several the one whose name says so.
+    """
+    frame = frame[[name for name in frame if not is_nested(frame[name])]]
+    if not 1 < len(frame) <= MOST_CELLS:
+        return None
+    candidates = [name for name in names if _may_count(frame, name)]
+    named = [name for name in candidates if words(name) & COUNT_WORDS]
+    return next(iter(named or candidates), None)
+
+
+def _may_count(frame: pd.DataFrame, name: str) -> bool:
+    column, others = frame[name], frame.drop(columns=name)
+    if not is_number(column) or column.hasnans or not is_whole(column):
+        return False
+    if column.min() < 0 or column.min() == column.max() or not len(others.columns):
+        return False
+    values = [int(others[other].nunique()) for other in others]
+    few = all(
+        n <= MOST_CELL_VALUES and (not is_number(others[other]) or n <= MANY_VALUES)
+        for other, n in zip(others, values, strict=True)
+    )
+    # rows of a table of counts fill its cells; those of people leave most empty
+    fills = len(frame) * FULLEST >= math.prod(values)
+    return few and fills and not others.duplicated().any()
 
 
 def guess_unit(frame: pd.DataFrame, names: Iterable[str], group: str) -> str | None:

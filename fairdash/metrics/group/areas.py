@@ -24,14 +24,20 @@ class Area(NamedTuple):
 
 
 def area_under_curve(
-    y: Array, scores: Array, weight: Array | None = None, unit: Codes | None = None
+    y: Array,
+    scores: Array,
+    weight: Array | None = None,
+    unit: Codes | None = None,
+    people: Array | None = None,
 ) -> Area:
     """Return the area under the ROC curve with DeLong's standard error.
 
     Of units that have several rows the variance is that of Obuchowski (1997). Where all
     rows are placed alike, as when all scores tie, the error is the largest there can be
-    (Birnbaum and Klose 1957).
+    (Birnbaum and Klose 1957). A row stands for so many ``people``, without weights.
     """
+    if people is not None:
+        weight = people
     weight = np.ones(len(y)) if weight is None else weight
     ones, residual = y == 1, np.zeros(len(y))
     sides = (ones, ~ones)
@@ -39,7 +45,10 @@ def area_under_curve(
     placed[ones], placed[~ones] = _placements(scores, ones, weight)
     counted = np.isfinite(placed) & (weight > 0)
     cell, mass = ones.astype(np.int64), weight * counted
-    n0, n1 = worth(mass, cell, 2, None).tolist()
+    sizes = worth(mass, cell, 2, None)
+    if people is not None:
+        sizes = np.bincount(cell, people * counted, 2).astype(np.float64)
+    n0, n1 = sizes.tolist()
     if not n1 or not n0:
         return Area(np.nan, 0.0, np.nan, 0.0, residual)
     first = sides[0] & counted
@@ -49,11 +58,13 @@ def area_under_curve(
         return Area(value, effective, np.nan, units, residual)
     for side in sides:
         own = side & counted
-        residual[own] = weight[own] * (placed[own] - value) / weight[own].sum()
-    units = float(design_units(mass, cell, 2, unit).min())
+        heavy = weight[own] if people is None else 1.0
+        residual[own] = heavy * (placed[own] - value) / weight[own].sum()
+    own_mass = mass if people is None else counted.astype(np.float64)
+    units = float(design_units(own_mass, cell, 2, unit, chance=people).min())
     if unit is not None:
         cell = np.zeros_like(cell)  # both outcomes share units
-    spread = linearised(residual, cell, 2, unit=unit, counts=counted)
+    spread = linearised(residual, cell, 2, unit=unit, chance=people, counts=counted)
     variance = float(np.nansum(spread.variance))
     if not variance > _ALIKE**2:
         variance = value * (1 - value) / min(n1, n0)

@@ -60,11 +60,11 @@ def compare(
     weight = counting.row_weights("sample_weight", sample_weight, n)
     both = _numbers(old, new)
     pair = y_pred_reference, y_pred
-    draws = [Draws.of(decisions, np.ones(n)) for decisions in pair]
+    draws = [Draws.of(decisions, np.ones(n), weight) for decisions in pair]
     apart = GroupMeans.of(both, weight, codes, len(names), unit, draws)
     right = [1 - np.abs(y - decided) for decided in both]
     up = 2 * y.astype(np.float64) - 1
-    draws = [Draws.of(decisions, up) for decisions in pair]
+    draws = [Draws.of(decisions, up, weight) for decisions in pair]
     everyone = GroupMeans.of(right, weight, np.zeros(n, np.int64), 1, unit, draws)
     gaps = counting.spread(apart.mean.T)
     figures = [
@@ -74,10 +74,13 @@ def compare(
     worst, change = np.full(2, np.nan), Interval(*np.full(3, np.nan))
     if subgroups is not None:
         local = local_measures.local_cells(
-            sensitive_features=codes, subgroups=subgroups, min_size=min_size
+            sensitive_features=codes,
+            subgroups=subgroups,
+            min_size=min_size,
+            sample_weight=sample_weight,
         )
         check_lengths(y, local.codes)
-        draws = [Draws.of(decisions, np.ones(n)) for decisions in pair]
+        draws = [Draws.of(decisions, np.ones(n), weight) for decisions in pair]
         worst, change = _worst_change(local, both, weight, unit, draws, confidence)
     return pd.DataFrame([*figures, _row("worst_1_di", worst, change)])
 
@@ -92,7 +95,7 @@ def _worst_change(
 ) -> tuple[counting.Counts, Interval]:
     """Return the largest local gap of both models, and the interval of its change."""
     n_groups, nothing = len(local.groups), Interval(*np.full(3, np.nan))
-    mass = np.where(local.place >= 0, weight, 0.0)
+    mass = weight * (local.place >= 0)
     sums = np.bincount(np.maximum(local.place, 0), mass, local.rows.size)
     valued = (sums.reshape(local.shape) > 0) & local.estimable[:, None]
     valued &= valued.sum(axis=1, keepdims=True) > 1
@@ -102,7 +105,7 @@ def _worst_change(
     number = np.full(local.rows.size + 1, -1)  # the last is of rows in no cell
     number[cells] = np.arange(len(cells))
     cell = number[local.place]
-    mass = np.where(cell >= 0, weight, 0.0)
+    mass = weight * (cell >= 0)
     means = GroupMeans.of(both, mass, np.maximum(cell, 0), len(cells), unit, draws)
     subgroup = cells // n_groups
     first, second = np.nonzero(

@@ -2,13 +2,14 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from fairdash._columns import in_one_order
+from fairdash._counts import people_of
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group import counting, intervals
 from fairdash.metrics.group.catalog import Array, measure_of, rate_of
@@ -84,14 +85,17 @@ def gap_change(
     intervals.check_confidence(confidence)
     check_one_of("measure", measure, _CHANGING)
     old, new = _decided(before, after)
-    draws = [Draws.of(decisions, np.ones(len(old))) for decisions in (before, after)]
+    draws = [
+        Draws.of(decisions, np.ones(len(old)), sample_weight)
+        for decisions in (before, after)
+    ]
     groups = counting.group_codes(sensitive_features, old)
     weight = counting.row_weights("sample_weight", sample_weight, len(old))
     if measure_of(measure).needs_outcome:
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
         y = _outcomes(y_true, old)
-        weight = np.where(rate_of(measure)[0](y, y), weight, 0.0)
+        weight = weight * rate_of(measure)[0](y, y)
     unit = unit_codes(cluster, len(old))
     codes, n_groups = groups.codes, len(groups.names)
     means = GroupMeans.of((old, new), weight, codes, n_groups, unit, draws)
@@ -120,7 +124,9 @@ def accuracy_change(
     right = 1 - np.abs(y - old), 1 - np.abs(y - new)
     unit = unit_codes(cluster, len(old))
     everyone = np.zeros(len(old), np.int64)
-    draws = [Draws.of(decisions, 2 * y - 1) for decisions in (before, after)]
+    draws = [
+        Draws.of(decisions, 2 * y - 1, sample_weight) for decisions in (before, after)
+    ]
     means = GroupMeans.of(right, weight, everyone, 1, unit, draws)
     return means.mean_change(confidence)
 
@@ -142,24 +148,36 @@ class Draws(NamedTuple):
     content: NDArray[np.int64] | None
 
     @classmethod
-    def of(cls, decisions: ArrayLike | Drawn, change: Array) -> "Draws | None":
+    def of(
+        cls, decisions: ArrayLike | Drawn, change: Array, weight: Any = None
+    ) -> "Draws | None":
         """Return the draws of `Drawn` decisions, None of others."""
         if not isinstance(decisions, Drawn):
             return None
-        return cls(chances("decisions", decisions), change, decisions.shared())
+        shared = decisions.shared(counted=people_of(weight) is not None)
+        return cls(chances("decisions", decisions), change, shared)
 
     def at(self, rows: NDArray[np.bool_]) -> "Draws":
         """Return the draws of some rows."""
         content = None if self.content is None else self.content[rows]
         return Draws(self.chance[rows], self.change[rows], content)
 
-    def variance(self, share: Array, codes: NDArray[np.int64], n_groups: int) -> Array:
-        """Return the variance of the groups' means, of ``share`` of each row."""
+    def variance(
+        self,
+        share: Array,
+        codes: NDArray[np.int64],
+        n_groups: int,
+        people: Array | None = None,
+    ) -> Array:
+        """Return the variance of the groups' means, of ``share`` of each person."""
         moved, chance = self.change * share, self.chance
-        spread = draw_variance(moved, chance, codes, n_groups)
+        times = 1.0 if people is None else np.sqrt(people)
+        spread = draw_variance(times * moved, chance, codes, n_groups)
         if self.content is None:
             return spread
-        return spread + shared_variance(moved, chance, codes, n_groups, self.content)
+        return spread + shared_variance(
+            moved, chance, codes, n_groups, self.content, people
+        )
 
 
 def _decided(before: ArrayLike | Drawn, after: ArrayLike | Drawn) -> list[Array]:
@@ -201,20 +219,25 @@ class GroupMeans(NamedTuple):
             weight, codes = weight[own], codes[own]
             unit = None if unit is None else unit[own]
             draws = [None if each is None else each.at(own) for each in draws]
-        whole = np.bincount(codes, weight, n_groups)
+        people = people_of(weight)
+        weight = np.asarray(weight)
+        whole = np.bincount(codes, weight, n_groups).astype(np.float64)
         sums = [np.bincount(codes, weight * column, n_groups) for column in decided]
         mean = counting.divide(np.stack(sums, axis=1), whole[:, None])
+        heavy = weight if people is None else 1.0
         residuals = [
-            weight * (column - mean[codes, when]) / whole[codes]
+            heavy * (column - mean[codes, when]) / whole[codes]
             for when, column in enumerate(decided)
         ]
-        covariance = _covariance(residuals, codes, n_groups, unit)
+        covariance = _covariance(residuals, codes, n_groups, unit, people)
         each = np.arange(n_groups)
         for when, drawn in enumerate(draws):
             if drawn is not None:
-                spread = drawn.variance(weight / whole[codes], codes, n_groups)
+                share = heavy / whole[codes]
+                spread = drawn.variance(share, codes, n_groups, people)
                 covariance[each, when, each, when] += spread
-        return cls(mean, covariance, worth(weight, codes, n_groups, unit))
+        rows = worth(weight, codes, n_groups, unit) if people is None else whole
+        return cls(mean, covariance, rows)
 
     def gap_change(self, confidence: float) -> intervals.Interval:
         """Return the change of the largest difference between groups."""
@@ -304,13 +327,15 @@ def _covariance(
     codes: NDArray[np.int64],
     n_groups: int,
     unit: NDArray[np.int64] | None,
+    people: Array | None = None,
 ) -> Array:
     covariance = np.zeros((n_groups, 2, n_groups, 2))
-    k = np.bincount(codes, minlength=n_groups).astype(np.float64)
+    k = np.bincount(codes, people, minlength=n_groups).astype(np.float64)
     if unit is None:  # groups share no rows, and sums by group cost least
         group = np.arange(n_groups)
         for first, second in itertools.product(range(2), repeat=2):
             products = residuals[first] * residuals[second]
+            products = products if people is None else products * people
             sums = np.bincount(codes, products, n_groups)
             covariance[group, first, group, second] = sums
     else:

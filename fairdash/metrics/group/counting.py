@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._columns import as_array, as_vector
+from fairdash._counts import RowCounts, people_of
 from fairdash._validation import (
     as_written,
     check_distinct,
@@ -112,7 +113,11 @@ def row_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts:
     """Return one weight per row, finite and not negative: 1 without ``values``."""
     if values is None:
         return np.ones(n_rows)
-    weight = np.asarray(as_array(name, values), np.float64)
+    weight: Counts
+    if isinstance(values, RowCounts):
+        weight = values  # as it is: counts of people stay counts
+    else:
+        weight = np.asarray(as_array(name, values), np.float64)
     if not n_rows or weight.shape != (n_rows,):
         message = f"`{name}` must be one number per row, {n_rows:,}, got"
         raise ValueError(f"{message} shape {weight.shape}.")
@@ -129,11 +134,20 @@ def row_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts:
 
 
 def sampling_weights(name: str, values: ArrayLike | None, n_rows: int) -> Counts | None:
-    """Return weights of rows, None where all are equal: these are not more rows."""
-    if values is None:
+    """Return weights of rows, None where all are equal: these are not more rows.
+
+    Counts of people are no weights: None.
+    """
+    if values is None or isinstance(values, RowCounts):
         return None
     weight = row_weights(name, values, n_rows)
     return None if np.ptp(weight) == 0 else weight
+
+
+def people(name: str, values: ArrayLike | None, n_rows: int) -> Counts | None:
+    """Return how many people rows stand for; None where each is one person."""
+    counts = people_of(values)
+    return None if counts is None else row_weights(name, counts, n_rows)
 
 
 def finite_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:

@@ -70,12 +70,16 @@ class Drawn:
         """The same decisions, positive where they were negative."""
         return Drawn(1 - self.chance, self.content)
 
-    def shared(self) -> Codes | None:
-        """Return the content of every row as a code; None where no two share one."""
+    def shared(self, *, counted: bool = False) -> Codes | None:
+        """Return the content of every row as a code; None where no two share one.
+
+        Of rows that are ``counted`` several people of one row share its content.
+        """
         if self.content is None:
             return None
         distinct, codes = np.unique(self.content, return_inverse=True)
-        return None if len(distinct) == len(self) else codes.astype(np.int64)
+        alone = len(distinct) == len(self) and not counted
+        return None if alone else codes.astype(np.int64)
 
 
 def chances(name: str, decisions: "ArrayLike | Drawn") -> Array:
@@ -97,7 +101,12 @@ def draw_variance(change: Array, chance: Array, cell: Codes, n_cells: int) -> Ar
 
 
 def shared_variance(
-    change: Array, chance: Array, cell: Codes, n_cells: int, content: Codes
+    change: Array,
+    chance: Array,
+    cell: Codes,
+    n_cells: int,
+    content: Codes,
+    people: Array | None = None,
 ) -> Array:
     """Return what pairs of rows that share a draw add to the variance of estimates.
 
@@ -107,12 +116,16 @@ def shared_variance(
         Of the estimate when a row is decided 1 instead of 0; of that decision.
     cell : int array of shape (n_rows,)
         Negative for none.
+    people : array of shape (n_rows,), optional
+        How many each row stands for, all of whom share its draw.
     """
     random = (chance > 0) & (chance < 1)  # others move with nobody
     some = np.flatnonzero(random & (cell >= 0) & (change != 0))
     # a common draw decides 1 for a row and for all of a larger chance before it
     some = some[np.lexsort([-chance[some], content[some], cell[some]])]
-    moved, h = change[some], chance[some]
+    single, h = change[some], chance[some]
+    counts = np.ones(len(some)) if people is None else people[some]
+    moved = counts * single
     place, code = cell[some], content[some]
     begins = np.ones(len(some), bool)
     begins[1:] = (place[1:] != place[:-1]) | (code[1:] != code[:-1])
@@ -121,6 +134,6 @@ def shared_variance(
     before -= before[begins][draw]  # within the rows of a draw
     together = np.bincount(draw, (2 * before + moved) * moved * h)
     mean = np.bincount(draw, moved * h)
-    alone = np.bincount(draw, moved**2 * h * (1 - h))
+    alone = np.bincount(draw, counts * single**2 * h * (1 - h))
     extra = together - mean**2 - alone  # below 0 where changes cancel out
     return np.bincount(place[begins], extra, n_cells).astype(np.float64)

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._columns import in_one_order
+from fairdash._counts import RowCounts, people_of
 from fairdash._deciding import (
     ACCEPTS_ALL,
     ACCEPTS_NONE,
@@ -33,6 +34,7 @@ Codes = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
 # what float32 keeps of 1: a saturated network is then wrong by at most 16 nats
+_MOST_EXACT = 10_000_000  # rows of Fisher's exact test; of more, an interval
 _CLIP = float(np.finfo(np.float32).eps)
 _ENDS = ("_low", "_high")
 
@@ -82,13 +84,18 @@ def evaluate(
         predictions = (probabilities > threshold).astype(np.int8)
     labels = np.full(len(y), None) if subgroups is None else subgroups
     weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
+    people = counting.people("sample_weight", sample_weight, len(y))
     groups = counting.group_codes(sensitive_features, y)
     local = local_cells(
-        sensitive_features=sensitive_features, subgroups=labels, min_size=min_size
+        sensitive_features=sensitive_features,
+        subgroups=labels,
+        min_size=min_size,
+        sample_weight=sample_weight,
     )
     check_lengths(y, local.codes)
     outcome, n_groups = y.astype(np.int64), len(groups.names)
-    rows = _Rows(y, predictions, weight, unit_codes(cluster, len(y)), drawn)
+    unit = unit_codes(cluster, len(y))
+    rows = _Rows(y, predictions, weight, unit, drawn, people=people)
     if isinstance(scores, Drawn):
         rows = rows._replace(content=scores.content)
     accuracy = rows.values("accuracy", np.zeros_like(outcome), (1,))
@@ -107,13 +114,15 @@ def evaluate(
     ]
     worst = [model.worst(confidence=confidence) for model in each]
     columns = {
-        "n": np.full(len(predictions), len(y)),
+        "n": np.full(len(predictions), len(y) if people is None else people.sum()),
         "accuracy": every.value[:, 0],
         "accuracy_low": every.low[:, 0],
         "accuracy_high": every.high[:, 0],
         "balanced_accuracy": recall.mean(axis=1),
         "auc": rows.areas(probabilities),
-        "log_loss": log_loss(y == 1, probabilities, weight),
+        "log_loss": log_loss(
+            y == 1, probabilities, weight if people is None else people
+        ),
         "demographic_parity_difference": counting.spread(rates.value),
         "demographic_parity_difference_low": gap_low,
         "demographic_parity_difference_high": gap_high,
@@ -138,6 +147,12 @@ class _Rows(NamedTuple):
     unit: Codes | None
     drawn: bool = False
     content: NDArray[np.generic] | None = None
+    people: counting.Counts | None = None
+
+    @property
+    def mass(self) -> counting.Counts | None:
+        """What rows count, None where all count once."""
+        return self.weight if self.people is None else self.people
 
     def values(self, measure: str, cell: Codes, shape: tuple[int, ...]) -> CellValues:
         return stacked(
@@ -149,21 +164,25 @@ class _Rows(NamedTuple):
 
     def _measured(self, measure: str, row: NDArray[Any]) -> Measured:
         if self.drawn:
-            how: Any = {"sample_weight": self.weight, "cluster": self.unit}
+            counts = None if self.people is None else self.people.view(RowCounts)
+            weight = self.weight if counts is None else counts
+            how: Any = {"sample_weight": weight, "cluster": self.unit}
             return Measured.of(measure, self.y, Drawn(row, self.content), **how)
         y, decided = self.y.astype(np.float64), row.astype(np.float64)
-        return Measured(measure, y, decided, self.weight, unit=self.unit)
+        return Measured(
+            measure, y, decided, self.weight, unit=self.unit, people=self.people
+        )
 
     def shares(
         self, counted: NDArray[Any], cell: Codes, n_cells: int
     ) -> counting.Counts:
-        mass = np.ones(len(self.y)) if self.weight is None else self.weight
+        mass = np.ones(len(self.y)) if self.mass is None else self.mass
         sums = np.stack([np.bincount(cell, mass * row, n_cells) for row in counted])
         return counting.divide(sums, np.bincount(cell, mass, n_cells))
 
     def areas(self, scores: Scores) -> list[float]:
         y = self.y.astype(np.float64)
-        return [area_under_curve(y, row, self.weight).value for row in scores]
+        return [area_under_curve(y, row, self.mass).value for row in scores]
 
 
 @in_one_order
@@ -212,7 +231,7 @@ def decision_status(
     check_lengths(y, predictions[0])
     graded = None if scores is None else counting.probability_models("scores", scores)
     unit = unit_codes(cluster, len(y))
-    weight = None
+    weight = people = None
     if sample_weight is not None:
         weight = counting.row_weights("sample_weight", sample_weight, len(y))
         counted = weight > 0  # what weighs nothing is nobody's decision
@@ -220,24 +239,32 @@ def decision_status(
         unit = None if unit is None else unit[counted]
         graded = None if graded is None else graded[:, counted]
         content = None if content is None else content[counted]
+        people = people_of(weight)
         weight = counting.sampling_weights("sample_weight", weight, len(y))
-    rows = _Rows(y, predictions, weight, unit, isinstance(y_pred, Drawn), content)
+    drawn = isinstance(y_pred, Drawn)
+    rows = _Rows(y, predictions, weight, unit, drawn, content, people)
     outcome = y.astype(np.int64)
     by_outcome = rows.values("selection_rate", outcome, (2,))
     false_alarm, recall = by_outcome.value.T
-    rate = np.average(predictions, axis=1, weights=weight)
+    rate = np.average(predictions, axis=1, weights=rows.mass)
     alike = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
     alike = np.where((predictions == 0).all(axis=1), ACCEPTS_NONE, alike)
     varied = alike == DECIDES
-    nearly = nearly_alike(rate, np.average(y, weights=weight)) & varied
-    if weight is None and unit is None:
+    nearly = nearly_alike(rate, np.average(y, weights=rows.mass)) & varied
+    few = by_outcome.n.max(initial=0) < _MOST_EXACT
+    if weight is None and unit is None and few:
         sure = _association(by_outcome) <= (1 - confidence) / 2
     else:
         sure = by_outcome.between(1, 0, confidence).low > 0
     if graded is not None:
         for model in np.flatnonzero((~sure | nearly) & varied):
             area = Measured(
-                "auc", y.astype(np.float64), graded[model], weight, unit=unit
+                "auc",
+                y.astype(np.float64),
+                graded[model],
+                weight,
+                unit=unit,
+                people=people,
             ).estimate(np.zeros_like(outcome), (1,))
             sure[model] = area.interval(confidence).low[0] > 0.5
             nearly[model] &= ~sure[model]

@@ -11,13 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
-from fairdash.metrics.group.counting import Counts, divide, group_codes, subgroup_codes
+from fairdash.metrics.group.counting import (
+    Counts,
+    divide,
+    group_codes,
+    people,
+    subgroup_codes,
+)
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.estimates import block, estimates
 from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.views import gap_of, ratio_of_measure, worst_of
 
+_MOST_SHUFFLED = 10**9  # rows of a subgroup, of NumPy's hypergeometric draws
 METHODS = {  # of the interval of a value, and of a gap, by kind of measure
     "rate": ("Wilson", "Newcombe"),
     "mean": ("by outcome", "Zou and Donner"),
@@ -84,19 +91,27 @@ class LocalCells:
 
 
 def local_cells(
-    *, sensitive_features: ArrayLike, subgroups: ArrayLike, min_size: int = 50
+    *,
+    sensitive_features: ArrayLike,
+    subgroups: ArrayLike,
+    min_size: int = 50,
+    sample_weight: ArrayLike | None = None,
 ) -> LocalCells:
     """Sort rows by subgroup and group, to measure many models on the same rows.
 
     A missing subgroup is none. Not estimable are those below ``min_size`` rows, and
-    those with rows of one group only.
+    those with rows of one group only. Of ``sample_weight`` only counts of people count.
     """
     check_whole("min_size", min_size, at_least=1)
     groups = group_codes(sensitive_features, sensitive_features)
     named = subgroup_codes(subgroups, groups.codes)
     shape = len(named.names), len(groups.names)
     place = named.codes * shape[1] + groups.codes
-    rows = np.bincount(place[named.codes >= 0], minlength=shape[0] * shape[1])
+    inside = named.codes >= 0
+    counts = people("sample_weight", sample_weight, len(place))
+    counts = None if counts is None else counts[inside]
+    sums = np.bincount(place[inside], counts, minlength=shape[0] * shape[1])
+    rows = np.rint(sums).astype(np.int64)
     return LocalCells(
         named.names,
         groups.names,
@@ -228,6 +243,7 @@ class LocalMeasure(LocalValues):
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
+            sample_weight=sample_weight,
         )
         values = measured.estimate(cells.place, cells.shape)
         return cls(measure, cells, values, measured)
@@ -360,7 +376,7 @@ class LocalMeasure(LocalValues):
         some, own = self.estimable, self.values
         if not some.any():
             drawn = np.full((n_permutations, 0), np.nan)
-        elif own.kind == "rate" and self.measured.plain:
+        elif self._shuffled(own.n[some]):
             rows = own.n[some]
             positives = np.nan_to_num(np.rint(own.value * own.n)[some]).sum(axis=1)
             handed_out = [
@@ -375,6 +391,11 @@ class LocalMeasure(LocalValues):
         samples = mean_of_largest(drawn, k)
         mean, high = float(samples.mean()), float(np.quantile(samples, quantile))
         return NoiseFloor(mean, high, samples)
+
+    def _shuffled(self, rows: NDArray[np.int64]) -> bool:
+        """Whether groups can be shuffled among the rows of each subgroup."""
+        few = int(rows.sum(axis=1).max(initial=0)) < _MOST_SHUFFLED
+        return bool(self.values.kind == "rate" and self.measured.plain and few)
 
     def _errors(self) -> Array:
         own, cells = self.values, self.cells

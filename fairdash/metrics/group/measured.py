@@ -26,6 +26,7 @@ from fairdash.metrics.group.counting import (
     divide,
     finite_numbers,
     labels,
+    people,
     probability_models,
     sampling_weights,
 )
@@ -52,7 +53,8 @@ class Measured(NamedTuple):
 
     Of decisions that are drawn every row stands twice, decided 1 and decided 0:
     ``chance`` is that of the decision, ``row`` says which two are of one, and
-    ``content`` which rows share a draw, (n_rows,).
+    ``content`` which rows share a draw, (n_rows,). ``people`` is how many each row
+    stands for: a row counts as so many equal ones.
     """
 
     measure: str
@@ -63,6 +65,7 @@ class Measured(NamedTuple):
     unit: Codes | None = None
     row: Codes | None = None
     content: Codes | None = None
+    people: Array | None = None
 
     @classmethod
     def _drawn(
@@ -84,9 +87,12 @@ class Measured(NamedTuple):
             for part in (outcome, sample_weight, unit)
         )
         rows = cls.of(measure, y, np.repeat([1, 0], len(chance)), weight)
+        counts = people("sample_weight", sample_weight, len(chance))
+        if counts is not None:
+            rows = rows._replace(weight=None, people=np.tile(counts, 2))
         both = np.concatenate([chance, 1 - chance])
         own = np.tile(np.arange(len(chance)), 2)
-        shared = decisions.shared()
+        shared = decisions.shared(counted=counts is not None)
         return rows._replace(chance=both, unit=unit, row=own, content=shared)
 
     @property
@@ -132,8 +138,14 @@ class Measured(NamedTuple):
             assert kind.values is not None, "a mean says what each row has"
             predicted = kind.values(y, predicted)
         weight = sampling_weights("sample_weight", sample_weight, len(predicted))
+        counts = people("sample_weight", sample_weight, len(predicted))
         unit = unit_codes(cluster, len(predicted))
-        return cls(measure, y, predicted, weight, unit=unit)
+        if counts is not None and unit is not None:
+            raise ValueError(
+                "Rows that stand for several people have no unit of their own. Give "
+                "counts or `cluster`, not both."
+            )
+        return cls(measure, y, predicted, weight, unit=unit, people=counts)
 
     def estimate(self, cell: Codes, shape: tuple[int, ...]) -> CellValues:
         """Return the measure in the cells of a table of ``shape``.
@@ -168,7 +180,7 @@ class Measured(NamedTuple):
         return replace(estimates, correlation=shared.reshape(*shape, width))
 
     def _at(self, where: NDArray[np.bool_] | Codes) -> "Measured":
-        names = ("y", "predicted", "weight", "chance", "unit", "row")
+        names = ("y", "predicted", "weight", "chance", "unit", "row", "people")
         parts: Any = {name: getattr(self, name) for name in names}
         own: Any = {k: part[where] for k, part in parts.items() if part is not None}
         return self._replace(**own)
@@ -178,9 +190,17 @@ class Measured(NamedTuple):
         """Whether rows are independent and weigh alike."""
         return self.weight is None and self.unit is None
 
-    def _mass(self) -> Array:
+    @property
+    def times(self) -> Array | None:
+        """How many rows of one person each row counts as; None where all are one."""
+        if self.people is None or self.chance is None:
+            return self.chance if self.people is None else self.people
+        return self.people * self.chance
+
+    def mass(self) -> Array:
+        """Return what each row counts: its weight, times its people and its chance."""
         mass = np.ones(len(self.y)) if self.weight is None else self.weight
-        return mass if self.chance is None else mass * self.chance
+        return mass if self.times is None else mass * self.times
 
     def _rates(self, cell: Codes, n_cells: int) -> _Estimates:
         about, counted = np.ones((2, 2), dtype=bool), _OUTCOMES != _DECISIONS
@@ -191,7 +211,7 @@ class Measured(NamedTuple):
             counted = about & counted
         kind = (2 * self.y + self.predicted).astype(np.int64)
         if self.plain:  # counts say it all, and cost least
-            sums = np.bincount(cell * 4 + kind, self.chance, 4 * n_cells)
+            sums = np.bincount(cell * 4 + kind, self.times, 4 * n_cells)
             by_kind = sums.astype(np.float64).reshape(n_cells, 4)
             rows = by_kind[:, about.ravel()].sum(axis=1)
             value = divide(by_kind[:, counted.ravel()].sum(axis=1), rows)
@@ -236,10 +256,10 @@ class Measured(NamedTuple):
     def _mean(
         self, values: Array, cell: Codes, n_cells: int, limits: Limits, kind: str
     ) -> _Estimates:
-        mass = self._mass()
+        mass = self.mass()
         whole = np.bincount(cell, mass, n_cells).astype(np.float64)
         value = divide(np.bincount(cell, mass * values, n_cells), whole)
-        rows = np.bincount(cell, self.chance, n_cells).astype(np.float64)
+        rows = np.bincount(cell, self.times, n_cells).astype(np.float64)
         # of every cell, not of every row: a million of these cost a division each
         centre, scale = np.nan_to_num(value), divide(np.ones(n_cells), whole)
         heavy = np.ones(len(cell)) if self.weight is None else self.weight
@@ -250,18 +270,18 @@ class Measured(NamedTuple):
             cell,
             n_cells,
             unit=self.unit,
-            chance=self.chance,
+            chance=self.times,
             row=self.row,
             counts=counts,
         )
         effective = worth(mass, cell, n_cells, self.unit)
-        if self.chance is not None and self.unit is None:
+        if self.times is not None and self.unit is None:
             squares = np.bincount(cell, heavy * mass, n_cells)
             effective = np.nan_to_num(divide(whole**2, squares))
         shared = self._shared(residual, cell, n_cells)
         spread = spread._replace(variance=spread.variance + shared)
         units: Array | None = design_units(
-            heavy, cell, n_cells, self.unit, chance=self.chance
+            heavy, cell, n_cells, self.unit, chance=self.times
         )
         width = limits[1] - limits[0] or 1.0
         rate = (value - limits[0]) / width
@@ -296,21 +316,30 @@ class Measured(NamedTuple):
         chance[self.row[one]] = self.chance[one]
         place = np.full(n, -1)
         place[self.row] = cell
-        return shared_variance(change, chance, place, n_cells, self.content)
+        if self.people is None:
+            return shared_variance(change, chance, place, n_cells, self.content)
+        counts = np.zeros(n)
+        counts[self.row] = self.people
+        return shared_variance(
+            change, chance, place, n_cells, self.content, people=counts
+        )
 
     def _areas(self, cell: Codes, n_cells: int) -> _Estimates:
         numbers = np.full((4, n_cells), np.nan)
         residual = np.zeros(len(cell))
         rows = np.bincount(cell, minlength=n_cells)
+        n = _whole(np.bincount(cell, self.people, n_cells))
         for number, own in _sorted_cells(cell, rows):
             some = self._at(own)
-            area = area_under_curve(some.y, some.predicted, some.weight, some.unit)
+            area = area_under_curve(
+                some.y, some.predicted, some.weight, some.unit, some.people
+            )
             numbers[:, number] = area[:4]
             residual[own] = area.residual
         value, effective, error, units = numbers
         share = self._mean(self.y, cell, n_cells, (0.0, 1.0), "rate")[0]
         estimates = CellValues(
-            value, rows, effective, error, "area", units=units, strata=(share,)
+            value, n, effective, error, "area", units=units, strata=(share,)
         )
         return estimates, (self, residual, cell)
 

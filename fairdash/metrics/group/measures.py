@@ -307,7 +307,7 @@ def calibration_curve(
     cell = groups.codes * shape[1] + place
     rows = Measured.of("selection_rate", None, y, sample_weight, cluster=cluster)
     rate = rows.estimate(cell, shape)
-    weight = np.ones(len(y)) if rows.weight is None else rows.weight
+    weight = rows.mass()
     sums = (
         np.bincount(cell, w, shape[0] * shape[1]) for w in (weight * values, weight)
     )

@@ -7,6 +7,7 @@ from fairdash.ui.data.draft import (
     edited_checks,
     edited_dataset,
     edited_rates,
+    edited_reversal,
     guess_notice,
     keep_edits,
     no_guess_notice,
@@ -14,6 +15,7 @@ from fairdash.ui.data.draft import (
 )
 from fairdash.ui.data.review import check_panel, preview
 from fairdash.ui.data.roles_form import Unchosen, roles_form
+from fairdash.ui.data.rows_form import LiveCounts
 from fairdash.ui.data.scores import bring_model, list_own_scores, open_scores
 from fairdash.ui.data.table import (
     add_sample,
@@ -28,6 +30,7 @@ from fairdash.ui.data.table import (
 from fairdash.ui.data.upload import choose_table, how_read
 
 __all__ = [
+    "LiveCounts",
     "Unchosen",
     "add_sample",
     "bring_model",
@@ -39,6 +42,7 @@ __all__ = [
     "edited_checks",
     "edited_dataset",
     "edited_rates",
+    "edited_reversal",
     "guess_notice",
     "how_read",
     "keep_dataset",

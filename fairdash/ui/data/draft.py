@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._wording import plural
+from fairdash._wording import plural, value_spans
 from fairdash.audits import gaps
 from fairdash.datasets import Dataset, Remedy, Roles, Subgroups, guessing, remedies
 from fairdash.store import Draft
@@ -58,9 +58,13 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", gap="xsmall"
     ):
+        looks = ""
+        if isinstance(guess, guessing.RoleGuess) and guess.layout:
+            looks = f"This looks like {plain(guess.layout)}. "
+        negative = f", not {value_spans(roles.negative)}" if roles.negative else ""
         st.markdown(
-            f"**Guessed**: outcome **{plain(roles.outcome())}**, groups of "
-            f"**{plain(roles.sensitive_feature)}**. Right?",
+            f"**Guessed**: {looks}Outcome **{plain(roles.outcome() + negative)}**, "
+            f"groups of **{plain(roles.sensitive_feature)}**. Right?",
             width="content",
         )
         if st.button("Looks right", icon=":material/check:", type="primary"):
@@ -159,6 +163,12 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
 def edited_rates(dataset: Dataset, subgroups: Subgroups) -> gaps.BaseRates:
     """Return the base rates under edited roles; ValueError if these do not fit."""
     return gaps.base_rates(dataset, subgroups)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False, hash_funcs=BY_KEY)
+def edited_reversal(dataset: Dataset, subgroups: Subgroups) -> str:
+    """Return what `gaps.reversal_words` says under edited roles."""
+    return gaps.reversal_words(dataset, subgroups)
 
 
 def edited_checks(table: OpenTable, roles: Roles) -> pd.DataFrame:

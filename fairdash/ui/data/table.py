@@ -2,13 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import SAMPLES, Roles, Subgroups, guessing
+from fairdash._escaping import plain
+from fairdash.audits import gaps
+from fairdash.datasets import (
+    PUBLISHED,
+    SAMPLES,
+    Roles,
+    Subgroups,
+    guessing,
+    load_sample,
+)
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
 from fairdash.ui.data.computed import guess_of
@@ -100,7 +110,7 @@ def _with_draft(
 
 def sample_cards() -> None:
     """Draw a card for each sample that opens it."""
-    with st.grid(columns=3, min_column_width=250, gap="small"):
+    with st.grid(columns=4, min_column_width=220, gap="small"):
         for name, sample in SAMPLES.items():
             with st.container(border=True, height="stretch", gap="xsmall"):
                 st.markdown(f"**{sample.title}**: {sample.planted}")
@@ -118,6 +128,25 @@ def sample_cards() -> None:
                     open_finished(name)
             if opened:
                 open_page(_PAGE, data=add_sample(name))
+        for name, table in PUBLISHED.items():
+            with st.container(border=True, height="stretch", gap="xsmall"):
+                st.markdown(f"**{table.title}**: {table.question} {_finding(name)}")
+                st.caption(f"{table.n_people:,} people, published counts")
+                opened = st.button(
+                    "Open",
+                    icon=":material/arrow_forward:",
+                    key=f"open {name}",
+                    help=table.source,
+                )
+            if opened:
+                open_page(_PAGE, data=add_sample(name))
+
+
+@lru_cache(maxsize=4)
+def _finding(name: str) -> str:
+    """Return the sentence that the counts of a published table say."""
+    dataset = load_sample(name)
+    return plain(gaps.reversal_words(dataset, PUBLISHED[name].subgroups))
 
 
 def open_finished(name: str, *, tour: bool = False) -> None:
@@ -135,7 +164,7 @@ def open_finished(name: str, *, tour: bool = False) -> None:
 
 def add_sample(name: str) -> str:
     """Put a sample in the store and return the id of its data set."""
-    sample = SAMPLES[name]
+    sample = PUBLISHED[name] if name in PUBLISHED else SAMPLES[name]
     digest = store().add_table(sample.path.read_bytes(), sample.path.name)
     return store().add_dataset(digest, sample.roles, sample.title, sample.subgroups)
 

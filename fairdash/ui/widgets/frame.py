@@ -122,7 +122,8 @@ def page(
     if data:
         _say_sample(data)
     if data and name in _WEIGHTED:
-        weight = store().dataset_record(data).roles.sample_weight
+        roles = store().dataset_record(data).roles
+        weight = roles.sample_weight or roles.count
         if weight is not None:
             st.caption(f"{_WEIGHTED[name]} {plain(weight)}.")
     return View(run, data, corner)

@@ -1,0 +1,60 @@
+"""A gap over all rows that no subgroup repeats, as in Berkeley's admissions."""
+
+from fairdash._wording import group_label, in_points, interval, listing
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.metrics import LocalMeasure, intervals
+
+
+def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
+    """Say that a clear gap in outcomes over all rows is in no subgroup.
+
+    "" where there is no such gap, or some subgroup has it beyond chance. Intervals
+    inside subgroups hold for all of these at once (Bonferroni).
+    """
+    local = LocalMeasure.of(
+        "selection_rate",
+        None,
+        dataset.y,
+        sensitive_features=dataset.groups,
+        subgroups=subgroups.label(dataset.frame),
+        min_size=subgroups.min_size,
+        sample_weight=dataset.sample_weight,
+        cluster=dataset.unit,
+    )
+    places = [
+        name
+        for name, estimable in zip(local.cells.subgroups, local.estimable, strict=True)
+        if estimable
+    ]
+    rates = local.whole.value
+    groups = local.cells.groups
+    behind, ahead = groups[int(rates.argmin())], groups[int(rates.argmax())]
+    whole = local.between(behind, ahead, confidence=0.95)
+    if len(places) < 2 or not whole.high < 0:
+        return ""
+    level = 1 - 0.05 / len(places)
+    inside = {
+        place: local.between(behind, ahead, subgroup=place, confidence=level)
+        for place in places
+    }
+    if any(gap.high < 0 for gap in inside.values()):
+        return ""
+    feature, outcome = dataset.roles.sensitive_feature, dataset.roles.spoken_outcome()
+    behind, ahead = group_label(feature, behind), group_label(feature, ahead)
+    words = (
+        f"Over all, {behind} are {outcome} {_points(whole, sign=-1)} less often than "
+        f"{ahead}. Inside {' × '.join(subgroups.columns)} no gap is against them "
+        "beyond chance"
+    )
+    reverse = [
+        f"in {place} they are {outcome} {_points(gap)} more often"
+        for place, gap in inside.items()
+        if gap.low > 0
+    ]
+    return f"{words}; {listing(reverse)}." if reverse else f"{words}."
+
+
+def _points(gap: intervals.Interval, *, sign: int = 1) -> str:
+    low, high = sorted((sign * float(gap.low), sign * float(gap.high)))
+    size = in_points(sign * float(gap.value))
+    return f"{size} points ({interval(low, high, in_points)})"

@@ -1,0 +1,126 @@
+"""Options that prepare a table: which rows count, what is missing, what is negative."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fairdash._parsing import parsed
+from fairdash._validation import explain_invalid
+from fairdash.audits import tables
+from fairdash.datasets import Condition, Remedy
+
+Rows = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Rows that count: year=2023,2024, age>=18, note=missing. Repeat it: all "
+        "must hold."
+    ),
+]
+Negative = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column and values that are not positive: status=3. Rows with other "
+        "values do not count."
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(help="Column and values that stand for missing: age=8888."),
+]
+RecipeFile = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        help="YAML file with rows, negative, preparation and types, as in a policy.",
+    ),
+]
+_TEST = re.compile(r"(?P<column>.+?)\s*(?P<sign>>=|<=|!=|=|>|<)\s*(?P<value>.*)")
+_BOUNDS = {">": "above", ">=": "at_least", "<": "below", "<=": "at_most"}
+_EMPTY = {("=", "missing"): True, ("!=", "missing"): False}
+
+
+class _Recipe(BaseModel):
+    """What a recipe file may hold; `TableQuestion` checks it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rows: Any = ()
+    negative: Any = ()
+    preparation: Any = ()
+    types: Any = {}
+
+
+def recipe(
+    rows: list[str] | None,
+    negative: list[str] | None,
+    missing: list[str] | None,
+    file: Path | None,
+) -> dict[str, Any]:
+    """Return the fields of a `TableQuestion` that prepare a table.
+
+    What the options say is added to what the ``file`` says. Raises ValueError for an
+    option that is no condition, and a file that holds something else.
+    """
+    content = {} if file is None else _read(file)
+    conditions = [read_condition(text) for text in rows or ()]
+    steps = [_missing_step(text) for text in missing or ()]
+    said = tables.TableQuestion(groups=(), **content)
+    return {
+        "rows": (*said.rows, *conditions),
+        "negative": (*said.negative, *(negative or ())),
+        "preparation": (*said.preparation, *steps),
+        "types": said.types,
+    }
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = _Recipe.model_validate(parsed(file.read_bytes(), "YAML"))
+        fields = {name: getattr(content, name) for name in content.model_fields_set}
+        tables.TableQuestion(groups=(), **fields)
+    except ValidationError as error:
+        raise ValueError(f"{file.name}: {explain_invalid(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"{file.name}: {error}") from error
+    return fields
+
+
+def read_condition(text: str) -> Condition:
+    """Return the condition that an option says: "age>=18", "year=2023,2024".
+
+    Raises ValueError for another text.
+    """
+    test = _TEST.fullmatch(text.strip())
+    if test is None or not test["value"]:
+        raise ValueError(
+            f"`--rows {text}` is no condition. Write a column, one of = != > >= < <= "
+            "and a value: year=2023,2024, age>=18 or note=missing."
+        )
+    column, sign, value = test["column"], test["sign"], test["value"]
+    if (sign, value) in _EMPTY:
+        return Condition(column=column, missing=_EMPTY[sign, value])
+    if sign in _BOUNDS:
+        try:
+            return _condition(column, _BOUNDS[sign], float(value))
+        except ValueError as error:
+            raise ValueError(
+                f"`--rows {text}` compares with {value!r}, which is no number."
+            ) from error
+    values = [part.strip() for part in value.split(",")]
+    return _condition(column, "among" if sign == "=" else "not_among", values)
+
+
+def _condition(column: str, test: str, value: Any) -> Condition:
+    return Condition.model_validate({"column": column, test: value})
+
+
+def _missing_step(text: str) -> Remedy:
+    column, sign, listed = text.partition("=")
+    if not sign or not listed:
+        raise ValueError(f"`--missing {text}`: write a column and values, age=8888.")
+    values = [part.strip() for part in listed.split(",")]
+    return Remedy(kind="missing", column=column, values=tuple(values))

@@ -1,0 +1,95 @@
+"""Data sets whose rows stand for several people."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fairdash.audits.gaps import base_rates, reversal_words
+from fairdash.datasets import (
+    PUBLISHED,
+    Roles,
+    Subgroups,
+    encode,
+    guess_roles,
+    load_sample,
+    make_dataset,
+    read_table,
+    split,
+)
+from fairdash.methods import Unconstrained
+
+
+@pytest.fixture
+def berkeley():
+    return load_sample("berkeley")
+
+
+def test_the_counts_are_the_published_ones(berkeley):
+    assert berkeley.n_people == PUBLISHED["berkeley"].n_people == 4526
+    assert berkeley.group_sizes == {"Female": 1835, "Male": 2691}
+    admitted = np.average(berkeley.y, weights=berkeley.sample_weight)
+    assert admitted == pytest.approx(1755 / 4526)
+
+
+def test_base_rates_are_those_of_people(berkeley):
+    people = berkeley.frame.loc[berkeley.frame.index.repeat(berkeley.frame["people"])]
+    roles = Roles.model_validate({**vars(berkeley.roles), "count": None})
+    single = make_dataset(people.reset_index(drop=True), roles, name="people")
+    subgroups = Subgroups(columns=("department",))
+    one, other = (base_rates(part, subgroups) for part in (berkeley, single))
+    np.testing.assert_allclose(one.whole, other.whole)
+    np.testing.assert_allclose(one.gap, other.gap)
+    pd.testing.assert_frame_equal(one.cells, other.cells)
+
+
+def test_the_gap_of_all_departments_is_in_none_of_them(berkeley):
+    words = reversal_words(berkeley, PUBLISHED["berkeley"].subgroups)
+    assert "Female are admitted 14.2 points (11.3–17.0) less often" in words
+    assert "no gap is against them beyond chance; in A they are admitted" in words
+    assert reversal_words(berkeley, Subgroups(columns=("people",))) == ""
+
+
+def test_a_loss_weighted_by_people_is_that_of_repeated_rows(berkeley):
+    train = split(berkeley).train
+    encoded = encode(berkeley, train)
+    X, y = encoded.rows(train).astype(np.float64), berkeley.y[train]
+    weight = np.asarray(berkeley.weight_of(train)).astype(int)
+    groups = berkeley.sensitive_features[train]
+    one = LogisticRegression(tol=1e-10).fit(X, y, sample_weight=weight)
+    other = LogisticRegression(tol=1e-10).fit(np.repeat(X, weight, 0), y.repeat(weight))
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-6)
+    trained = Unconstrained(random_state=0, n_epochs=2).fit(
+        X, y, sensitive_features=groups, sample_weight=berkeley.weight_of(train)
+    )
+    assert np.isfinite(trained.predict_proba(X)).all()
+
+
+def test_a_table_of_counts_is_recognised():
+    table = read_table(PUBLISHED["berkeley"].path)
+    guess = guess_roles(table, "berkeley.csv")
+    assert (guess.target, guess.positive) == ("admit", "Admitted")
+    assert (guess.sensitive_feature, guess.count) == ("gender", "people")
+    assert guess.subgroup_columns == ("department",)
+    assert "people" not in guess.features
+    lone = table.loc[table.index.repeat(2)].reset_index(drop=True)
+    assert guess_roles(lone, "twice.csv").count is None  # rows are not distinct
+
+
+@pytest.mark.parametrize("other", [{"sample_weight": "w"}, {"unit": "w"}])
+def test_counts_stand_beside_no_weight_and_no_unit(other):
+    with pytest.raises(ValueError, match="'w' cannot be a weight or a unit beside it"):
+        Roles(
+            target="y", positive="1", sensitive_feature="s", features=(), count="n",
+            **other,
+        )  # fmt: skip
+
+
+def test_people_used_and_left_out_are_all_people(berkeley):
+    table = read_table(PUBLISHED["berkeley"].path)
+    roles = Roles.model_validate(
+        {**vars(berkeley.roles), "rows": [{"column": "department", "among": "A"}]}
+    )
+    some = make_dataset(table, roles, name="A")
+    assert some.n_people == 933
+    assert some.n_read == some.n_people + some.excluded["rows"].sum() == 4526
