@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from reading import drawn, sent, start_of
+from reading import drawn, place_of, sent
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _MENU = {"Prepare", "Understand", "Trade off", "Stress-test", "Keep"}
@@ -25,7 +25,7 @@ class Reading:
     """What a page shows in one state; texts are as a reader has them on screen.
 
     ``chip`` is the model looked at, by the value of its control: a label, or an id on
-    the Sweep page.
+    the Sweep page. ``settings`` are what the linked pictures of a sweep draw.
     """
 
     page: str
@@ -36,6 +36,7 @@ class Reading:
     cards: dict[str, Card]
     figures: list[dict[str, Any]]
     tables: list[pd.DataFrame]
+    settings: list[dict[str, Any]]
     controls: dict[str, Any]
 
     @classmethod
@@ -58,6 +59,7 @@ class Reading:
             cards=_cards(page),
             figures=[drawn(page, place) for place in range(n_figures)],
             tables=[frame.value for frame in page.dataframe],
+            settings=_settings(page),
             controls=_controls(page),
         )
 
@@ -89,16 +91,20 @@ def _cards(page: Any) -> dict[str, Card]:
         )
         for metric in page.metric
     }
-    live = sent(page, "live_setting")
-    if live is None:
+    pictures = sent(page, "linked")
+    if pictures is None:
         return cards
-    start = start_of(page)
-    setting = next(one for one in live["settings"] if one["at"] == start)
-    labels = [card["label"] for card in live["cards"]]
-    for label, value in zip(labels, setting["values"], strict=True):
+    place = place_of(page)
+    labels = [card["label"] for card in pictures["cards"]]
+    for label, value in zip(labels, pictures["values"][str(place)], strict=True):
         cards[label] = Card(value["value"], value["note"], value["delta"])
-    cards["Model"] = Card(setting["label"])
+    cards["Model"] = Card(_settings(page)[place]["label"])
     return cards
+
+
+def _settings(page: Any) -> list[dict[str, Any]]:
+    pictures = sent(page, "linked")
+    return [] if pictures is None else pictures["summary"]["settings"]
 
 
 def _controls(page: Any) -> dict[str, Any]:

@@ -77,6 +77,8 @@ def cards_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
 
 def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
     """Marks stand where the exported predictions of their models put them."""
+    if reading.page == "Sweep":
+        yield from _front_faults(reading, facts)
     chip = facts.label_of(reading.chip)
     if chip is None or not reading.figures:
         return
@@ -90,8 +92,6 @@ def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
         ]
         if local and not any(_close(xs, local) for xs in marks):
             yield f"the gaps of {chip} are {np.round(local, 4)}, marks are {marks}"
-    if reading.page == "Sweep":
-        yield from _front_faults(reading, facts)
 
 
 def alike_is_said_of_models_that_decide_alike(
@@ -257,16 +257,14 @@ def _true_cards(reading: Reading, facts: Facts) -> dict[str, str]:
 
 
 def _front_faults(reading: Reading, facts: Facts) -> Iterator[str]:
-    means = {label: facts.model(label).means() for label in facts.models}
-    axis = {"worst_1_di": "worst"}.get(reading.controls.get("Across", ""), "gap")
-    true = {label: (m[axis], m["accuracy"]) for label, m in means.items()}
-    for trace in reading.figures[0]["data"]:
-        if trace.get("mode") != "markers":
-            continue
-        for text, *mark in zip(trace["text"], trace["x"], trace["y"], strict=True):
-            label = text.split("<br>")[0]
-            if label in true and not _close(mark, true[label]):
-                yield f"{label} is drawn at {mark}, it is at {true[label]}"
+    for setting in reading.settings:
+        label, metrics = setting["label"], setting["metrics"]
+        means = facts.model(label).means()
+        true = [means["accuracy"], means["gap"], means["worst"]]
+        names = "accuracy", "demographic_parity_difference", "worst_1_di"
+        drawn = [np.nan if metrics[n] is None else metrics[n] for n in names]
+        if not np.allclose(drawn, true, atol=1e-5, equal_nan=True):
+            yield f"{label} is drawn at {drawn}, it is at {true}"
 
 
 def _numbers_of(facts: Facts, chip: str) -> list[float]:
