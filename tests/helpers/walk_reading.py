@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from reading import drawn, place_of, sent
 
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _MENU = {"Prepare", "Understand", "Trade off", "Stress-test", "Keep"}
 
 

@@ -11,6 +11,7 @@ evidence. What is open stands in the address.
     page.evidence(ui.Evidence("epochs", "By epoch", draw_epochs))
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ from fairdash.plots import Picture
 from fairdash.ui.selection import Fields, SharedFields, bound
 from fairdash.ui.widgets import blocks
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _WIDTHS = [3, 1]  # of figure and cards
 _MOST_CARDS, _MOST_BESIDE = 4, 6  # below a figure, and beside it
 _COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
@@ -212,10 +214,17 @@ def say(answer: Answer) -> None:
     drawn: Any = answer.figure and answer.figure.picture(plots)
     headline = [f"{drawn.headline}.", drawn.caption] if drawn else []
     parts = [answer.details, *headline, answer.caption]
+    more = [_without_sentences(part, answer.verdict) for part in parts]
     with st.popover("how sure?", type="tertiary"), st.container(width=380):
-        for words in filter(None, parts):
+        for words in filter(None, more):
             st.markdown(plain(words))
         st.caption(plain(" · ".join(filter(None, answer.facts))))
+
+
+def _without_sentences(text: str, verdict: str) -> str:
+    """Return a text without the sentences that the verdict above it says."""
+    above = set(_SENTENCE_END.split(verdict))
+    return " ".join(part for part in _SENTENCE_END.split(text) if part not in above)
 
 
 def show_numbers(answer: Answer) -> None:
