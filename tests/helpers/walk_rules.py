@@ -18,6 +18,9 @@ from fairdash import _wording
 
 Rule = Callable[[Reading, Facts], Iterator[str]]
 _MISSING = re.compile(r"(?<![\w.])(nan|NaN|None|inf|NaT|<NA>|Infinity)(?![\w.])")
+_REACHED = re.compile(
+    r"A fair model can reach \S+ points\.|Gaps up to \S+ points are possible\."
+)
 _FEW_WORDS = 4  # shorter lines are labels, which may repeat
 ALL_OR_NONE = 0.95  # of people decided alike
 _BEYOND_CHANCE = 2.5  # standard errors
@@ -201,8 +204,14 @@ def numbers_of_a_headline_are_computed(reading: Reading, facts: Facts) -> Iterat
     chip = facts.label_of(reading.chip)
     if chip is None or reading.page not in _SAID or not reading.headlines:
         return
-    # what a fair model can reach is drawn by chance, no number of the predictions
-    text = re.sub(r"A fair model can reach \S+ points\.", "", reading.headlines[0])
+    gap = 100 * facts.model(chip).means()["gap"]
+    for possible in re.findall(
+        r"Gaps up to (\S+) points are possible", reading.headlines[0]
+    ):
+        if float(possible) < gap - 0.5:
+            yield f"gaps up to {possible} points are possible, and the gap is {gap:.1f}"
+    # ends of intervals and what chance reaches are no numbers of the predictions alone
+    text = _REACHED.sub("", reading.headlines[0])
     for label in sorted(facts.models, key=len, reverse=True):
         text = text.replace(label, "")
     allowed = _numbers_of(facts, chip)
