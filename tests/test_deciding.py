@@ -21,10 +21,15 @@ def test_one_fact_holds_and_only_of_models_that_do_not_decide(idle, alike, share
 @given(st.integers(0, 10_000), st.floats(0.01, 0.99))
 def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
     share = n / 10_000
-    said = Deciding(alike=True, accepted=share).mark().removeprefix("accepts ")
+    fact = Deciding(alike=True, accepted=share)
+    said = fact.mark().removeprefix("accepts ")
+    assert fact.differs_by_seed == (0.05 < share < 0.95)
     exact = {"all": share == 1, "none": share == 0}
     exact |= {"over 99%": 0.995 <= share < 1, "under 1%": 0 < share <= 0.005}
-    if said in exact:
+    if fact.differs_by_seed:  # of one seed such a share is never nearly alike
+        assert not nearly_alike(share, base_rate)
+        assert said == "alike in most seeds"
+    elif said in exact:
         assert exact[said]
     else:
         assert abs(float(said.removesuffix("%")) - 100 * share) <= 0.5 + 1e-9
@@ -41,6 +46,11 @@ def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
         (
             {"alike": 1.0, "accepted": 0.012},
             "m accepts 1%, nearly no one, so its gaps say nothing.",
+        ),
+        (
+            {"alike": 1.0, "accepted": 0.64},
+            "m decides alike in most seeds (it accepts 64% on average), so its gaps say "
+            "nothing.",
         ),
         (
             {"accepted": 0.605},

@@ -101,7 +101,7 @@ def test_a_page_says_its_answer_on_one_screen(opened, request):
     else:  # one look, as a figure may be drawn anew between two
         weight = opened.wait_for_function(drawn).json_value()
     assert weight["words"] <= 250
-    assert weight["verdict"] <= 20
+    assert weight["verdict"] <= 40  # two short sentences are the aim
     assert weight["row"] <= 4
     lowest = LINKED if name == "Sweep" else LOWEST_FIGURE
     assert name in NO_FIGURE or 0 < weight["figure"] <= lowest

@@ -76,8 +76,12 @@ def changed(facts: Facts, field: Field, others: dict[str, str]) -> Facts | None:
     made = json.loads(json.dumps(facts))
     at = made
     for step in field.place[:-1]:
+        if isinstance(at, list) and isinstance(step, str):
+            return None  # an empty list: its first record has no fields to change
         at = at.setdefault(step, {}) if isinstance(at, dict) else at[step]
     last = field.place[-1]
+    if isinstance(at, list) and isinstance(last, str):
+        return None
     known = isinstance(at, list) or last in at
     if field.value == GONE:
         if known:
@@ -121,6 +125,8 @@ def _means_the_same(facts: Facts, made: Facts) -> bool:
 
 
 def _places(kind: Any, value: Any, place: Place) -> Iterator[Place]:
+    if place.count("all_of") + place.count("any_of") > 1:
+        return  # conditions hold conditions
     for name, annotation in _annotations(kind).items():
         inner = value.get(name) if isinstance(value, dict) else None
         annotation = UNTYPED.get(name, annotation)

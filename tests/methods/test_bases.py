@@ -133,8 +133,9 @@ def test_a_network_sees_rows_as_often_as_they_weigh(rows):
     assert alone.predict(X).mean() > 0.99  # rows of no weight are not seen
 
 
-def test_every_method_counts_weights():
-    assert not [key for key, method in CATALOG.items() if method.no_weights]
+def test_every_method_but_one_counts_weights():
+    refusing = [key for key, method in CATALOG.items() if method.no_weights]
+    assert refusing == ["rule_list"]  # its search counts rows; the catalog says so
 
 
 def test_labels_of_any_two_values_have_the_positive_one_that_is_named(rows):

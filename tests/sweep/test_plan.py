@@ -81,7 +81,7 @@ def test_what_the_catalog_does_not_know_is_refused(method, message):
 def test_trials_that_differ_in_stackable_parameters_share_a_stack():
     (stack,) = planning.plan(trials(WEIGHTS))
     assert len(stack.trials) == 6
-    assert stack.points[1] == {"fairness_weight": 0.0, "tau": 0.7}
+    assert stack.points[1] == {"fairness_weight": 0.0, "tau": 0.7, "warm_up": 0.0}
     assert not {"fairness_weight", "tau"} & stack.params.keys()
     epochs = {"method": "road", "params": {"n_epochs": [5, 9], "tau": [0.3, 0.5]}}
     assert [len(stack.trials) for stack in planning.plan(trials(epochs))] == [2, 2]

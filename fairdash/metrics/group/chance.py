@@ -116,8 +116,10 @@ def _worst_change(
     change = nothing
     if len(first) <= _MOST_PAIRS:
         pairs = np.column_stack([first, second])
-        ends = means.largest_change(pairs, confidence)
-        change = Interval(np.array(worst[1] - worst[0]), *ends)
+        low, high = means.largest_change(pairs, confidence)
+        value = np.array(worst[1] - worst[0])
+        # ends of shares near 0 and 1 lie further inside than the shares themselves
+        change = Interval(value, np.minimum(low, value), np.maximum(high, value))
     return worst, change
 
 

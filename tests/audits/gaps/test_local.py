@@ -191,7 +191,7 @@ def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
     names = ["worst_1_di", "demographic_parity_difference"]
     changes = pd.DataFrame({"metric": names} | paired)
     for constant, good in ((0.0, True), (1.0, None)):
-        row = {"constant": constant, **metrics, **ends}
+        row = {"constant": constant, "worst_k": np.nan, **metrics, **ends}
         result = result_of([LARGE], 0.2, row=row, changes=changes)
         shown = [card.good for card in result.kpis() if card.delta]
         assert shown == [good, good]
