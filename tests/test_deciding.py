@@ -49,8 +49,8 @@ def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
         ),
         (
             {"alike": 1.0, "accepted": 0.64},
-            "m decides alike in most seeds (it accepts 64% on average), so its gaps say "
-            "nothing.",
+            "m decides alike in most seeds (it accepts 64% on average), so its gaps "
+            "say nothing.",
         ),
         (
             {"accepted": 0.605},

@@ -6,6 +6,7 @@ from typing import Any
 from fairdash._wording import count, listing, plural, utc, value_spans
 from fairdash.datasets import split
 from fairdash.reports._sections import DataSubject, RunSubject
+from fairdash.sweep import BASELINE
 
 
 def data_record(subject: DataSubject) -> dict[str, Any]:
@@ -59,16 +60,17 @@ def run_record(subject: RunSubject) -> dict[str, Any]:
     """Return the facts of a run: its data, its dates, and the two models.
 
     ``after`` is the model that documents are about, ``before`` the plain one that it is
-    compared with, None where there is none.
+    compared with, which may be itself; None where there is none.
     """
     run = subject.snapshot.run
     models = subject.models
+    has_plain = len(models) > 1 or models[0].method == BASELINE
     return {
         "run": run.id,
         "started": utc(run.created),
         "finished": utc(run.finished) if run.finished else None,
         "seeds": sorted({trial.seed for trial in subject.snapshot.trials}),
-        "before": models[0].label if len(models) > 1 else None,
+        "before": models[0].label if has_plain else None,
         "after": models[-1].label,
         "decided": subject.rule.words(),
         "data": data_record(subject),

@@ -67,7 +67,7 @@ def test_run_weighs_rows_and_refuses_a_method_that_cannot(home, folder, monkeypa
     monkeypatch.setitem(CATALOG, "logistic", unable)
     done = call("run", folder / "sweep.yaml", "--inline")
     assert done.exit_code == 2
-    assert "the sampling weight 'weight': rows count once" in done.output
+    assert "Logistic cannot count rows by the column 'weight': rows" in done.output
 
 
 def connects(port, host):

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 
+import loops
 import pytest
 
 from fairdash.server import places
@@ -47,7 +48,7 @@ def few(monkeypatch):
 
 def run(scene):
     """Run a scene within seconds, in a loop of its own."""
-    asyncio.run(asyncio.wait_for(scene, 20))
+    loops.run(asyncio.wait_for(scene, 20))
 
 
 def test_addresses_have_a_place_in_turns(few):

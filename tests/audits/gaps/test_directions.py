@@ -142,6 +142,8 @@ def test_a_direction_is_of_the_gap_whose_interval_excludes_zero():
     ).assign(model="ROAD", value=[0.5, 0.4], n=100, reason="")
     models = pd.DataFrame({"label": ["ROAD"]})
     result = gaps.LocalResult("ROAD", rows, models, 0.1, None, inside=(unclear, clear))
+    listed = {"label": "ROAD", "subgroup": ["a", "b"], "estimable": True}
+    vars(result)["gaps"] = pd.DataFrame(listed)
     pointing = result.directions(True)
     assert pointing.to_dict("records") == [
         {"label": "ROAD", "subgroup": "b", "group": "f"}
