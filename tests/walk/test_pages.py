@@ -36,14 +36,11 @@ REMEDIES = [
 
 _TWICE = "the line of the recommendation repeats a sentence of the verdict"
 _INTERVAL = "the interval of a change over seeds does not hold its value"
-_NEARLY = "a mean over seeds is called nearly everyone where two seeds accept all"
 KNOWN = {
     ("three groups", "Sweep", ""): _TWICE,
     ("three groups", "Sweep", "Zhang λ 1"): _TWICE,
     ("accepts all", "Sweep", ""): _INTERVAL,
     ("accepts all", "Train", ""): _INTERVAL,
-    ("accepts all", "Local fairness", "ROAD λ 6 τ 0.1"): _NEARLY,
-    ("accepts all", "Train", "ROAD λ 6 τ 0.6"): _NEARLY,
 }
 
 
