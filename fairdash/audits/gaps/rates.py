@@ -54,13 +54,9 @@ class BaseRates:
     local: pd.DataFrame
 
 
-def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
-    """Return the base rates of a data set under ``subgroups``.
-
-    With sampling weights rates are weighted, with intervals of the linearised variance;
-    numbers of rows stay those of rows.
-    """
-    local = LocalMeasure.of(
+def outcome_rates(dataset: Dataset, subgroups: Subgroups) -> LocalMeasure:
+    """Return the share of outcome 1 by group and subgroup of a data set's rows."""
+    return LocalMeasure.of(
         "selection_rate",
         None,
         dataset.y,
@@ -70,6 +66,15 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
         sample_weight=dataset.sample_weight,
         cluster=dataset.unit,
     )
+
+
+def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
+    """Return the base rates of a data set under ``subgroups``.
+
+    With sampling weights rates are weighted, with intervals of the linearised variance;
+    numbers of rows stay those of rows.
+    """
+    local = outcome_rates(dataset, subgroups)
     table = local.estimates()
     names = {"value": "rate", "low": "ci_low", "high": "ci_high"}
     own = table[table["measure"] == "selection_rate"].rename(columns=names)

@@ -1,8 +1,9 @@
 """A gap over all rows that no subgroup repeats, as in Berkeley's admissions."""
 
 from fairdash._wording import group_label, in_points, interval, listing
+from fairdash.audits.gaps.rates import outcome_rates
 from fairdash.datasets import Dataset, Subgroups
-from fairdash.metrics import LocalMeasure, intervals
+from fairdash.metrics import intervals
 
 
 def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
@@ -11,16 +12,7 @@ def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
     "" where there is no such gap, or some subgroup has it beyond chance. Intervals
     inside subgroups hold for all of these at once (Bonferroni).
     """
-    local = LocalMeasure.of(
-        "selection_rate",
-        None,
-        dataset.y,
-        sensitive_features=dataset.groups,
-        subgroups=subgroups.label(dataset.frame),
-        min_size=subgroups.min_size,
-        sample_weight=dataset.sample_weight,
-        cluster=dataset.unit,
-    )
+    local = outcome_rates(dataset, subgroups)
     places = [
         name
         for name, estimable in zip(local.cells.subgroups, local.estimable, strict=True)
