@@ -173,16 +173,16 @@ SCENES = {
             "hidden_corner",
             "A hidden corner",
             "Is a model fair where nobody looked?",
-            "Watch the upper right: the gap over all people closes first, the gap in "
-            "that corner later or not at all.",
+            "Watch the upper right: does the gap in that corner close when the gap "
+            "over all people does?",
             _hidden_corner,
         ),
         Scene(
             "proxy",
             "A proxy",
             "What if a feature tells the group?",
-            "The decision line tilts until height, which tells the group, no longer "
-            "counts.",
+            "Height tells the group. Does the decision line turn upright, so that "
+            "height no longer counts?",
             _proxy,
         ),
         Scene(
