@@ -1,7 +1,6 @@
 """A page asks for the server where the app begins, not below its own path."""
 
-import asyncio
-
+import loops
 import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
@@ -22,7 +21,7 @@ def answer(app, *, accept="text/html,*/*", method="GET"):
 
     headers = [(b"accept", accept.encode()), (b"accept-encoding", b"gzip")]
     scope = {"type": "http", "method": method, "path": "/Data", "headers": headers}
-    asyncio.run(BaseUrl(app)(scope, receive, send))
+    loops.run(BaseUrl(app)(scope, receive, send))
     start, *bodies = sent
     body = b"".join(message.get("body", b"") for message in bodies)
     return start["status"], dict(start["headers"]), body

@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 
+import loops
 import pytest
 from conftest import wait_until
 from starlette.applications import Starlette
@@ -138,5 +139,5 @@ def test_what_fails_takes_no_turn_of_others():
             work.add(lambda number=number: done.append(number), is_probe=False)
         await asyncio.sleep(0.01)
 
-    asyncio.run(scene())
+    loops.run(scene())
     assert done == ["ZeroDivisionError", *range(2 * turns.REQUESTS)]
