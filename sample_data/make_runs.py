@@ -11,6 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
+from fairdash.audits import linked, sweeps
 from fairdash.datasets import SAMPLES
 from fairdash.jobs import finished_file, pack_runs, queue, run_open
 from fairdash.store import open_store
@@ -95,6 +96,9 @@ def main(home: str, *names: str) -> None:
         title = SAMPLES[name].title
         run = queue(store, sweep_of(name), name=f"{title} · finished sweep")
         run_open(store)
+        swept = sweeps.finished_sweep(store, run)
+        assert swept is not None, "the run has finished"
+        linked.summary(swept)  # kept with the run, so that Sweep opens at once
         pack_runs(store, [run], finished_file(name), rows=False)
     store.close()
 

@@ -11,9 +11,8 @@ Local fairness (`fairdash.audits.gaps.local_by_measure`), accuracy that of
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -21,26 +20,29 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.audits import weight_spreads
 from fairdash.audits.choices import front_points
-from fairdash.audits.gaps.local import LocalResult
 from fairdash.audits.gaps.measured import local_by_measure
+from fairdash.audits.linked_form import MOST_SUBGROUPS, VERSION, WORST, Form, form_of
 from fairdash.audits.sweeps import StoredSweep
+from fairdash.audits.trials.decision_rule import rule_of_key
+from fairdash.audits.trials.memo import Memo, memoised
 from fairdash.audits.trials.models import Setting, settings
-from fairdash.audits.trials.rows import rows_to_train_on, rows_used
+from fairdash.audits.trials.rows import rows_used
+from fairdash.audits.weight_spreads import WeightedTrial
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
-from fairdash.metrics import weights
-from fairdash.store import Store, TrialRecord
+from fairdash.metrics import weight_spread, weights
+from fairdash.store import Store
 from fairdash.sweep import BASELINE, PARITY
 
-VERSION = 1  # of the form below: a summary of another one is made anew
-WORST, EFFECTIVE = "worst_1_di", "effective"
-# edges of the bins that weights r are counted in, 20 to a decade; ends hold the rest
-BINS: tuple[float, ...] = tuple((10.0 ** np.linspace(-3, 2, 101)).tolist())
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-MOST_SUBGROUPS = 12
+EFFECTIVE = "effective"
+# edges of the bins that weights r are counted in; the ends hold the rest
+BINS: tuple[float, ...] = tuple(weight_spread.EDGES.tolist())
+QUANTILES = weight_spread.LEVELS
 _FEWEST = 20  # rows of a cell whose weights have quantiles: fewer would show rows
 _DIGITS = 6  # of a share: more than any text shows
+_GROWING = Memo(8)  # of sweeps that still run, until another model finishes
 _METRICS = (
     "accuracy",
     PARITY,
@@ -59,6 +61,9 @@ _METRICS = (
 def summary(sweep: StoredSweep) -> dict[str, Any]:
     """Return what linked pictures of a sweep are drawn from, as plain JSON.
 
+    What was measured inside subgroups is made once and kept with the run, as is what a
+    bundle brought: that is checked, and made anew where it does not fit the sweep.
+
     Returns
     -------
     dict
@@ -73,65 +78,33 @@ def summary(sweep: StoredSweep) -> dict[str, Any]:
         ``chance`` (the largest local gap by chance), ``idle`` ("alike" or "guessing",
         "" where the model decides) and ``alike``, its words, ``quiet`` (by gap: not
         told from the plain model), ``local`` (gap and ends by subgroup, None where not
-        estimable), ``rates`` (by subgroup and group) and ``weights``: None, or the
-        shares of a group's training rows by bin, from ``first_bin`` on, and the
-        quantiles of r by group, of all rows and by subgroup.
+        estimable), ``against`` (by subgroup the place of the one of two groups that is
+        worse off, None where that is not clear), ``rates`` (by subgroup and group) and
+        ``weights``: None, or the shares of a group's training rows by bin, from
+        ``first_bin`` on, and the quantiles of r by group, of all rows and by subgroup.
 
         What is undefined is None.
     """
-    result = sweep.result
-    quiet = {
-        gap: front_points(sweep, (gap, "accuracy"), 0.0)["quiet"].tolist()
-        for gap in (WORST, PARITY)
-    }
-    facts = [_Facts.of(sweep, place) for place in range(len(result.means))]
-    names = _shown_subgroups([each.local for each in facts])
-    methods = list(dict.fromkeys(result.means["method"]))
-    axes = {method: result.axes(method) for method in methods}
-    dataset = sweep.store.dataset(sweep.run.dataset_id)
-    train_rows = sweep.run.spec.get("train_rows")
-    every = facts[0].local.own["subgroup"].astype(str).tolist()
-    plain = [i for i, m in enumerate(result.means["method"]) if m == BASELINE]
-    return {
-        "version": VERSION,
-        "seeds": sorted(map(int, set(result.rows["seed"]))),
-        "groups": dataset.group_names,
-        "subgroups": names,
-        "n_subgroups": len(every),
-        "n_test": round(float(facts[0].local.row["n"])),
-        "n_train": rows_used(sweep.store, sweep.run.dataset_id, train_rows),
-        "plain": plain[0] if plain else None,
-        "bins": [float(f"{edge:.4g}") for edge in BINS],
-        "methods": [_method(method, axes[method]) for method in methods],
-        "settings": [
-            {
-                "method": methods.index(each.setting.method),
-                "label": result.labels[place],
-                "at": _at(result.means.iloc[place], axes[each.setting.method]),
-                **each.summary(names, dataset.group_names),
-                "quiet": {gap: bool(flags[place]) for gap, flags in quiet.items()},
-            }
-            for place, each in enumerate(facts)
-        ],
-    }
+    form = (
+        _kept(sweep)
+        if sweep.run.over
+        else _GROWING(lambda: _measured(sweep), sweep.run.id, *_follows_from(sweep))
+    )
+    parts = form.model_dump(mode="json")
+    inside = parts.pop("settings")
+    whole = {**_results(sweep), **parts}
+    for setting, measures in zip(whole["settings"], inside, strict=True):
+        setting["metrics"][EFFECTIVE] = measures.pop("effective")
+        setting["intervals"] |= measures.pop("intervals")
+        setting |= measures
+    return whole
 
 
 def packed(sweep: StoredSweep) -> bytes:
-    """Return `summary` as compressed JSON (zlib), made once and kept with the run.
-
-    A run that is not over is summarised anew, as are its models when their number
-    grows.
-    """
-    if not sweep.run.over:
-        return _packed(summary(sweep))
-    roles = sweep.store.dataset(sweep.run.dataset_id).roles
-    follows_from = [VERSION, sweep.rule.text, roles.positive_is, len(sweep.result.rows)]
-    name = sha256(json.dumps(follows_from).encode()).hexdigest()[:16]
-    kept = sweep.store.summary(sweep.run.id, name)
-    if kept is None:
-        kept = _packed(summary(sweep))
-        sweep.store.keep_summary(sweep.run.id, name, kept)
-    return kept
+    """Return `summary` as compressed JSON (zlib)."""
+    return _compressed(
+        json.dumps(summary(sweep), separators=(",", ":"), allow_nan=False)
+    )
 
 
 def unpacked(content: bytes) -> dict[str, Any]:
@@ -140,78 +113,187 @@ def unpacked(content: bytes) -> dict[str, Any]:
     return read
 
 
-def _packed(made: dict[str, Any]) -> bytes:
-    text = json.dumps(made, separators=(",", ":"), allow_nan=False)
+def _kept(sweep: StoredSweep) -> Form:
+    """Return what was measured of a sweep that is over, as it is kept with its run."""
+    text = json.dumps(_follows_from(sweep))
+    name = sha256(text.encode()).hexdigest()[:16]
+    content = sweep.store.summary(sweep.run.id, name)
+    form = None if content is None else form_of(content, sweep)
+    if form is None:
+        form = _measured(sweep)
+        sweep.store.delete_summary(sweep.run.id, name)
+        content = _compressed(form.model_dump_json())
+        sweep.store.keep_summary(sweep.run.id, name, content)
+    return form
+
+
+def _follows_from(sweep: StoredSweep) -> list[Any]:
+    roles = sweep.store.dataset(sweep.run.dataset_id).roles
+    return [VERSION, sweep.rule.text, roles.positive_is, len(sweep.result.rows)]
+
+
+def _compressed(text: str) -> bytes:
     return zlib.compress(text.encode(), 9)
+
+
+def _results(sweep: StoredSweep) -> dict[str, Any]:
+    """Return the part of the summary that follows from the rows of the result."""
+    result, run = sweep.result, sweep.run
+    methods = list(dict.fromkeys(result.means["method"]))
+    axes = {method: _axes(sweep, method) for method in methods}
+    plain = [i for i, m in enumerate(result.means["method"]) if m == BASELINE]
+    train_rows = run.spec.get("train_rows")
+    return {
+        "seeds": sorted(map(int, set(result.rows["seed"]))),
+        "groups": sweep.store.dataset(run.dataset_id).group_names,
+        "n_train": rows_used(sweep.store, run.dataset_id, train_rows),
+        "plain": plain[0] if plain else None,
+        "bins": [float(f"{edge:.4g}") for edge in BINS],
+        "methods": [_method(method, axes[method]) for method in methods],
+        "settings": [
+            {
+                "method": methods.index(method),
+                "label": result.labels[place],
+                "at": _at(result.means.iloc[place], axes[method]),
+                **_metrics(sweep, place),
+                **_idle(sweep, place),
+            }
+            for place, method in enumerate(result.means["method"])
+        ],
+    }
+
+
+def _metrics(sweep: StoredSweep, place: int) -> dict[str, Any]:
+    means = sweep.result.means.iloc[place]
+    rows = sweep.result.rows[sweep.result.place_of_row == place]
+    rows = rows.sort_values("seed", kind="stable")
+
+    def mean(name: str) -> float | None:
+        return _number(means.get(f"test_{name}", np.nan))
+
+    return {
+        "metrics": {name: mean(name) for name in _METRICS},
+        "seeds": {
+            name: _numbers(rows[f"test_{name}"]) for name in ("accuracy", PARITY, WORST)
+        },
+        "intervals": {"accuracy": [mean("accuracy_low"), mean("accuracy_high")]},
+    }
+
+
+def _measured(sweep: StoredSweep) -> Form:
+    """Return the part of the summary that is measured on test and training rows."""
+    data = sweep.run.dataset_id
+    dataset = sweep.store.dataset(data)
+    favourable = dataset.roles.positive_is != "unfavourable"
+    quiet = {
+        gap: front_points(sweep, (gap, "accuracy"), 0.0)["quiet"].tolist()
+        for gap in (WORST, PARITY)
+    }
+    facts = []
+    for place in range(len(sweep.result.means)):
+        (setting,) = settings(sweep.trials_at(place))
+        facts.append(_facts(sweep.store, data, sweep.subgroups, setting, favourable))
+    names = _widest(facts)
+    return Form.model_validate(
+        {
+            "version": VERSION,
+            "subgroups": names,
+            "n_subgroups": len(facts[0].rates),
+            "n_test": round(facts[0].n_test),
+            "settings": [
+                {
+                    **each.summary(names, dataset.group_names),
+                    "quiet": {gap: bool(flags[place]) for gap, flags in quiet.items()},
+                }
+                for place, each in enumerate(facts)
+            ],
+        }
+    )
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What was measured of a setting: decisions on test rows, weights in training."""
+    """What was measured of a setting: decisions on test rows, weights in training.
 
-    setting: Setting
-    local: LocalResult
-    metrics: dict[str, float]
-    by_seed: dict[str, list[float]]
-    idle: str
-    alike: str
+    Attributes
+    ----------
+    gaps : dict of list
+        Gap and ends of its interval by subgroup, those that are estimable.
+    rates : dict of dict
+        By subgroup and group.
+    against : dict of str
+        By subgroup the one of two groups that is worse off, where that is clear.
+    intervals : dict of list
+        Of the gap over all rows and of the largest local gap.
+    chance : float
+        What the largest local gap stays below by chance.
+    n_test : float
+        Test rows, mean over seeds.
+    """
+
+    gaps: dict[str, list[float]]
+    rates: dict[str, dict[str, float]]
+    against: dict[str, str]
+    intervals: dict[str, list[float]]
+    chance: float
+    n_test: float
     weighed: "_Weights | None"
 
-    @classmethod
-    def of(cls, sweep: StoredSweep, place: int) -> "_Facts":
-        store, data, where = sweep.store, sweep.run.dataset_id, sweep.subgroups
-        (setting,) = settings(sweep.trials_at(place))
-        local = local_by_measure(store, [setting], data, where)
-        seeds = sweep.result.rows[sweep.result.place_of_row == place]
-        seeds = seeds.sort_values("seed", kind="stable")
-        means = sweep.result.means.iloc[place]
-        names = *_METRICS, "accuracy_low", "accuracy_high"
-        metrics = {name: float(means.get(f"test_{name}", np.nan)) for name in names}
-        return cls(
-            setting,
-            local,
-            metrics,
-            {m: seeds[f"test_{m}"].tolist() for m in ("accuracy", PARITY, WORST)},
-            *_idle(sweep, place),
-            _Weights.of(store, data, setting, where),
-        )
-
     def summary(self, names: Sequence[str], groups: Sequence[str]) -> dict[str, Any]:
-        """Return the part of a setting in `summary` of the sweep."""
-        row, own = self.local.row, self.local.own.set_index("subgroup").loc[list(names)]
-        cells = self.local.by_group.set_index(["subgroup", "group"])["value"]
-        every_cell = pd.MultiIndex.from_product([names, groups])
-        rates = cells.reindex(every_cell).to_numpy().reshape(len(names), len(groups))
-        ends = {
-            "accuracy": [self.metrics["accuracy_low"], self.metrics["accuracy_high"]],
+        """Return what it says of some subgroups, as plain numbers."""
+        places = {group: place for place, group in enumerate(groups)}
+        weighed = self.weighed
+        return {
+            "intervals": {gap: _numbers(ends) for gap, ends in self.intervals.items()},
+            "effective": None if weighed is None else _number(weighed.effective),
+            "chance": _number(self.chance),
+            "local": [
+                _numbers(self.gaps[name]) if name in self.gaps else None
+                for name in names
+            ],
+            "against": [places.get(self.against.get(name, "")) for name in names],
+            "rates": [
+                [_number(self.rates[name].get(group, np.nan)) for group in groups]
+                for name in names
+            ],
+            "weights": None if weighed is None else weighed.summary(names),
+        }
+
+
+@memoised(2000)  # the settings of a sweep that grows are measured once
+def _facts(
+    store: Store,
+    dataset_id: str,
+    subgroups: Subgroups,
+    setting: Setting,
+    favourable: bool,
+) -> _Facts:
+    """Return what was measured of a setting; who is worse off follows from the last."""
+    local = local_by_measure(store, [setting], dataset_id, subgroups)
+    row = local.row
+    gaps = local.own[["subgroup", "gap", "ci_low", "ci_high", "estimable"]]
+    names = gaps["subgroup"].astype(str)
+    rates: dict[str, dict[str, float]] = {name: {} for name in names}
+    cells = local.by_group[["subgroup", "group", "value"]]
+    for name, group, value in cells.itertuples(index=False):
+        rates[str(name)][str(group)] = float(value)
+    against = local.directions(favourable)
+    return _Facts(
+        {
+            str(name): [float(number) for number in numbers]
+            for name, *numbers, estimable in gaps.itertuples(index=False)
+            if estimable
+        },
+        rates,
+        dict(zip(against["subgroup"], against["group"], strict=True)),
+        {
             PARITY: [row["overall_low"], row["overall_high"]],
             WORST: [row["worst_1_low"], row["worst_1_high"]],
-        }
-        effective = None if self.weighed is None else self.weighed.effective
-        return {
-            "metrics": {
-                **{name: _number(self.metrics[name]) for name in _METRICS},
-                EFFECTIVE: None if effective is None else _number(np.mean(effective)),
-            },
-            "seeds": {
-                name: [_number(value) for value in values]
-                for name, values in self.by_seed.items()
-            },
-            "intervals": {
-                name: [_number(value) for value in pair] for name, pair in ends.items()
-            },
-            "chance": _number(self.local.chance),
-            "idle": self.idle,
-            "alike": self.alike,
-            "local": [
-                [_number(value) for value in gap] if estimable else None
-                for *gap, estimable in own[
-                    ["gap", "ci_low", "ci_high", "estimable"]
-                ].itertuples(index=False)
-            ],
-            "rates": [[_number(rate) for rate in cells] for cells in rates],
-            "weights": None if self.weighed is None else self.weighed.summary(names),
-        }
+        },
+        local.chance,
+        float(row["n"]),
+        _Weights.of(store, dataset_id, setting, subgroups),
+    )
 
 
 @dataclass(frozen=True)
@@ -220,17 +302,18 @@ class _Weights:
 
     Attributes
     ----------
-    effective : tuple of float
-        Effective over all training rows (Kish), one a seed.
+    effective : float
+        Share of training rows that is effective (Kish), over the seeds whose weights
+        of rows are stored; NaN where none are.
     density : array of shape (n_groups, n_bins)
         Share of a group's rows in each bin of `BINS`.
     quantiles : dict of arrays of shape (n_groups, n_quantiles)
-        By subgroup, None for all rows; NaN for a cell of few rows.
+        By subgroup, "" for all rows; NaN for a cell of few rows.
     """
 
-    effective: tuple[float, ...]
+    effective: float
     density: NDArray[np.float64]
-    quantiles: dict[str | None, NDArray[np.float64]]
+    quantiles: dict[str, NDArray[np.float64]]
 
     @classmethod
     def of(
@@ -238,76 +321,42 @@ class _Weights:
     ) -> "_Weights | None":
         if not CATALOG[setting.method].gives_weights:
             return None
-        effective, densities = [], []
-        by_place: dict[str | None, list[NDArray[np.float64]]] = {}
+        effective, spreads = [], []
         for trial in setting.trials:
-            stored = store.artifact(trial.key).ratio()
-            if stored is None:  # of an earlier version
+            key, _ = rule_of_key(trial.key)
+            weighted = WeightedTrial(store, key, trial.seed, dataset_id, subgroups)
+            spread = weight_spreads.after_training(weighted)
+            if spread is None:  # of an earlier version
                 return None
-            cells = _cells(store, dataset_id, trial, subgroups)
-            ratio = stored.astype(np.float64)
-            effective.append(weights.effective_rows(ratio) / len(ratio))
-            densities.append([density_of(ratio[rows]) for rows in cells[None]])
-            for place, groups in cells.items():
-                quantiles = np.stack([_quantiles(ratio[rows]) for rows in groups])
-                by_place.setdefault(place, []).append(quantiles)
+            spreads.append(spread)
+            ratio = store.artifact(key).ratio()
+            if ratio is not None:
+                effective.append(weights.effective_rows(ratio) / len(ratio))
+        densities = [spread.density[-1] for spread in spreads]
+        quantiles = [
+            np.where((spread.n < _FEWEST)[..., None], np.nan, spread.quantiles[-1])
+            for spread in spreads
+        ]
+        # stored in half precision, in which a sum is not exact
+        means = np.array(quantiles, np.float64).mean(axis=0)
         return cls(
-            tuple(effective),
-            np.mean(densities, axis=0),
-            {place: np.mean(seeds, axis=0) for place, seeds in by_place.items()},
+            float(np.mean(effective)) if effective else np.nan,
+            np.array(densities, np.float64).mean(axis=0),
+            dict(zip(spreads[0].subgroups, means, strict=True)),
         )
 
     def summary(self, names: Sequence[str]) -> dict[str, Any]:
         """Return density and quantiles as plain numbers."""
-        n_groups = len(self.density)
         filled = np.flatnonzero(self.density.any(axis=0))
         first = int(filled[0])
         density = self.density[:, first : filled[-1] + 1]
-        missing = np.full((n_groups, len(QUANTILES)), np.nan)
-        shown = [self.quantiles.get(name, missing) for name in names]
+        shown = [self.quantiles[name] for name in names]
         return {
             "first_bin": first,
             "density": [[_number(v, 4) for v in group] for group in density],
-            "all": _quantile_lists(self.quantiles[None]),
+            "all": _quantile_lists(self.quantiles[weight_spread.EVERYONE]),
             "inside": [_quantile_lists(cells) for cells in shown],
         }
-
-
-def _cells(
-    store: Store, dataset_id: str, trial: TrialRecord, subgroups: Subgroups
-) -> dict[str | None, list[NDArray[np.int64]]]:
-    n_rows = store.artifact(trial.key).train_rows()
-    return _training_cells(store, dataset_id, trial.seed, n_rows, subgroups)
-
-
-@lru_cache(maxsize=8)
-def _training_cells(
-    store: Store, dataset_id: str, seed: int, n_rows: int | None, subgroups: Subgroups
-) -> dict[str | None, list[NDArray[np.int64]]]:
-    """Return places of training rows by subgroup (None: all rows) and group."""
-    rows = rows_to_train_on(store, dataset_id, seed, n_rows, subgroups)
-    group = rows.dataset.group[rows.where]
-    n_groups = len(rows.dataset.group_names)
-    by_group = [np.flatnonzero(group == code) for code in range(n_groups)]
-    cells: dict[str | None, list[NDArray[np.int64]]] = {None: by_group}
-    labels = np.asarray(rows.groups["subgroups"].astype(object))
-    for name in pd.unique(labels[pd.notna(labels)]):
-        inside = labels == name
-        cells[str(name)] = [of_group[inside[of_group]] for of_group in by_group]
-    return cells
-
-
-def density_of(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of rows in each bin of `BINS`; the ends hold the rest."""
-    inside = np.clip(ratio, BINS[0], BINS[-1])
-    counted = np.histogram(inside, bins=np.asarray(BINS))[0]
-    return counted / max(len(ratio), 1)
-
-
-def _quantiles(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
-    if len(ratio) < _FEWEST:
-        return np.full(len(QUANTILES), np.nan)
-    return np.quantile(ratio, QUANTILES)
 
 
 def _quantile_lists(cells: NDArray[np.float64]) -> list[list[float | None] | None]:
@@ -317,7 +366,7 @@ def _quantile_lists(cells: NDArray[np.float64]) -> list[list[float | None] | Non
     ]
 
 
-def _idle(sweep: StoredSweep, place: int) -> tuple[str, str]:
+def _idle(sweep: StoredSweep, place: int) -> dict[str, str]:
     """Return which fact makes a setting's gaps say nothing, and its words; "" for none.
 
     Validation rows judge it, then test rows.
@@ -326,16 +375,24 @@ def _idle(sweep: StoredSweep, place: int) -> tuple[str, str]:
         deciding = sweep.result.deciding(place, part)
         if deciding.idle:
             fact = "alike" if deciding.alike else "guessing"
-            return fact, f"{deciding.mark()}{where}"
-    return "", ""
+            return {"idle": fact, "alike": f"{deciding.mark()}{where}"}
+    return {"idle": "", "alike": ""}
 
 
-def _shown_subgroups(local: Sequence[LocalResult]) -> list[str]:
-    gaps = pd.concat([each.own[["subgroup", "gap"]] for each in local])
-    order = local[0].own["subgroup"].astype(str).tolist()
-    widest = gaps.groupby(gaps["subgroup"].astype(str))["gap"].max()
-    shown = set(widest.nlargest(MOST_SUBGROUPS).index)
-    return [name for name in order if name in shown]
+def _widest(facts: Sequence[_Facts]) -> list[str]:
+    """Return the subgroups with the widest gaps of any setting, in their order."""
+    widest = dict.fromkeys(facts[0].rates, -1.0)  # of a gap that is not estimable
+    for each in facts:
+        for name, (gap, *_) in each.gaps.items():
+            widest[name] = max(gap, widest.get(name, gap))
+    shown = sorted(widest, key=lambda name: -widest[name])[:MOST_SUBGROUPS]
+    return [name for name in facts[0].rates if name in shown]
+
+
+def _axes(sweep: StoredSweep, method: str) -> dict[str, list[Any]]:
+    """Return the axes of a method, with the values of models that are still to come."""
+    planned = [t.params for t in sweep.trials.values() if t.method == method]
+    return sweep.result.axes(method, planned)
 
 
 def _method(key: str, axes: dict[str, list[Any]]) -> dict[str, Any]:
@@ -363,6 +420,10 @@ def _method(key: str, axes: dict[str, list[Any]]) -> dict[str, Any]:
 
 def _at(row: "pd.Series[Any]", axes: dict[str, list[Any]]) -> list[int]:
     return [values.index(row[name]) for name, values in axes.items()]
+
+
+def _numbers(values: Iterable[Any]) -> list[float | None]:
+    return [_number(value) for value in values]
 
 
 def _number(value: Any, digits: int = _DIGITS) -> float | None:

@@ -70,6 +70,20 @@ def by_epoch(weighted: WeightedTrial) -> WeightSpread:
     return _stored(weighted, now) or now
 
 
+def after_training(weighted: WeightedTrial) -> WeightSpread | None:
+    """Return how weights were spread at the last epoch, None where nothing says so.
+
+    It is the last step of the spread. A run that came without rows has brought it, for
+    the subgroups of the run.
+    """
+    brought = _stored(weighted, _of_equal_weights(weighted.rows))
+    if brought is not None:
+        return brought
+    if weighted.store.artifact(weighted.trial_key).ratio() is None:
+        return None
+    return _spread(weighted, weighted.ratio()[None], [0.0])
+
+
 @lru_cache(maxsize=100)
 def at_other_taus(
     weighted: WeightedTrial, trained: float, within: bool
@@ -121,6 +135,17 @@ def siblings(
         for trial in other.trials
         if trial.seed == seed
     ]
+
+
+@lru_cache(maxsize=8)
+def _of_equal_weights(rows: Rows) -> WeightSpread:
+    """Return a spread that says how many rows each cell of training rows has."""
+    groups = rows.groups
+    return WeightSpread.of(
+        np.ones((1, len(rows.where))),
+        sensitive_features=groups["sensitive_features"],
+        subgroups=groups["subgroups"],
+    )
 
 
 def _spread(

@@ -179,6 +179,17 @@ class RunStore:
             self.files.delete([folder])
             return None
 
+    def summaries(self, run_id: str) -> dict[str, bytes]:
+        """Return the summaries that are kept with a run, by name."""
+        folders = self.files.listed("summaries", within=run_id)
+        names = sorted(folder.name for folder in folders)
+        contents = {name: self.summary(run_id, name) for name in names}
+        return {name: kept for name, kept in contents.items() if kept is not None}
+
+    def delete_summary(self, run_id: str, name: str) -> None:
+        """Delete a summary of a run; nothing happens where there is none."""
+        self.files.delete([self._summary_folder(run_id, name)])
+
     def keep_summary(self, run_id: str, name: str, content: bytes) -> None:
         """Keep a summary of a run that is over; it is deleted with the run.
 

@@ -4,7 +4,7 @@ Everything a page, a report or a notebook shows of a sweep is computed here, fro
 rows of `run_sweep`; nothing is read from disk.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -86,14 +86,19 @@ class SweepResult:
             keys.setdefault(place, {})[seed] = key
         return keys
 
-    def axes(self, method: str) -> dict[str, list[Scalar]]:
+    def axes(
+        self, method: str, planned: Sequence[Mapping[str, Any]] = ()
+    ) -> dict[str, list[Scalar]]:
         """Return the parameters that a method's settings differ in, with their values.
 
-        Numbers ascend; λ comes first, then τ, then the others as in the catalog.
+        Numbers ascend; λ comes first, then τ, then the others as in the catalog. Those
+        of ``planned`` models, which have not finished, count as well.
         """
         of_method = self.means[self.means["method"] == method]
         params = [p.name for p in CATALOG[method].params if p.name in of_method]
         params.sort(key=lambda name: name not in (WEIGHT, TAU))
+        to_come = pd.DataFrame(planned, columns=params)
+        of_method = pd.concat([of_method[params], to_come], ignore_index=True)
         axes = {name: of_method[name].dropna().unique().tolist() for name in params}
         return {
             name: values if isinstance(values[0], str) else sorted(values)

@@ -6,6 +6,8 @@ files it was given: tables as Parquet, arrays as a ZIP of safetensors.
 """
 
 import io
+import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -13,7 +15,6 @@ from hashlib import sha256
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile
-from zlib import error as ZlibError
 
 import numpy as np
 import pandas as pd
@@ -49,6 +50,7 @@ from fairdash.jobs.bundle.pack import (
     Facts,
     PackedRun,
     finished_file,
+    summary_member,
 )
 from fairdash.methods import scorer_of
 from fairdash.metrics import WeightSpread
@@ -58,13 +60,14 @@ LARGEST = 2**31  # bytes of all that a bundle holds
 LARGEST_FACTS = 16 << 20
 MOST_CURVE_CELLS, MOST_CURVES = 10_000_000, 100
 MOST_DIMENSIONS = 3
+LARGEST_SUMMARY = 16 << 20  # bytes of JSON
 _RESULTS = (SCORES, RATIO, LOG_RATIO, EPOCH, RATIOS)
 MOST_SNAPSHOTS = 100  # epochs of weights
 PROBED = 1_000  # rows that a model is asked for, where its scores came along
 PARTS = NETWORK, CURVE, RESULT = "network", "curve", "result"
 _BROKEN = (
     pa.ArrowException, BadZipFile, EOFError, KeyError, NotImplementedError, OSError,
-    RuntimeError, SafetensorError, ZlibError,
+    RuntimeError, SafetensorError, zlib.error,
 )  # fmt: skip
 
 
@@ -214,6 +217,7 @@ class _Check:
                 if run.subgroups is not None:
                     run.subgroups.label(dataset.frame)
                 self._read_models(run, spec, dataset, curves)
+                self._read_summaries(run)
         self._arrays.flush()
         return Answer(tables, data_keys)
 
@@ -296,6 +300,18 @@ class _Check:
             self._write(f"{trial.key}/{RESULT}", result)
             self._write(f"{trial.key}/{CURVE}", history)
 
+    def _read_summaries(self, run: PackedRun) -> None:
+        """Hand on the summaries of a run that are plain JSON, written anew.
+
+        One that is not is left out: a page makes it anew. Whether its numbers have the
+        shape of the sweep is asked by `fairdash.audits.linked_form` when it is read.
+        """
+        for name in run.summaries:
+            member = summary_member(run.id, name)
+            plain = _as_plain_json(self._bundle.read(member))
+            if plain is not None:
+                self._out.writestr(member, plain)
+
     def _write(self, member: str, arrays: Arrays) -> None:
         for name, array in arrays.items():
             if array.dtype.kind not in "biuf":
@@ -311,6 +327,19 @@ def _scores(arrays: Arrays, X: Any, group: Any) -> NDArray[np.float32]:
     if any(array.ndim > MOST_DIMENSIONS for array in arrays.values()):
         raise ValueError("the arrays of a model have too many dimensions")
     return scores
+
+
+def _as_plain_json(content: bytes) -> bytes | None:
+    """Return compressed JSON compressed anew; None if it is too large or not JSON."""
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(content, LARGEST_SUMMARY)
+        if not unpacking.eof:
+            return None
+        again = json.dumps(json.loads(text), separators=(",", ":"), allow_nan=False)
+    except (RecursionError, ValueError, zlib.error):
+        return None
+    return zlib.compress(again.encode(), 9)
 
 
 def _fits(result: Arrays, spec: SweepSpec, dataset: Dataset, trial: Trial) -> bool:

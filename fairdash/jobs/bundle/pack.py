@@ -6,6 +6,7 @@ It is a ZIP of ``run.json`` and of members with their sha256.
 import io
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -36,10 +37,11 @@ _LOG_STEPS = 128.0
 _LEAST_LOG = -200.0  # of a weight that no number format of ours holds
 Arrays = dict[str, NDArray[np.generic]]
 
-MOST_RUNS, MOST_MODELS = 100, 5_000
+MOST_RUNS, MOST_MODELS, MOST_SUMMARIES = 100, 5_000, 20
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Key = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]  # of a trial
 Text = Annotated[str, StringConstraints(max_length=10_000)]
+Name = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]  # of a summary
 
 
 class PackedRun(BaseModel):
@@ -53,6 +55,8 @@ class PackedRun(BaseModel):
     failed: dict[Key, Text] = {}  # of a trial that did not finish, why
     table_name: Text = ""
     subgroups: Subgroups | None = None  # as pages show the data set
+    # what pages have summarised of it, in members `summary_member`
+    summaries: Annotated[list[Name], Field(max_length=MOST_SUMMARIES)] = []
     # of earlier versions: what was added to the data set, and searched
     scores: dict[str, Any] = Field(default={}, exclude=True)
     searches: dict[str, Any] = Field(default={}, exclude=True)
@@ -75,6 +79,11 @@ def finished_file(sample: str) -> Path:
     return SAMPLES[sample].path.with_name(f"{sample}_run.zip")
 
 
+def summary_member(run_id: str, name: str) -> str:
+    """Return what the member of a bundle is called that holds a summary of a run."""
+    return f"{run_id} {name}.summary"
+
+
 def pack_runs(
     store: Store,
     run_ids: Sequence[str],
@@ -86,7 +95,8 @@ def pack_runs(
     """Write runs that are over as one file, for `unpack_runs` in another home folder.
 
     It holds what was asked for, tables (of a sample none), models, their scores,
-    weights r and curves, each with its sha256, and nothing that can run code.
+    weights r and curves, and the summaries that pages have made of them, each with its
+    sha256, and nothing that can run code.
 
     Parameters
     ----------
@@ -149,6 +159,9 @@ def pack_runs(
                     curve = _curve(artifact, rows=rows)
                     curves.append(curve.assign(key=trial.key))
             keys = {trial.key for trial in done}
+            summaries = dict(islice(store.summaries(run.id).items(), MOST_SUMMARIES))
+            for name, content in summaries.items():
+                put(summary_member(run.id, name), content)
             facts.append(
                 PackedRun(
                     id=run.id,
@@ -162,6 +175,7 @@ def pack_runs(
                     },
                     table_name=record.table_name,
                     subgroups=record.subgroups,
+                    summaries=list(summaries),
                 )
             )
         buffer = io.BytesIO()

@@ -17,7 +17,15 @@ from fairdash import box
 from fairdash.datasets import reading
 from fairdash.jobs._work import begin, end, keep, measure, queue, record
 from fairdash.jobs.bundle import check
-from fairdash.jobs.bundle.pack import EPOCH, RATIO, RATIOS, SCORES, Facts, PackedRun
+from fairdash.jobs.bundle.pack import (
+    EPOCH,
+    RATIO,
+    RATIOS,
+    SCORES,
+    Facts,
+    PackedRun,
+    summary_member,
+)
 from fairdash.store import ID_LENGTH, Store
 from fairdash.sweep import SweepSpec, Trial, TrialResult, expand
 
@@ -197,6 +205,11 @@ def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
         keys = [trial.key for trial in stack.trials]
         record(store, run_id, measure(store, dataset, stack, keys, spec))
     end(store, run_id)
+    brought = set(bundle.models.namelist())
+    for name in packed.summaries:
+        member = summary_member(packed.id, name)
+        if member in brought:
+            store.keep_summary(run_id, name, bundle.models.read(member))
     return run_id
 
 
