@@ -145,7 +145,7 @@ def _results(sweep: StoredSweep) -> dict[str, Any]:
     train_rows = run.spec.get("train_rows")
     return {
         "seeds": sorted(map(int, set(result.rows["seed"]))),
-        "groups": sweep.store.dataset(run.dataset_id).group_names,
+        "groups": list(sweep.store.dataset(run.dataset_id).group_names),
         "n_train": rows_used(sweep.store, run.dataset_id, train_rows),
         "plain": plain[0] if plain else None,
         "bins": [float(f"{edge:.4g}") for edge in BINS],

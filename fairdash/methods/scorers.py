@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from fairdash.methods.log_loss.truncation import TruncatedLogistic
 
 Float32 = NDArray[np.float32]
-CHUNK = 65_536  # rows whose hidden activations are held at once
+CHUNK = 2048  # rows whose hidden activations stay in the processor's cache
 
 
 @dataclass(frozen=True)

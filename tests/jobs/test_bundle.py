@@ -1,6 +1,7 @@
 """Finished runs leave a home folder as one file, and are the same in another."""
 
 import json
+import zlib
 from hashlib import sha256
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -195,6 +196,36 @@ def test_without_rows_weights_keep_their_spread_and_those_of_the_first_seed(
         else:
             np.testing.assert_allclose(copied.ratio(), kept.ratio(), rtol=0.006)
     assert seen == {0, 1}
+
+
+def test_a_summary_of_pages_moves_with_its_run_as_plain_json(swept, stores, tmp_path):
+    store, run, _ = swept
+    name, other_name = "0123456789abcdef", "fedcba9876543210"
+    store.keep_summary(run, name, zlib.compress(b'{"settings": [1.5, null]}'))
+    store.keep_summary(run, other_name, zlib.compress(b'{"settings": []}'))
+    file = tmp_path / "summarised.zip"
+    pack_runs(store, [run], file)
+    one, other = stores
+    unpack_runs(one, file)
+    kept = {n: zlib.decompress(c) for n, c in one.summaries(run).items()}
+    assert kept == {name: b'{"settings":[1.5,null]}', other_name: b'{"settings":[]}'}
+    # what is not plain JSON of a reasonable size is left out, and made anew by a page
+    member = f"{run} {name}.summary"
+    crafted = [
+        b"no stream",
+        zlib.compress(b"[1, 2"),
+        zlib.compress(b'{"chance": NaN}'),
+        zlib.compress(b'{"chance": 1e999}'),
+        zlib.compress(b"[" * 100_000),
+        zlib.compress(b" " * (17 << 20) + b"[]"),
+    ]
+    for content in crafted:
+        rewritten(file, tmp_path / "crafted.zip", **{member: content})
+        unpack_runs(other, tmp_path / "crafted.zip")
+        assert list(other.summaries(run)) == [other_name]
+        other.delete_run(run)
+    for summary in store.summaries(run):
+        store.delete_summary(run, summary)
 
 
 def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):

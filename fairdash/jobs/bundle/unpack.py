@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ FACTS_TASK, BUNDLE_TASK = (
 )
 LIMITS = box.Limits(seconds=600)
 N_SCRATCH = 10
+N_WRITERS = 8
 
 
 class Unpacked(NamedTuple):
@@ -191,9 +193,16 @@ def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
         if same == wanted or other.id == packed.id:
             return other.id
     dataset = store.dataset(run.dataset_id)
-    for trial in expand(spec.fitted_to(dataset), dataset.key):
-        if trial.key not in packed.failed:
-            keep(store, _result(trial, bundle.models), spec.train_rows)
+    trials = expand(spec.fitted_to(dataset), dataset.key)
+    # each waits for the disk several times
+    with ThreadPoolExecutor(N_WRITERS) as writers:
+        kept = [
+            writers.submit(keep, store, _result(trial, bundle.models), spec.train_rows)
+            for trial in trials
+            if trial.key not in packed.failed
+        ]
+        for writing in kept:
+            writing.result()
     run_id = queue(
         store, spec, name=packed.name, run_id=packed.id, failed=packed.failed
     )
