@@ -13,7 +13,7 @@ from fairdash._deciding import Deciding
 from fairdash._wording import moved_words, plural
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
-from fairdash.audits.gaps.measured import speech_of, widest_gap
+from fairdash.audits.gaps.measured import named_metrics, speech_of, widest_gap
 from fairdash.audits.short_verdicts import gap_brief, remedy_brief
 from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
@@ -166,14 +166,25 @@ def own_points(sweep: StoredSweep, axes: tuple[str, str]) -> pd.DataFrame:
     DataFrame, one row per model: label, colour_role, x, y (means over seeds), see
     `fairdash.plots.plot_front`
     """
+    columns = ["label", "colour_role", "x", "y"]
+    metrics = own_metrics(sweep)
+    if metrics.empty:
+        return pd.DataFrame(columns=columns)
+    return metrics.assign(x=metrics[axes[0]], y=metrics[axes[1]])[columns]
+
+
+def own_metrics(sweep: StoredSweep) -> pd.DataFrame:
+    """Return the metrics of own scores on the test rows of a sweep's seeds.
+
+    They are those of `named_metrics`, decided by the rule of the sweep; no row where
+    the data set has no scores.
+    """
     data = sweep.run.dataset_id
     beside = own_beside(sweep.store, settings(sweep.trials_at(0)), data)
     own = [decided_by(model, sweep.rule) for model in beside]
-    columns = ["label", "colour_role", "x", "y"]
     if not own:
-        return pd.DataFrame(columns=columns)
-    metrics = evaluation.metrics_by_setting(sweep.store, own, data, sweep.subgroups)
-    return metrics.assign(x=metrics[axes[0]], y=metrics[axes[1]])[columns]
+        return pd.DataFrame()
+    return named_metrics(sweep.store, own, data, sweep.subgroups)
 
 
 def setting_answer(sweep: StoredSweep, place: int) -> Answer:

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.audits import weight_spreads
-from fairdash.audits.choices import front_points
+from fairdash.audits import linked_form, weight_spreads
+from fairdash.audits.choices import front_points, own_metrics
 from fairdash.audits.gaps.measured import local_by_measure
-from fairdash.audits.linked_form import MOST_SUBGROUPS, VERSION, WORST, Form, form_of
+from fairdash.audits.linked_form import Form, form_of
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.memo import Memo, memoised
@@ -36,7 +36,7 @@ from fairdash.metrics import weight_spread, weights
 from fairdash.store import Store
 from fairdash.sweep import BASELINE, PARITY
 
-EFFECTIVE = "effective"
+WORST, EFFECTIVE = linked_form.WORST, "effective"
 # edges of the bins that weights r are counted in; the ends hold the rest
 BINS: tuple[float, ...] = tuple(weight_spread.EDGES.tolist())
 QUANTILES = weight_spread.LEVELS
@@ -88,7 +88,7 @@ def summary(sweep: StoredSweep) -> dict[str, Any]:
     form = (
         _kept(sweep)
         if sweep.run.over
-        else _GROWING(lambda: _measured(sweep), sweep.run.id, *_follows_from(sweep))
+        else _GROWING(lambda: _measured(sweep), sweep.run.id, *follows_from(sweep))
     )
     parts = form.model_dump(mode="json")
     inside = parts.pop("settings")
@@ -113,9 +113,47 @@ def unpacked(content: bytes) -> dict[str, Any]:
     return read
 
 
+def own_scores(sweep: StoredSweep) -> list[dict[str, Any]]:
+    """Return the reader's own scores beside the settings, on the same test rows.
+
+    Returns
+    -------
+    list of dict
+        label, colour_role, ``metrics`` (those that are defined) and ``intervals`` (of
+        accuracy, gap and largest local gap), means over seeds.
+    """
+    scores = []
+    for row in own_metrics(sweep).to_dict("records"):
+        metrics = {name: _number(row.get(name, np.nan)) for name in _METRICS}
+        ends = {
+            name: [_number(row.get(f"{name}_{end}", np.nan)) for end in ("low", "high")]
+            for name in ("accuracy", PARITY, WORST)
+        }
+        scores.append(
+            {
+                "label": row["label"],
+                "colour_role": row["colour_role"],
+                "metrics": {n: v for n, v in metrics.items() if v is not None},
+                "intervals": {n: e for n, e in ends.items() if None not in e},
+            }
+        )
+    return scores
+
+
+def follows_from(sweep: StoredSweep) -> list[Any]:
+    """Return what decides the summary of a run: it is known by it."""
+    roles = sweep.store.dataset(sweep.run.dataset_id).roles
+    return [
+        linked_form.VERSION,
+        sweep.rule.text,
+        roles.positive_is,
+        len(sweep.result.rows),
+    ]
+
+
 def _kept(sweep: StoredSweep) -> Form:
     """Return what was measured of a sweep that is over, as it is kept with its run."""
-    text = json.dumps(_follows_from(sweep))
+    text = json.dumps(follows_from(sweep))
     name = sha256(text.encode()).hexdigest()[:16]
     content = sweep.store.summary(sweep.run.id, name)
     form = None if content is None else form_of(content, sweep)
@@ -125,11 +163,6 @@ def _kept(sweep: StoredSweep) -> Form:
         content = _compressed(form.model_dump_json())
         sweep.store.keep_summary(sweep.run.id, name, content)
     return form
-
-
-def _follows_from(sweep: StoredSweep) -> list[Any]:
-    roles = sweep.store.dataset(sweep.run.dataset_id).roles
-    return [VERSION, sweep.rule.text, roles.positive_is, len(sweep.result.rows)]
 
 
 def _compressed(text: str) -> bytes:
@@ -196,7 +229,7 @@ def _measured(sweep: StoredSweep) -> Form:
     names = _widest(facts)
     return Form.model_validate(
         {
-            "version": VERSION,
+            "version": linked_form.VERSION,
             "subgroups": names,
             "n_subgroups": len(facts[0].rates),
             "n_test": round(facts[0].n_test),
@@ -385,7 +418,7 @@ def _widest(facts: Sequence[_Facts]) -> list[str]:
     for each in facts:
         for name, (gap, *_) in each.gaps.items():
             widest[name] = max(gap, widest.get(name, gap))
-    shown = sorted(widest, key=lambda name: -widest[name])[:MOST_SUBGROUPS]
+    shown = sorted(widest, key=lambda name: -widest[name])[: linked_form.MOST_SUBGROUPS]
     return [name for name in facts[0].rates if name in shown]
 
 

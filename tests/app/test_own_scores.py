@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reading import button, figures, labels, numbers, widget, words
+from reading import button, figures, labels, numbers, sent, widget, words
 from toys import ROLES, people, pipeline, pipeline_as_onnx, prisoners, train_sweep
 
 from fairdash import ui
@@ -199,8 +199,18 @@ def test_own_scores_stand_on_the_front_and_beside_models_on_the_same_rows(visit,
     assert not page.exception
     assert widget(page, "selectbox", "Scores of").value == "column vendor"
     assert "(vendor − 5.5) / 4.5: above 0 from 6 on" in words(page)
+    page = visit("Sweep", run=run, data=data)
+    assert not page.exception
+    (drawn,) = sent(page, "linked")["own"]
+    assert drawn["label"] == "vendor ≥ 6"
+    assert drawn["metrics"]["accuracy"] == pytest.approx(accuracy(data), abs=1e-6)
+    for name in ("accuracy", "demographic_parity_difference", "worst_1_di"):
+        low, high = drawn["intervals"][name]
+        assert low <= drawn["metrics"][name] <= high
     ui.store().delete_scores(data, "vendor")
     assert marks(run) == []
+    page.run()
+    assert sent(page, "linked")["own"] == []
 
 
 def marks(run):

@@ -1,7 +1,6 @@
 import pytest
 from reading import (
     button,
-    figures,
     labels,
     place_of,
     sent,
@@ -12,7 +11,7 @@ from reading import (
 
 from fairdash import ui
 from fairdash._escaping import plain
-from fairdash.audits import choices, recommendation, sweeps, trials
+from fairdash.audits import choices, linked, recommendation, sweeps, trials
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
 from fairdash.sweep import SweepSpec, choose_certified
@@ -201,7 +200,7 @@ def test_a_cancelled_sweep_goes_on_without_training_anything_twice(
     assert [folder.stat().st_mtime_ns for folder in folders] == before
 
 
-def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
+def test_a_growing_sweep_shows_its_finished_models_and_can_be_cancelled(
     visit, run_id, dataset_id, monkeypatch
 ):
     store = ui.store()
@@ -217,8 +216,19 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
     assert "5 of 20 models finished" in words(page)
-    assert "5 of 5 keep the gap within 50.0 pt on validation" in words(page)
-    assert figures(page) == 1
+    assert "Models that have finished, 5 of 20." in words(page)
+    shown = sent(page, "linked")["summary"]
+    accuracies = [trial.row["test_accuracy"] for trial in (done, *others[:4])]
+    drawn = [setting["metrics"]["accuracy"] for setting in shown["settings"]]
+    assert drawn == pytest.approx(accuracies, abs=1e-6)
+    whole = linked.summary(sweeps.finished_sweep(store, run_id))
+    assert shown["methods"][1]["axes"] == whole["methods"][1]["axes"]  # cells to come
+    assert len(shown["settings"]) < len(whole["settings"])
+    assert store.summaries(going) == {}  # it is not over
+    for trial in others[4:9]:
+        store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
+    page.run()
+    assert len(sent(page, "linked")["summary"]["settings"]) == 10
     button(page, "Cancel").click().run()
     assert store.run(going).cancel_asked is not None
 

@@ -3,6 +3,7 @@
 import re
 from contextlib import closing
 
+import numpy as np
 import pytest
 from driving import at_rest, open_window, settle, still
 from playwright.sync_api import expect
@@ -12,14 +13,24 @@ from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import open_store
 
 pytestmark = pytest.mark.browser
+OWN = "vendor <b>"
+FILLS = "nodes => nodes.map(node => getComputedStyle(node).fill)"
 DATA = "nodes => nodes.map(node => node.__data__?.place ?? null)"
 
 
 @pytest.fixture(scope="module")
 def opened(home):
-    """The run of a finished sweep, its summary and the ids of its models."""
+    """The run of a finished sweep, its summary and the ids of its models.
+
+    The user has scores of a model of their own for the same rows.
+    """
     with closing(open_store(home)) as store:
         (run,), _ = unpack_runs(store, finished_file("hiring"))
+        dataset_id = store.run(run).dataset_id
+        outcome = store.dataset(dataset_id).y
+        guesses = np.random.default_rng(0).random(len(outcome))
+        scores = np.where(guesses < 0.7, outcome, 1 - outcome)
+        store.log_scores(dataset_id, scores, name=OWN, kind="decision")
         sweep = sweeps.finished_sweep(store, run)
         return run, linked.summary(sweep), list(sweep.ids)
 
@@ -76,11 +87,7 @@ def shows(page, summary, label):
     expect(cards.filter(has_text="Accuracy")).to_contain_text(accuracy)
     worst = f"{100 * setting['metrics']['worst_1_di']:.1f} pt"
     expect(cards.filter(has_text="Largest local gap")).to_contain_text(worst)
-    before = summary["settings"][summary["plain"]]["local"]
-    for row, was, now in zip(
-        page.locator(".local .row .change").all(), before, setting["local"], strict=True
-    ):
-        expect(row).to_have_text(f"{points(was[0])} → {points(now[0])}")
+    shows_dots(page, summary, setting)
     at = dict(zip("λτ", setting["at"], strict=True))
     for letter, place in at.items():
         values = next(
@@ -90,6 +97,14 @@ def shows(page, summary, label):
         )
         slider = page.get_by_role("slider", name=re.compile(letter))
         expect(slider).to_have_attribute("aria-valuetext", values[place])
+
+
+def shows_dots(page, summary, setting):
+    before = summary["settings"][summary["plain"]]["local"]
+    for row, was, now in zip(
+        page.locator(".local .row .change").all(), before, setting["local"], strict=True
+    ):
+        expect(row).to_have_text(f"{points(was[0])} → {points(now[0])}")
 
 
 def grid_label(summary, weight, tau):
@@ -182,6 +197,50 @@ def test_hover_marks_the_same_setting_and_subgroup_everywhere(page, opened):
         summary["subgroups"][1]
     )
     expect(page.locator(".map .hovered")).to_be_hidden()
+
+
+def test_own_scores_have_a_mark_a_name_and_intervals_and_are_no_setting(page, opened):
+    mark = page.locator(".front .own .mark")
+    expect(mark).to_have_count(1)
+    box, front = mark.bounding_box(), page.locator(".front svg").last.bounding_box()
+    assert front["x"] <= box["x"] <= front["x"] + front["width"]
+    assert front["y"] <= box["y"] <= front["y"] + front["height"]
+    expect(page.locator(".front .own .note")).to_have_text(OWN)
+    expect(page.locator(".front .legend")).to_contain_text(OWN)
+    assert page.locator(".front .own .whisker").count() == 2
+    mark.hover(force=True)
+    tip = page.locator(".tip")
+    expect(tip).to_contain_text(OWN)
+    expect(tip).to_contain_text(re.compile(r"Accuracy 7\d\.\d% \(\d+\.\d–\d+\.\d\)"))
+    expect(tip).to_contain_text("not a setting")
+    before = page.locator(".said").text_content()
+    mark.click(force=True)
+    settle(page)
+    assert page.locator(".said").text_content() == before
+
+
+def test_a_local_gap_shows_which_group_is_worse_off(page, opened):
+    _, summary, _ = opened
+    place = max(
+        range(len(summary["settings"])),
+        key=lambda k: sum(g is not None for g in summary["settings"][k]["against"]),
+    )
+    setting = summary["settings"][place]
+    marks = page.locator(".front .marks path")
+    marks.nth(marks.evaluate_all(DATA).index(place)).click(force=True)
+    shows_dots(page, summary, setting)
+    keys = page.locator(".local .fill").evaluate_all(FILLS)
+    dots = page.locator(".local .row .dot").evaluate_all(FILLS)
+    *groups, paper = keys
+    wanted = [paper if g is None else groups[g] for g in setting["against"]]
+    assert dots == wanted
+    assert len(set(wanted)) > 1
+    clear = next(i for i, g in enumerate(setting["against"]) if g is not None)
+    name = summary["groups"][setting["against"][clear]]
+    row = page.locator(".local .row").nth(clear)
+    assert re.search(f"against .*{name}", row.get_attribute("aria-label"))
+    row.locator(".name").hover(force=True)
+    expect(page.locator(".tip")).to_contain_text(re.compile(f"against .*{name}"))
 
 
 def test_play_runs_tau_back_and_forth_until_it_is_stopped(page, opened, sent_frames):

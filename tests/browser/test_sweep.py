@@ -56,6 +56,9 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.get_by_text("safe to close this page").wait_for()
     for run in busy:
         cancel(store, run)
+    # models appear in the pictures while others train
+    page.locator(".front .marks path").first.wait_for()
+    page.get_by_text("safe to close this page").wait_for(state="detached")
     page.locator(".card").first.wait_for()
     assert page.url.startswith(address)  # and says which setting is shown
     rows = store.snapshot(store.runs()[0].id).table()

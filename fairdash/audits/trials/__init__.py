@@ -8,6 +8,7 @@ __all__ = [
     "OWN_NOTE",
     "RULE_NAMES",
     "USUAL",
+    "Memo",
     "RuleKind",
     "alike_advice",
     "beside_plain",
@@ -35,6 +36,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.audits.trials.decision_rule import RULE_NAMES, USUAL, RuleKind
+    from fairdash.audits.trials.memo import Memo
     from fairdash.audits.trials.models import (
         beside_plain,
         ids_to_come,

@@ -35,7 +35,7 @@ FACTS_TASK, BUNDLE_TASK = (
 )
 LIMITS = box.Limits(seconds=600)
 N_SCRATCH = 10
-N_WRITERS = 8
+N_WRITERS = 8  # of models at the same time: each waits for the disk several times
 
 
 class Unpacked(NamedTuple):
@@ -194,15 +194,13 @@ def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
             return other.id
     dataset = store.dataset(run.dataset_id)
     trials = expand(spec.fitted_to(dataset), dataset.key)
-    # each waits for the disk several times
+
+    def keep_trial(trial: Trial) -> None:
+        keep(store, _result(trial, bundle.models), spec.train_rows)
+
     with ThreadPoolExecutor(N_WRITERS) as writers:
-        kept = [
-            writers.submit(keep, store, _result(trial, bundle.models), spec.train_rows)
-            for trial in trials
-            if trial.key not in packed.failed
-        ]
-        for writing in kept:
-            writing.result()
+        finished = [trial for trial in trials if trial.key not in packed.failed]
+        list(writers.map(keep_trial, finished))  # what one raises is raised here
     run_id = queue(
         store, spec, name=packed.name, run_id=packed.id, failed=packed.failed
     )

@@ -210,16 +210,26 @@ function shortened(text, most) {
   return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`
 }
 
-function describe(view, place) {
-  const setting = view.summary.settings[place]
-  const lines = [setting.label]
-  if (setting.alike) return [...lines, `${setting.alike}: its gaps say nothing`]
-  for (const name of new Set(["accuracy", view.gap.name, view.measure.name])) {
-    const measure = view.measures[name], ends = setting.intervals[name]
-    const between = ends && ends.every((end) => end !== null)
-      ? ` (${fixed(100 * ends[0], 1)}–${fixed(100 * ends[1], 1)})` : ""
-    lines.push(`${measure.label} ${worded(measure, setting.metrics[name])}${between}`)
-  }
-  if (view.isQuiet(place)) lines.push("not told from the plain model")
-  return lines
+// a measure with its interval, as a line of a tip
+function measured(view, name, value, ends) {
+  const measure = view.measures[name], digits = measure.unit === "number" ? 3 : 1
+  const scale = measure.unit === "number" ? 1 : 100
+  const between = ends && ends.every((end) => end !== null)
+    ? ` (${ends.map((end) => fixed(scale * end, digits)).join("–")})` : ""
+  return `${measure.label} ${worded(measure, value)}${between}`
 }
+
+const shownMeasures = (view) => [...new Set(["accuracy", view.gap.name, view.measure.name])]
+
+function describe(view, place) {
+  const { label, alike, metrics, intervals } = view.summary.settings[place]
+  if (alike) return [label, `${alike}: its gaps say nothing`]
+  const lines = shownMeasures(view).map((name) => measured(view, name, metrics[name], intervals[name]))
+  return [label, ...lines, ...(view.isQuiet(place) ? ["not told from the plain model"] : [])]
+}
+
+const describeOwn = (view, { label, metrics, intervals }) => [label, ...shownMeasures(view)
+  .filter((name) => metrics[name] !== undefined)
+  .map((name) => measured(view, name, metrics[name], intervals[name]))]
+
+const ownSymbol = ({ symbol }) => SYMBOLS[symbol] ?? d3.symbolStar

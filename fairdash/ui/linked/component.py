@@ -20,7 +20,8 @@ import streamlit as st
 
 from fairdash._escaping import visible
 from fairdash._wording import group_label
-from fairdash.audits import StoredSweep, choices, linked
+from fairdash.audits import StoredSweep, linked, trials
+from fairdash.audits.trials import Memo
 from fairdash.methods import CATALOG
 from fairdash.plots import theme
 from fairdash.sweep import PARITY
@@ -70,6 +71,7 @@ _HIGHER = {"accuracy", linked.EFFECTIVE, "balanced_accuracy", "auc"} | {
     "demographic_parity_ratio"
 }
 MEASURES = tuple(_MEASURES)
+_DATA = Memo(64)  # a sweep that grows is read anew every second
 
 
 def draw_linked(
@@ -107,7 +109,7 @@ def draw_linked(
 
     def opened() -> None:
         chosen = st.session_state[key].get("subgroup")
-        names = linked.unpacked(linked.packed(sweep))["subgroups"]
+        names = linked.summary(sweep)["subgroups"]
         if on_subgroup and chosen is not None and 0 <= int(chosen) < len(names):
             on_subgroup(names[int(chosen)])
 
@@ -117,14 +119,20 @@ def draw_linked(
             on_measure(chosen)
 
     opens = on_subgroup is not None
+    own = trials.own_models(sweep.store, sweep.run.dataset_id)
     with st.spinner("Summarising all settings, once…", show_time=True):
-        data = sweep.once(
+        data = _DATA(
             lambda: linked_data(sweep, limit, limited, measure, shows, opens=opens),
-            "linked",
+            sweep.store,
+            sweep.run.id,
+            sweep.run.over,
+            *linked.follows_from(sweep),
             limit,
             limited,
             measure,
+            opens,
             *shows,
+            *(model.contents for model in own),  # may be added and deleted any time
         )
     st.html(f'<i class="fairdash-place" hidden>{place}</i>')
     _component()(
@@ -146,7 +154,7 @@ def linked_data(
     opens: bool = False,
 ) -> bytes:
     """Return what the component takes, as compressed JSON; every text can be read."""
-    summary = linked.unpacked(linked.packed(sweep))
+    summary = linked.summary(sweep)
     feature = sweep.store.dataset(sweep.run.dataset_id).roles.sensitive_feature
     groups = [visible(group_label(feature, group)) for group in summary["groups"]]
     summary["subgroups"] = [visible(name) for name in summary["subgroups"]]
@@ -154,7 +162,7 @@ def linked_data(
         setting["label"] = visible(setting["label"])
     for method in summary["methods"]:
         colour, symbol = theme.method_mark(method["colour_role"])
-        method["colour"] = int(colour.removeprefix("#")) - 1
+        method["colour"] = _colour(colour)
         method["symbol"] = symbol
         method["gives_weights"] = CATALOG[method["key"]].gives_weights
     points = sweep.result.points((linked.WORST, "accuracy"), limit, metric=limited)
@@ -199,18 +207,19 @@ def _unit(measure: str) -> str:
 
 
 def _own(sweep: StoredSweep) -> list[dict[str, Any]]:
-    """Return the reader's own scores on the same test rows, by name of measure."""
-    metrics: dict[str, dict[str, float]] = {}
-    for name in _MEASURES:
-        if name == linked.EFFECTIVE:
-            continue
-        points = choices.own_points(sweep, (name, "accuracy")).dropna()
-        for row in points.to_dict("records"):
-            metrics.setdefault(row["label"], {})[name] = float(row["x"])
-    return [
-        {"label": visible(label), "metrics": values}
-        for label, values in metrics.items()
-    ]
+    """Return the reader's own scores on the same test rows: marks of the front."""
+    marks = []
+    for scores in linked.own_scores(sweep):
+        colour, symbol = theme.method_mark(scores.pop("colour_role"))
+        label = visible(scores.pop("label"))
+        look = {"label": label, "colour": _colour(colour), "symbol": symbol}
+        marks.append({**look, **scores})
+    return marks
+
+
+def _colour(colour: str) -> int:
+    """Return the place of a colour in the categorical palette."""
+    return int(colour.removeprefix("#")) - 1
 
 
 def _cards(sweep: StoredSweep, limit: float, limited: str) -> dict[str, Any]:

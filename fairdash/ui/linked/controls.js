@@ -128,5 +128,5 @@ function controlsPart(host, view, act) {
   }
 
   build()
-  return { update, stop, isPlaying: () => playing !== null }
+  return { update, stop, play, playing: () => playing, isPlaying: () => playing !== null }
 }

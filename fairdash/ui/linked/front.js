@@ -9,6 +9,14 @@ function frontPart(host) {
     .filter(({ place }) => view.value(place, view.gap) !== null
       && view.value(place, view.measures.accuracy) !== null)
 
+  // the reader's own scores, where this measure is defined for them
+  const ownShown = (view) => view.data.own
+    .map((own, index) => ({ own, index }))
+    .filter(({ own }) => own.metrics[view.gap.name] !== undefined
+      && own.metrics.accuracy !== undefined)
+
+  const ownAt = (view, own) => [x(own.metrics[view.gap.name]), y(own.metrics.accuracy)]
+
   function draw(view, colours, width, height) {
     svg.selectAll("*").remove()
     box = { left: 44, right: width - 10, top: 10, bottom: height - 34 }
@@ -31,6 +39,7 @@ function frontPart(host) {
     svg.append("g").attr("class", "marks")
     drawLines(view, colours)
     drawMarks(view, colours, marks)
+    drawOwn(view, colours)
     moving = svg.append("g").attr("class", "moving")
     moving.append("line").attr("class", "whisker across")
     moving.append("line").attr("class", "whisker up")
@@ -44,6 +53,7 @@ function frontPart(host) {
 
   function scales(view, marks) {
     const across = marks.map(({ place }) => view.value(place, view.gap))
+    across.push(...ownShown(view).map(({ own }) => own.metrics[view.gap.name]))
     if (view.data.limited === view.gap.name) across.push(view.data.limit)
     const [low, high] = extent(across)
     const span = Math.max(high - low, 0.01)
@@ -51,7 +61,9 @@ function frontPart(host) {
     x = d3.scaleLinear([fromZero ? 0 : low - 0.08 * span, high + 0.08 * span],
       [box.left, box.right])
     const accuracies = marks.map(({ place }) => view.value(place, view.measures.accuracy))
-    const least = lowest(accuracies), most = extent(accuracies)[1]
+    const ownAccuracies = ownShown(view).map(({ own }) => own.metrics.accuracy)
+    const least = Math.min(lowest(accuracies), ...ownAccuracies)
+    const most = Math.max(extent(accuracies)[1], ...ownAccuracies)
     const tall = Math.max(most - least, 0.005)
     y = d3.scaleLinear([least - 0.12 * tall, most + 0.16 * tall], [box.bottom, box.top])
     y.clamp(true) // settings far below stand on the lower edge, and are counted there
@@ -126,14 +138,27 @@ function frontPart(host) {
       svg.append("text").attr("class", "note").attr("x", px).attr("y", py - 9)
         .attr("text-anchor", px > box.right - 30 ? "end" : "middle").text("plain")
     }
-    for (const own of data.own) {
-      const [across, up] = [own.metrics[view.gap.name], own.metrics.accuracy]
-      if (across === undefined || up === undefined) continue
-      const [px, py] = [x(across), y(up)]
-      svg.append("path").attr("d", d3.symbol(d3.symbolStar, 60)())
-        .attr("transform", `translate(${px},${py})`).attr("fill", colours.ink)
-      svg.append("text").attr("class", "note").attr("x", px + 8).attr("y", py + 4)
-        .text(shortened(own.label, 24))
+  }
+
+  // own scores are no setting: they have a mark, a name and intervals, but no ring
+  function drawOwn(view, colours) {
+    const layer = svg.append("g").attr("class", "own")
+    for (const { own, index } of ownShown(view)) {
+      const [px, py] = ownAt(view, own), colour = colours.categorical[own.colour]
+      const whisker = (name, scale, low, high) => (own.intervals[name] ?? [])
+        .map((end) => Math.min(Math.max(scale(end), low), high))
+      const [left, right] = whisker(view.gap.name, x, box.left, box.right)
+      const [down, up] = whisker("accuracy", y, box.top, box.bottom)
+      const line = (x1, x2, y1, y2) => layer.append("line").attr("class", "whisker")
+        .attr("x1", x1).attr("x2", x2).attr("y1", y1).attr("y2", y2).style("stroke", colour)
+      if (left !== undefined) line(left, right, py, py)
+      if (down !== undefined) line(px, px, down, up)
+      layer.append("path").attr("class", "mark").attr("data-own", index)
+        .attr("d", d3.symbol(ownSymbol(own), 90)())
+        .attr("transform", `translate(${px},${py})`).attr("fill", colour)
+      const rightward = px < (box.left + box.right) / 2
+      layer.append("text").attr("class", "note").attr("x", px + (rightward ? 9 : -9)).attr("y", py - 7)
+        .attr("text-anchor", rightward ? "start" : "end").text(shortened(own.label, 24))
     }
   }
 
@@ -168,9 +193,13 @@ function frontPart(host) {
     moving.select(".halo").attr("display", on ? null : "none").attr("cx", px).attr("cy", py)
   }
 
-  // the setting nearest to the pointer, if it is near
+  // the setting, or own scores, nearest to the pointer, if near
   function under(view, [px, py]) {
     let best = null, least = 16 ** 2
+    for (const { own, index } of ownShown(view)) {
+      const [mx, my] = ownAt(view, own), far = (mx - px) ** 2 + (my - py) ** 2
+      if (far < least) [best, least] = [{ own: index }, far]
+    }
     for (const { place } of shown(view)) {
       const [mx, my] = at(view, place), far = (mx - px) ** 2 + (my - py) ** 2
       if (far < least) [best, least] = [{ place }, far]
@@ -185,7 +214,10 @@ function frontPart(host) {
     return `${title(view)}: ${shown(view).length} settings. ${label}: accuracy `
       + `${worded(view.measures.accuracy, metrics.accuracy)}, `
       + `${view.gap.label.toLowerCase()} ${worded(view.gap, metrics[view.gap.name])}.`
+      + ownShown(view).map(({ own }) => ` Own scores ${describeOwn(view, own).join(", ")}.`).join("")
   }
 
-  return { draw, move, mark, under, title, words }
+  const hint = (view, { own }) => [...describeOwn(view, view.data.own[own]), "own scores, not a setting"]
+
+  return { draw, move, mark, under, hint, title, words }
 }

@@ -116,6 +116,9 @@ class Linked {
       if (!settings.some((setting) => setting.method === m && !setting.alike)) return
       entry(view.methodColour(colours, method), SYMBOLS[method.symbol] ?? d3.symbolCircle, method.label)
     })
+    for (const own of view.data.own) {
+      entry(colours.categorical[own.colour], ownSymbol(own), shortened(own.label, 24))
+    }
   }
 
   // all pictures of the setting that the hand is at, in the next frame
@@ -145,6 +148,7 @@ class Linked {
   settle() {
     clearTimeout(this.settling)
     this.settling = setTimeout(() => {
+      this.settling = 0
       if (this.view.place === this.told) return
       this.told = this.view.place
       this.until = Date.now() + ANSWER_MS
@@ -185,8 +189,8 @@ class Linked {
     const under = part.under(this.view, at(host, event))
     if (!under) { this.leave(); return }
     this.point(under)
-    const lines = under.subgroup === undefined
-      ? describe(this.view, under.place) : part.hint(this.view, under)
+    const lines = under.place === undefined
+      ? part.hint(this.view, under) : describe(this.view, under.place)
     const tip = d3.select(this.tip)
     tip.selectAll("div").data(lines).join("div").text((line) => line)
     const box = this.root.getBoundingClientRect()
@@ -215,6 +219,7 @@ class Linked {
       if (part.hint && host.closest(".local")) this.open(under.subgroup)
       return
     }
+    if (under.place === undefined) return
     this.controls.stop()
     this.go(under.place)
     this.settle()
@@ -269,27 +274,47 @@ function rowOf(event) {
 
 const mounted = new WeakMap()
 
+// draw the data that have come, at the setting that was looked at
+function put(state, root, emit, start) {
+  const { coming: data, linked: before } = state
+  if (!data) return
+  state.coming = null
+  state.data = data
+  const label = before?.view.setting.label
+  const same = data.summary.settings.findIndex((setting) => setting.label === label)
+  const playing = before?.controls.playing() ?? null
+  const moved = before && before.settling && before.view.place !== before.told
+  before?.end()
+  state.linked = new Linked(root, data, same < 0 ? start : same, emit)
+  if (playing !== null) state.linked.controls.play(playing)
+  else if (moved && same >= 0) state.linked.settle()
+}
+
 export default function ({ data: bytes, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".linked")
   const state = mounted.get(root) ?? { bytes: null, linked: null }
   mounted.set(root, state)
-  const emit = (name, value) => (name === "place"
-    ? setStateValue("place", value) : setTriggerValue(name, value))
   const start = () => +(document.querySelector(".fairdash-place")?.textContent || 0)
+  const emit = (name, value) => {
+    if (name !== "place") setTriggerValue(name, value)
+    else if (!state.coming) setStateValue("place", value)
+    else { // the server counts places by the data that have come
+      put(state, root, emit, start())
+      state.linked.settle()
+    }
+  }
   let ended = false
   const fresh = bytes.length !== state.bytes?.length || bytes.some((b, i) => b !== state.bytes[i])
   if (fresh) {
     state.bytes = bytes
-    read(bytes).then((data) => {
-      const place = state.linked?.view.summary.settings.length === data.summary.settings.length
-        ? state.linked.view.place : start()
-      state.linked?.end()
-      state.linked = new Linked(root, data, place, emit)
-      state.data = data
-    })
+    // of a sweep that grows: what a hand holds is not taken from it
+    read(bytes).then((data) => { if (state.bytes === bytes) state.coming = data })
+      .then(() => { if (!state.linked) put(state, root, emit, start()) })
   } else if (state.linked) state.linked.emit = emit
   const watcher = setInterval(() => {
-    if (!ended && state.linked && root.isConnected) state.linked.look(state.data)
+    if (ended || !state.linked || !root.isConnected) return
+    if (state.coming && !state.linked.held()) put(state, root, emit, start())
+    state.linked.look(state.data)
   }, LOOK_MS)
   return () => {
     ended = true

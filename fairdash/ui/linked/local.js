@@ -1,13 +1,28 @@
-// Gaps inside subgroups, before (the plain model) and with the chosen setting.
+// Gaps inside subgroups, before (the plain model) and with the chosen setting. Of two
+// groups a mark is filled with the colour of the one that is worse off, where that is
+// clear, and hollow where it is not: as on Local fairness.
 function localPart(host) {
   const svg = d3.select(host)
   let x, rows, box, tall
+
+  const isSigned = (view) => view.data.groups.length === 2
+
+  // the group that is worse off in a subgroup, null where that is not clear
+  const worse = (setting, i) => (setting && !setting.alike ? setting.against[i] : null)
+
+  const filled = (view, colours, setting, usual) => (_, i) => {
+    if (!isSigned(view)) return usual
+    const group = worse(setting, i)
+    return group === null ? colours.paper : colours.groups[group]
+  }
 
   function draw(view, colours, width, height) {
     svg.selectAll("*").remove()
     const { subgroups, settings } = view.summary
     const name = Math.min(132, 0.32 * width)
-    box = { left: name, right: width - 58, top: 4, bottom: height - 34 }
+    const top = isSigned(view) ? 20 : 4
+    box = { left: name, right: width - 58, top, bottom: height - 34 }
+    if (isSigned(view)) keys(view, colours, width)
     tall = (box.bottom - box.top) / Math.max(subgroups.length, 1)
     const gaps = settings.filter(({ alike }) => !alike)
       .flatMap(({ local }) => local.map((gap) => gap?.[0] ?? null))
@@ -35,8 +50,25 @@ function localPart(host) {
     rows.append("text").attr("class", "change").attr("x", width - 2).attr("y", 4)
       .attr("text-anchor", "end")
     place(rows, "before", ".square", view.plain?.local ?? [])
+    rows.select(".square").attr("fill", filled(view, colours, view.plain, "var(--st-gray-color, #6b7280)"))
     move(view, colours)
     mark(view)
+  }
+
+  // what the fills say
+  function keys(view, colours, width) {
+    const most = Math.floor((width - 150) / 2 / 6.4)
+    const entries = [
+      ...view.data.groups.map((group, k) => [colours.groups[k], `${shortened(group, most)} worse off`]),
+      [colours.paper, "not clear"],
+    ]
+    let left = 6
+    for (const [fill, text] of entries) {
+      svg.append("circle").attr("class", "fill").attr("cx", left).attr("cy", 8).attr("r", 4.5)
+        .attr("fill", fill)
+      const words = svg.append("text").attr("class", "tick").attr("x", left + 8).attr("y", 12).text(text)
+      left += 22 + words.node().getComputedTextLength()
+    }
   }
 
   function interval(at, kind, y) {
@@ -59,7 +91,7 @@ function localPart(host) {
     const shown = alike ? [] : local, before = view.plain?.local ?? []
     place(rows, "after", ".dot", shown)
     rows.select(".after").attr("stroke", colour)
-    rows.select(".dot").attr("fill", colour)
+    rows.select(".dot").attr("stroke", colour).attr("fill", filled(view, colours, view.setting, colour))
     const text = (gap) => (gap ? fixed(100 * gap[0], 0) : "–")
     rows.select(".change").text((_, i) => `${text(before[i])} → ${text(shown[i])}`)
     rows.attr("aria-label", (name, i) => `${name}: ${says(view, i)}. Open Local fairness`)
@@ -72,7 +104,9 @@ function localPart(host) {
 
   function says(view, i) {
     const points = (gap) => (gap ? `${fixed(100 * gap[0], 1)} points` : "not estimable")
-    const now = points(view.setting.alike ? null : view.setting.local[i])
+    const { setting } = view, group = worse(setting, i)
+    const against = group === null ? "" : `, against ${view.data.groups[group]}`
+    const now = points(setting.alike ? null : setting.local[i]) + against
     return view.plain ? `gap ${points(view.plain.local[i])} before, ${now} after` : `gap ${now}`
   }
 
@@ -89,9 +123,18 @@ function localPart(host) {
     return [
       view.summary.subgroups[subgroup],
       gap ? `gap ${fixed(100 * gap[0], 1)} pt${between}` : "not estimable",
+      direction(view, subgroup),
       ...view.data.groups.map((group, k) => `${group}: ${rates[subgroup][k] === null ? "–" : `${fixed(100 * rates[subgroup][k], 1)}%`}`),
       view.data.opens ? "Click: Local fairness" : "",
     ].filter(Boolean)
+  }
+
+  // who is worse off with this setting, and whether the gap has turned
+  function direction(view, i) {
+    const now = worse(view.setting, i), before = worse(view.plain, i)
+    if (now === null) return ""
+    const turned = before !== null && before !== now ? ": the gap has turned" : ""
+    return `against ${view.data.groups[now]}${turned}`
   }
 
   const title = (view) => (view.plain ? "Local gaps, before and with this setting" : "Local gaps with this setting")

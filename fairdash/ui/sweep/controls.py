@@ -80,9 +80,22 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
                 sweep, result.start(limit, st.session_state[widget], metric=limited)
             ),
         )
+    return Controls(place, method, limit, limited, pictured_measure()), corner
+
+
+def pictured_measure() -> str:
+    """Return the measure that the pictures show, of the address."""
     pictured = SweepFields.here().pictured
-    shown = pictured if pictured in MEASURES else linked.WORST
-    return Controls(place, method, limit, limited, shown), corner
+    return pictured if pictured in MEASURES else linked.WORST
+
+
+def growing_place(sweep: StoredSweep, limit: float) -> int:
+    """Return the place of the model of the address, else of the best so far.
+
+    Of a sweep that grows the address is not written: what is best may change.
+    """
+    model = SharedFields.here().model
+    return sweep.ids.index(model) if model in sweep.ids else sweep.result.start(limit)
 
 
 def current(sweep: StoredSweep) -> int:

@@ -2,25 +2,26 @@
 
 import streamlit as st
 
-from fairdash import plots
+from fairdash._escaping import plain
 from fairdash._wording import plural
 from fairdash.audits import StoredSweep, choices, sweeps
 from fairdash.jobs import resume, wake
 from fairdash.store import RunRecord, Snapshot
-from fairdash.sweep import AXES
+from fairdash.sweep import PARITY
 from fairdash.ui.linked import draw_linked
 from fairdash.ui.local import by_measure
 from fairdash.ui.selection import choose
 from fairdash.ui.sweep.controls import (
     Controls,
     go,
+    growing_place,
     pick_pinned,
+    pictured_measure,
     show_recommendation,
     sweep_controls,
 )
 from fairdash.ui.sweep.figures import certify, front_table
 from fairdash.ui.sweep.form import SWEEP
-from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, chosen_rule
@@ -29,22 +30,33 @@ from fairdash.ui.widgets.runs import show_ending, show_progress
 from fairdash.ui.widgets.state import store
 
 LOCAL = "pages/3_Local_fairness.py"
-_HEIGHT = 420  # of the front
+_HEIGHT = 420  # of the pictures before the first model
 
 
 def show_growing_sweep(snapshot: Snapshot) -> None:
-    """Draw progress, the front so far and the models in training."""
+    """Draw progress, and the linked pictures of the models that have finished."""
     run = snapshot.run
     show_progress(snapshot)
-    rule = chosen_rule()
-    sweep = StoredSweep.of(store(), snapshot, rule)
-    if sweep is None:
+    sweep = StoredSweep.of(store(), snapshot, chosen_rule())
+    if sweep is None or not sweep.result.methods:
         st.skeleton(height=_HEIGHT)
         return
     limit = float(run.spec.get("di_limit", 0.05))
-    picture = plots.plot_front(sweep.result.points(AXES, limit), limit=limit)
-    caption = f"Models that have finished. Decided 1: {rule.words()}."
-    figure(picture, caption=caption, key=f"{run.id} growing")
+    draw_linked(
+        sweep,
+        growing_place(sweep, limit),
+        limit=limit,
+        limited=PARITY,
+        measure=pictured_measure(),
+        on_place=lambda place: go(sweep, place),
+        on_measure=lambda name: choose(pictured=name),
+    )
+    st.caption(
+        plain(
+            f"Models that have finished, {len(sweep.result.rows)} of "
+            f"{len(snapshot.trials)}. Decided 1: {sweep.rule.words()}."
+        )
+    )
 
 
 def show_finished_sweep(run_id: str) -> None:
