@@ -1,5 +1,6 @@
 """A measure of the models of a data set: who is farthest apart, and where."""
 
+import itertools
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -213,22 +214,26 @@ def _with_named(
     A mean over seeds of gaps is another number than the gap of means, and keeps its
     own. The largest gap has the interval of its subgroup.
     """
-    table = table.copy()
     gap = (table["measure"] == views.gap_of(measure)) & table["group"].isna()
-    subgroup, ends = table["subgroup"].astype(object), ["low", "high"]
+    subgroup = table["subgroup"].astype(object).to_numpy()
+    over_all = table["subgroup"].isna().to_numpy()
+    value, low, high = (
+        table[name].to_numpy(np.float64).copy() for name in ("value", "low", "high")
+    )
+    rows = np.flatnonzero(gap)
     named = [(finding.subgroup or wording.NO_SUBGROUPS, finding) for finding in inside]
     for place, finding in (*named, (None, whole)):
-        own = gap & (subgroup.isna() if place is None else subgroup == place)
-        own &= np.isclose(table["value"], abs(finding.value))
+        there = over_all[rows] if place is None else subgroup[rows] == place
+        own = rows[there & np.isclose(value[rows], abs(finding.value))]
         least, most = sorted((abs(finding.low), abs(finding.high)))
-        table.loc[own, ends] = (least if finding.clear else 0.0), most
-    places = table[gap & subgroup.notna()]
-    if places["value"].notna().any():
-        widest = places.nlargest(1, "value").iloc[0]
-        own = table["measure"] == views.worst_of(measure)
-        own &= np.isclose(table["value"], widest["value"])
-        table.loc[own, ends] = widest["low"], widest["high"]
-    return table
+        low[own], high[own] = (least if finding.clear else 0.0), most
+    places = rows[~over_all[rows] & np.isfinite(value[rows])]
+    if len(places):
+        widest = places[value[places].argmax()]
+        own = np.flatnonzero(table["measure"] == views.worst_of(measure))
+        own = own[np.isclose(value[own], value[widest])]
+        low[own], high[own] = low[widest], high[widest]
+    return table.assign(low=low, high=high)
 
 
 def _model_row(
@@ -259,32 +264,29 @@ def _inside(
     # By mean values over seeds, the higher one first. The interval holds for all
     # pairs of groups in all estimable subgroups at once, since pair and place are named
     # for their gap; one is sure at 97.5 %.
-    estimable = views.gap_table(table, measure).query("estimable")["subgroup"]
+    estimable = set(views.gap_table(table, measure).query("estimable")["subgroup"])
     cells = views.value_table(table, measure).dropna(subset="value")
-    by_trial = [_local(trial, measure) for trial in trials]
-
-    def ends(group: str, other: str, place: str, confidence: float) -> Any:
-        by_local = []
-        for local in by_trial:
-            times, n_groups = int(local.estimable.sum()), len(local.cells.groups)
-            every = intervals.for_all_pairs(confidence, n_groups, times=times)
-            between = local.between(group, other, subgroup=place, confidence=every)
-            by_local.append(between[1:])
-        return pd.DataFrame(by_local).mean().tolist()
-
+    cells = cells[cells["subgroup"].isin(estimable)]
+    if cells.empty:
+        return ()
+    pairs = [_Pairs(_local(trial, measure)) for trial in trials]
+    columns = ["group", "value", "n"]
     findings = []
-    for place, own in cells[cells["subgroup"].isin(estimable)].groupby("subgroup"):
-        values = own.set_index("group")["value"]
-        large = np.mean([local.comparable(str(place)) for local in by_trial], axis=0)
-        named = pd.Series(large >= MOST_SEEDS, by_trial[0].cells.groups)
-        some = named.reindex(values.index).to_numpy(bool)
-        values = values[some] if some.any() else values
-        high, low = str(values.idxmax()), str(values.idxmin())
+    for place, own in cells.groupby("subgroup")[columns]:
+        groups, values, n = (own[name].to_numpy() for name in columns)
+        large = [
+            np.mean([seed.is_large(str(place), g) for seed in pairs]) for g in groups
+        ]
+        some = np.array(large) >= MOST_SEEDS
+        if some.any():
+            groups, values = groups[some], values[some]
+        high, low = str(groups[values.argmax()]), str(groups[values.argmin()])
         if high == low:
             continue
-        pair = high, low, str(place)
-        few = any(local.too_few(high, low, subgroup=str(place)) for local in by_trial)
-        least, most = ends(*pair, 0.95)
+        pair = str(place), high, low
+        few = any(seed.too_few(*pair) for seed in pairs)
+        least, most = _mean_ends(pairs, *pair, 0.95)
+        sure, _ = _mean_ends(pairs, *pair, _SURE)
         findings.append(
             Finding(
                 measure,
@@ -292,14 +294,72 @@ def _inside(
                 high,
                 low,
                 float(np.ptp(values)),
-                float(least),
-                float(most),
-                round(own["n"].sum()),
-                bool(ends(*pair, _SURE)[0] > 0) and not few,
+                least,
+                most,
+                round(n.sum()),
+                bool(sure > 0) and not few,
                 TOO_FEW if few else "",
             )
         )
     return tuple(findings)
+
+
+def _mean_ends(
+    seeds: Sequence["_Pairs"], place: str, high: str, low: str, confidence: float
+) -> tuple[float, float]:
+    """Return the ends of a gap, means over the seeds in which it is estimable."""
+    ends = pd.DataFrame([seed.ends(place, high, low, confidence) for seed in seeds])
+    least, most = ends.mean()
+    return float(least), float(most)
+
+
+class _Pairs:
+    """Differences of all pairs of groups in all subgroups of a trial, at once."""
+
+    def __init__(self, local: LocalMeasure) -> None:
+        groups, places = local.cells.groups, local.cells.subgroups
+        self._place = {name: index for index, name in enumerate(places)}
+        self._group = {name: index for index, name in enumerate(groups)}
+        pairs = list(itertools.permutations(range(len(groups)), 2))
+        self._pair = {pair: index for index, pair in enumerate(pairs)}
+        self._sides = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        self._times = int(local.estimable.sum())
+        self._cells = local.reported()
+        self._large = self._cells.comparable()
+        first, second = self._sides
+        self._few = self._cells.too_few(first, second)
+        self._ends = dict[float, Any]()
+
+    def is_large(self, place: str, group: str) -> bool:
+        """Tell whether a group has enough rows in a subgroup for some pair."""
+        if place not in self._place or group not in self._group:
+            return False
+        return bool(self._large[self._place[place], self._group[group]])
+
+    def too_few(self, place: str, group: str, other: str) -> bool:
+        """Tell whether two groups expect too few rows for a sentence to name them."""
+        at = self._at(place, group, other)
+        return at is None or bool(self._few[at])
+
+    def ends(
+        self, place: str, group: str, other: str, confidence: float
+    ) -> tuple[float, float]:
+        """Return the ends of a difference; all pairs hold at once."""
+        at = self._at(place, group, other)
+        if at is None:
+            return np.nan, np.nan
+        if confidence not in self._ends:
+            n_groups = len(self._group)
+            level = intervals.for_all_pairs(confidence, n_groups, times=self._times)
+            first, second = self._sides
+            self._ends[confidence] = self._cells.between(first, second, level)[1:]
+        low, high = self._ends[confidence]
+        return float(low[at]), float(high[at])
+
+    def _at(self, place: str, group: str, other: str) -> tuple[int, int] | None:
+        if place not in self._place or not {group, other} <= self._group.keys():
+            return None
+        return self._place[place], self._pair[self._group[group], self._group[other]]
 
 
 @memoised(2000)
