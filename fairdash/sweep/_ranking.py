@@ -51,13 +51,14 @@ def local_gaps(
     parts = split(dataset, seed)
     rows = np.concatenate([parts.train, parts.validation])
     labels = subgroups.label(dataset.frame).iloc[rows]
+    group = dataset.group[rows]  # numbers are checked sooner than names
     means = []
     for model in scores[:, rows]:
         measure = LocalMeasure.of(
             "selection_rate",
             None,
             Drawn(model) if drawn else (model > 0.5).astype(np.int8),
-            sensitive_features=dataset.sensitive_features[rows],
+            sensitive_features=group,
             subgroups=labels,
             min_size=subgroups.min_size,
             sample_weight=dataset.weight_of(rows),

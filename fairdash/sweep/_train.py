@@ -190,7 +190,7 @@ def score(
     """
     rows = datasets.split(dataset, seed)
     labels = subgroups.label(dataset.frame)
-    groups = dataset.sensitive_features
+    groups = dataset.group  # numbers are checked sooner than names
     parts = []
     for part, where in (("validation", rows.validation), ("test", rows.test)):
         content = dataset.content[where] if drawn else None

@@ -8,7 +8,7 @@ import pytest
 from hostile_texts import marked_texts
 from toys import ROLES, people, train_sweep
 
-from fairdash.audits import linked, sweeps
+from fairdash.audits import linked, linked_form, sweeps
 from fairdash.audits.gaps import local_by_measure
 from fairdash.audits.trials import settings as together
 from fairdash.datasets import split, training_rows
@@ -190,3 +190,44 @@ def test_a_summary_is_measured_once_kept_with_the_run_and_deleted_with_it(
     assert linked.summary(sweep) == kept  # what was changed on the disk is made anew
     store.delete_run(sweep.run.id)
     assert store.files.listed("summaries") == {}
+
+
+def generated(n_settings, n_subgroups, n_groups):
+    """Return a form as large as it can be: no number is missing, none repeats."""
+    rng = np.random.default_rng(0)
+
+    def shares(*shape, digits=6):
+        return rng.random(shape).round(digits).tolist()
+
+    def setting():
+        n_bins = len(linked.BINS) - 1
+        quantiles = rng.lognormal(size=(n_subgroups, n_groups, 5)).round(3).tolist()
+        return {
+            "intervals": {PARITY: shares(2), WORST: shares(2)},
+            "effective": shares(1)[0],
+            "chance": shares(1)[0],
+            "quiet": {PARITY: False, WORST: True},
+            "local": shares(n_subgroups, 3),
+            "against": rng.integers(0, n_groups, n_subgroups).tolist(),
+            "rates": shares(n_subgroups, n_groups),
+            "weights": {
+                "first_bin": 0,
+                "density": shares(n_groups, n_bins, digits=4),
+                "all": quantiles[0],
+                "inside": quantiles,
+            },
+        }
+
+    return {
+        "version": linked_form.VERSION,
+        "subgroups": [f"subgroup number {k}" for k in range(n_subgroups)],
+        "n_subgroups": n_subgroups,
+        "n_test": 6_000,
+        "settings": [setting() for _ in range(n_settings)],
+    }
+
+
+def test_two_hundred_settings_of_twelve_subgroups_and_three_groups_are_small():
+    form = linked_form.Form.model_validate(generated(200, 12, 3))
+    assert all(setting.fits(12, 3) for setting in form.settings)
+    assert len(zlib.compress(form.model_dump_json().encode(), 9)) < 400_000

@@ -33,7 +33,7 @@ PAGES = {
 
 def open_page(name: str, **address: object) -> AppTest:
     """Open a page at an address and run it once."""
-    page = AppTest.from_file(ROOT / "app.py", default_timeout=150)
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=60)
     page.switch_page(PAGES[name])
     for key, value in address.items():
         page.query_params[key] = value

@@ -54,7 +54,7 @@ from fairdash.jobs.bundle.pack import (
 )
 from fairdash.methods import scorer_of
 from fairdash.metrics import WeightSpread
-from fairdash.sweep import RESULTS_VERSION, SweepSpec, Trial, expand
+from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand
 
 LARGEST = 2**31  # bytes of all that a bundle holds
 LARGEST_FACTS = 16 << 20
@@ -268,6 +268,11 @@ class _Check:
                 "sampling weights. Train them from their configuration"
             )
         encoded: dict[int, Any] = {}
+        subgroups = list(spec.subgroups.label(dataset.frame).cat.categories)
+        n_trained = {
+            seed: len(training_rows(dataset, seed, spec.train_rows))
+            for seed in {trial.seed for trial in trials}
+        }
         for trial in trials:
             if trial.key in run.failed:
                 continue
@@ -289,7 +294,7 @@ class _Check:
                 result.setdefault(SCORES, scores)
                 if not np.allclose(result[SCORES][:n], scores, atol=1e-4):
                     raise ValueError(f"its model {trial.key[:12]} has other scores")
-            if not _fits(result, spec, dataset, trial):
+            if not _fits(result, dataset, subgroups, n_trained[trial.seed]):
                 raise ValueError(f"its model {trial.key[:12]} does not fit the rows")
             curve = curves[curves["key"] == trial.key].drop(columns="key")
             columns = curve.dropna(axis=1, how="all")
@@ -342,30 +347,30 @@ def _as_plain_json(content: bytes) -> bytes | None:
     return zlib.compress(again.encode(), 9)
 
 
-def _fits(result: Arrays, spec: SweepSpec, dataset: Dataset, trial: Trial) -> bool:
+def _fits(
+    result: Arrays, dataset: Dataset, subgroups: Sequence[str], n_trained: int
+) -> bool:
     scores: Any = result[SCORES]
-    rows = training_rows(dataset, trial.seed, spec.train_rows)
     weights: list[Any] = [result[name] for name in (RATIO, RATIOS) if name in result]
     epochs, snapshots = result.get(EPOCH), result.get(RATIOS)
     return (
         scores.shape == (dataset.n_rows,)
         and bool(((scores >= 0) & (scores <= 1)).all())
-        and all(array.shape[-1:] == (len(rows),) for array in weights)
+        and all(array.shape[-1:] == (n_trained,) for array in weights)
         and all(bool((np.isfinite(array) & (array >= 0)).all()) for array in weights)
         and (None if epochs is None else epochs.shape)
         == (None if snapshots is None else snapshots.shape[:1])
-        and _spread_fits(result, spec, dataset)
+        and _spread_fits(result, dataset, subgroups)
     )
 
 
-def _spread_fits(result: Arrays, spec: SweepSpec, dataset: Dataset) -> bool:
+def _spread_fits(result: Arrays, dataset: Dataset, subgroups: Sequence[str]) -> bool:
     arrays = spread_of(result)
     if not arrays:
         return True
-    names = spec.subgroups.label(dataset.frame).cat.categories
     try:
         spread = WeightSpread.from_arrays(
-            arrays, subgroups=list(names), groups=dataset.group_names
+            arrays, subgroups=subgroups, groups=dataset.group_names
         )
     except (LookupError, TypeError, ValueError):
         return False
