@@ -3,11 +3,15 @@
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import data, sweep, train
+from fairdash.ui import data, show, sweep, train
 
 SWEEP = "pages/5_Sweep.py"
 
-view = ui.page("Sweep", "What does fairness cost?", pick="run")
+view = ui.page("Sweep", "What does fairness cost?", pick="run", shows=True)
+if view.on_stage:
+    show.show_scene(view.run)
+    ui.freeze_imports()
+    st.stop()
 if view.data is None:
     ui.stop_empty(
         "No table to sweep over yet",
@@ -27,6 +31,8 @@ if not swept:
     )
 elif ui.store().run(view.run).over:
     sweep.show_finished_sweep(view.run)
+    if audits.sweeps.can_be_shown(ui.store(), view.run):
+        view.present()
     train.export_run(view)
 else:
     ui.follow(view.run, sweep.show_growing_sweep)

@@ -49,6 +49,14 @@ def is_sweep(store: Store, run_id: str | None) -> bool:
     return run_id is not None and has_axes(store.run(run_id))
 
 
+def can_be_shown(store: Store, run_id: str | None) -> bool:
+    """Tell whether a run is a sweep that is over, with a model of a method."""
+    if run_id is None or not has_axes(run := store.run(run_id)) or not run.over:
+        return False
+    sweep = finished_sweep(store, run_id)
+    return sweep is not None and bool(sweep.result.methods)
+
+
 @dataclass(frozen=True, eq=False)
 class StoredSweep:
     """The finished models of a run; a setting is known by its place in ``result``.

@@ -97,6 +97,27 @@ class RampThreshold(PostProcessor):
             for group, start in zip(rows.by_group, self.starts_.tolist(), strict=True)
         ]
 
+    def effect(self, rows: ScoredRows) -> "RampEffect":
+        """Return who is decided by chance on rows of known groups, and what it costs.
+
+        A row is decided by chance where 0 < h < 1.
+        """
+        h = self.chance(rows)
+        weight = np.ones(len(h)) if rows.weight is None else rows.weight
+        drawn = ((h > 0) & (h < 1)) * weight
+        groups = range(len(rows.names))
+        sizes = [float(weight[rows.codes == k].sum()) for k in groups]
+        shares = [
+            float(drawn[rows.codes == k].sum()) / size
+            for k, size in zip(groups, sizes, strict=True)
+        ]
+        if rows.y is None:
+            return RampEffect(shares, None)
+        change = np.average(
+            np.where(rows.y == 1, h - rows.before, rows.before - h), weights=weight
+        )
+        return RampEffect(shares, float(change))
+
     @property
     def _shift(self) -> float:
         return self.gamma / 2 if self.center else 0.0
@@ -106,6 +127,22 @@ class RampThreshold(PostProcessor):
         return kernels.ramp_probability(
             rows.margins, self.starts_[rows.codes], self.gamma
         )
+
+
+@dataclass(frozen=True)
+class RampEffect:
+    """What a ramp does on rows, beside their rates.
+
+    Attributes
+    ----------
+    randomised : list of float
+        Share of each group's rows that chance decides, by weight.
+    accuracy_change : float or None
+        Expected accuracy minus that without a correction; None without outcomes.
+    """
+
+    randomised: list[float]
+    accuracy_change: float | None
 
 
 @dataclass(frozen=True)
@@ -122,6 +159,11 @@ class RampPreview:
         Rate by width of a ramp that is not corrected.
     histogram : list of float
         Share of the rows in each of `_BINS` equal spans of scores from -1 to 1.
+    positives : list of float or None
+        Share of the rows that lie in each span and have the outcome 1; None where
+        outcomes are not known.
+    n : float
+        Number of rows, by weight.
     """
 
     gammas: list[float]
@@ -129,10 +171,27 @@ class RampPreview:
     middles: list[list[float]]
     at_rest: list[float]
     histogram: list[float]
+    positives: list[float] | None
+    n: float
 
     @classmethod
-    def of(cls, group: kernels.SortedScores) -> "RampPreview":
-        """Tabulate the ramps of a group.
+    def of_rows(cls, rows: ScoredRows) -> "list[RampPreview]":
+        """Tabulate the ramps of every group of rows."""
+        if rows.y is None:
+            return [cls.of(group) for group in rows.by_group]
+        weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+        previews = []
+        for code, group in enumerate(rows.by_group):
+            positive = (rows.codes == code) & (rows.y == 1)
+            scores = kernels.SortedScores(rows.margins[positive], weight[positive])
+            previews.append(cls.of(group, scores))
+        return previews
+
+    @classmethod
+    def of(
+        cls, group: kernels.SortedScores, positive: kernels.SortedScores | None = None
+    ) -> "RampPreview":
+        """Tabulate the ramps of a group, ``positive`` its scores with outcome 1.
 
         The mean of h is exact at `_KNOTS` quantiles and their bends, and the start for
         a rate is found between them. Released settings are solved by
@@ -146,6 +205,13 @@ class RampPreview:
             at_rates = np.interp(_RATES, group.mean_h(starts, gamma), starts)
             middles.append((at_rates + gamma / 2).round(4).tolist())
             at_rest.append(round(float(group.mean_h(0.0, gamma)), 4))
-        counts = np.histogram(group.scores, _BINS, (-1, 1), weights=group.weights)[0]
-        shares = (counts / group.total).round(6).tolist()
-        return cls(_GAMMAS.tolist(), _RATES.tolist(), middles, at_rest, shares)
+        shares = _histogram(group, group.total)
+        positives = None if positive is None else _histogram(positive, group.total)
+        axes = _GAMMAS.tolist(), _RATES.tolist()
+        return cls(*axes, middles, at_rest, shares, positives, group.total)
+
+
+def _histogram(scores: kernels.SortedScores, total: float) -> list[float]:
+    counts = np.histogram(scores.scores, _BINS, (-1, 1), weights=scores.weights)[0]
+    shares: list[float] = (counts / total).round(6).tolist()
+    return shares

@@ -107,6 +107,14 @@ class ScoredRows:
         return float(np.average(self.before, weights=self.weight))
 
     @property
+    def accuracy_before(self) -> float | None:
+        """Share of right decisions without a correction; None without outcomes."""
+        if self.y is None:
+            return None
+        right = np.where(self.y == 1, self.before, 1 - self.before)
+        return float(np.average(right, weights=self.weight))
+
+    @property
     def sampling(self) -> dict[str, Any]:
         """Weights and units as `fairdash.metrics` takes them."""
         return {"sample_weight": self.weight, "cluster": self.unit}

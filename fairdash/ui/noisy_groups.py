@@ -81,6 +81,17 @@ def pick_promise(dataset: Dataset, start: str) -> tuple[certificates.Question, N
     return certificates.Question(constraint, float(slack)), noise
 
 
+def usual_promise(dataset: Dataset, start: str) -> tuple[certificates.Question, Noise]:
+    """Return the promise that the page opens with, and that nothing is known."""
+    noise = Noise("unknown", dataset.sensitive_features)
+    return certificates.Question(start, _SLACK), noise
+
+
+def usual_share(curve: certificates.RadiusCurve) -> float:
+    """Return the share recorded wrongly that the page opens with."""
+    return min(_START, curve.shown)
+
+
 def pick_share(curve: certificates.RadiusCurve) -> float:
     """Draw the share of a group that may be recorded wrongly; return it on release."""
     most = 100 * curve.shown
@@ -94,7 +105,7 @@ def pick_share(curve: certificates.RadiusCurve) -> float:
         "radius γ.",
         **bound(
             "radius",
-            min(100 * _START, most),
+            100 * usual_share(curve),
             shown=lambda radius: min(max(100 * radius, 0.0), most),
             meant=lambda wrong: wrong / 100,
         ),

@@ -90,8 +90,9 @@ class SharedFields(Fields):
     file_columns: tuple[str, ...] = field(default=(), metadata=OF_DATA)
     # What is unfolded.
     opened: tuple[str, ...] = ()
-    # Stop of the guided tour, from 1.
+    # Stop of the guided tour, from 1, and scene of the show mode, likewise.
     tour: int | None = None
+    show: int | None = None
 
 
 def address(**changes: Any) -> Address:

@@ -82,6 +82,7 @@ def draw_linked(
     limited: str,
     measure: str = linked.WORST,
     shows: Sequence[str] = EVERY_PART,
+    scale: float = 1.0,
     on_place: Callable[[int], None],
     on_subgroup: Callable[[str], None] | None = None,
     on_measure: Callable[[str], None] | None = None,
@@ -96,6 +97,8 @@ def draw_linked(
         What map and curves show first, of `MEASURES`.
     shows : sequence of str
         The pictures, of `EVERY_PART`.
+    scale : float
+        Of text and marks; above 1 the pictures stand in one row as high as the window.
     on_place, on_subgroup, on_measure : callable
         Called with the place of the setting, the name of a subgroup or the name of a
         measure that the reader chose.
@@ -122,7 +125,9 @@ def draw_linked(
     own = trials.own_models(sweep.store, sweep.run.dataset_id)
     with st.spinner("Summarising all settings, once…", show_time=True):
         data = _DATA(
-            lambda: linked_data(sweep, limit, limited, measure, shows, opens=opens),
+            lambda: linked_data(
+                sweep, limit, limited, measure, shows, opens=opens, scale=scale
+            ),
             sweep.store,
             sweep.run.id,
             sweep.run.over,
@@ -132,6 +137,7 @@ def draw_linked(
             measure,
             opens,
             *shows,
+            scale,
             *(model.contents for model in own),  # may be added and deleted any time
         )
     st.html(f'<i class="fairdash-place" hidden>{place}</i>')
@@ -152,6 +158,7 @@ def linked_data(
     shows: Sequence[str] = EVERY_PART,
     *,
     opens: bool = False,
+    scale: float = 1.0,
 ) -> bytes:
     """Return what the component takes, as compressed JSON; every text can be read."""
     summary = linked.summary(sweep)
@@ -186,6 +193,7 @@ def linked_data(
         "own": _own(sweep),
         "shows": list(shows),
         "opens": opens,
+        "scale": scale,
         "palette": {
             name: {
                 "categorical": [f"#{c}" for c in theme.CATEGORICAL[name].split()],
@@ -250,7 +258,8 @@ def script() -> str:
 def styles() -> str:
     """Return the component's style sheet."""
     return "\n".join(
-        path.read_text("utf-8") for path in (_SLIDER, _HERE / "linked.css")
+        path.read_text("utf-8")
+        for path in (_SLIDER, _HERE / "linked.css", _HERE / "stage.css")
     )
 
 

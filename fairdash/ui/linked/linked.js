@@ -3,6 +3,7 @@
 const LOOK_MS = 250 // between two looks where the server stands, and at the theme
 const ANSWER_MS = 2000 // until the server has repeated what it was told on release
 const SETTLE_MS = 60 // after the last key or click
+const STAGE_REST = 190 // px of the window for a caption and what stands below the pictures
 const PARTS = {
   front: { make: frontPart, height: 232 },
   map: { make: mapPart, height: 232 },
@@ -66,8 +67,18 @@ class Linked {
     const width = this.root.clientWidth
     if (!width || width === this.width) return
     this.width = width
+    this.scale = width < NARROW ? 1 : this.view.data.scale
     this.root.classList.toggle("narrow", width < NARROW)
+    this.root.classList.toggle("stage", this.scale > 1)
     this.draw()
+  }
+
+  // on the stage a picture is as high as the window leaves room for
+  heightOf(name) {
+    const { height } = PARTS[name]
+    if (this.scale === 1) return height
+    const room = innerHeight - this.root.getBoundingClientRect().top - STAGE_REST
+    return Math.min(Math.max(room / this.scale, height), 2 * height)
   }
 
   draw() {
@@ -77,9 +88,10 @@ class Linked {
       const there = part.exists?.(view) ?? true
       figure.attr("hidden", there ? null : "")
       if (!there) continue
-      const width = Math.max(host.parentElement.clientWidth, 220)
-      const height = PARTS[name].height - (name === "front" ? 22 : 0)
-      d3.select(host).attr("viewBox", `0 0 ${width} ${height}`).attr("width", width).attr("height", height)
+      const width = Math.max(host.parentElement.clientWidth / this.scale, 220)
+      const height = this.heightOf(name) - (name === "front" ? 22 : 0)
+      d3.select(host).attr("viewBox", `0 0 ${width} ${height}`)
+        .attr("width", width * this.scale).attr("height", height * this.scale)
       part.draw(view, colours, width, height)
       if (name === "front") this.legend(figure)
     }
@@ -263,8 +275,9 @@ class Linked {
 }
 
 const at = (host, event) => {
-  const box = host.getBoundingClientRect()
-  return [event.clientX - box.left, event.clientY - box.top]
+  const box = host.getBoundingClientRect(), { width } = host.viewBox.baseVal
+  const scale = box.width / width
+  return [(event.clientX - box.left) / scale, (event.clientY - box.top) / scale]
 }
 
 function rowOf(event) {

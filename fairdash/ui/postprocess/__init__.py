@@ -1,6 +1,6 @@
 """The Post-process page: thresholds for each group."""
 
-from fairdash.ui.postprocess.ramp import fit_ramp, live_ramp, pick_post
+from fairdash.ui.postprocess.ramp import fit_ramp, live_ramp, pick_post, ramp_here
 from fairdash.ui.postprocess.report import (
     by_group,
     inside_subgroups,
@@ -17,5 +17,6 @@ __all__ = [
     "pick_post",
     "post_answer",
     "post_downloads",
+    "ramp_here",
     "trade_off",
 ]

@@ -6,6 +6,8 @@ const SLIDERS = {
   tolerance: { label: "Tolerance (ε)", step: 0.005, digits: 3 },
 }
 const PANEL = 128, GAP = 34, LEFT = 38, RIGHT = 30
+const SCORES = [-1, 1] // ends of the axis
+const PLAY = { steps: 60, ms: 90, calmSteps: 16, calmMs: 600 } // calm: reduced motion
 
 // the values of a table linear between its rising places
 function between(places, x, value) {
@@ -27,6 +29,54 @@ function preview(group, { gamma, rate, tolerance }) {
   return [middle - gamma / 2, target]
 }
 
+const rampAt = (t, gamma) => (score) => Math.min(Math.max((score - t) / gamma, 0), 1)
+const binWidth = (group) => (SCORES[1] - SCORES[0]) / group.histogram.length
+
+// mean probability of deciding 1 in each bin
+function chances(group, h) {
+  const wide = binWidth(group)
+  return group.histogram.map((_, i) => {
+    const left = SCORES[0] + i * wide
+    return [0.1, 0.3, 0.5, 0.7, 0.9].reduce((sum, f) => sum + h(left + f * wide), 0) / 5
+  })
+}
+
+// share of a group's people whose score lies on the ramp
+function onRamp(group, t, gamma) {
+  const wide = binWidth(group)
+  return group.histogram.reduce((sum, share, i) => {
+    const left = SCORES[0] + i * wide
+    const covered = Math.min(left + wide, t + gamma) - Math.max(left, t)
+    return sum + share * Math.min(Math.max(covered / wide, 0), 1)
+  }, 0)
+}
+
+// what the ramps do on the rows they are learned on, from the bins
+function previewed(data, ramps, gamma) {
+  const { groups } = data, people = groups.reduce((sum, { n }) => sum + n, 0)
+  const randomised = groups.map((group, k) => onRamp(group, ramps[k][0], gamma))
+  if (data.accuracy_before === null) return { randomised, accuracy_change: null }
+  const right = groups.reduce((sum, group, k) => {
+    const chance = chances(group, rampAt(ramps[k][0], gamma))
+    return sum + group.n * group.histogram.reduce((all, share, i) => {
+      const positive = group.positives[i]
+      return all + positive * chance[i] + (share - positive) * (1 - chance[i])
+    }, 0)
+  }, 0)
+  return { randomised, accuracy_change: right / people - data.accuracy_before }
+}
+
+// who is decided by chance, and what that costs
+function effectWords(data, { randomised, accuracy_change: change }) {
+  const people = data.groups.reduce((sum, { n }) => sum + n, 0)
+  const drawn = data.groups.reduce((sum, { n }, k) => sum + n * randomised[k], 0)
+  const who = `By chance: ${whole(drawn)} of ${whole(people)} people, ${percent(drawn / people)}.`
+  if (change === null) return who
+  const points = `${change < 0 ? "−" : "+"}${Math.abs(100 * change).toFixed(1)}`
+  return `${who} Accuracy: ${points} points against no ramp, on these rows.`
+}
+
+const whole = (n) => Math.round(n).toLocaleString("en-US")
 const percent = (share) => `${(100 * share).toFixed(1)}%`
 const signed = (x) => (x < -0.005 ? "−" : "+") + Math.abs(x).toFixed(2)
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
@@ -38,7 +88,7 @@ function tallest(groups) {
   return Math.max(bars[0] > 3 * usual ? 1.5 * usual : bars[0], 0.01)
 }
 
-function panel(group, colour, [t, share], gamma, top, width, peak) {
+function panel(group, colour, [t, share], randomised, gamma, top, width, peak) {
   const inner = width - LEFT - RIGHT, base = top + PANEL
   const x = (score) => LEFT + ((Math.min(Math.max(score, -1), 1) + 1) / 2) * inner
   const n = group.histogram.length, w = inner / n
@@ -46,22 +96,18 @@ function panel(group, colour, [t, share], gamma, top, width, peak) {
     const tall = Math.min(share / peak, 1) * (PANEL - 6)
     return `M${(LEFT + i * w + 0.5).toFixed(1)},${base}v${(-tall).toFixed(1)}h${(w - 1).toFixed(1)}V${base}z`
   }
-  const h = (score) => Math.min(Math.max((score - t) / gamma, 0), 1)
+  const h = rampAt(t, gamma), chance = chances(group, h)
   const all = group.histogram.map(bar).join("")
-  const positive = group.histogram
-    .map((share, i) => {
-      const left = -1 + (2 * i) / n
-      const mean = [0.1, 0.3, 0.5, 0.7, 0.9].reduce((sum, f) => sum + h(left + (f * 2) / n), 0) / 5
-      return bar(share * mean, i)
-    })
-    .join("")
+  const positive = group.histogram.map((share, i) => bar(share * chance[i], i)).join("")
   const y = (p) => base - p * (PANEL - 6)
   const corners = [-1, t, t + gamma, 1].map((s) => Math.min(Math.max(s, -1), 1))
   const line = corners.map((s) => `${x(s).toFixed(1)},${y(h(s)).toFixed(1)}`).join(" ")
-  const words = `starts at ${signed(t)}, ${percent(share)} decided 1`
+  const words = `starts at ${signed(t)}, ${percent(share)} decided 1, ${percent(randomised)} by chance`
+  const [from, to] = [x(t), x(t + gamma)]
   return `
     <text x="${LEFT}" y="${top - 8}"><tspan style="fill:${colour}">■</tspan> <tspan font-weight="600">${escaped(group.name)}</tspan>
       <tspan dx="6" class="faint">${words}</tspan></text>
+    <rect class="drawn" x="${from.toFixed(1)}" width="${(to - from).toFixed(1)}" y="${top + 6}" height="${PANEL - 6}"/>
     <line x1="${LEFT}" x2="${width - RIGHT}" y1="${base}" y2="${base}" stroke="currentColor" stroke-opacity=".3"/>
     <path d="${all}" fill="${colour}" fill-opacity=".28"/><path d="${positive}" fill="${colour}"/>
     <polyline points="${line}" fill="none" stroke="currentColor" stroke-width="2"/>
@@ -71,42 +117,85 @@ function panel(group, colour, [t, share], gamma, top, width, peak) {
     <text class="faint" x="${width - RIGHT + 6}" y="${base}">0</text>`
 }
 
-function picture(data, setting, solved, width) {
+function picture(data, setting, solved, width, scale) {
   const peak = tallest(data.groups)
   const ramps = solved
     ? data.solved
     : data.groups.map((group) => preview(group, setting))
-  const panels = data.groups.map((group, i) =>
-    panel(group, data.colours[i], ramps[i], setting.gamma, 24 + i * (PANEL + GAP), width, peak))
+  const effect = solved ? data.effect : previewed(data, ramps, setting.gamma)
+  const panels = data.groups.map((group, i) => panel(group, data.colours[i], ramps[i],
+    effect.randomised[i], setting.gamma, 24 + i * (PANEL + GAP), width, peak))
   const bottom = 24 + data.groups.length * (PANEL + GAP) - GAP
   const inner = width - LEFT - RIGHT
   const ticks = [-1, -0.5, 0, 0.5, 1].map((v) =>
     `<text class="faint" x="${LEFT + ((v + 1) / 2) * inner}" y="${bottom + 16}" text-anchor="middle">${String(v).replace("-", "−")}</text>`)
   const said = data.groups.map((group, i) => `${group.name} ${percent(ramps[i][1])}`)
-  const svg = `<svg viewBox="0 0 ${width} ${bottom + 38}" height="${bottom + 38}" role="img"
+  const svg = `<svg viewBox="0 0 ${width} ${bottom + 38}" height="${(bottom + 38) * scale}" role="img"
     aria-label="Scores by group with ramps. Decided 1: ${escaped(said.join(", "))}">${panels.join("")}${ticks.join("")}
     <text class="faint" x="${LEFT + inner / 2}" y="${bottom + 33}" text-anchor="middle">score 2p − 1</text></svg>`
-  return { svg, said: `Decided 1: ${said.join(", ")}.` }
+  return { svg, said: `Decided 1: ${said.join(", ")}.`, words: effectWords(data, effect), ramps, effect }
+}
+
+// what stands under the pointer: the group whose histogram it is, and the score
+function under(data, { ramps, effect }, gamma, svg, event) {
+  const box = svg.getBoundingClientRect(), { width } = svg.viewBox.baseVal
+  const scale = box.width / width
+  const k = Math.floor(((event.clientY - box.top) / scale - 8) / (PANEL + GAP))
+  const across = ((event.clientX - box.left) / scale - LEFT) / (width - LEFT - RIGHT)
+  if (!data.groups[k] || across < 0 || across > 1) return null
+  const { name, n } = data.groups[k], share = effect.randomised[k]
+  const score = SCORES[0] + across * (SCORES[1] - SCORES[0])
+  const h = rampAt(ramps[k][0], gamma)(score)
+  const fate = h === 0 ? "decided 0" : h === 1 ? "decided 1" : `1 by chance of ${percent(h)}`
+  return [
+    name,
+    `${whole(n * share)} of ${whole(n)} people decided by chance (${percent(share)})`,
+    `score ${signed(score)}: ${fate}`,
+  ]
 }
 
 const mounted = new WeakMap()
 
 function mount(root, ranges) {
-  root.innerHTML = `<div class="sliders"></div><div class="picture"></div>
-    <p class="said" aria-live="polite"></p>`
+  root.innerHTML = `<div class="sliders"></div><p class="effect"></p><div class="picture"></div>
+    <div class="tip" aria-hidden="true"></div><p class="said" aria-live="polite"></p>`
   const box = root.querySelector(".sliders")
   const state = { inputs: {}, setting: {}, frame: 0, timer: 0 }
   for (const [name, { label, step }] of Object.entries(SLIDERS)) {
-    const row = document.createElement("label")
+    const slot = document.createElement("div"), row = document.createElement("label")
     const output = document.createElement("span"), input = document.createElement("input")
     Object.assign(input, { type: "range", min: ranges[name][0], max: ranges[name][1], step })
     input.setAttribute("aria-label", label)
     output.setAttribute("aria-hidden", "true") // the slider says it itself
     row.append(label, output, input)
-    box.append(row)
+    slot.className = "slot"
+    slot.append(row)
+    box.append(slot)
+    if (name === "gamma") state.play = playButton(slot)
     state.inputs[name] = { input, output, sent: [], told: null }
   }
   return state
+}
+
+function playButton(slot) {
+  const button = document.createElement("button")
+  Object.assign(button, { type: "button", className: "play", textContent: "▶" })
+  button.setAttribute("aria-label", "Play γ")
+  button.setAttribute("aria-pressed", "false")
+  button.title = "Play: run γ from narrow to wide and back"
+  slot.append(button)
+  return button
+}
+
+// γ in steps of equal ratio, there and back
+function stepper([low, high], from, calm) {
+  const steps = calm ? PLAY.calmSteps : PLAY.steps, ratio = high / low
+  let at = Math.round((steps * Math.log(from / low)) / Math.log(ratio)), way = at < steps ? 1 : -1
+  return () => {
+    if (at + way < 0 || at + way > steps) way = -way
+    at += way
+    return Math.round(100 * low * ratio ** (at / steps)) / 100
+  }
 }
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -114,6 +203,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (!mounted.has(root)) mounted.set(root, mount(root, data.ranges))
   const state = mounted.get(root)
   const drawing = root.querySelector(".picture"), speech = root.querySelector(".said")
+  const effect = root.querySelector(".effect"), tip = root.querySelector(".tip")
   const redraw = () => {
     state.frame = 0
     for (const [name, { input, output }] of Object.entries(state.inputs)) {
@@ -123,10 +213,39 @@ export default function ({ data, parentElement, setStateValue }) {
       input.style.setProperty("--share", `${100 * share}%`)
     }
     const solved = JSON.stringify(state.setting) === JSON.stringify(data.setting)
-    const { svg, said } = picture(data, state.setting, solved, Math.max(drawing.clientWidth, 240))
+    const scale = data.scale ?? 1, width = Math.max(drawing.clientWidth / scale, 240)
+    const made = picture(data, state.setting, solved, width, scale), { svg, said } = made
     drawing.innerHTML = svg
+    effect.textContent = made.words
+    state.made = made
     clearTimeout(state.timer)
-    state.timer = setTimeout(() => { speech.textContent = said }, 400)
+    state.timer = setTimeout(() => { speech.textContent = `${said} ${made.words}` }, 400)
+  }
+  const release = (name) => {
+    const { sent, told } = state.inputs[name]
+    if (state.setting[name] !== (sent.at(-1) ?? told)) sent.push(state.setting[name])
+    setStateValue("setting", { ...state.setting })
+  }
+  const buttons = () => {
+    state.play.textContent = state.playing ? "❚❚" : "▶"
+    state.play.setAttribute("aria-pressed", String(Boolean(state.playing)))
+  }
+  const start = () => {
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches
+    const next = stepper(data.ranges.gamma, state.setting.gamma, calm)
+    state.playing = setInterval(() => {
+      if (!root.isConnected) { clearInterval(state.playing); return }
+      state.inputs.gamma.input.value = state.setting.gamma = next()
+      soon()
+    }, calm ? PLAY.calmMs : PLAY.ms)
+    buttons()
+  }
+  const stop = () => {
+    if (!state.playing) return
+    clearInterval(state.playing)
+    state.playing = 0
+    buttons()
+    release("gamma")
   }
   const soon = () => { state.frame ||= requestAnimationFrame(redraw) }
   for (const [name, value] of Object.entries(data.setting)) {
@@ -139,12 +258,21 @@ export default function ({ data, parentElement, setStateValue }) {
     }
     slider.told = value
     input.disabled = !free
-    input.oninput = () => { state.setting[name] = +input.value; soon() }
-    input.onchange = () => {
-      if (state.setting[name] !== (sent.at(-1) ?? slider.told)) sent.push(state.setting[name])
-      setStateValue("setting", { ...state.setting })
-    }
+    input.oninput = () => { stop(); state.setting[name] = +input.value; soon() }
+    input.onchange = () => release(name)
   }
+  state.play.onclick = () => (state.playing ? stop() : start())
+  drawing.onpointermove = (event) => {
+    const svg = drawing.querySelector("svg")
+    const lines = svg && under(data, state.made, state.setting.gamma, svg, event)
+    tip.classList.toggle("on", Boolean(lines))
+    if (!lines) return
+    tip.replaceChildren(...lines.map((line) => Object.assign(document.createElement("div"), { textContent: line })))
+    const box = root.getBoundingClientRect(), left = event.clientX - box.left + 14
+    tip.style.left = `${Math.min(left, Math.max(box.width - tip.offsetWidth - 8, 0))}px`
+    tip.style.top = `${event.clientY - box.top + 16}px`
+  }
+  drawing.onpointerleave = () => tip.classList.remove("on")
   redraw()
   const watcher = new ResizeObserver(soon)
   watcher.observe(drawing)

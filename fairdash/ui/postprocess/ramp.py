@@ -1,7 +1,7 @@
 """The ramp that the reader has chosen: its controls, and how it is solved exactly."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -119,8 +119,8 @@ def _rate_by_hand(rows: postprocessing.ScoredRows) -> float:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def previews(dataset_id: str, source: Source) -> list[postprocessing.RampPreview]:
     """Return by group what the browser shows while a slider moves."""
-    groups = scored(dataset_id, source).split.calibration.by_group
-    return [postprocessing.RampPreview.of(group) for group in groups]
+    rows = scored(dataset_id, source).split.calibration
+    return postprocessing.RampPreview.of_rows(rows)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Fitting other methods…")
@@ -145,11 +145,13 @@ def pick_post(sources: Sequence[Source]) -> Choice:
     return Choice(by_id[chosen]._replace(rule=chosen_rule().text), target)
 
 
-def live_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
+def live_ramp(
+    ramp: Ramp, choice: Choice, dataset_id: str, *, scale: float = 1.0
+) -> None:
     """Draw sliders and ramps that follow the hand; on release the selection changes.
 
     While a slider moves, ramps are interpolated from tables; at rest the browser draws
-    the ramps that were solved here.
+    the ramps that were solved here. ``scale`` is of text and marks.
     """
     # names of columns are in it, and Streamlit refuses "__" in a component's key
     named = repr((dataset_id, choice.source.id))
@@ -157,7 +159,8 @@ def live_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
     tables = previews(dataset_id, choice.source)
     by_hand, fitted = choice.target == HAND, ramp.fitted
     rates = fitted.expected_rates_.values()
-    groups = [*map(ramp.label, ramp.data.split.calibration.names)]
+    learned = ramp.data.split.calibration
+    groups = [*map(ramp.label, learned.names)]
 
     def released() -> None:
         moved = dict(st.session_state[key]["setting"])
@@ -174,11 +177,22 @@ def live_ramp(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
             "ranges": RANGES,
             "setting": ramp.setting,
             "solved": [*zip(fitted.starts_.tolist(), rates, strict=True)],
+            "effect": asdict(fitted.effect(learned)),
+            "accuracy_before": learned.accuracy_before,
             "by_hand": by_hand,
+            "scale": scale,
         },
         key=key,
         on_setting_change=released,
     )
+
+
+def ramp_here(source: Source) -> Choice:
+    """Return the scores and the target rate of the URL, without a control."""
+    target = RampFields.here().target_rate
+    usual = "accuracy" if chosen_rule().usual else BEFORE
+    named = target if target in _TARGETS and target != HAND else usual
+    return Choice(source._replace(rule=chosen_rule().text), str(named))
 
 
 def _first(sources: Sequence[Source]) -> Source:

@@ -160,6 +160,14 @@ def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
             )
 
 
+def limit_here(sweep: StoredSweep) -> tuple[float, str]:
+    """Return the limit of the URL and the gap that it is on, without a control."""
+    chosen, start = SweepFields.here(), float(sweep.run.spec.get("di_limit", 0.05))
+    limited = chosen.across if chosen.across in choices.LIMITED else PARITY
+    limit = start if chosen.limit is None else chosen.limit
+    return min(max(limit, 0.0), max(_MOST_LIMIT, start)), limited
+
+
 def _limit_options(sweep: StoredSweep) -> tuple[float, str]:
     start = float(sweep.run.spec.get("di_limit", 0.05))
     most = max(_MOST_LIMIT, start)

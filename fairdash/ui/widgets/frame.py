@@ -27,7 +27,7 @@ from fairdash.sweep import unsupported_methods
 from fairdash.ui import selection
 from fairdash.ui.widgets.blocks import empty, problem
 from fairdash.ui.widgets.state import freeze_imports, store, theme_watch, who
-from fairdash.ui.widgets.tour import show_tour
+from fairdash.ui.widgets.tour import present_button, show_tour
 
 _HERE = Path(__file__).parent
 _MENU: dict[str, dict[str, tuple[str, str]]] = {
@@ -74,21 +74,34 @@ class View:
     run: str | None
     data: str | None
     _corner: DeltaGenerator
+    # Whether the page shows the pictures of its run for a room, and nothing else.
+    on_stage: bool = False
 
     def export(self) -> DeltaGenerator:
         """Return the Export popover; call once, when there is something to export."""
         return self._corner.popover("Export", icon=":material/ios_share:")
 
+    def present(self) -> None:
+        """Draw the button that begins the show mode; in a tour its own has one."""
+        if selection.SharedFields.here().tour is None:
+            with self._corner:
+                present_button(self.run, self.data)
+
 
 def page(
-    name: str, question: str, *, pick: Literal["run", "data"] | None = None
+    name: str,
+    question: str,
+    *,
+    pick: Literal["run", "data"] | None = None,
+    shows: bool = False,
 ) -> View:
     """Draw the frame of a page and return what the address selects.
 
     The address carries ``?run=`` and ``?data=``, so that a refresh or a second tab
     shows the same. An id that does not exist (any more) stops the page with a message.
     The title is the question; at most 26 characters fit on a phone. A page that picks
-    runs opens on the newest one.
+    runs opens on the newest one. On a page that ``shows`` sweeps the address may ask
+    for the show mode: nothing is drawn then, and the view is ``on_stage``.
     """
     st.set_page_config(
         page_title=f"{name} · fairdash",
@@ -103,6 +116,9 @@ def page(
     gone = missing(run, data)
     if not gone:
         run, data = _agree(run, data, pick)
+    if shows and not gone and _on_stage(run):
+        theme_watch()
+        return View(run, data, st.container(), on_stage=True)
     _menu({} if gone else selection.menu_address(name))
     corner = _title_row(question)
     if pick and not gone:
@@ -127,6 +143,11 @@ def page(
         if weight is not None:
             st.caption(f"{_WEIGHTED[name]} {plain(weight)}.")
     return View(run, data, corner)
+
+
+def _on_stage(run_id: str | None) -> bool:
+    asked = selection.SharedFields.here().show is not None
+    return asked and sweeps.can_be_shown(store(), run_id)
 
 
 def _say_sample(dataset_id: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash.audits import trials
-from fairdash.ui.selection import SharedFields, choose, open_at, stated
+from fairdash.ui.selection import SharedFields, address, choose, open_at, stated
 from fairdash.ui.widgets.state import store
 
 
@@ -58,6 +58,14 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     open_at(f"pages/{target.page}.py", stated(**there))
 
 
+def present_button(run: str | None, data: str | None) -> None:
+    """Draw the button that begins the show mode of a sweep, from any page."""
+    how = "The pictures one at a time, in large type. Arrow keys go on and back."
+    if st.button("Present", icon=":material/slideshow:", type="tertiary", help=how):
+        here = address(opened=None, tour=None, show=1)
+        open_at("pages/5_Sweep.py", {**here, **stated(run=run, data=data)})
+
+
 def show_tour() -> None:
     """Draw the stop that the address names, wherever the reader has gone meanwhile."""
     chosen = SharedFields.here()
@@ -71,6 +79,7 @@ def show_tour() -> None:
                 go_to_stop(stop + 1, chosen.run, chosen.data)
             if st.button("Start again", shortcut="S"):
                 go_to_stop(1, chosen.run, chosen.data)
+            present_button(chosen.run, chosen.data)
             leave: dict[str, Any] = {
                 "type": "tertiary",
                 "on_click": choose,
