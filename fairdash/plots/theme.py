@@ -91,6 +91,10 @@ _LEGEND: Spec = {
 }
 
 
+# in pixels, wherever they stand in a figure; the width of a bar is not
+_LENGTHS = {"size", "height", "standoff", "l", "r", "t", "b"}
+
+
 def fade(token: str, opacity: float) -> str:
     """Return ``token`` with an opacity as two more hex digits; the swap keeps them.
 
@@ -212,6 +216,20 @@ def figure_json(figure: go.Figure) -> str:
     plain = go.Figure(figure).update_layout(template="none", font_color=INK)
     document: str = plain.to_json()
     return document
+
+
+def enlarged(figure: go.Figure, scale: float) -> go.Figure:
+    """Return a copy with type, marks, lines and height times ``scale``, for a room."""
+    return go.Figure(_times(figure.to_plotly_json(), scale))
+
+
+def _times(part: Any, scale: float, inside: str = "") -> Any:
+    if isinstance(part, dict):
+        return {name: _times(value, scale, name) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_times(each, scale, inside) for each in part]
+    length = inside in _LENGTHS and isinstance(part, int | float)
+    return part * scale if length else part
 
 
 def plotly_script() -> str:

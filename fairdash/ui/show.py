@@ -5,6 +5,7 @@ leaves to the Sweep page, at the same model.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,9 @@ def _noise(sweep: StoredSweep) -> str:
     share = noisy_groups.usual_share(curve)
     answer = certificates.promise_answer(curve, question, share, "test rows")
     if answer.figure is not None:
-        draw_picture(answer.figure.picture(plots), key="show noise")
+        picture = answer.figure.picture(plots)
+        large = plots.theme.enlarged(picture.figure, _SCALE)
+        draw_picture(replace(picture, figure=large), key="show noise")
     return answer.verdict
 
 

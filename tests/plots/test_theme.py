@@ -41,3 +41,18 @@ def test_resolving_leaves_no_token_and_the_figure_as_it_was(models, name, ink):
 def test_colours_of_a_component_are_those_of_the_theme():
     assert theme.group_colours_of(["a", "b"], "light") == ["#0072B2", "#C15500"]
     assert theme.group_colours_of(["a"], "dark") == ["#56B4E9"]
+
+
+def test_a_figure_for_a_room_has_larger_type_and_the_same_numbers():
+    figure = theme.finish(
+        [{"type": "bar", "x": [1, 2], "y": [3, 4], "width": 0.5}],
+        {"annotations": [theme.text("words", x=1, y=3)], "xaxis": {"title": "x"}},
+        height=200,
+    )
+    large = theme.enlarged(figure, 1.5)
+    assert large.layout.height == 300
+    assert large.layout.xaxis.tickfont.size == 18
+    assert large.layout.annotations[0].font.size == 18
+    assert (large.layout.annotations[0].x, large.data[0].width) == (1, 0.5)
+    assert list(large.data[0].y) == [3, 4]
+    assert figure.layout.height == 200

@@ -177,7 +177,8 @@ function frontPart(host) {
       .attr("x1", left).attr("x2", right).attr("y1", py).attr("y2", py)
     moving.select(".up").attr("x1", px).attr("x2", px).attr("y1", down).attr("y2", up)
     const several = (seeds[view.gap.name] ?? []).length > 1
-    const dots = several ? seeds.accuracy.map((v, i) => [x(seeds[view.gap.name][i]), y(v)]) : []
+    const dots = several ? seeds.accuracy.map((v, i) => [x(seeds[view.gap.name][i]), y(v)])
+      .filter(([across]) => across >= box.left && across <= box.right) : []
     moving.select(".seeds").selectAll("circle").data(dots).join("circle").attr("r", 3)
       .attr("cx", (d) => d[0]).attr("cy", (d) => d[1])
       .attr("fill", lineStroke(view, colours, line))

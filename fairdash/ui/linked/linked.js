@@ -3,7 +3,7 @@
 const LOOK_MS = 250 // between two looks where the server stands, and at the theme
 const ANSWER_MS = 2000 // until the server has repeated what it was told on release
 const SETTLE_MS = 60 // after the last key or click
-const STAGE_REST = 190 // px of the window for a caption and what stands below the pictures
+const STAGE_REST = 230 // px of the window for a caption and what stands below the pictures
 const PARTS = {
   front: { make: frontPart, height: 232 },
   map: { make: mapPart, height: 232 },

@@ -1,0 +1,78 @@
+"""The show mode in Chromium, by a keyboard alone, in both themes."""
+
+import re
+from contextlib import closing
+
+import pytest
+from driving import at_rest, lasting_faults, open_window, settle
+from playwright.sync_api import expect
+
+from fairdash.audits import scenes
+from fairdash.jobs import finished_file, unpack_runs
+from fairdash.store import open_store
+
+pytestmark = pytest.mark.browser
+FOCUSED = """() => {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return element?.ariaLabel || element?.textContent || ""
+}"""
+SIZE = "node => parseFloat(getComputedStyle(node).fontSize)"
+
+
+@pytest.fixture(scope="module")
+def page(browser, server, home):
+    """A window on a finished sweep."""
+    with closing(open_store(home)) as store:
+        (run,), _ = unpack_runs(store, finished_file("hiring"))
+    page = open_window(browser)
+    page.goto(f"{server}/Sweep?run={run}")
+    page.locator(".linked .map rect").first.wait_for()
+    at_rest(page, 1440)
+    yield page
+    page.close()
+
+
+def tab_to(page, name):
+    """Press Tab until something whose name ends so has the focus."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED).strip().endswith(name):
+            return
+    raise AssertionError(f"Tab does not reach {name!r}")
+
+
+def test_a_keyboard_alone_presents_a_sweep_and_returns_to_it(page):
+    before = page.get_by_role("heading", level=1).evaluate(SIZE)
+    tab_to(page, "Present")
+    page.keyboard.press("Enter")
+    for at, scene in enumerate(scenes.SCENES, 1):
+        page.get_by_role("heading", name=scene.question).wait_for()
+        expect(page.get_by_text(f"{at} of {len(scenes.SCENES)}")).to_be_visible()
+        settle(page)
+        expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert lasting_faults(page) == {}, (scene.name, scheme)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width == 1440, scene.name
+        page.keyboard.press("PageDown" if at % 2 else "ArrowRight")
+    assert page.get_by_role("heading", level=1).evaluate(SIZE) > 1.2 * before
+    for scene in scenes.SCENES[-2::-1]:
+        page.keyboard.press("ArrowLeft")
+        page.get_by_role("heading", name=scene.question).wait_for()
+    page.locator(".linked.stage .front .ring").wait_for()
+    tab_to(page, "Locality (τ)")
+    slider = page.get_by_role("slider", name="Locality (τ)")
+    page.keyboard.press("Home")
+    first = slider.get_attribute("aria-valuetext")
+    page.keyboard.press("ArrowRight")  # of a slider that has the focus
+    expect(slider).not_to_have_attribute("aria-valuetext", first)
+    settle(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(scenes.SCENES[0].question)
+    model = re.search("model=([0-9a-f]+)", page.url)[1]
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Present").wait_for()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    assert f"model={model}" in page.url
+    assert "show=" not in page.url
