@@ -20,8 +20,8 @@ import pandas as pd
 from playwright.sync_api import sync_playwright
 from plotly.offline import get_plotlyjs
 
+from fairdash.linked import script, styles
 from fairdash.plots import theme
-from fairdash.ui.linked import script, styles
 
 N_LAMBDA, N_TAU, N_SUBGROUPS, N_BINS = 6, 6, 12, 100
 LINKED = """

@@ -104,7 +104,26 @@ class Figure:
     kind = "figure"
 
 
-Block = Words | Cards | Facts | Code | Table | Figure
+@dataclass(frozen=True)
+class Pictures:
+    """Linked pictures of a sweep, moved by sliders in the page itself.
+
+    Attributes
+    ----------
+    data : bytes
+        Of `fairdash.linked.linked_data`.
+    place : int
+        Of the setting that they begin with, and that is printed.
+    """
+
+    title: str
+    data: bytes
+    place: int
+    caption: str
+    kind = "pictures"
+
+
+Block = Words | Cards | Facts | Code | Table | Figure | Pictures
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,10 @@ from fairdash.audits import (
     trials,
 )
 from fairdash.datasets import Dataset, Subgroups
+from fairdash.linked import linked_data
 from fairdash.methods import CATALOG
 from fairdash.metrics import Speech
-from fairdash.reports._blocks import Block, Figure, Table, Words, blocks_of
+from fairdash.reports._blocks import Block, Figure, Pictures, Table, Words, blocks_of
 from fairdash.reports._small_groups import (
     hidden_names,
     suppressed_words,
@@ -184,7 +185,7 @@ def tried(subject: RunSubject) -> Sequence[Block]:
         return []
     blocks: list[Block] = [Words(_choice_words(subject, sweep))]
     if sweep.result.methods:
-        blocks.append(_front(subject, sweep))
+        blocks += [*_pictures(subject, sweep), _front(subject, sweep)]
     blocks.append(_settings_table(subject, sweep))
     return blocks
 
@@ -206,6 +207,29 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
     how += ", which was picked instead." if other else "."
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     return f"{start} {how} {rows}"
+
+
+def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
+    """Return the linked pictures of a sweep that is over; none where a group is small.
+
+    A density or a quantile of few rows would show them.
+    """
+    if not subject.snapshot.run.over or subject.small_groups:
+        return []
+    where = subject.dataset_id, sweep.subgroups
+    local = gaps.local_by_measure(subject.store, subject.models[-1:], *where)
+    _, hidden = without_small_groups(local)
+    limit = subject.spec.di_limit
+    ids = sweep.ids
+    place = ids.index(subject.model.id) if subject.model.id in ids else 0
+    caption = sentences(
+        "Every picture is of one setting. Sliders, a click on a mark or a cell, and "
+        "arrow keys on the map choose it. Numbers are means over seeds, of test rows; "
+        "weights are of training rows.",
+        suppressed_words(hidden),
+    )
+    data = linked_data(sweep, limit, hidden=hidden)
+    return [Pictures("All settings under one hand", data, place, caption)]
 
 
 def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:

@@ -16,6 +16,8 @@ from markupsafe import Markup
 from fairdash import __version__
 from fairdash._escaping import as_json, as_markdown, visible
 from fairdash._wording import Kpi
+from fairdash.linked import script as linked_script
+from fairdash.linked import styles as linked_styles
 from fairdash.plots import theme
 from fairdash.reports import _blocks as blocks
 
@@ -30,11 +32,9 @@ def to_html(
     """Return the page; whatever names hold, they stay text."""
     template = _environment().get_template("report.html")
     script = (HERE / "report.js").read_text()
-    figures = any(
-        isinstance(block, blocks.Figure)
-        for section in sections
-        for block in section.blocks
-    )
+    kinds = {type(block) for section in sections for block in section.blocks}
+    figures, linked = blocks.Figure in kinds, blocks.Pictures in kinds
+    moving = _linked_script() if linked else ""
     themes = {"light": theme.palette("light"), "dark": theme.palette("dark")}
     return template.render(
         title=title,
@@ -46,7 +46,9 @@ def to_html(
         script=Markup(script),
         themes=Markup(as_json(themes)),
         plotly=Markup(_packed_plotly()) if figures else "",
-        hashes=[_hash(script), _hash(theme.plotly_script())],
+        moving=Markup(moving),
+        moving_style=Markup(linked_styles()) if linked else "",
+        hashes=[_hash(text) for text in (script, theme.plotly_script(), moving)],
     )
 
 
@@ -57,7 +59,13 @@ def _environment() -> Environment:
         finalize=lambda text: visible(text) if type(text) is str else text,
     )  # fmt: skip
     made.filters["figure_json"] = _figure_json
+    made.filters["base64"] = lambda data: base64.b64encode(data).decode()
     return made
+
+
+def _linked_script() -> str:
+    """Return the script of linked pictures and what starts it here: one module."""
+    return f"{linked_script()}\n{(HERE / 'report_linked.js').read_text()}"
 
 
 def _figure_json(figure: Any) -> Markup:
@@ -112,6 +120,8 @@ def _written(block: blocks.Block) -> str:
             return "\n\n".join(filter(None, [as_markdown(words), table]))
         case blocks.Table():
             return _table(block)
+        case blocks.Pictures():
+            return ""  # its numbers stand in the table of all settings
 
 
 def _card(item: Kpi) -> str:

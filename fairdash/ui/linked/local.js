@@ -36,7 +36,7 @@ function localPart(host) {
     axisTitle(svg, "gap between groups, points (grey: chance alone)", (box.left + box.right) / 2, height - 4)
     rows = svg.append("g").selectAll("g").data(subgroups).join("g").attr("class", "row")
       .attr("transform", (_, i) => `translate(0,${box.top + (i + 0.5) * tall})`)
-      .attr("tabindex", 0).attr("role", "button").attr("data-subgroup", (_, i) => i)
+      .attr("tabindex", 0).attr("role", view.data.opens ? "button" : "img").attr("data-subgroup", (_, i) => i)
     rows.append("rect").attr("class", "under").attr("x", 0).attr("width", width)
       .attr("y", -tall / 2).attr("height", tall)
     rows.append("text").attr("class", "name").attr("x", box.left - 8).attr("y", 4)
@@ -94,7 +94,7 @@ function localPart(host) {
     rows.select(".dot").attr("stroke", colour).attr("fill", filled(view, colours, view.setting, colour))
     const text = (gap) => (gap ? fixed(100 * gap[0], 0) : "–")
     rows.select(".change").text((_, i) => `${text(before[i])} → ${text(shown[i])}`)
-    rows.attr("aria-label", (name, i) => `${name}: ${says(view, i)}. Open Local fairness`)
+    rows.attr("aria-label", (name, i) => `${name}: ${says(view, i)}.${view.data.opens ? " Open Local fairness" : ""}`)
     svg.select(".chance").attr("width", chance === null || alike ? 0 : Math.min(x(chance), box.right) - box.left)
   }
 
