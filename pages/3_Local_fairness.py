@@ -3,7 +3,7 @@
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import local, train
+from fairdash.ui import local, sweep, train
 
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
 models = ui.known_models(view.data, view.run)
@@ -65,6 +65,7 @@ def local_fairness():
         lambda: local.classes_section(compared[-1], view.data),
     )
     page.evidence(
+        *sweep.settings_evidence(view.run, ("local", "map")),
         *[classes] * predicting,
         ui.Evidence(
             "measures",

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import train, weights
+from fairdash.ui import sweep, train, weights
 
 view = ui.page("Weights", "Which rows carry weight?", pick="run")
 models = ui.known_models(view.data, view.run)
@@ -51,6 +51,7 @@ def show_weights():
     if chosen.has_taus(weighted):
         draw = partial(weights.show_taus, chosen, weighted, dataset, subgroups)
         openers.insert(1, ui.Evidence("taus", "At other τ", draw))
+    openers += sweep.settings_evidence(view.run, ("density", "quantiles"))
     page.evidence(*openers, first="gaps")
 
 

@@ -30,6 +30,30 @@ def path(tmp_path_factory):
     return folder / "report.html"
 
 
+def linked_pictures_follow_a_slider(page):
+    """Move λ by key; every picture is of another setting then, names stay text."""
+    page.locator(".moving[data-drawn]").wait_for()
+    names = page.locator(".local .row .name").all_text_contents()
+    assert any(name.startswith("<img") for name in names), names
+    assert page.locator(".moving img").count() == 0
+    weight = page.get_by_role("slider", name="Fairness weight (λ)")
+    weight.press("Home")
+    cards, ring = page.locator(".linked .cards"), page.locator(".front .ring")
+    before = cards.inner_text(), page.locator(".map .chosen").get_attribute("y")
+    weight.press("ArrowRight")
+    page.wait_for_function(
+        "was => document.querySelector('.moving').shadowRoot"
+        ".querySelector('.map .chosen').getAttribute('y') !== was",
+        arg=before[1],
+    )
+    assert cards.inner_text() != before[0]
+    assert ring.count() == 1
+    ink = page.locator(".linked .value").first.evaluate(
+        "n => getComputedStyle(n).color"
+    )
+    assert ink == page.locator("h1").evaluate("n => getComputedStyle(n).color")
+
+
 @pytest.mark.parametrize(
     "which, width, scheme", [("hostile", 1440, "dark"), ("example", 390, "light")]
 )
@@ -51,12 +75,15 @@ def test_it_draws_itself_and_asks_for_nothing(browser, request, which, width, sc
     (ink,) = set(page.evaluate(COLOURS))
     assert ("38, 39, 48" in ink) == (scheme == "light"), ink
 
+    if not example:
+        linked_pictures_follow_a_slider(page)
     if example:  # on a telephone: what does not fit there does not fit anywhere
         assert faults(page) == {}
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_function(f"{COLOURS[6:]}.every(fill => fill.includes('38, 39, 48'))")
     assert page.locator("details:not([open])").count() == 0  # on paper all is open
+    assert page.get_by_role("slider").count() == 0  # linked pictures are a still
     assert asked == [path.as_uri()]
     assert said == []
     page.close()

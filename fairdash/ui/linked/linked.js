@@ -3,6 +3,7 @@
 const LOOK_MS = 250 // between two looks where the server stands, and at the theme
 const ANSWER_MS = 2000 // until the server has repeated what it was told on release
 const SETTLE_MS = 60 // after the last key or click
+const FEW = 2 // pictures that stand beside the controls in one row
 const STAGE_REST = 230 // px of the window for a caption and what stands below the pictures
 const PARTS = {
   front: { make: frontPart, height: 232 },
@@ -70,6 +71,7 @@ class Linked {
     this.scale = width < NARROW ? 1 : this.view.data.scale
     this.root.classList.toggle("narrow", width < NARROW)
     this.root.classList.toggle("stage", this.scale > 1)
+    this.root.classList.toggle("few", width >= NARROW && this.figures.length <= FEW)
     this.draw()
   }
 

@@ -6,11 +6,12 @@ from fairdash._escaping import plain
 from fairdash._wording import plural
 from fairdash.audits import StoredSweep, choices, sweeps
 from fairdash.jobs import resume, wake
+from fairdash.linked import EVERY_PART
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import PARITY
 from fairdash.ui.linked import draw_linked
 from fairdash.ui.local import by_measure
-from fairdash.ui.selection import choose
+from fairdash.ui.selection import SharedFields, choose
 from fairdash.ui.sweep.controls import (
     Controls,
     go,
@@ -31,6 +32,7 @@ from fairdash.ui.widgets.state import store
 
 LOCAL = "pages/3_Local_fairness.py"
 _HEIGHT = 420  # of the pictures before the first model
+_IN_TOUR = ("front", "map", "local", "density")  # what one screen holds
 
 
 def show_growing_sweep(snapshot: Snapshot) -> None:
@@ -109,6 +111,7 @@ def _pictures(sweep: StoredSweep, state: Controls) -> None:
         limit=state.limit,
         limited=state.limited,
         measure=state.pictured,
+        shows=EVERY_PART if SharedFields.here().tour is None else _IN_TOUR,
         on_place=lambda place: go(sweep, place),
         on_measure=lambda name: choose(pictured=name),
         on_subgroup=click,

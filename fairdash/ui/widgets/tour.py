@@ -24,6 +24,7 @@ _STOPS = (
         "3_Local_fairness",
         "Loan officers marked down women under 30, and a plain model learned it.",
         plain=True,
+        chosen={"opened": ("settings",)},
     ),
     _Stop(
         "4_Weights",
