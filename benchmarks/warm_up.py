@@ -66,12 +66,7 @@ def main():
         seeds = range(options.seeds)
         rows = pd.concat([train(options.sample, warm_up, seed) for seed in seeds])
         deciding = rows[~rows["alike"]]
-        print(
-            f"\nwarm-up {warm_up:g}: {rows['alike'].sum()} of {len(rows)} decide alike"
-        )
-        for figure in ("accuracy", "worst_1_di"):
-            mean = deciding.pivot_table(figure, "fairness_weight", "tau")
-            n_alike = rows["alike"].sum()
+        n_alike = rows["alike"].sum()
         print(f"\nwarm-up {warm_up:g}: {n_alike} of {len(rows)} decide alike")
         for figure in ("accuracy", "worst_1_di"):
             mean = deciding.pivot_table(figure, "fairness_weight", "tau")

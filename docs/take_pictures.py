@@ -26,6 +26,11 @@ DESKTOP = {"width": 1440, "height": 900}
 SMALL = {"width": 1200, "height": 800}  # for pages full of text
 PAGES = ["Data", "Train", "Local_fairness", "Weights", "Sweep", "Post-process"]
 PAGES += ["Noisy_groups", "Individual_fairness", "Drift", "Limits"]
+DRAWN = {  # what each page has once it is drawn
+    "Sweep": ".linked .map rect",
+    "Post-process": ".live_ramp polyline",
+}
+SCENES = {"show_map": 2, "show_weights": 4, "show_ramp": 5}
 PHONE = {"width": 390, "height": 844}
 
 
@@ -65,7 +70,7 @@ def walk(page: Page, address: str) -> str:
     page.goto(address)
     page.get_by_role("button", name="See a finished sweep").click()
     page.get_by_role("heading", name="What does fairness cost?").wait_for()
-    page.locator(".js-plotly-plot").first.wait_for()
+    page.locator(DRAWN["Sweep"]).first.wait_for()
     query = page.url.partition("?")[2]
     for path in PAGES:
         opened = query
@@ -74,10 +79,24 @@ def walk(page: Page, address: str) -> str:
         page.goto(f"{address}/{path}?{opened}")
         if path == "Drift":
             page.get_by_role("button", name="Open the drifted sample").click()
-        if path != "Post-process":  # which draws itself
-            page.locator(".js-plotly-plot").first.wait_for()
+        page.locator(DRAWN.get(path, ".js-plotly-plot")).first.wait_for()
         shoot(page, path.lower())
+    present(page, f"{address}/Sweep?{query}")
     return query
+
+
+def present(page: Page, sweep: str) -> None:
+    """Take pictures of scenes of the show mode; keys lead from one to the next."""
+    page.goto(f"{sweep}&show=1")
+    page.locator(".linked .front .ring").wait_for()
+    at = 1
+    for name, scene in SCENES.items():
+        for _ in range(scene - at):
+            page.keyboard.press("ArrowRight")
+            at += 1
+            page.get_by_text(f"{at} of ").wait_for()
+        page.locator(".linked svg, .live_ramp polyline").first.wait_for()
+        shoot(page, name)
 
 
 def audit_compas(page: Page, address: str) -> None:

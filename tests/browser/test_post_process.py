@@ -76,6 +76,43 @@ def test_the_keyboard_moves_sliders_and_a_screen_reader_hears_values(page):
     expect(page.get_by_role("img", name=re.compile("Scores by group"))).to_be_visible()
 
 
+def test_play_runs_gamma_and_the_figure_says_whom_chance_decides(page):
+    gamma, button = (
+        slider(page, "Ramp width (γ)"),
+        page.get_by_role("button", name="Play γ"),
+    )
+    gamma.evaluate(RELEASE, "0.01")
+    page.wait_for_url(re.compile(r"gamma=0\.01"))
+    effect = page.locator(".effect")
+    narrow = share_by_chance(effect)
+    assert narrow < 0.05
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.wait_for_function("slider => slider.value > 0.3", arg=gamma.element_handle())
+    assert "gamma=0.01" in page.url  # the server has not heard of it
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    page.wait_for_url(re.compile(rf"gamma={float(gamma.input_value()):g}"))
+    settle(page)
+    assert share_by_chance(effect) > narrow
+    assert re.search(r"Accuracy: [−+]\d+\.\d points", effect.inner_text())
+    page.locator(".drawn").first.hover()
+    shown = page.locator(".live_ramp .tip")
+    expect(shown).to_have_text(re.compile(r"origin: .* people decided by chance"))
+    expect(shown).to_contain_text("1 by chance of")
+
+
+def share_by_chance(effect):
+    """Return the share that the words above the ramps say, checked by their count."""
+    words = effect.inner_text()
+    drawn, people, share = re.match(
+        r"By chance: ([\d,]+) of ([\d,]+) people, ([\d.]+)%", words
+    ).groups()
+    drawn, people = (int(text.replace(",", "")) for text in (drawn, people))
+    assert 100 * drawn / people == pytest.approx(float(share), abs=0.2)
+    return drawn / people
+
+
 def starts(page):
     """Where each ramp starts, as written beside its name."""
     return page.locator("svg tspan.faint").all_inner_texts()

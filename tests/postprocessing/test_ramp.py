@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,6 +70,48 @@ def test_a_preview_of_few_values_is_finite_and_falls_with_the_rate():
     middles = np.array(preview.middles)
     assert np.isfinite(middles).all()
     assert (np.diff(middles, axis=1) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.3, 2.0])
+def test_its_effect_counts_who_is_on_the_ramp_and_the_accuracy_it_costs(gamma):
+    rows = rows_of(seed=1, decimals=3)
+    weight = np.random.default_rng(0).integers(1, 4, len(rows.margins)).astype(float)
+    rows = replace(rows, weight=weight)
+    ramp = RampThreshold(gamma, 0.5).fit_rows(rows)
+    effect, h = ramp.effect(rows), ramp.chance(rows)
+    for k, share in enumerate(effect.randomised):
+        own = rows.codes == k
+        on_ramp = own & (h > 0) & (h < 1)
+        assert share == pytest.approx(weight[on_ramp].sum() / weight[own].sum())
+    after = ramp.score(
+        rows.margins, rows.y, sensitive_features=rows.codes, sample_weight=weight
+    )
+    assert rows.accuracy_before + effect.accuracy_change == pytest.approx(after)
+    assert ramp.effect(replace(rows, y=None)).accuracy_change is None
+
+
+def test_a_wider_ramp_leaves_more_people_to_chance():
+    rows = rows_of(seed=2, decimals=3)
+    shares = [
+        sum(RampThreshold(gamma, 0.5).fit_rows(rows).effect(rows).randomised)
+        for gamma in (0.01, 0.1, 0.5, 1.0, 2.0)
+    ]
+    assert shares == sorted(shares)
+    assert shares[0] < 0.1 < 2.5 < shares[-1]
+
+
+def test_previews_of_rows_count_outcomes_by_score():
+    rows = rows_of(seed=3, decimals=3)
+    weight = np.linspace(1, 2, len(rows.margins))
+    previews = RampPreview.of_rows(replace(rows, weight=weight))
+    for k, preview in enumerate(previews):
+        own = rows.codes == k
+        assert preview.n == pytest.approx(weight[own].sum())
+        positive = weight[own & (rows.y == 1)].sum() / preview.n
+        assert sum(preview.positives) == pytest.approx(positive, abs=1e-4)
+        assert (np.array(preview.positives) <= np.array(preview.histogram) + 1e-6).all()
+    unknown = RampPreview.of_rows(replace(rows, y=None))
+    assert [preview.positives for preview in unknown] == [None] * 3
 
 
 def test_rates_after_the_ramp_are_means_over_its_draws():
