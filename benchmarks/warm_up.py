@@ -62,15 +62,22 @@ def main():
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    tables = {}
     for warm_up in options.warm_ups:
         seeds = range(options.seeds)
         rows = pd.concat([train(options.sample, warm_up, seed) for seed in seeds])
         deciding = rows[~rows["alike"]]
+        tables[warm_up] = deciding.set_index(["seed", "fairness_weight", "tau"])
         n_alike = rows["alike"].sum()
         print(f"\nwarm-up {warm_up:g}: {n_alike} of {len(rows)} decide alike")
         for figure in ("accuracy", "worst_1_di"):
             mean = deciding.pivot_table(figure, "fairness_weight", "tau")
             print(f"{figure} of the others\n{mean.round(3).to_string()}")
+    both = pd.concat(tables, axis=1, join="inner")
+    print(f"\nmeans of the {len(both)} settings that decide at every warm-up")
+    for figure in ("accuracy", "worst_1_di"):
+        means = both.xs(figure, axis=1, level=1).mean()
+        print(f"{figure}: {means.round(3).to_dict()}")
 
 
 if __name__ == "__main__":
