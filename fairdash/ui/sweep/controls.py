@@ -89,10 +89,10 @@ def pictured_measure() -> str:
     return pictured if pictured in MEASURES else linked.WORST
 
 
-def growing_place(sweep: StoredSweep, limit: float) -> int:
+def place_here(sweep: StoredSweep, limit: float) -> int:
     """Return the place of the model of the address, else of the best so far.
 
-    Of a sweep that grows the address is not written: what is best may change.
+    The address is not written: of a sweep that grows what is best may change.
     """
     model = SharedFields.here().model
     return sweep.ids.index(model) if model in sweep.ids else sweep.result.start(limit)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from fairdash.audits import sweeps
 from fairdash.ui.linked import draw_linked
-from fairdash.ui.selection import SharedFields
-from fairdash.ui.sweep.controls import go, limit_here
+from fairdash.ui.sweep.controls import go, limit_here, place_here
 from fairdash.ui.widgets.blocks import heading
 from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.results import Evidence
@@ -35,11 +34,10 @@ def _draw(run_id: str, shows: Sequence[str]) -> None:
     sweep = sweeps.finished_sweep(store(), run_id, chosen_rule())
     assert sweep is not None, "the same models have finished by every rule"
     heading("All settings of the run", _HOW)
-    model, (limit, limited) = SharedFields.here().model, limit_here(sweep)
-    place = sweep.ids.index(model) if model in sweep.ids else sweep.result.start(limit)
+    limit, limited = limit_here(sweep)
     draw_linked(
         sweep,
-        place,
+        place_here(sweep, limit),
         limit=limit,
         limited=limited,
         shows=shows,

@@ -15,9 +15,9 @@ from fairdash.ui.selection import SharedFields, choose
 from fairdash.ui.sweep.controls import (
     Controls,
     go,
-    growing_place,
     pick_pinned,
     pictured_measure,
+    place_here,
     show_recommendation,
     sweep_controls,
 )
@@ -46,7 +46,7 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
     limit = float(run.spec.get("di_limit", 0.05))
     draw_linked(
         sweep,
-        growing_place(sweep, limit),
+        place_here(sweep, limit),
         limit=limit,
         limited=PARITY,
         measure=pictured_measure(),
