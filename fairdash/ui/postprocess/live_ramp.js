@@ -73,7 +73,7 @@ function effectWords(data, { randomised, accuracy_change: change }) {
   const who = `By chance: ${whole(drawn)} of ${whole(people)} people, ${percent(drawn / people)}.`
   if (change === null) return who
   const points = `${change < 0 ? "−" : "+"}${Math.abs(100 * change).toFixed(1)}`
-  return `${who} Accuracy: ${points} points against no ramp, on these rows.`
+  return `${who}\nAccuracy: ${points} points against no ramp`
 }
 
 const whole = (n) => Math.round(n).toLocaleString("en-US")
@@ -157,7 +157,7 @@ function under(data, { ramps, effect }, gamma, svg, event) {
 const mounted = new WeakMap()
 
 function mount(root, ranges) {
-  root.innerHTML = `<div class="sliders"></div><p class="effect"></p><div class="picture"></div>
+  root.innerHTML = `<div class="sliders"></div><div class="picture"></div>
     <div class="tip" aria-hidden="true"></div><p class="said" aria-live="polite"></p>`
   const box = root.querySelector(".sliders")
   const state = { inputs: {}, setting: {}, frame: 0, timer: 0 }
@@ -174,6 +174,9 @@ function mount(root, ranges) {
     if (name === "gamma") state.play = playButton(slot)
     state.inputs[name] = { input, output, sent: [], told: null }
   }
+  const effect = document.createElement("p")
+  Object.assign(effect, { className: "effect", title: "Of the rows that thresholds are learned on" })
+  box.append(effect)
   return state
 }
 
