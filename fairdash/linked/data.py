@@ -17,6 +17,7 @@ from fairdash.methods import CATALOG
 from fairdash.plots import theme
 from fairdash.sweep import PARITY
 
+# the files stand with the component; a report puts the same ones into its page
 _UI = Path(__file__).parents[1] / "ui"
 _HERE = _UI / "linked"
 _SLIDER = _UI / "widgets" / "live_slider.css"

@@ -44,10 +44,12 @@ def show_scene(run_id: str) -> None:
 
 @st.fragment
 def _scene(run_id: str) -> None:
-    sweep = sweeps.finished_sweep(store(), run_id, chosen_rule())
     chosen = SharedFields.here().show
-    if sweep is None or chosen is None:
-        st.rerun()
+    if chosen is None:
+        st.rerun()  # the whole page, which is no longer on stage
+    with st.spinner("Deciding by another rule…", show_time=True):
+        sweep = sweeps.finished_sweep(store(), run_id, chosen_rule())
+    assert sweep is not None, "the same models have finished by every rule"
     every = scenes.scenes_of(sweep)
     at = min(max(chosen, 1), len(every))
     scene = every[at - 1]

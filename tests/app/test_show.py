@@ -5,7 +5,7 @@ from reading import button, labels, sent, words
 
 from fairdash import ui
 from fairdash._escaping import plain
-from fairdash.audits import scenes, sweeps
+from fairdash.audits import choices, scenes, sweeps
 
 QUESTIONS = [scene.question for scene in scenes.SCENES]
 
@@ -66,6 +66,16 @@ def test_a_show_has_neither_menu_nor_forms_and_leads_back(visit, sweep):
     assert "show" not in page.query_params
     assert page.title[0].value == "What does fairness cost?"
     assert "Present" in labels(page)
+
+
+def test_the_tour_presents_its_run_from_any_stop(visit, sweep):
+    run, plain_model = sweep.run.id, sweep.ids[0]
+    page = visit("Weights", run=run, tour="3", model=plain_model)
+    button(page, "Present").click().run()
+    assert page.title[0].value == QUESTIONS[0]
+    assert "tour" not in page.query_params
+    opened = choices.opened_on(ui.store(), run)
+    assert page.query_params["model"] in (opened.id, [opened.id])
 
 
 def test_what_is_no_finished_sweep_opens_as_without_a_show(visit, trained):

@@ -85,7 +85,7 @@ class View:
         """Draw the button that begins the show mode; in a tour its own has one."""
         if selection.SharedFields.here().tour is None:
             with self._corner:
-                present_button(self.run, self.data)
+                present_button(selection.address(opened=None, show=1))
 
 
 def page(

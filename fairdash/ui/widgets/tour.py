@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash.audits import trials
-from fairdash.ui.selection import SharedFields, address, choose, open_at, stated
+from fairdash.ui.selection import Address, SharedFields, choose, open_at, stated
 from fairdash.ui.widgets.state import store
 
 
@@ -59,12 +59,11 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     open_at(f"pages/{target.page}.py", stated(**there))
 
 
-def present_button(run: str | None, data: str | None) -> None:
-    """Draw the button that begins the show mode of a sweep, from any page."""
+def present_button(there: Address) -> None:
+    """Draw the button that begins the show mode, at an address of the Sweep page."""
     how = "The pictures one at a time, in large type. Arrow keys go on and back."
     if st.button("Present", icon=":material/slideshow:", type="tertiary", help=how):
-        here = address(opened=None, tour=None, show=1)
-        open_at("pages/5_Sweep.py", {**here, **stated(run=run, data=data)})
+        open_at("pages/5_Sweep.py", there)
 
 
 def show_tour() -> None:
@@ -80,7 +79,7 @@ def show_tour() -> None:
                 go_to_stop(stop + 1, chosen.run, chosen.data)
             if st.button("Start again", shortcut="S"):
                 go_to_stop(1, chosen.run, chosen.data)
-            present_button(chosen.run, chosen.data)
+            present_button(stated(run=chosen.run, data=chosen.data, show=1))
             leave: dict[str, Any] = {
                 "type": "tertiary",
                 "on_click": choose,
