@@ -7,9 +7,11 @@ from fairdash.ui import postprocess, train
 
 HOW_RAMP = """
 Bars are the scores of a group; the **solid** part is decided 1. The line is the
-probability of deciding 1: 0 before the ramp, 1 after it, in between at random. Each
-group has its own start, so that all get the **target rate**. **Ramp width (γ)**: how
-gradual. **Tolerance (ε)**: the gap of rates that is allowed.
+probability of deciding 1: 0 before the ramp, 1 after it, in between at random: the
+grey zone. Each group has its own start, so that all get the **target rate**. **Ramp
+width (γ)**: how gradual. A narrow ramp is nearly a threshold; a wide one leaves more
+people to chance and costs accuracy, as the words beside the sliders say. **Tolerance
+(ε)**: the gap of rates that is allowed.
 
 Before the ramp the model decides by the rule that you choose. A rule other than 0.5
 makes *As before* the target rate, so that both accept the same share.
