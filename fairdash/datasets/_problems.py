@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash._record import NAME_LETTERS, cut
 from fairdash._wording import plural, value_spans
+from fairdash.datasets import ranges
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import (
     exclude_rows,
@@ -23,6 +24,7 @@ from fairdash.datasets.column_kinds import (
     is_nested,
     is_number,
     label_codes,
+    range_labels,
 )
 
 # errors of single features, which leave the rest of the table usable
@@ -88,12 +90,18 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     cuts = {roles.target: isinstance(roles.positive, Cut)}
     cuts[roles.sensitive_feature] = bool(roles.sensitive_cuts)
     text = [c for c, is_cut in cuts.items() if is_cut and not is_number(frame[c])]
+    # ranges such as 25-34 have ends to cut at
+    text = [c for c in text if c == roles.target or range_labels(frame[c]) is None]
     for column in text:
         labels = count_labels(frame[column], 3)
         message = f"{column!r} is cut as a number but holds text: {labels}."
         remedy = "Read the column as a number, or choose among its values."
         yield error("no number to cut", column, message, remedy, len(frame))
     if text:
+        return
+    cut_errors = list(_cut_errors(frame, roles))
+    if cut_errors:
+        yield from cut_errors
         return
     condition_errors = list(_condition_errors(frame, roles))
     if condition_errors:
@@ -113,6 +121,18 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     for name in roles.features:
         feature = frame[name] if every else frame.loc[used, name]
         yield from _feature_errors(feature, roles)
+
+
+def _cut_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    column = roles.sensitive_feature
+    if not roles.sensitive_cuts or is_number(frame[column]):
+        return
+    _, labels = label_codes(frame[column])
+    try:
+        ranges.parts_between(column, labels, roles.sensitive_cuts)
+    except ValueError as reason:
+        message, _, remedy = str(reason).partition(". ")
+        yield error("cut inside a range", column, f"{message}.", remedy)
 
 
 def _condition_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fairdash._record import Record, Whole
 from fairdash._validation import Count, as_frame, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
+from fairdash.datasets import ranges
 from fairdash.datasets._roles import Labels
 from fairdash.datasets.column_kinds import (
     count_codes,
@@ -21,6 +22,7 @@ from fairdash.datasets.column_kinds import (
     is_number,
     is_whole,
     label_codes,
+    range_labels,
 )
 
 AGE_WIDTH = 10.0
@@ -121,14 +123,31 @@ def cut_column(
 
     A range includes its lower end: cuts at 25 and 45 give "under 25", "25–44" (whole
     numbers; else "25–45") and "45 or more". Every range is named, also an empty one.
+    Ranges that are written as text are put together; a word among them is in none.
+    Raises ValueError if a cut lies inside such a range.
     """
+    if not is_number(column):
+        return _cut_ranges(column, cuts)
     values = column.to_numpy(dtype=float, na_value=np.nan)
     codes = np.searchsorted(cuts, values, side="right").astype(np.int64)
     codes[np.isnan(values)] = -1
-    whole = is_whole(column) and all(float(cut).is_integer() for cut in cuts)
+    return codes, _cut_names(cuts, is_whole(column))
+
+
+def _cut_names(cuts: Sequence[float], is_whole: bool) -> list[str]:
+    whole = is_whole and all(float(cut).is_integer() for cut in cuts)
     middle = [_name(low, high, whole, low) for low, high in pairwise(cuts)]
     first, last = _number(cuts[0]), _number(cuts[-1])
-    return codes, [f"under {first}", *middle, f"{last} or more"]
+    return [f"under {first}", *middle, f"{last} or more"]
+
+
+def _cut_ranges(
+    column: "pd.Series[Any]", cuts: Sequence[float]
+) -> tuple[NDArray[np.int64], list[str]]:
+    codes, labels = label_codes(column)
+    parts = ranges.parts_between(str(column.name), labels, cuts)
+    lookup = np.array([*(parts[label] for label in labels), -1], dtype=np.int64)
+    return lookup[codes], _cut_names(cuts, ranges.are_whole(labels))
 
 
 def quantile_cuts(column: "pd.Series[Any]", n_bins: int) -> tuple[float, ...]:
@@ -187,7 +206,8 @@ class Subgroups(Record):
         Numbers cut in that many bins of about equally many rows each, instead of bins
         of one width.
     cuts : dict of str to tuple of float
-        Numbers cut at these points, each the lower end of a bin, instead.
+        Numbers cut at these points, each the lower end of a bin, instead. So are
+        ranges that are written as text, such as "25-34".
     crossed : bool
         True: columns are crossed. Subgroups stored by earlier versions may have False.
     edges : {"customary", "paper"}
@@ -299,7 +319,13 @@ class Subgroups(Record):
             message = f"The table has no columns {absent} to make subgroups from"
             raise ValueError(f"{message}; choose among {list(frame.columns)[:20]}.")
         binned = self._bins()
-        text = [c for c in self.columns if c in binned and not is_number(frame[c])]
+        text = [
+            name
+            for name in self.columns
+            if name in binned
+            and not is_number(frame[name])
+            and (name not in self.cuts or range_labels(frame[name]) is None)
+        ]
         if text:
             raise ValueError(
                 f"{text} hold no numbers, so they have no bins; remove them from "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairdash._record import NAME_LETTERS, cut
 from fairdash._validation import check_one_of, value_label
+from fairdash.datasets import ranges
 
 N_EXAMPLES = 5
 PROBED_ROWS = 10_000
@@ -27,7 +28,7 @@ UNNAMED = re.compile(r"unnamed: \d+|")  # how a column without a name is called
 FEWEST_NUMBERED = 20  # rows; fewer may differ by chance
 NUMBERING_WORDS = {"id", "index", "key", "number", "nr", "no"}
 ROW_WORDS = {"index", "row", "rownames", "rowname", "rownumber", "rowid"}
-ColumnKind = Literal["number", "category", "yes_no", "date", "text", "id"]
+ColumnKind = Literal["number", "category", "yes_no", "date", "text", "id", "range"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 YES = frozenset({"1", "yes", "y", "true", "t", "ja", "oui", "si", "sí"})
 NO = frozenset({"0", "no", "n", "false", "f", "nein", "non"})
@@ -53,12 +54,14 @@ def label_codes(column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]
     """Return the code of each row's label (-1 where missing) and the labels, sorted.
 
     Values with one label (1, 1.0, True and "1") share one code. Labels that are all
-    numbers are sorted as numbers. Raises ValueError if cells hold lists or records.
+    numbers are sorted as numbers, those of a column read as ranges by size. Raises
+    ValueError if cells hold lists or records.
     """
     with _single_values(column):
         codes, values = pd.factorize(column)
     labels = [value_label(value) for value in values]
-    distinct = sorted_labels(set(labels))
+    by_size = ranges.ordered if has_order(column) else sorted_labels
+    distinct = by_size(set(labels))
     position = {label: code for code, label in enumerate(distinct)}
     # the extra entry answers to code -1, a missing value
     relabel = np.array([*(position[label] for label in labels), -1], dtype=np.int64)
@@ -78,6 +81,14 @@ def sorted_labels(labels: set[str]) -> list[str]:
         return sorted(labels)
 
 
+def ends(column: "pd.Series[Any]") -> tuple[float, float]:
+    """Return the least and the largest number, or lower ends of ranges."""
+    if is_number(column):
+        return float(column.min()), float(column.max())
+    lows = ranges.edges(label_codes(column)[1]) or [np.nan]
+    return lows[0], lows[-1]
+
+
 def count_labels(column: "pd.Series[Any]", most: int = 8) -> str:
     """Return the labels of a column with their row counts, the commonest first."""
     codes, labels = label_codes(column)
@@ -92,7 +103,33 @@ def count_labels(column: "pd.Series[Any]", most: int = 8) -> str:
 
 def common_labels(column: "pd.Series[Any]") -> list[str]:
     """Return the labels of a column, the commonest first."""
-    return list(dict.fromkeys(value_label(v) for v in column.value_counts().index))
+    counts = column.value_counts()
+    present = counts.index[counts.to_numpy() > 0]
+    return list(dict.fromkeys(value_label(v) for v in present))
+
+
+def listed_labels(column: "pd.Series[Any]") -> list[str]:
+    """Return the labels of a column as a menu offers them.
+
+    Ranges by size, others with the commonest first.
+    """
+    return label_codes(column)[1] if has_order(column) else common_labels(column)
+
+
+def has_order(column: "pd.Series[Any]") -> bool:
+    """Return whether a column was read as ranges, see `as_kind`."""
+    return isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
+
+
+def range_labels(column: "pd.Series[Any]") -> list[str] | None:
+    """Return the labels of a column of ranges by size, None of another column."""
+    if has_order(column):
+        return label_codes(column)[1]
+    text = pd.api.types.is_string_dtype(column) and not is_nested(column)
+    if not text or count_values(column, ranges.MOST_LABELS) > ranges.MOST_LABELS:
+        return None
+    labels = common_labels(column)
+    return ranges.ordered(labels) if ranges.are_ranges(labels) else None
 
 
 def count_values(column: "pd.Series[Any]", most: int) -> int:
@@ -297,10 +334,13 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
     signs (``12.5%`` is 12.5). Dates are ISO 8601, ``year/month/day``,
     ``day.month.year`` or, where all rows fit, ``month/day/year``, else
     ``day/month/year``; yes is any of yes, y, true, t, 1, ja, oui, si, in any case.
+    Ranges such as ``25-34`` keep their words, and are ordered by size.
 
     Raises ValueError, naming the first rows, if a value does not fit.
     """
     check_one_of("kind", kind, COLUMN_KINDS)
+    if kind == "range":
+        return _as_ranges(column)
     if kind in ("category", "text", "id"):
         return _per_value(column, lambda values: values.map(value_label)).astype("str")
     if kind == "number":
@@ -317,6 +357,24 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
     if pd.api.types.is_datetime64_any_dtype(column):
         return column
     return _fitted(column, _per_value(column, _best_dates), "a date")
+
+
+def _as_ranges(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    codes, labels = label_codes(column)
+    # one is enough: a month may have a single range
+    if labels and not any(map(ranges.read_range, labels)):
+        some = ", ".join(map(repr, labels[:3]))
+        raise ValueError(
+            f"{column.name!r} holds no ranges, such as 25-34 or 65+, but {some}; read "
+            "the column as category."
+        )
+    order = ranges.ordered(labels)
+    position = {label: place for place, label in enumerate(order)}
+    places = np.array([*(position[label] for label in labels), -1], dtype=np.int64)
+    values = pd.Categorical.from_codes(
+        places[codes], categories=pd.Index(order, dtype="str"), ordered=True
+    )
+    return pd.Series(values, index=column.index, name=column.name)
 
 
 def are_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:

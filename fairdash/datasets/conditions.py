@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from fairdash._record import NAME_LETTERS, Before, Record, cut
 from fairdash._validation import value_label
 from fairdash._wording import amount, value_spans
-from fairdash.datasets.column_kinds import count_labels, is_number, label_codes
+from fairdash.datasets import ranges
+from fairdash.datasets.column_kinds import (
+    count_labels,
+    is_number,
+    label_codes,
+)
 
 _SIGNS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤"}
 _COMPARE = {
@@ -44,7 +49,8 @@ class Condition(Record):
         Labels of values, see `fairdash.datasets.Roles`; one value may stand alone.
         A missing value is in no ``among``, and passes ``not_among``.
     above, at_least, below, at_most : float, optional
-        Bounds of a number. A missing value passes none.
+        Bounds of a number, or of a range that is written as text, such as "25-34". A
+        missing value passes none, nor does a word among ranges.
     missing : bool, optional
         Whether the cell must be empty or must hold something.
     all_of, any_of : tuple of Condition
@@ -118,8 +124,8 @@ class Condition(Record):
     def holds(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Return a flag per row of a table.
 
-        Raises ValueError, naming what there is, when a column is missing or a bound is
-        set on text.
+        Raises ValueError, naming what there is, when a column is missing, a bound is
+        set on text, or it lies inside a range.
         """
         if self.any_of:
             return np.any([part.holds(frame) for part in self.any_of], axis=0)
@@ -144,15 +150,27 @@ class Condition(Record):
             flags &= column.isna().to_numpy() == self.missing
         bounds = list(self._bounds())
         if bounds and not is_number(column):
+            return flags & self._ranges_within(column, bounds)
+        if bounds:
+            numbers = column.to_numpy(dtype=float, na_value=np.nan)
+            for name, bound in bounds:
+                flags &= _COMPARE[name](numbers, bound)
+        return flags
+
+    def _ranges_within(
+        self, column: "pd.Series[Any]", bounds: Sequence[tuple[str, float]]
+    ) -> NDArray[np.bool_]:
+        codes, labels = label_codes(column)
+        if labels and not ranges.has_range(labels):
             raise ValueError(
                 f"{self} compares {self.column!r} with a number, but the column holds "
                 f"text: {count_labels(column, 3)}. Choose among its values, or read "
                 "the column as a number."
             )
-        if bounds:
-            numbers = column.to_numpy(dtype=float, na_value=np.nan)
-            for name, bound in bounds:
-                flags &= _COMPARE[name](numbers, bound)
+        flags = np.ones(len(column), dtype=bool)
+        for name, bound in bounds:
+            passes = ranges.passing(self.column, labels, name, bound)
+            flags &= np.array([*(passes[x] for x in labels), False])[codes]
         return flags
 
     @property

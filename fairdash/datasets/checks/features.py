@@ -1,5 +1,6 @@
 """Findings about columns: values that look missing, spellings, text, gaps."""
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets import column_kinds
+from fairdash.datasets import column_kinds, ranges
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
@@ -96,6 +97,11 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
     yield from _unsaid(name, codes, labels, plain)
     yield from spellings(name, codes, labels)
     declared = name in roles.types or name in roles.left_out
+    if ranges.are_ranges(labels) and name != roles.target:
+        yield from _ranges(
+            name, codes, labels, declared or column_kinds.has_order(column)
+        )
+        return
     whole = name == roles.target and not isinstance(roles.positive, Cut)
     if not declared and not whole and name not in roles.sensitive_columns():
         yield from _numbers_as_text(column, codes, labels, plain, used)
@@ -119,6 +125,35 @@ def _unsaid(
         f"{name!r} is {shown} in {rows:,} rows.",
         "Read it as missing if nobody knows the value; keep it if it is an answer.",
         Remedy(kind="missing", column=name, values=values),
+    )
+
+
+def _ranges(
+    name: str, codes: NDArray[np.int64], labels: list[str], declared: bool
+) -> Iterator[Problem]:
+    """Offer ranges in their order, and 8888 above all of them as missing."""
+    read = {label: ranges.read_range(label) for label in labels}
+    known = {label: each for label, each in read.items() if each is not None}
+    numbers = {label: each.low for label, each in known.items() if each.is_number}
+    marks = tuple(label for label, number in numbers.items() if number in CODES)
+    rest = [each for label, each in known.items() if label not in marks]
+    highest = max(end for each in rest for end in each[:2] if math.isfinite(end))
+    marks = tuple(x for x in marks if numbers[x] < 0 or numbers[x] > highest)
+    if marks:
+        rows = int(np.isin(codes, [labels.index(x) for x in marks]).sum())
+        what = f"holds ranges, and {', '.join(map(repr, marks))} in {rows:,} rows"
+        yield _looks_missing(name, rows, what, marks)
+    if declared:
+        return
+    shown = ", ".join(map(repr, ranges.ordered(labels)[:3]))
+    yield Problem(
+        "note",
+        "ranges as text",
+        name,
+        0,
+        f"{name!r} holds ranges: {shown}.",
+        "Read them in their order; they keep their words.",
+        Remedy(kind="convert", column=name, to="range"),
     )
 
 

@@ -13,6 +13,7 @@ from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._subgroups import FEW_VALUES
 from fairdash.datasets.column_kinds import (
+    ColumnKind,
     all_differ,
     common_labels,
     count_codes,
@@ -23,6 +24,7 @@ from fairdash.datasets.column_kinds import (
     is_number,
     is_whole,
     label_codes,
+    range_labels,
     words,
 )
 from fairdash.datasets.guessing.features import guess_features, is_weight
@@ -42,6 +44,7 @@ from fairdash.datasets.guessing.words import (
     listed,
     truths,
 )
+from fairdash.datasets.ranges import edges, parts_between
 
 POSITIVE, NEGATIVE = LISTS["yes"].split(), listed("no")
 MAJORITY_ETHNICITY = {"white", "caucasian", "cauc"}
@@ -187,10 +190,16 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         if people
         else guess_unit(frame, [n for n in left_out if n not in scored], sensitive),
         keep=dict.fromkeys(filters, ("1",)),
+        types=_guess_ranges(frame, (sensitive, *features, *described)),
         positive_name=name,
         positive_is=meaning,
         guessed=True,
     )
+
+
+def _guess_ranges(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, ColumnKind]:
+    """Return the columns that are read as ranges, such as 25-34 or 65+."""
+    return {name: "range" for name in names if range_labels(frame[name]) is not None}
 
 
 def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
@@ -250,11 +259,14 @@ def guess_groups(
         As in `Roles`: of ethnicity a value such as "White" or "Caucasian" and all
         others; rare values of other columns put together.
     cuts : tuple of float
-        The median of a number of more than 20 values: two groups.
+        The median of a number of more than 20 values: two groups. Of many ranges the
+        end that is nearest to the median.
     """
     if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
         return None, (_round_median(column, above=False),)
     codes, labels = label_codes(column)
+    if (by_size := range_labels(column)) is not None and len(by_size) > MOST_GROUPS:
+        return None, (_middle_end(column, by_size),)
     if len(labels) == 2:
         bare = all(map(is_bare, labels))
         return ({f"{column.name} {x}": (x,) for x in labels} if bare else None), ()
@@ -271,6 +283,19 @@ def guess_groups(
         return None, ()
     alone = [labels[i] for i in (large or order[:1])[: MOST_GROUPS - 1]]
     return groups_of(alone, labels), ()
+
+
+def _middle_end(column: "pd.Series[Any]", by_size: list[str]) -> float:
+    """Return the lower end of ranges that parts the rows most evenly."""
+    codes, labels = label_codes(column)
+    rows = dict(zip(labels, count_codes(codes, len(labels)), strict=True))
+
+    def unevenness(end: float) -> int:
+        parts = parts_between(str(column.name), by_size, [end])
+        above = sum(int(rows[label]) for label in by_size if parts[label] == 1)
+        return abs(sum(map(int, rows.values())) - 2 * above)
+
+    return min(edges(by_size), key=unevenness)
 
 
 def groups_of(

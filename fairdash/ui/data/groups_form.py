@@ -24,16 +24,18 @@ def pick_groups(
         (roles.groups, roles.sensitive_cuts) if same else guessing.guess_groups(column)
     )
     few = column_kinds.count_values(column, FEW_VALUES) <= FEW_VALUES
-    if pd.api.types.is_numeric_dtype(column) and not few:
+    sized = pd.api.types.is_numeric_dtype(column) or column_kinds.has_order(column)
+    if sized and (cuts or not few):
         return None, pick_numbers(
             f"Cut {column.name} at",
             cuts,
             f"{key} cuts",
             placeholder="25, 45",
-            help="Each number begins a range: under 25, 25–44, 45 or more.",
+            help="Each number begins a range: under 25, 25–44, 45 or more. Without any "
+            "every value is a group.",
         )
     return _pick_values(
-        column_kinds.common_labels(column)[:_MOST_GROUPS], present, key
+        column_kinds.listed_labels(column)[:_MOST_GROUPS], present, key
     ), ()
 
 

@@ -64,7 +64,7 @@ def pick_sides(column: "pd.Series[Any]", present: Sides, key: str) -> Sides:
 
 
 def _pick_values(column: "pd.Series[Any]", present: Sides, key: str) -> Sides:
-    labels = column_kinds.sorted_labels(set(column_kinds.common_labels(column)))
+    _, labels = column_kinds.label_codes(column)
     named = present.positive
     if len(labels) <= 2 and not present.negative:
         chosen: str | None = st.segmented_control(

@@ -150,7 +150,9 @@ def _pick_condition(
     name = str(column.name)
     first = present[0] if present else None
     number = is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    if number and column_kinds.count_values(column, _FEW) > _FEW:
+    many = number and column_kinds.count_values(column, _FEW) > _FEW
+    bounded = first is not None and not first.lists_values and first.missing is None
+    if many or bounded:
         test = _pick_range(column, first, key)
     else:
         test = _pick_values(column, first, key)
@@ -168,7 +170,7 @@ def _pick_condition(
 def _pick_values(
     column: "pd.Series[Any]", present: Condition | None, key: str
 ) -> Condition | None:
-    labels = column_kinds.common_labels(column)[:_MOST_VALUES]
+    labels = column_kinds.listed_labels(column)[:_MOST_VALUES]
     values = st.multiselect(
         plain(f"{column.name} is"),
         labels,
@@ -184,18 +186,19 @@ def _pick_range(
     column: "pd.Series[Any]", present: Condition | None, key: str
 ) -> Condition | None:
     name = str(column.name)
+    lowest, highest = column_kinds.ends(column)
     left, right = st.columns(2, gap="xsmall")
     low = left.number_input(
         plain(f"{name} from"),
         value=present.at_least if present else None,
-        placeholder=amount(column.min()),
+        placeholder=amount(lowest),
         format="%g",
         key=f"{key} low",
     )
     high = right.number_input(
         "to",
         value=present.at_most if present else None,
-        placeholder=amount(column.max()),
+        placeholder=amount(highest),
         format="%g",
         key=f"{key} high",
     )
