@@ -37,6 +37,7 @@ with left, st.container(border=True, gap="xsmall"):
     except ValueError as error:
         refused = error
     data.offer_roles(table, roles, subgroups)
+    data.pick_several(table, roles, subgroups)
     audit = bool(roles.features) and st.button(
         "Audit a plain model",
         type="primary",

@@ -180,8 +180,9 @@ class PortableModel:
         """
         present = frame.drop(columns=self.roles.target, errors="ignore")
         for step in self.roles.preparation:
-            made = step.kind == "date_parts" and f"{step.column} year" in present
-            if step.column in present and not made:
+            new = {"date_parts": f"{step.column} year", "one_of": step.column}
+            made = new.get(step.kind) in present
+            if set(step.reads()) <= set(present) and not made:
                 present = datasets.remedies.prepare(
                     present, self._only(preparation=(step,))
                 )

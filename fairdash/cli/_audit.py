@@ -11,7 +11,14 @@ import typer
 from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
 from fairdash.cli._options import CountColumn, File, Unit, Weight, echo, refusing
-from fairdash.cli._recipe import Missing, Negative, RecipeFile, Rows
+from fairdash.cli._recipe import (
+    Missing,
+    Negative,
+    OneOf,
+    RecipeFile,
+    Rows,
+    SingleChoice,
+)
 from fairdash.cli._recipe import recipe as prepared_by
 from fairdash.datasets import read_table
 
@@ -56,6 +63,8 @@ def audit(
     rows: Rows = None,
     negative: Negative = None,
     missing: Missing = None,
+    one_of: OneOf = None,
+    single_choice: SingleChoice = None,
     recipe: RecipeFile = None,
     subgroup: Annotated[
         list[str] | None,
@@ -108,6 +117,7 @@ def audit(
         if page is not None:
             check_one_of("--report", page.suffix, (".html",))
         check_one_of("--kind", kind, (_DECISIONS, *tables.OUTCOME_KINDS))
+        frame = read_table(file)
         question = tables.TableQuestion(
             groups=tuple(group),
             decision=decision,
@@ -121,9 +131,10 @@ def audit(
             measures=tuple(measure or ()),
             reference=reference,
             favourable=not unfavourable,
-            **prepared_by(rows, negative, missing, recipe),
+            **prepared_by(
+                rows, negative, missing, recipe, one_of, single_choice, frame
+            ),
         )
-        frame = read_table(file)
         source = tables.Source.of(file, frame)
         scorer = None if model is None else load(model)
         audited: tables.OutcomesAudit | tables.MembershipAudit | tables.TableAudit

@@ -29,7 +29,14 @@ from fairdash.cli._options import (
     write,
 )
 from fairdash.cli._parsing import CommandApp
-from fairdash.cli._recipe import Missing, Negative, RecipeFile, Rows
+from fairdash.cli._recipe import (
+    Missing,
+    Negative,
+    OneOf,
+    RecipeFile,
+    Rows,
+    SingleChoice,
+)
 from fairdash.cli._recipe import recipe as prepared_by
 from fairdash.datasets import ExcludedRows, read_table
 from fairdash.reports import PackName, Report, report
@@ -66,6 +73,8 @@ def write_report(
     rows: Rows = None,
     negative: Negative = None,
     missing: Missing = None,
+    one_of: OneOf = None,
+    single_choice: SingleChoice = None,
     recipe: RecipeFile = None,
     loss: Annotated[
         float, typer.Option(help="Pack of a run: accuracy an alternative may lose.")
@@ -95,15 +104,17 @@ def write_report(
         if pack is None:
             made = report(store, what, model=model, rule=DecisionRule.of(decided))
         else:
+            frame = read_table(Path(what)) if Path(what).is_file() else None
             question = tables.TableQuestion(
                 groups=tuple(group or ()),
                 decision=decision,
                 score=score,
                 threshold=threshold,
                 count=count,
-                **prepared_by(rows, negative, missing, recipe),
+                **prepared_by(
+                    rows, negative, missing, recipe, one_of, single_choice, frame
+                ),
             )
-            frame = read_table(Path(what)) if Path(what).is_file() else None
             given = {
                 "auditor": auditor,
                 "data_source": data_source,

@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fairdash._parsing import parsed
-from fairdash._validation import explain_invalid
+from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits import tables
-from fairdash.datasets import Condition, Remedy
+from fairdash.datasets import Condition, Remedy, choices
 
 Rows = Annotated[
     list[str] | None,
@@ -29,6 +30,20 @@ Negative = Annotated[
 Missing = Annotated[
     list[str] | None,
     typer.Option(help="Column and values that stand for missing: age=8888."),
+]
+OneOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="New column from columns of 0 and 1: race=black,hispan,white. Rows in none "
+        'or in several are "none" and "several".'
+    ),
+]
+SingleChoice = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column of a multiple choice, such as White;Asian: rows with several are "
+        '"several".'
+    ),
 ]
 RecipeFile = Annotated[
     Path | None,
@@ -59,15 +74,21 @@ def recipe(
     negative: list[str] | None,
     missing: list[str] | None,
     file: Path | None,
+    one_of: list[str] | None = None,
+    single_choice: list[str] | None = None,
+    frame: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
     """Return the fields of a `TableQuestion` that prepare a table.
 
-    What the options say is added to what the ``file`` says. Raises ValueError for an
-    option that is no condition, and a file that holds something else.
+    What the options say is added to what the ``file`` says. The separator of a
+    multiple choice is read from the ``frame``. Raises ValueError for an option that is
+    no condition, and a file that holds something else.
     """
     content = {} if file is None else _read(file)
     conditions = [read_condition(text) for text in rows or ()]
     steps = [_missing_step(text) for text in missing or ()]
+    steps += [_one_of_step(text) for text in one_of or ()]
+    steps += [_choice_step(name, frame) for name in single_choice or ()]
     said = tables.TableQuestion(groups=(), **content)
     return {
         "rows": (*said.rows, *conditions),
@@ -124,3 +145,26 @@ def _missing_step(text: str) -> Remedy:
         raise ValueError(f"`--missing {text}`: write a column and values, age=8888.")
     values = [part.strip() for part in listed.split(",")]
     return Remedy(kind="missing", column=column, values=tuple(values))
+
+
+def _one_of_step(text: str) -> Remedy:
+    column, sign, listed = text.partition("=")
+    columns = tuple(part.strip() for part in listed.split(","))
+    if not sign or len(columns) < 2:
+        raise ValueError(
+            f"`--one-of {text}`: write a new name and columns, race=black,hispan,white."
+        )
+    return Remedy(kind="one_of", column=column, columns=columns)
+
+
+def _choice_step(column: str, frame: pd.DataFrame | None) -> Remedy:
+    if frame is None or column not in frame:
+        names = [] if frame is None else list(map(str, frame))
+        check_one_of("--single-choice", column, names)
+    separator = choices.separator_of(frame[column]) if frame is not None else None
+    if separator is None:
+        raise ValueError(
+            f"`--single-choice {column}`: no cell of it holds several choices with one "
+            "of ; | , / between them. Leave the option out."
+        )
+    return Remedy(kind="single_choice", column=column, separator=separator)

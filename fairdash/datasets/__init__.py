@@ -30,6 +30,7 @@ __all__ = [
     "TableNotes",
     "audit_remarks",
     "check_table",
+    "choices",
     "column_kinds",
     "default_width",
     "draws",
@@ -62,6 +63,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.datasets import (
+        choices,
         column_kinds,
         draws,
         guessing,

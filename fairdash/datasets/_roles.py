@@ -1,5 +1,6 @@
 """What a person says of a table, as data: cuts, remedies, roles."""
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
@@ -15,10 +16,25 @@ from fairdash.datasets.column_kinds import ColumnKind
 from fairdash.datasets.conditions import Condition, Conditions, conditions_words
 
 RemedyKind = Literal[
-    "leave_out", "drop_duplicates", "missing", "recode", "convert", "date_parts"
+    "leave_out",
+    "drop_duplicates",
+    "missing",
+    "recode",
+    "convert",
+    "date_parts",
+    "one_of",
+    "single_choice",
 ]
 # what a kind needs beside the column
-_NEEDS = {"missing": "values", "recode": "changes", "convert": "to"}
+_NEEDS = {
+    "missing": "values",
+    "recode": "changes",
+    "convert": "to",
+    "one_of": "columns",
+    "single_choice": "separator",
+}
+# fields of remedies that came later, see `_LATER`
+_LATER_OF_REMEDIES = ("columns", "none", "several", "separator")
 _SHOWN = 3
 # no part of a data set's identity: they change no row and no model
 _APART = {
@@ -102,8 +118,15 @@ class Remedy(Record):
         "convert": the column is read as ``to``, cells with one of ``values`` as
         missing.
         "date_parts": year, month and weekday of a date become columns of their own.
+        "one_of": a new column names the one of several 0/1 ``columns`` that a row is
+        in. "single_choice": a multiple choice such as "White;Asian", with a
+        ``separator``, keeps each choice alone; the others are ``several``.
     column : str
         The column it concerns; "" for whole rows.
+    columns : tuple of str
+        Columns of 0 and 1.
+    none, several : str
+        Value of rows in none of these, and in two or more; "" makes them missing.
     values : tuple of str
         Labels, see `fairdash.datasets.Roles`.
     to : str, optional
@@ -117,6 +140,10 @@ class Remedy(Record):
     into: str = ""  # is empty, and part of stored identities
     to: ColumnKind | None = None
     reason: str = ""
+    columns: tuple[str, ...] = ()
+    none: str = "none"
+    several: str = "several"
+    separator: str = ""
 
     def _check(self) -> None:
         if not self.column and self.kind != "drop_duplicates":
@@ -124,6 +151,15 @@ class Remedy(Record):
         needed = _NEEDS.get(self.kind, "kind")
         if not getattr(self, needed):
             raise ValueError(f"a remedy {self.kind!r} needs `{needed}`.")
+        if self.kind == "one_of" and len(set(self.columns)) < max(2, len(self.columns)):
+            raise ValueError(
+                f"`columns` of {self.column!r} must be two or more different columns, "
+                f"got {list(self.columns)}."
+            )
+
+    def reads(self) -> tuple[str, ...]:
+        """Return the columns that it needs."""
+        return self.columns or ((self.column,) if self.column else ())
 
     def words(self) -> str:
         """Return what it does, as the label of a button."""
@@ -143,14 +179,27 @@ class Remedy(Record):
                 return f"Read {column} as {kind}{rest}"
             case "date_parts":
                 return f"Use year, month, weekday of {column}"
+            case "one_of":
+                few = _some(self.columns, str)
+                none, several = self.none or "missing", self.several or "missing"
+                return (
+                    f"Make {column} from {few}; in none of them: {none}, in two or "
+                    f"more: {several}"
+                )
+            case "single_choice":
+                several = self.several or "missing"
+                return (
+                    f"Read {column} as one choice; two or more with "
+                    f"{self.separator!r} between them: {several}"
+                )
 
 
 def _some_column(name: str | None) -> tuple[str, ...]:
     return () if name is None else (name,)
 
 
-def _some(values: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(value) for value in values[:_SHOWN])
+def _some(values: tuple[str, ...], written: Callable[[str], str] = repr) -> str:
+    shown = ", ".join(written(value) for value in values[:_SHOWN])
     rest = len(values) - _SHOWN
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
@@ -394,4 +443,10 @@ class Roles(Record):
         for name in _LATER:
             if getattr(self, name) == default(type(self), name):
                 del fields[name]
+        for remedy, step in zip(
+            self.preparation, fields.get("preparation", ()), strict=False
+        ):
+            for name in _LATER_OF_REMEDIES:
+                if getattr(remedy, name) == default(Remedy, name):
+                    del step[name]
         return fields

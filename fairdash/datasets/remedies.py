@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.datasets import column_kinds
+from fairdash.datasets import choices, column_kinds
 from fairdash.datasets._roles import Remedy, Roles
 
 
@@ -44,9 +44,17 @@ def _values_missing(steps: Sequence[Remedy], column: str) -> tuple[str, ...]:
 
 
 def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
+    if remedy.kind == "one_of":
+        made = choices.one_of(
+            frame, remedy.column, remedy.columns, remedy.none, remedy.several
+        )
+        return frame.assign(**{remedy.column: made})
     column = _column(frame, remedy.column)
     if remedy.kind == "missing":
         return frame.assign(**{remedy.column: _masked(column, remedy.values)})
+    if remedy.kind == "single_choice":
+        single = choices.single_choice(column, remedy.separator, remedy.several)
+        return frame.assign(**{remedy.column: single})
     if remedy.kind == "recode":
         return frame.assign(**{remedy.column: _recoded(column, remedy.changes)})
     if remedy.kind == "convert":

@@ -18,6 +18,8 @@ __all__ = [
     "guess_score",
     "more_roles",
     "rank_roles",
+    "with_groups_of",
+    "zero_one_columns",
 ]
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
         more_roles,
         rank_roles,
     )
+    from fairdash.datasets.guessing.several import with_groups_of, zero_one_columns
     from fairdash.datasets.guessing.words import guess_meaning
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

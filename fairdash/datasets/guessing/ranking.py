@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairdash.datasets import column_kinds
 from fairdash.datasets.checks.leakage import encodes_group
+from fairdash.datasets.choices import n_choices, separator_of
 from fairdash.datasets.guessing import words
 from fairdash.datasets.guessing.features import bookkeeping
 
@@ -167,11 +168,14 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
         if len(counts) < 2:
             continue
         attribute, sensitive = words.sensitive_strength(values)
+        n_values = len(counts)
+        if attribute is not None and n_values > 2 and (mark := separator_of(values)):
+            n_values = n_choices(values, mark)
         columns.append(
             Column(
                 name=str(name),
                 number=column_kinds.is_number(values),
-                n_values=len(counts),
+                n_values=n_values,
                 second=float(counts.iloc[1] / counts.sum()),
                 missing=float(values.isna().mean()),
                 place=len(columns),

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import is_bare
-from fairdash.datasets._roles import Cut, Roles
+from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._subgroups import FEW_VALUES
+from fairdash.datasets.choices import separator_of
 from fairdash.datasets.column_kinds import (
     ColumnKind,
     all_differ,
@@ -35,6 +36,7 @@ from fairdash.datasets.guessing.ranking import (
     Candidate,
     rank_columns,
 )
+from fairdash.datasets.guessing.several import one_hot_sets, with_groups_of
 from fairdash.datasets.guessing.wide import looked_at
 from fairdash.datasets.guessing.words import (
     LISTS,
@@ -45,6 +47,7 @@ from fairdash.datasets.guessing.words import (
     truths,
 )
 from fairdash.datasets.ranges import edges, parts_between
+from fairdash.datasets.remedies import apply_steps
 
 POSITIVE, NEGATIVE = LISTS["yes"].split(), listed("no")
 MAJORITY_ETHNICITY = {"white", "caucasian", "cauc"}
@@ -155,6 +158,8 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     named = (target, sensitive)
     frame = frame[looked_at(frame, *named)]
     frame = frame[[n for n in frame if n in named or not is_nested(frame[n])]]
+    steps = _choice_steps(frame[sensitive])
+    frame = apply_steps(frame, steps, {})
     positive = guess_positive(frame[target])
     features, left_out = guess_features(frame, target, positive, sensitive)
     filters = [
@@ -190,11 +195,23 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         if people
         else guess_unit(frame, [n for n in left_out if n not in scored], sensitive),
         keep=dict.fromkeys(filters, ("1",)),
+        preparation=steps,
         types=_guess_ranges(frame, (sensitive, *features, *described)),
         positive_name=name,
         positive_is=meaning,
         guessed=True,
     )
+
+
+def _choice_steps(column: "pd.Series[Any]") -> tuple[Remedy, ...]:
+    """Return the step that makes groups of a multiple choice, such as White;Asian."""
+    if count_values(column, MANY_VALUES) <= 2:
+        return ()
+    separator = separator_of(column)
+    if separator is None:
+        return ()
+    name = str(column.name)
+    return (Remedy(kind="single_choice", column=name, separator=separator),)
 
 
 def _guess_ranges(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, ColumnKind]:
@@ -356,13 +373,16 @@ def _guess_subgroup_columns(
 def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
     """Return roles that names of further columns suggest, by what they would say.
 
-    A sampling weight, an identifier that repeats, a column of a model's scores.
+    Groups in several 0/1 columns, a sampling weight, an identifier that repeats, a
+    column of a model's scores.
     """
-    taken = {roles.target, roles.sensitive_feature, *roles.crossed_with}
+    made = {remedy.column for remedy in roles.preparation if remedy.columns}
+    taken = {roles.target, roles.sensitive_feature, *roles.crossed_with} - made
     frame = frame[looked_at(frame, *taken)]
     free = [name for name in map(str, frame.columns) if name not in taken]
     if roles.count is not None:
         return {}
+    joined = _offered_groups(frame, roles)
     more: dict[str, dict[str, Any]] = {}
     weights = (n for n in free if is_weight(n) and is_number(frame[n]))
     if roles.sample_weight is None and (weight := next(weights, None)):
@@ -381,7 +401,16 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
         name = value if isinstance(value, str) else value[0].column
         features = tuple(column for column in roles.features if column != name)
         changed[offer] = roles.model_copy(update=change | {"features": features})
-    return changed
+    return joined | changed
+
+
+def _offered_groups(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
+    made = {remedy.columns for remedy in roles.preparation}
+    return {
+        f"Groups from {', '.join(remedy.columns)}": with_groups_of(roles, remedy)
+        for remedy in one_hot_sets(frame)
+        if remedy.columns not in made and roles.target not in remedy.columns
+    }
 
 
 def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:

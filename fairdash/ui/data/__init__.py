@@ -17,6 +17,7 @@ from fairdash.ui.data.review import check_panel, preview
 from fairdash.ui.data.roles_form import Unchosen, roles_form
 from fairdash.ui.data.rows_form import LiveCounts
 from fairdash.ui.data.scores import bring_model, list_own_scores, open_scores
+from fairdash.ui.data.several_form import pick_several
 from fairdash.ui.data.table import (
     add_sample,
     can_train,
@@ -53,6 +54,7 @@ __all__ = [
     "open_finished",
     "open_scores",
     "open_table",
+    "pick_several",
     "prepared_table",
     "preview",
     "roles_form",

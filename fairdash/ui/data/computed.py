@@ -44,6 +44,12 @@ def guess_of(digest: str, file: str) -> guessing.RoleGuess | str:
         return str(error)
 
 
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def zero_one_columns(digest: str) -> list[str]:
+    """Return the columns of a table that hold yes and no."""
+    return guessing.zero_one_columns(store().table(digest))
+
+
 @st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
 def checks_of(
     digest: str, roles: str, columns: tuple[str, ...], _roles: Roles
