@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 EXTRAS = {
     "model": ("safetensors",),
     "app": (
-        "jinja2", "openpyxl", "plotly", "pyarrow", "pydantic",
-        "pydantic_core", "rich", "sqlalchemy", "streamlit",
+        "jinja2", "plotly", "pyarrow", "pydantic", "pydantic_core",
+        "python_calamine", "rich", "sqlalchemy", "streamlit",
         "typer", "yaml",
     ),
     "train": ("fairlearn", "torch"),
@@ -21,6 +21,7 @@ EXTRAS = {
     "duckdb": ("duckdb",),
     "onnx": ("onnx", "onnxruntime"),
     "login": ("authlib",),
+    "statistics": ("pyreadstat",),
 }  # fmt: skip
 
 

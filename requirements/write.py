@@ -21,7 +21,7 @@ ROOT = HERE.parent
 PYTHON = "3.11.5"  # the oldest that mkdocstrings takes
 EVERYWHERE = "--universal"
 LINUX = "--python-platform=linux"
-APP = ("app", "train", "cluster", "login")
+APP = ("app", "train", "cluster", "login", "statistics")
 HEAD = """\
 # Written by requirements/write.py; see CONTRIBUTING.md. Do not edit.
 # pip install --require-hashes --no-deps -r requirements/{name}

@@ -34,8 +34,8 @@ Missing = Annotated[
 OneOf = Annotated[
     list[str] | None,
     typer.Option(
-        help="New column from columns of 0 and 1: race=black,hispan,white. Rows in none "
-        'or in several are "none" and "several".'
+        help="New column from columns of 0 and 1: race=black,hispan,white. Rows in "
+        "none of them are 'none', rows in two or more 'several'."
     ),
 ]
 SingleChoice = Annotated[

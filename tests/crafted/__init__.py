@@ -9,10 +9,14 @@ from crafted.case import Case
 from crafted.configurations import CONFIGURATIONS
 from crafted.costly import COSTLY
 from crafted.damage import DAMAGE
+from crafted.formats import FORMATS
 from crafted.nested import NESTED
 from crafted.parquets import PARQUETS
 from crafted.swollen import SWELLING
 from crafted.texts import TEXTS
 from crafted.workbooks import WORKBOOKS
 
-TABLES = WORKBOOKS | DAMAGE | ARCHIVES | TEXTS | PARQUETS | NESTED | SWELLING | COSTLY
+TABLES = {
+    **WORKBOOKS, **DAMAGE, **ARCHIVES, **TEXTS, **PARQUETS, **NESTED, **SWELLING,
+    **COSTLY, **FORMATS,
+}  # fmt: skip

@@ -118,4 +118,7 @@ def test_a_crafted_file_costs_the_serving_process_little(serving, outcomes):
 
 def test_there_are_crafted_files_of_every_kind():
     kinds = {Path(name).suffix for name in TABLES}
-    assert kinds == {".xlsx", ".gz", ".zip", ".csv", ".parquet"}
+    assert kinds == {
+        ".xlsx", ".ods", ".gz", ".zip", ".zst", ".csv", ".jsonl", ".parquet",
+        ".feather", ".arrow", ".dta",
+    }  # fmt: skip

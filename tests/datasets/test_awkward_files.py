@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import read_table
-from fairdash.datasets.reading.format import TableFormat, sniff
+from fairdash.datasets.reading.format import TableFormat
+from fairdash.datasets.reading.registry import sniff
 from fairdash.datasets.reading.source import as_source
 
 AB = {"a": [1, 3], "b": [2, 4]}
@@ -131,7 +132,8 @@ def test_what_was_understood_is_said_in_words():
     content = "größe;b\n1,5;2\n".encode("cp1252")
     said = "Read as semicolon-separated, decimal comma, Windows-1252."
     assert sniff(as_source(content, None, None)).describe() == said
-    said = "Read as comma-separated, UTF-8, 1 line above the table skipped."
+    said = "Read as comma-separated, UTF-8, header in row 2; 1 row above it "
+    said += "left out."
     assert sniff(as_source(b"# x\na,b\n1,2\n", None, None)).describe() == said
 
 

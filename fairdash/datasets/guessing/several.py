@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -63,7 +64,7 @@ def zero_one_columns(frame: pd.DataFrame) -> list[str]:
     return [name for name in map(str, frame) if _is_zero_one(frame[name])]
 
 
-def _is_zero_one(column: "pd.Series[object]") -> bool:
+def _is_zero_one(column: "pd.Series[Any]") -> bool:
     if pd.api.types.is_bool_dtype(column):
         return True
     if not is_number(column) or count_values(column, 2) > 2:

@@ -15,6 +15,7 @@ __all__ = [
     "load_table",
     "table_digest",
     "table_notes",
+    "upload_suffixes",
 ]
 
 if TYPE_CHECKING:
@@ -24,5 +25,6 @@ if TYPE_CHECKING:
     from fairdash.datasets.reading.parquet import load_table, table_notes
     from fairdash.datasets.reading.read import check_reading, table_digest
     from fairdash.datasets.reading.source import SeveralTablesError
+    from fairdash.datasets.reading.unpack import upload_suffixes
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -14,10 +14,10 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 from zoneinfo import ZoneInfo, available_timezones
 
-import pandas as pd
+import pyarrow as pa
 
 from fairdash import box
-from fairdash.datasets.reading import source
+from fairdash.datasets.reading import registry, source
 from fairdash.datasets.reading.convert import TableFile, convert_table
 from fairdash.datasets.reading.format import ENCODINGS, TableFormat
 
@@ -88,23 +88,17 @@ def convert_apart(
 
 @cache
 def warm_up() -> None:
-    """Read a table of each kind, since libraries load modules when they need them."""
-    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-31"]), "town": ["Köln"]})
-    workbook, archive, columns = io.BytesIO(), io.BytesIO(), io.BytesIO()
-    frame.to_excel(workbook, index=False)
+    """Read small files of each kind, as libraries load modules when they need them."""
     _zones.extend(map(ZoneInfo, sorted(available_timezones())))
-    frame.assign(seen=frame["day"].dt.tz_localize("Europe/Berlin")).to_parquet(columns)
-    text = "day,town\n2024-01-31,Köln\n"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("table.csv", f"# 2024\n{text}")
     for encoding in ENCODINGS:
         codecs.lookup(encoding)
-    tables = [
-        text.encode(),
-        *(file.getvalue() for file in (workbook, archive, columns)),
-        gzip.compress(text.encode()),
-    ]
-    for table in tables:
+    archive = io.BytesIO()
+    text = "day,town\n2024-01-31,Köln\n"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("table.csv", text)
+    packed = pa.compress(text.encode(), "zstd", asbytes=True)
+    tables = [archive.getvalue(), gzip.compress(text.encode()), packed]
+    for table in (*registry.small_files(), *tables):
         convert_table(table, io.BytesIO())
 
 

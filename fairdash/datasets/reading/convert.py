@@ -1,25 +1,24 @@
 """A file of any kind written as Parquet."""
 
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from fairdash.datasets.reading.csv_text import CsvText, typed
-from fairdash.datasets.reading.excel import ExcelSheet
-from fairdash.datasets.reading.format import TableFormat, sniff
+from fairdash.datasets.reading.csv_text import typed
+from fairdash.datasets.reading.format import TableFormat
 from fairdash.datasets.reading.memory import Memory
-from fairdash.datasets.reading.parquet import ParquetRows, write_table
+from fairdash.datasets.reading.parquet import write_table
+from fairdash.datasets.reading.registry import Rows, open_rows, sniff
 from fairdash.datasets.reading.rows import renamed, unique_names
 from fairdash.datasets.reading.source import (
     Scratch,
-    Source,
     as_source,
     check_columns,
     check_rows,
     temporary,
-    unpack,
 )
+from fairdash.datasets.reading.unpack import unpack
 from fairdash.datasets.table_notes import TableNotes
 
 
@@ -57,7 +56,7 @@ def convert_table(
         if file.sheet is not None and form.kind != "excel":
             message = f"{original.name} has no sheets or files to choose from"
             raise ValueError(f"{message}; do not give `sheet`.")
-        rows, form = _open(file, form, scratch)
+        rows, form, reader = open_rows(file, form, scratch)
         check_columns(original.name, rows.header)
         names = unique_names(rows.header)
         columns = rows.columns()
@@ -68,7 +67,7 @@ def convert_table(
             raise ValueError(message)
         memory = Memory(original)
         for place, column_name in enumerate(names):  # one by one: the text goes
-            if form.kind != "parquet":
+            if not reader.has_types:
                 columns[place] = typed(columns[place], form, column_name)
             memory.add(column_name, columns[place])
         notes = _notes(rows, names)
@@ -77,19 +76,8 @@ def convert_table(
     return TableFile(form, n_rows, len(names))
 
 
-def _notes(rows: CsvText | ExcelSheet | ParquetRows, names: list[str]) -> TableNotes:
-    noted = rows.notes if isinstance(rows, ParquetRows) else TableNotes()
+def _notes(rows: Rows, names: list[str]) -> TableNotes:
+    noted = rows.notes
     return TableNotes(
         drawn=noted.drawn, renamed={**noted.renamed, **renamed(rows.header, names)}
     )
-
-
-def _open(
-    file: Source, form: TableFormat, scratch: Scratch
-) -> tuple[CsvText | ExcelSheet | ParquetRows, TableFormat]:
-    if form.kind == "parquet":
-        return ParquetRows(file), form
-    if form.kind == "excel":
-        sheet = ExcelSheet(file)
-        return sheet, replace(form, sheet=sheet.sheet)
-    return CsvText(file, form, scratch), form

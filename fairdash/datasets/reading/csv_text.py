@@ -14,6 +14,7 @@ from pyarrow import csv as arrow_csv
 from fairdash.datasets.reading import rows
 from fairdash.datasets.reading.format import TableFormat, parse
 from fairdash.datasets.reading.source import Scratch, Source, check_cell
+from fairdash.datasets.table_notes import TableNotes
 
 CellKind = Literal["bool", "int", "float"]
 KINDS: tuple[CellKind, ...] = ("bool", "int", "float")  # else text
@@ -119,6 +120,8 @@ class CsvText:
     comments or with spaces around its cells. Raises ValueError when the file cannot be
     decoded, or has a row of another width than the first.
     """
+
+    notes = TableNotes()
 
     def __init__(self, source: Source, form: TableFormat, scratch: Scratch) -> None:
         self.source, self.form = source, form

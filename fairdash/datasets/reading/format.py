@@ -8,13 +8,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from fairdash._validation import check_one_of
 from fairdash._wording import plural
-from fairdash.datasets.reading.source import ZIP, Source
+from fairdash.datasets.reading.source import Source
 
-FileKind = Literal["csv", "excel", "json", "parquet"]
+# other kinds than CSV, in words
+FILE_KINDS = {
+    "excel": "Excel",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "jsonl": "JSON lines",
+    "statistics": "a file of SPSS, Stata or SAS",
+}
 DELIMITERS = {
     ",": "comma-separated",
     ";": "semicolon-separated",
@@ -68,15 +75,16 @@ class TableFormat:
 
     Attributes
     ----------
-    kind : {"csv", "excel", "parquet"}
-        "json" in stored tables. All below but ``sheet`` describe a CSV file.
+    kind : str
+        Of a reader: "csv", "excel", "parquet", "arrow", "jsonl" or "statistics". All
+        below but ``sheet`` and ``skipped`` describe a CSV file.
     delimiter, encoding, decimal, thousands : str
         One of `CHOICES`: 1.234,5 has ``","`` and ``"."`` as the last two.
     quote : {'"', "'"}
     header : bool
         Whether the first row names the columns; else they are ``column 1`` and so on.
     skipped : int
-        Lines above the first row.
+        Lines, or rows of a sheet, above the first row: a title.
     comments : bool
         Whether lines that begin with ``#`` and do not make a row are excluded.
     spaces : bool
@@ -93,7 +101,7 @@ class TableFormat:
         "thousands": THOUSANDS,
     }
 
-    kind: FileKind = "csv"
+    kind: str = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
     decimal: str = "."
@@ -116,26 +124,26 @@ class TableFormat:
     def describe(self) -> str:
         """Return how the file was read, such as "Read as comma-separated, UTF-8."."""
         of = "" if self.sheet is None else f" from {self.sheet!r}"
+        row = self.skipped + 1
+        above = f"{plural(self.skipped, 'row')} above it left out"
+        title = f"header in row {row}; {above}" if self.header else above
         if self.kind != "csv":
-            return f"Read as {self.kind.capitalize()}{of}."
+            label = FILE_KINDS.get(self.kind, self.kind.capitalize())
+            rest = f", {title}" if self.skipped else ""
+            return f"Read as {label}{of}{rest}."
         parts = {
             f"{DELIMITERS[self.delimiter]}{of}": True,
             "decimal comma": self.decimal == ",",
             f"{THOUSANDS[self.thousands]} between thousands": self.thousands != "",
             ENCODINGS[self.encoding]: True,
-            f"{plural(self.skipped, 'line')} above the table skipped": self.skipped > 0,
+            title: self.skipped > 0,
             "no header": not self.header,
         }
         return f"Read as {', '.join(part for part, is_so in parts.items() if is_so)}."
 
 
-def sniff(source: Source) -> TableFormat:
-    """Return how a file is written."""
-    head = source.head()
-    if head.startswith(b"PAR1"):
-        return TableFormat(kind="parquet", sheet=source.member)
-    if head.startswith(ZIP):
-        return TableFormat(kind="excel", sheet=source.sheet or source.member)
+def sniff_text(source: Source) -> TableFormat:
+    """Return how the text of a table is written."""
     encoding = find_encoding(source)
     with source.open() as file:
         text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
@@ -145,7 +153,7 @@ def sniff(source: Source) -> TableFormat:
         raise ValueError(f"{source.name} is empty; choose a file with a table.")
     if NO_TABLE.match(sample):
         message = f"{source.name} is a web page, XML or JSON, not a table"
-        raise ValueError(f"{message}; save the table as CSV.")
+        raise ValueError(f"{message}; save the table as CSV or as JSON lines.")
     return _sniff_csv(source.name, form, sample)
 
 
@@ -194,9 +202,18 @@ def _sniff_csv(name: str, form: TableFormat, sample: str) -> TableFormat:
         raise ValueError(f"{name} has no rows; choose a file with a table.")
     delimiters = [separator[1]] if separator else [",", ";", "\t", "|"]
     choices = [replace(form, delimiter=delimiter) for delimiter in delimiters]
-    best = max(choices, key=lambda choice: _fit(choice, lines))
-    if _fit(best, lines)[0] == 0:
+    titles = {each.delimiter: _title_lines(each, lines) for each in choices}
+
+    def fit(choice: TableFormat) -> tuple[float, bool, int]:
+        n_title = titles[choice.delimiter]
+        share, width = _fit(choice, lines[n_title:])
+        return share, n_title == 0, width
+
+    best = max(choices, key=fit)
+    if fit(best)[0] == 0:
         best = choices[0]
+    n_title = titles[best.delimiter]
+    best, lines = replace(best, skipped=best.skipped + n_title), lines[n_title:]
     rows = _sample_rows(best, lines, most=None)
     best = replace(best, spaces=_has_spaces(rows))
     rows = [[cell.strip() for cell in row] for row in rows]
@@ -222,6 +239,27 @@ def _leading_comments(lines: list[str]) -> int:
     while count < len(lines) and lines[count].startswith("#"):
         count += 1
     return count if count < len(lines) else 0
+
+
+def _title_lines(form: TableFormat, lines: list[str]) -> int:
+    """Return how many lines are a title: text of one cell above rows of several.
+
+    The row that follows them names columns, and as wide are most rows below it.
+    """
+    rows = [_cells(form, line) for line in lines[:SNIFFED_LINES]]
+    n_cells = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    place = next((i for i, n in enumerate(n_cells) if n > 1), 0)
+    if not any(n_cells[:place]) or any(map(NUMBER.fullmatch, rows[place])):
+        return 0
+    widths = [len(row) for row in rows[place + 1 :] if row]
+    alike = widths.count(len(rows[place]))
+    return place if widths and 2 * alike > len(widths) else 0
+
+
+def _cells(form: TableFormat, line: str) -> list[str]:
+    with suppress(csv.Error, StopIteration):
+        return next(iter(parse([line], form)))
+    return []
 
 
 def _fit(form: TableFormat, lines: list[str]) -> tuple[float, int]:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute, types
 
-from fairdash.datasets.reading.source import Source, check_memory
+from fairdash.datasets.reading.source import Source, check_cell, check_memory
 
 NESTED = {  # what a cell holds that is no single value
     "lists": (
@@ -70,6 +70,55 @@ def value_kind(kind: Any) -> Any:
             kind = kind.storage_type
         else:
             return kind
+
+
+def plain_column(column: Any, name: str, file: str) -> Any:
+    """Return a column as pages can hold it: dates as moments, decimals as floats.
+
+    ``name`` is of the column, ``file`` of the file, in messages. Raises ValueError for
+    bytes that are no text, and for a cell without end.
+    """
+    kind = column.type
+    if kind != (plain := value_kind(kind)):
+        # as values: pandas keeps categories that no row has
+        return plain_column(compute.cast(column, plain), name, file)
+    if types.is_string_view(kind):
+        column = compute.cast(column, pa.string())
+        kind = column.type
+    if is_text(kind):
+        check_cell(name, compute.max(compute.utf8_length(column)).as_py())
+        return column
+    short = types.is_null(kind) or types.is_float16(kind)
+    if short or types.is_decimal(kind):
+        return compute.cast(column, pa.float64())
+    if types.is_date(kind):
+        return compute.cast(column, pa.timestamp("ms"))
+    if types.is_time(kind) or types.is_duration(kind):
+        return compute.cast(column, pa.string())
+    if is_bytes(kind):
+        try:
+            return compute.cast(column, pa.string())
+        except pa.ArrowInvalid as error:
+            message = f"{file} holds bytes in the column {name!r}"
+            raise ValueError(f"{message}; exclude it.") from error
+    return column
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a type of Arrow holds text."""
+    kinds = (types.is_string, types.is_large_string, types.is_string_view)
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def is_bytes(kind: Any) -> bool:
+    """Return whether a type of Arrow holds bytes, which may be text."""
+    kinds = (
+        types.is_binary,
+        types.is_large_binary,
+        types.is_binary_view,
+        types.is_fixed_size_binary,
+    )
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def least_bytes(kind: Any) -> int:

@@ -6,17 +6,19 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 import pyarrow as pa
-from pyarrow import compute, parquet
+from pyarrow import parquet
 
 from fairdash.datasets.reading.memory import (
     as_series,
     check_kind,
+    is_bytes,
+    is_text,
     least_bytes,
+    plain_column,
     value_kind,
 )
 from fairdash.datasets.reading.source import (
     Source,
-    check_cell,
     check_columns,
     check_memory,
     check_rows,
@@ -57,7 +59,7 @@ class ParquetRows:
             check_kind(source.name, name, kind)
         check_memory(source, n_rows * sum(map(least_bytes, kinds)))
         plain = list(map(value_kind, kinds))
-        self._has_text = any(_is_text(kind) or _is_bytes(kind) for kind in plain)
+        self._has_text = any(is_text(kind) or is_bytes(kind) for kind in plain)
 
     def columns(self) -> list[Any]:
         """Return the columns: dates as moments, decimals as floats."""
@@ -78,37 +80,13 @@ class ParquetRows:
         with self.source.open() as file:
             for batch in parquet.ParquetFile(file).iter_batches(n_rows):
                 for place, name in enumerate(self.header):
-                    column = self._plain(batch.column(self._positions[place]), name)
+                    column = plain_column(
+                        batch.column(self._positions[place]), name, self.source.name
+                    )
                     n_bytes += column.nbytes
                     parts[place].append(column)
                 check_memory(self.source, n_bytes)
         return [pa.chunked_array(part or [pa.nulls(0)]) for part in parts]
-
-    def _plain(self, column: Any, name: str) -> Any:
-        kind = column.type
-        if kind != (plain := value_kind(kind)):
-            # as values: pandas keeps categories that no row has
-            return self._plain(compute.cast(column, plain), name)
-        if pa.types.is_string_view(kind):
-            column = compute.cast(column, pa.string())
-            kind = column.type
-        if _is_text(kind):
-            check_cell(name, compute.max(compute.utf8_length(column)).as_py())
-            return column
-        short = pa.types.is_null(kind) or pa.types.is_float16(kind)
-        if short or pa.types.is_decimal(kind):
-            return compute.cast(column, pa.float64())
-        if pa.types.is_date(kind):
-            return compute.cast(column, pa.timestamp("ms"))
-        if pa.types.is_time(kind) or pa.types.is_duration(kind):
-            return compute.cast(column, pa.string())
-        if _is_bytes(kind):
-            try:
-                return compute.cast(column, pa.string())
-            except pa.ArrowInvalid as error:
-                message = f"{self.source.name} holds bytes in the column {name!r}"
-                raise ValueError(f"{message}; exclude it.") from error
-        return column
 
     def _damaged(self, error: Exception) -> ValueError:
         message = f"{self.source.name} is a damaged Parquet file"
@@ -131,24 +109,6 @@ def load_table(path: Path | BinaryIO) -> pd.DataFrame:
 def table_notes(path: Path) -> TableNotes:
     """Return the notes on a table that `convert_table` wrote, without its rows."""
     return notes_in(parquet.read_schema(path).metadata)
-
-
-def _is_text(kind: Any) -> bool:
-    types = pa.types
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-    )
-
-
-def _is_bytes(kind: Any) -> bool:
-    return bool(
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
 
 
 def write_table(

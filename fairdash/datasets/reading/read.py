@@ -10,15 +10,16 @@ from typing import NamedTuple
 import pandas as pd
 
 from fairdash._lazy import is_installed, load
-from fairdash.datasets.reading.format import TableFormat, sniff
+from fairdash.datasets.reading.format import TableFormat
+from fairdash.datasets.reading.registry import reader_named, sniff
 from fairdash.datasets.reading.rows import MISSING, csv_rows, renamed, unreadable
 from fairdash.datasets.reading.source import (
     Source,
     as_source,
     check_memory,
     temporary,
-    unpack,
 )
+from fairdash.datasets.reading.unpack import unpack
 from fairdash.datasets.sources.address import is_address
 from fairdash.datasets.table_notes import TableNotes
 
@@ -75,7 +76,10 @@ def read_table(
     digest: str | None = None,
     sample_rows: int | None = None,
 ) -> pd.DataFrame:
-    """Read a CSV, Excel or Parquet file, plain or in gzip or ZIP, or an address.
+    """Read a table from a file, plain or in gzip, Zstandard or ZIP, or an address.
+
+    Files are CSV, workbooks (.xlsx, .xls, .xlsb, .ods), Parquet, Arrow (Feather), JSON
+    lines and, with the extra "statistics", those of SPSS, Stata and SAS.
 
     An address is a folder or glob of Parquet files, an object store or a table of a
     database, see `write_source`.
@@ -141,7 +145,8 @@ def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFram
         file = unpack(source, temporary(files))
         form = table_format or sniff(file)
         if form.kind != "csv":
-            load("pyarrow")  # raises: it names the extra
+            load(reader_named(form.kind).library)  # raises: it names the extra
+            load("pyarrow")
         try:
             rows = csv_rows(file, form)
             header = next(rows, [])

@@ -4,7 +4,6 @@ A small file can name a billion cells. Reading it may cost the box its memory an
 the bounds here are for the table that leaves the box.
 """
 
-import gzip
 import io
 import os
 import zipfile
@@ -13,10 +12,10 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from lzma import LZMAError
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from struct import error as StructError
 from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 MOST_COLUMNS = 2_000  # each takes a page milliseconds from all sessions
 MOST_ROWS = 50_000_000
@@ -35,7 +34,6 @@ UNSUSPECTED = 64 << 20  # bytes that any file may unpack to
 MOST_MEMORY_TIMES = 100
 UNSUSPECTED_MEMORY = 16 << 20  # bytes that any table may take in memory
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
-WORKBOOK = "xl/workbook.xml"
 # what zipfile raises on a damaged archive, a method it lacks or a password it needs
 ZIP_ERRORS = (
     zipfile.BadZipFile, RuntimeError, EOFError, OSError, UnicodeDecodeError,
@@ -43,23 +41,6 @@ ZIP_ERRORS = (
 )  # fmt: skip
 HEAD_BYTES = 1024
 BLOCK = 1 << 20
-TABLES = {
-    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test", ".parquet", ".xlsx",
-    ".gz",
-}  # fmt: skip
-NOT_TABLES = (
-    b"\xd0\xcf\x11\xe0",
-    b"SQLite format 3",
-    b"%PDF",
-    b"ARROW1",
-    b"BZh",
-    b"\xfd7zXZ",
-    b"\x28\xb5\x2f\xfd",
-    b"PK\x05\x06",
-    b"7z\xbc\xaf",
-    b"Rar!",
-    b"\x89HDF",
-)
 
 
 def check_columns(name: str, header: Collection[str]) -> None:
@@ -191,81 +172,6 @@ class Source:
             return file.read(size)
 
 
-def unpack(source: Source, scratch: Scratch, depth: int = 0) -> Source:
-    """Return the table within a gzip file or a ZIP archive, unpacked on disk.
-
-    ``scratch`` returns a new file that goes when it is closed, ``depth`` is in how many
-    others the file was found.
-    """
-    if not source.size:
-        raise ValueError(f"{source.name} is empty; choose a file with a table.")
-    head = source.head()
-    if head.startswith(NOT_TABLES):
-        raise ValueError(
-            f"{source.name} is of a kind that is not read. Save the table as CSV, "
-            "Excel (.xlsx) or Parquet, plain or in gzip or ZIP."
-        )
-    if head.startswith((GZIP, ZIP)) and not _is_workbook(source, head):
-        if depth == MOST_NESTED:
-            raise ValueError(
-                f"{source.name} is an archive in more than {MOST_NESTED} others; save "
-                "the table anew, unpacked."
-            )
-        inner = (_gunzip if head.startswith(GZIP) else _unzip)(source, scratch())
-        return unpack(inner, scratch, depth + 1)
-    return source
-
-
-def _is_workbook(source: Source, head: bytes) -> bool:
-    if not head.startswith(ZIP):
-        return False
-    with source.open() as file:
-        try:
-            return WORKBOOK in zipfile.ZipFile(file).namelist()
-        except ZIP_ERRORS:
-            return False
-
-
-def _gunzip(source: Source, out: BinaryIO) -> Source:
-    try:
-        with source.open() as packed, gzip.open(packed) as file:
-            _copy(file, out, source)
-    except (OSError, EOFError, zlib.error) as error:
-        message = f"{source.name} is a damaged gzip file; compress it again."
-        raise ValueError(message) from error
-    return Source(out, source.name, source.sheet, source.member)
-
-
-def _unzip(source: Source, out: BinaryIO) -> Source:
-    try:
-        with source.open() as file, zipfile.ZipFile(file) as archive:
-            members = [info.filename for info in archive.infolist() if _is_file(info)]
-            if not members:
-                raise ValueError(f"{source.name} holds no file; put the table into it.")
-            tables = [m for m in members if PurePosixPath(m).suffix.lower() in TABLES]
-            tables = tables or members
-            if source.sheet in members:
-                member, sheet = str(source.sheet), None
-            elif len(tables) == 1:
-                member, sheet = tables[0], source.sheet
-            else:
-                member, sheet = choose(tables, source, "tables"), None
-            with archive.open(member) as packed:
-                _copy(packed, out, source)
-    except (KeyError, NotImplementedError, *ZIP_ERRORS) as error:
-        raise ValueError(
-            f"{source.name} is a damaged or locked ZIP file; compress it again with "
-            "Deflate and without a password."
-        ) from error
-    return Source(out, f"{source.name}/{member}", sheet, member)
-
-
-def _is_file(info: zipfile.ZipInfo) -> bool:
-    name = PurePosixPath(info.filename).name  # without one zipfile asks in vain
-    hidden = not name or name.startswith(".") or info.filename.startswith("__MACOSX/")
-    return not (hidden or info.is_dir())
-
-
 def choose(names: Sequence[str], source: Source, what: str) -> str:
     """Return the sheet or file that a source names, or the only one there is."""
     if source.sheet in names:
@@ -274,20 +180,6 @@ def choose(names: Sequence[str], source: Source, what: str) -> str:
         return names[0]
     but = "" if source.sheet is None else f", none of them {source.sheet!r}"
     raise SeveralTablesError(f"{source.name} holds {len(names)} {what}{but}", names)
-
-
-def _copy(file: IO[bytes] | gzip.GzipFile, out: BinaryIO, source: Source) -> None:
-    written = 0
-    most = min(MOST_UNPACKED, max(UNSUSPECTED, MOST_TIMES * source.size))
-    while block := file.read(BLOCK):
-        written += len(block)
-        if written > most:
-            raise ValueError(
-                f"{source.name} unpacks to more than {MOST_UNPACKED >> 30} GiB or to "
-                f"{MOST_TIMES} times its size; save the table anew, unpacked."
-            )
-        out.write(block)
-    out.flush()
 
 
 def temporary(files: ExitStack) -> Scratch:

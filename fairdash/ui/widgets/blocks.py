@@ -13,15 +13,14 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 from fairdash._escaping import as_csv, plain, visible, visible_table
 from fairdash._validation import explain_invalid
 from fairdash._wording import MINUS, Kpi
+from fairdash.datasets import reading
 from fairdash.plots import Picture, theme
 from fairdash.ui.selection import SharedFields, choose, entry, with_entry
 from fairdash.ui.widgets.state import store
 
 MOST_MB = 200
 _MARKING = Lock()
-TABLE_FILES = [
-    "csv", "tsv", "tab", "txt", "dat", "data", "gz", "zip", "parquet", "xlsx",
-]  # fmt: skip
+TABLE_FILES = list(reading.upload_suffixes())
 
 
 def context(*facts: str) -> None:

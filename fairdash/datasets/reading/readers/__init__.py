@@ -1,0 +1,1 @@
+"""The kinds of files that are read, a module each: see `reading.registry`."""
