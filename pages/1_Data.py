@@ -117,5 +117,6 @@ page.evidence(*openers, first="" if dataset is not None else "checks")
 with page.below:
     n_rows = ui.plural(len(table.frame), "row")
     ui.context(table.file, f"{n_rows} read", data.how_read(table))
+    data.join_form(table)
     data.delete_button(table)
 ui.freeze_imports()

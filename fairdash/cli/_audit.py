@@ -10,7 +10,17 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
-from fairdash.cli._options import CountColumn, File, Unit, Weight, echo, refusing
+from fairdash.cli._options import (
+    CountColumn,
+    File,
+    JoinBy,
+    JoinFile,
+    Unit,
+    Weight,
+    echo,
+    read_joined,
+    refusing,
+)
 from fairdash.cli._recipe import (
     Missing,
     Negative,
@@ -18,9 +28,9 @@ from fairdash.cli._recipe import (
     RecipeFile,
     Rows,
     SingleChoice,
+    join_of,
 )
 from fairdash.cli._recipe import recipe as prepared_by
-from fairdash.datasets import read_table
 
 _DECISIONS = "decisions"
 
@@ -66,6 +76,8 @@ def audit(
     one_of: OneOf = None,
     single_choice: SingleChoice = None,
     recipe: RecipeFile = None,
+    join: JoinFile = None,
+    by: JoinBy = None,
     subgroup: Annotated[
         list[str] | None,
         typer.Option(help="Column that describes subgroups; repeat it to cross."),
@@ -117,7 +129,7 @@ def audit(
         if page is not None:
             check_one_of("--report", page.suffix, (".html",))
         check_one_of("--kind", kind, (_DECISIONS, *tables.OUTCOME_KINDS))
-        frame = read_table(file)
+        frame = read_joined(file, *join_of(recipe, join, by))
         question = tables.TableQuestion(
             groups=tuple(group),
             decision=decision,

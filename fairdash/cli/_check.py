@@ -8,8 +8,14 @@ import typer
 
 from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
-from fairdash.cli._options import File, echo, refusing
-from fairdash.datasets import read_table
+from fairdash.cli._options import (
+    File,
+    JoinBy,
+    JoinFile,
+    echo,
+    read_joined,
+    refusing,
+)
 
 
 def check(
@@ -21,6 +27,8 @@ def check(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="File that scores the rows."),
     ] = None,
+    join: JoinFile = None,
+    by: JoinBy = None,
     out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
     junit: Annotated[Path | None, typer.Option(help="XML file to write.")] = None,
 ) -> None:
@@ -38,7 +46,7 @@ def check(
             if path is not None:
                 check_one_of(option, path.suffix, (suffix,))
         limits = tables.Policy.parse(policy.read_bytes(), policy.name)
-        frame = read_table(file)
+        frame = read_joined(file, join, by)
         source = tables.Source.of(file, frame)
         scorer = None if model is None else load(model)
         checked = tables.check_policy(frame, limits, source, model=scorer)

@@ -8,7 +8,15 @@ import typer
 from fairdash._parsing import parsed
 from fairdash._record import InvalidError
 from fairdash._wording import clock_time, plural, size
-from fairdash.cli._options import File, Home, echo, opened
+from fairdash.cli._options import (
+    File,
+    Home,
+    JoinBy,
+    JoinFile,
+    echo,
+    opened,
+    read_joined,
+)
 from fairdash.cli._parsing import CommandApp
 from fairdash.datasets import Roles, guess_roles, sources
 from fairdash.jobs import pack_runs, unpack_runs
@@ -60,12 +68,15 @@ def add(
     roles: RolesFile = None,
     sheet: Sheet = None,
     sample_rows: SampleRows = None,
+    join: JoinFile = None,
+    by: JoinBy = None,
     home: Home = None,
 ) -> None:
     """Put a table into the app without an upload, of any size, and print its address.
 
     All rows are kept. With --sample-rows some are drawn, in proportion to outcome and
-    group; the name of the data set and every page on it say so.
+    group; the name of the data set and every page on it say so. With --join columns of
+    a second file are added.
 
     The exit status is 2 when the file cannot be read or the roles do not fit it.
     """
@@ -74,9 +85,12 @@ def add(
         with sources.table_file(
             table, roles=chosen, sample_rows=sample_rows, sheet=sheet
         ) as (file, name):
-            digest = store.add_table(
-                file, name, sheet=sheet if sample_rows is None else None
-            )
+            own_sheet = sheet if sample_rows is None else None
+            if join is None and not by:
+                digest = store.add_table(file, name, sheet=own_sheet)
+            else:
+                frame = read_joined(file, join, by, sheet=own_sheet)
+                digest = store.add_frame(frame, name)
         table_roles = chosen or guess_roles(store.table(digest), name)
         title = name
         if not sources.is_address(table) and sample_rows is None:

@@ -13,6 +13,7 @@ from fairdash._escaping import as_csv, as_printed, visible_table
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits import Answer
 from fairdash.cli._parsing import Refused
+from fairdash.datasets import join_tables, read_table
 from fairdash.store import Store, open_store
 
 Home = Annotated[
@@ -23,6 +24,23 @@ Out = Annotated[
     Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
 ]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+JoinFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--join",
+        exists=True,
+        dir_okay=False,
+        help="Second file with further columns, one row for each key.",
+    ),
+]
+JoinBy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        help="Column that both files have; id=person where the second calls it person. "
+        "Repeat it for several.",
+    ),
+]
 Run = Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")]
 Model = Annotated[
     str | None, typer.Option(help="Id or label of the model, if not the main one.")
@@ -74,6 +92,22 @@ def explain(error: ValueError | str, name: Path | str | None = None) -> None:
     why = explain_invalid(error) if isinstance(error, ValidationError) else error
     message = f"{name}: {why}" if name else str(why)
     echo(" ".join(message.split()), err=True)
+
+
+def read_joined(
+    file: Path | str,
+    join: Path | None = None,
+    by: list[str] | None = None,
+    *,
+    sheet: str | None = None,
+) -> pd.DataFrame:
+    """Read a table, joined with a second one where that is given."""
+    if (join is None) != (not by):
+        raise ValueError("Give `--join FILE` and `--by COLUMN` together, or neither.")
+    frame = read_table(file, sheet=sheet)
+    if join is None:
+        return frame
+    return join_tables(frame, read_table(join), by or (), name=join.name)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """Options that prepare a table: which rows count, what is missing, what is negative."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,12 +52,22 @@ RecipeFile = Annotated[
     typer.Option(
         exists=True,
         dir_okay=False,
-        help="YAML file with rows, negative, preparation and types, as in a policy.",
+        help="YAML file with rows, negative, preparation and types, as in a policy; "
+        "join names a second table, and `by` what it is joined by.",
     ),
 ]
 _TEST = re.compile(r"(?P<column>.+?)\s*(?P<sign>>=|<=|!=|=|>|<)\s*(?P<value>.*)")
 _BOUNDS = {">": "above", ">=": "at_least", "<": "below", "<=": "at_most"}
 _EMPTY = {("=", "missing"): True, ("!=", "missing"): False}
+
+
+class _Join(BaseModel):
+    """The second file that a recipe names."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: str
+    by: list[str]
 
 
 class _Recipe(BaseModel):
@@ -67,6 +79,22 @@ class _Recipe(BaseModel):
     negative: Any = ()
     preparation: Any = ()
     types: Any = {}
+    join: _Join | None = None
+
+
+def join_of(
+    file: Path | None, join: Path | None, by: list[str] | None
+) -> tuple[Path | None, list[str] | None]:
+    """Return the second file and its keys: of the options, else of a recipe file.
+
+    Its path is relative to that of the recipe.
+    """
+    if file is None or join is not None or by:
+        return join, by
+    content = _parsed(file).join
+    return (
+        (None, None) if content is None else (file.parent / content.table, content.by)
+    )
 
 
 def recipe(
@@ -99,15 +127,27 @@ def recipe(
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = _Recipe.model_validate(parsed(file.read_bytes(), "YAML"))
-        fields = {name: getattr(content, name) for name in content.model_fields_set}
+    content = _parsed(file)
+    names = content.model_fields_set - {"join"}
+    fields = {name: getattr(content, name) for name in names}
+    with _named(file):
         tables.TableQuestion(groups=(), **fields)
+    return fields
+
+
+def _parsed(file: Path) -> _Recipe:
+    with _named(file):
+        return _Recipe.model_validate(parsed(file.read_bytes(), "YAML"))
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    try:
+        yield
     except ValidationError as error:
         raise ValueError(f"{file.name}: {explain_invalid(error)}") from error
     except ValueError as error:
         raise ValueError(f"{file.name}: {error}") from error
-    return fields
 
 
 def read_condition(text: str) -> Condition:

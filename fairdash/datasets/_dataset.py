@@ -30,7 +30,7 @@ from fairdash.datasets.column_kinds import (
     label_codes,
 )
 from fairdash.datasets.remedies import prepare
-from fairdash.datasets.table_notes import DrawnRows, notes_of
+from fairdash.datasets.table_notes import DrawnRows, JoinedTable, notes_of
 
 N_LOTS = 20  # into which the people of each row of counts are dealt
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
@@ -116,6 +116,11 @@ class Dataset:
     def drawn(self) -> DrawnRows | None:
         """How many rows of how many the table is a sample of, None of a whole one."""
         return notes_of(self.frame).drawn
+
+    @property
+    def joined(self) -> tuple[JoinedTable, ...]:
+        """The tables that were joined to this one, with what did not match."""
+        return notes_of(self.frame).joined
 
     @property
     def sensitive_features(self) -> NDArray[np.object_]:

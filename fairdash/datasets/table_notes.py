@@ -52,6 +52,37 @@ class DrawnRows(Record):
         return f"A sample: {self.words}, drawn at random."
 
 
+class JoinedTable(Record):
+    """That columns come from a second table.
+
+    Attributes
+    ----------
+    name : str
+        Of the second table.
+    by : tuple of str
+        Columns whose values both tables have.
+    n_rows, n_unmatched : int
+        Rows there were, and rows among them that it has no match for.
+    n_unused : int
+        Rows of the second table that match no row.
+    """
+
+    name: str
+    by: tuple[str, ...]
+    n_rows: int
+    n_unmatched: int
+    n_unused: int
+
+    @property
+    def sentence(self) -> str:
+        """What was joined, and what did not match."""
+        return (
+            f"Joined with {self.name} by {' and '.join(self.by)}: {self.n_unmatched:,} "
+            f"of {self.n_rows:,} rows have no match; {self.n_unused:,} rows of it are "
+            "not used."
+        )
+
+
 class TableNotes(Record):
     """Notes on a table.
 
@@ -59,12 +90,21 @@ class TableNotes(Record):
     ----------
     drawn : DrawnRows, optional
         Where the rows are a sample.
+    joined : tuple of JoinedTable
+        Tables that columns come from.
     renamed : dict of str to str
         Columns whose name in the file an earlier column has, with that name.
     """
 
     drawn: DrawnRows | None = None
+    joined: tuple[JoinedTable, ...] = ()
     renamed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What a reader of any number of these rows must know."""
+        drawn = [] if self.drawn is None else [self.drawn.sentence]
+        return [*drawn, *(table.sentence for table in self.joined)]
 
     def sampled(self, n_rows: int, n_total: int, by: Sequence[str] = ()) -> Self:
         """Return the notes on so many rows of the ``n_total`` that these notes are on.

@@ -31,6 +31,7 @@ def data_record(subject: DataSubject) -> dict[str, Any]:
         "rows": int(dataset.n_read),
         "used": int(dataset.n_people),
         "sample": dataset.drawn.sentence if dataset.drawn else None,
+        "joined": [table.sentence for table in dataset.joined],
         "excluded": [
             {
                 "reason": str(reason),
@@ -94,6 +95,8 @@ def data_words(record: Mapping[str, Any]) -> dict[str, str]:
     }
     if record["sample"]:
         words["Sample"] = record["sample"]
+    if record["joined"]:
+        words["Joined"] = " ".join(record["joined"])
     if record["weight"]:
         words["Sampling weight"] = record["weight"]
     if record["count"]:

@@ -84,6 +84,13 @@ class TableStore:
             self.adopt_table(digest, path, table, name, table.table_format)
         return digest
 
+    def add_frame(self, frame: pd.DataFrame, name: str) -> str:
+        """Keep a table that was made of others, with its notes; return its digest."""
+        with self.workspace() as folder:
+            path = Path(folder) / "made.parquet"
+            frame.to_parquet(path, index=False)
+            return self.add_table(path, name)
+
     def adopt_table(
         self,
         digest: str,

@@ -23,7 +23,8 @@ def ods(rows):
     )
     manifest = (
         f'<manifest:manifest xmlns:manifest="{NAMES}:manifest:1.0">'
-        f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{ODS}"/></manifest:manifest>'
+        f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{ODS}"/>'
+        "</manifest:manifest>"
     )
     return packed(
         {

@@ -60,8 +60,8 @@ class CountedRows:
         Columns of the groups.
     decided, actual : array of bool or None
     remarks : tuple of str
-        What is doubtful about the table, with the remedy: a group in two spellings,
-        dates as groups, rows that are written several times and the like.
+        What is joined, and what is doubtful about the table, with the remedy: a group
+        in two spellings, dates as groups, rows that are written several times.
     decision_values : tuple of CountedValue
         Every value of the decision and the outcome among the rows that count.
     people : RowCounts, optional
@@ -98,10 +98,10 @@ class CountedRows:
     @property
     def words(self) -> str:
         """What is a sample, excluded and why, and values that count as others do."""
-        drawn = notes_of(self.frame).drawn
         words = excluded_words(self.excluded)
         merged = merged_words(self.decision_values)
         words = f"{words}. {merged}" if merged else words
+        drawn = notes_of(self.frame).drawn
         return words if drawn is None else f"{drawn.sentence} {words}"
 
     def scores(self, name: str) -> NDArray[np.float64]:
@@ -244,7 +244,8 @@ def _remarks(
     others += question.subgroups
     for name in question.subgroups:
         check_one_of("subgroups", name, list(map(str, frame)))
-    return audit_remarks(frame, features, others)
+    joined = (table.sentence for table in notes_of(frame).joined)
+    return (*joined, *audit_remarks(frame, features, others))
 
 
 def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:

@@ -78,6 +78,5 @@ def convert_table(
 
 def _notes(rows: Rows, names: list[str]) -> TableNotes:
     noted = rows.notes
-    return TableNotes(
-        drawn=noted.drawn, renamed={**noted.renamed, **renamed(rows.header, names)}
-    )
+    named = {**noted.renamed, **renamed(rows.header, names)}
+    return noted.model_copy(update={"renamed": named})

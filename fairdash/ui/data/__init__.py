@@ -13,6 +13,7 @@ from fairdash.ui.data.draft import (
     no_guess_notice,
     offer_roles,
 )
+from fairdash.ui.data.join_form import join_form
 from fairdash.ui.data.review import check_panel, preview
 from fairdash.ui.data.roles_form import Unchosen, roles_form
 from fairdash.ui.data.rows_form import LiveCounts
@@ -46,6 +47,7 @@ __all__ = [
     "edited_reversal",
     "guess_notice",
     "how_read",
+    "join_form",
     "keep_dataset",
     "keep_edits",
     "list_own_scores",

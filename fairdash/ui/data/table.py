@@ -1,6 +1,7 @@
 """The table in work: where it comes from and how it becomes a data set."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from fairdash.datasets import (
 )
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
-from fairdash.ui.data.computed import guess_of
+from fairdash.ui.data.computed import file_of, guess_of
 from fairdash.ui.selection import OF_DATA, Fields
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page, stop_empty
@@ -201,6 +202,15 @@ def first_roles(digest: str, file: str) -> Roles:
         return guess.roles
     choice: dict[str, Any] = {"target": "", "sensitive_feature": "", "positive": "1"}
     return Roles.model_construct(**choice, features=())
+
+
+def open_digest(digest: str, name: str) -> None:
+    """Open a table that was just kept, with guessed roles where there are any."""
+    roles = first_roles(digest, file_of(digest))
+    if roles.guessed:
+        with suppress(ValueError):  # the form shows what is wrong with the guess
+            open_page(_PAGE, data=store().add_dataset(digest, roles, name))
+    open_page(_PAGE, table=digest)
 
 
 def title_of(file: str) -> str:

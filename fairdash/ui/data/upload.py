@@ -1,6 +1,5 @@
 """Upload a table, or read one of those that the operator lists."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +11,18 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from fairdash._escaping import plain, visible
 from fairdash.box import Watch
 from fairdash.datasets import reading, sources
-from fairdash.ui.data.computed import file_of
-from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
+from fairdash.ui.data.table import OpenTable, open_digest, sample_cards, title_of
 from fairdash.ui.widgets.blocks import TABLE_FILES, problem
-from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store, who
 
-_PAGE = "pages/1_Data.py"
 _LARGEST = 500  # MB
 
 
 def choose_table() -> None:
     """Draw the upload and the samples; a choice opens it on the Data page."""
     uploaded = st.file_uploader(
-        "Upload a table, one row a case: CSV, Excel or Parquet, plain or packed",
+        "Upload a table, one row a case or with a column of counts: CSV, Excel, "
+        "LibreOffice, Parquet, Arrow, JSON lines, SPSS, Stata or SAS, plain or packed",
         type=TABLE_FILES,
         max_upload_size=_LARGEST,
         key="upload",
@@ -89,7 +86,7 @@ def _choose_source() -> None:
     except ValueError as error:
         problem(f"{chosen} was not read", error)
         return
-    _open(digest, title)
+    open_digest(digest, title)
 
 
 def how_read(table: OpenTable) -> str:
@@ -122,7 +119,7 @@ def _load(
         return
     del content
     _forget(uploaded)
-    _open(digest, " ".join(map(title_of, filter(None, [file, sheet]))))
+    open_digest(digest, " ".join(map(title_of, filter(None, [file, sheet]))))
 
 
 def _watch() -> Watch:
@@ -143,11 +140,3 @@ def _forget(uploaded: UploadedFile) -> None:
     if isinstance(manager, MemoryUploadedFileManager):
         manager.remove_file(context.session_id, uploaded.file_id)
     uploaded.close()
-
-
-def _open(digest: str, name: str) -> None:
-    roles = first_roles(digest, file_of(digest))
-    if roles.guessed:
-        with suppress(ValueError):  # the form shows what is wrong with the guess
-            open_page(_PAGE, data=store().add_dataset(digest, roles, name))
-    open_page(_PAGE, table=digest)

@@ -136,7 +136,7 @@ def page(
     if pick and run:
         _stop_if_unsupported(run)
     if data:
-        _say_sample(data)
+        _say_notes(data)
     if data and name in _WEIGHTED:
         roles = store().dataset_record(data).roles
         weight = roles.sample_weight or roles.count
@@ -150,15 +150,15 @@ def _on_stage(run_id: str | None) -> bool:
     return asked and sweeps.can_be_shown(store(), run_id)
 
 
-def _say_sample(dataset_id: str) -> None:
-    """Say below the question that all numbers of the page are of drawn rows."""
+def _say_notes(dataset_id: str) -> None:
+    """Say below the question that rows are drawn, or columns of another table."""
     record = store().dataset_record(dataset_id)
     try:
-        drawn = store().table_notes(record.table_sha256).drawn
+        sentences = store().table_notes(record.table_sha256).sentences
     except (ValueError, OSError):  # the page itself says that the table is damaged
         return
-    if drawn is not None:
-        st.caption(plain(drawn.sentence))
+    for sentence in sentences:
+        st.caption(plain(sentence))
 
 
 def _stop_unless_let_in() -> None:

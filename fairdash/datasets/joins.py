@@ -1,0 +1,164 @@
+"""A second table joined to a first: columns of people that stand in another file."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash._validation import check_one_of, check_unique
+from fairdash._wording import listing, plural
+from fairdash.datasets.column_kinds import example_rows, is_nested, label_codes
+from fairdash.datasets.table_notes import JoinedTable, notes_of
+
+MOST_EXAMPLES = 3
+
+
+def join_tables(
+    frame: pd.DataFrame, other: pd.DataFrame, by: Sequence[str], *, name: str
+) -> pd.DataFrame:
+    """Add the columns of a second table to the rows whose keys it has.
+
+    Many rows may have one key, as several loans of a person; in the second table a key
+    stands once. So no row is doubled and none goes: rows without a match lack the new
+    columns, and are counted in the notes of the table (`notes_of`).
+
+    Parameters
+    ----------
+    frame, other : DataFrame
+        The rows, and the table with further columns.
+    by : sequence of str
+        Columns of keys, which both tables have; "id=person" where the second calls
+        ``id`` person. Values are equal if their labels are: 1, 1.0 and "1".
+    name : str
+        Of the second table, for messages and notes. A column of a name that the first
+        has too gets it in brackets.
+
+    Raises
+    ------
+    ValueError
+        If a key is no column of both tables, stands twice in the second, or no row has
+        a match.
+    """
+    check_unique(frame)
+    check_unique(other)
+    pairs = [_pair(text, frame, other, name) for text in by]
+    if not pairs:
+        raise ValueError(
+            f"Name the columns that {name} is joined by, such as an id of the person."
+        )
+    keys = [key for key, _ in pairs]
+    other_keys = [key for _, key in pairs]
+    codes, other_codes = _codes(frame, other, pairs)
+    _check_single(other, other_codes, other_keys, name)
+    place = _places(codes, other_codes)
+    matched = place >= 0
+    if not matched.any():
+        raise ValueError(_no_match(frame, other, pairs, name))
+    added = other.drop(columns=other_keys)
+    added.columns = [_free_name(str(column), frame, name) for column in added.columns]
+    taken = added.take(np.where(matched, place, 0)).set_axis(frame.index)
+    if not matched.all():
+        taken = taken.where(pd.Series(matched, index=frame.index), axis=0)
+    joined = pd.concat([frame, taken], axis=1)
+    note = JoinedTable(
+        name=name,
+        by=tuple(keys),
+        n_rows=len(frame),
+        n_unmatched=int((~matched).sum()),
+        n_unused=len(other) - len(np.unique(place[matched])),
+    )
+    notes = notes_of(frame)
+    return notes.model_copy(update={"joined": (*notes.joined, note)}).put(joined)
+
+
+def _pair(
+    text: str, frame: pd.DataFrame, other: pd.DataFrame, name: str
+) -> tuple[str, str]:
+    key, sign, renamed = text.partition("=")
+    if text in frame:  # a name may hold a "=" of its own
+        key, renamed, sign = text, text, "="
+    other_key = renamed if sign else key
+    check_one_of("by", key, list(map(str, frame)))
+    if other_key not in other:
+        columns = [str(column) for column in other][:20]
+        raise ValueError(
+            f"{name} has no column {other_key!r} to join by. Choose one of {columns}; "
+            f"write {key}=COLUMN where it has another name there."
+        )
+    for column in (frame[key], other[other_key]):
+        if is_nested(column):
+            raise ValueError(f"{column.name!r} holds lists or records, and no keys.")
+    return key, other_key
+
+
+def _codes(
+    frame: pd.DataFrame, other: pd.DataFrame, pairs: Sequence[tuple[str, str]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a number for the key of each row, the same in both tables; -1: missing."""
+    n_rows = len(frame)
+    total: NDArray[np.int64] = np.zeros(n_rows + len(other), dtype=np.int64)
+    missing = np.zeros(len(total), dtype=bool)
+    for key, other_key in pairs:
+        codes, labels = label_codes(frame[key])
+        other_codes, other_labels = label_codes(other[other_key])
+        known = {label: i for i, label in enumerate(labels)}
+        for label in other_labels:
+            known.setdefault(label, len(known))
+        lookup = np.array([*(known[label] for label in other_labels), -1])
+        both = np.concatenate([codes, lookup[other_codes]]).astype(np.int64)
+        missing |= both < 0
+        _, total = np.unique(total * (len(known) + 1) + both, return_inverse=True)
+    total = np.where(missing, -1, total)
+    return total[:n_rows], total[n_rows:]
+
+
+def _places(
+    codes: NDArray[np.int64], other_codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the row of the second table for each row of the first, -1 without one."""
+    size = max(int(codes.max(initial=-1)), int(other_codes.max(initial=-1))) + 2
+    row_of = np.full(size, -1, dtype=np.int64)
+    present = np.flatnonzero(other_codes >= 0)
+    row_of[other_codes[present]] = present
+    return row_of[codes]  # the last entry answers to -1
+
+
+def _check_single(
+    other: pd.DataFrame, codes: NDArray[np.int64], keys: list[str], name: str
+) -> None:
+    counts = np.bincount(codes[codes >= 0]) if (codes >= 0).any() else np.array([0])
+    twice = np.flatnonzero(counts > 1)
+    if not len(twice):
+        return
+    flags = codes == twice[0]
+    first = other.loc[flags, keys].iloc[0]
+    values = listing(f"{key} = {first[key]}" for key in keys)
+    raise ValueError(
+        f"{name} has {plural(len(twice), 'key')} that stand more than once, such as "
+        f"{values} in the rows {list(example_rows(flags))}, so it does not say whose "
+        f"values a row gets. Keep one row for each {' and '.join(keys)}, or join by "
+        "further columns."
+    )
+
+
+def _no_match(
+    frame: pd.DataFrame,
+    other: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    name: str,
+) -> str:
+    key, other_key = pairs[0]
+    shown, there = (
+        ", ".join(label_codes(column)[1][:MOST_EXAMPLES]) or "nothing"
+        for column in (frame[key], other[other_key])
+    )
+    return (
+        f"No row has a match in {name}: {key!r} is {shown} here, and {other_key!r} is "
+        f"{there} there. Choose other keys, or write them alike."
+    )
+
+
+def _free_name(column: str, frame: pd.DataFrame, name: str) -> Any:
+    return f"{column} ({name})" if column in frame else column
