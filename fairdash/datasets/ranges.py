@@ -16,6 +16,7 @@ LEAST_SHARE = 0.5  # of the labels of a column that are ranges or numbers
 SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "mio": 1e6}
 
 _NUMBER = r"(?P<{0}>-?\d+(?:\.\d+)?)(?P<{0}_scale>k|mio|m)?"
+_OPEN_LOW, _OPEN_HIGH = r"-inf(?:inity)?", r"\+?inf(?:inity)?"
 _LOW, _HIGH = _NUMBER.format("low"), _NUMBER.format("high")
 _UNIT = r"(?:years?|yrs?|months?|days?|hours?|weeks?)?(?:of age|old)?"
 _UNTIL = r"(?:-|to|until|bis|and)"
@@ -28,6 +29,10 @@ _FORMS: tuple[tuple[re.Pattern[str], bool, bool], ...] = tuple(
         (rf"(?:between|from){_LOW}{_UNTIL}{_HIGH}{_UNIT}", True, True),
         (rf"{_LOW}{_UNTIL}(?:<|under|below|lessthan){_HIGH}{_UNIT}", True, False),
         (rf">{_LOW}{_UNTIL}{_HIGH}{_UNIT}", False, True),
+        (rf"\[{_LOW}[,;]{_OPEN_HIGH}[\])]", True, False),
+        (rf"\({_LOW}[,;]{_OPEN_HIGH}[\])]", False, False),
+        (rf"[\[(]{_OPEN_LOW}[,;]{_HIGH}\]", False, True),
+        (rf"[\[(]{_OPEN_LOW}[,;]{_HIGH}\)", False, False),
         (rf"\[{_LOW}[,;]{_HIGH}\]", True, True),
         (rf"\[{_LOW}[,;]{_HIGH}[)\[]", True, False),
         (rf"[(\]]{_LOW}[,;]{_HIGH}\]", False, True),

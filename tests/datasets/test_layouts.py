@@ -1,5 +1,6 @@
 """Public layouts: recognised by several columns, said, and corrected by values."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from mortgages import mortgages
@@ -37,6 +38,45 @@ def test_a_table_of_counts_has_its_layout():
     guess = rank_roles(table.rename(columns=names))
     assert guess.layout == "Admissions of Berkeley, 1973"
     assert guess.roles.count == "Freq"
+
+
+def test_codes_that_stand_for_no_value_are_missing_and_ages_are_ranges():
+    table = mortgages(4_000)
+    roles = rank_roles(table).roles
+    steps = {step.column: step.values for step in roles.preparation}  # noqa: PD011
+    assert steps["applicant_age"] == ("8888",)
+    assert steps["debt_to_income_ratio"] == ("Exempt",)
+    assert (
+        roles.types["applicant_age"] == roles.types["debt_to_income_ratio"] == "range"
+    )
+    prepared = make_dataset(table, roles, name="HMDA").frame
+    assert prepared["applicant_age"].cat.ordered
+    assert "8888" not in set(prepared["applicant_age"].dropna())
+
+
+def test_thirty_layouts_are_known():
+    assert len(layouts()) >= 30
+
+
+def test_what_follows_a_decision_is_no_outcome_of_any_table():
+    rng = np.random.default_rng(0)
+    granted, codes = rng.integers(0, 2, 1_000), rng.integers(1, 4, 1_000)
+    table = pd.DataFrame(
+        {
+            "race": rng.choice(["White", "Black"], 1_000),
+            "loan_granted": np.where(granted == 1, "yes", "no"),
+            "denial_outcome_code": np.where(
+                granted == 0, rng.integers(1, 4, 1_000), np.nan
+            ),
+            "interest_rate": np.where(granted == 1, rng.normal(5, 1, 1_000), np.nan),
+            "amount": rng.integers(1, 50, 1_000),
+        }
+    )
+    guess = rank_roles(table)
+    named = {candidate.column for candidate in guess.outcomes}
+    assert guess.roles.target == "loan_granted"
+    assert not named & {"denial_outcome_code", "interest_rate"}
+    assert not set(guess.roles.features) & {"denial_outcome_code", "interest_rate"}
 
 
 def test_one_column_of_a_layout_is_not_enough():

@@ -47,6 +47,8 @@ INF = float("inf")
         ("18 to 24 years", (18, 24, True, True)),
         ("[20, 30)", (20, 30, True, False)),
         ("(20,30]", (20, 30, False, True)),
+        ("(59,Inf]", (59, INF, False, False)),
+        ("(-Inf,20]", (-INF, 20, False, True)),
         ("-5 to 5", (-5, 5, True, True)),
         ("36", (36, 36, True, True)),
         ("1.5m+", (1_500_000, INF, True, False)),

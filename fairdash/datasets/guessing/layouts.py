@@ -1,7 +1,7 @@
 """Widely used public layouts: what their columns mean, recognised by several names."""
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from fairdash.datasets.column_kinds import label_codes
+from fairdash.datasets._roles import Remedy
+from fairdash.datasets.column_kinds import is_number, label_codes
 
 _FILE = Path(__file__).with_name("layouts.toml")
 
@@ -25,6 +26,8 @@ class Layout:
         All of which a table of this layout has.
     consequences : tuple of str
         Columns that are known only after the decision.
+    missing : dict of str to tuple of str
+        Codes that stand for no value, by column.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Layout:
     positive_is: Literal["favourable", "unfavourable"] | None = None
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     consequences: tuple[str, ...] = ()
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
     weight: str | None = None
     unit: str | None = None
     count: str | None = None
@@ -65,6 +69,19 @@ class Layout:
     def is_consequence(self, name: str) -> bool:
         """Tell whether a column is known only after the decision."""
         return any(fnmatchcase(name.lower(), part) for part in self.consequences)
+
+    def missing_in(self, frame: pd.DataFrame) -> Iterator[Remedy]:
+        """Yield the steps that make its codes missing, where a column has them."""
+        for name in map(str, frame):
+            low = name.lower()
+            listed = (x for part, x in self.missing.items() if fnmatchcase(low, part))
+            codes = next(listed, ())
+            if not codes or is_number(frame[name]):
+                continue
+            _, labels = label_codes(frame[name])
+            present = tuple(code for code in codes if code in labels)
+            if present:
+                yield Remedy(kind="missing", column=name, values=present)
 
     def sides(
         self, column: "pd.Series[Any]"
@@ -95,9 +112,13 @@ def layouts() -> tuple[Layout, ...]:
 
 
 def _layout(name: str, fields: dict[str, Any]) -> Layout:
-    groups = {n: tuple(values) for n, values in fields.pop("groups", {}).items()}
+    tables = ("groups", "missing")
+    by_name: dict[str, Any] = {
+        table: {n: tuple(values) for n, values in fields.pop(table, {}).items()}
+        for table in tables
+    }
     listed: Any = {n: tuple(v) if isinstance(v, list) else v for n, v in fields.items()}
-    return Layout(name=name, groups=groups, **listed)
+    return Layout(name=name, **by_name, **listed)
 
 
 def layout_of(frame: pd.DataFrame) -> Layout | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,9 @@ RARE = 0.02  # share of rows of the second value
 RANKED_ROWS, COMPARED = 1_000, 300  # rows and columns that associations are read from
 NUMBERED = re.compile(r"(?P<stem>.*?[A-Za-z_.])[_.]?(?P<number>\d{1,4})")
 YEAR_DUMMY = re.compile(r"(?i)(y|yr|year|d|t)_?\d{2,4}")
+COMPARED_OUTCOMES = 12  # among which consequences are looked for
+MOSTLY_FILLED, FEWEST_FILLED = 0.95, 0.02  # shares of the rows
+ALONE, FEWEST_LIFT = 0.98, 0.2  # share of the filled rows with one value, and above all
 FEWEST_LETTERS, JOINTS = 4, "_."  # of a name that others are made from
 TRANSFORMS = {"l", "ln", "log", "z", "c", "d", "s", "sq", "sqrt", "lag", "std", "hr"}
 # what speaks for a column as outcome and against it, in log-odds, as fitted by
@@ -104,6 +108,7 @@ def rank_columns(
             "No column can be the outcome: each has one value, identifies rows, is a "
             "date or free text. Add a column that says what happened in each case."
         )
+    outcomes = _without_consequences(frame, outcomes)
     sensitive = _ranked(map(_as_sensitive, columns))
     if not sensitive:
         raise ValueError(
@@ -141,6 +146,48 @@ def _first(
 
 def _ranked(candidates: Iterator[Candidate | None]) -> list[Candidate]:
     return sorted(filter(None, candidates), key=lambda candidate: -candidate.score)
+
+
+def _without_consequences(
+    frame: pd.DataFrame, outcomes: list[Candidate]
+) -> list[Candidate]:
+    """Return outcomes without columns that follow from a likelier or coded one.
+
+    A reason for a denial, or the rate of a loan that was granted, is filled in only
+    where that outcome is; it is a consequence, whatever its name says.
+    """
+    sample = frame.iloc[column_kinds.some_rows(len(frame))]
+    best = [candidate.column for candidate in outcomes[:COMPARED_OUTCOMES]]
+    decisions = [name for name in best if _is_decision(sample[name])]
+    consequences = {
+        name
+        for name in best
+        for decision in decisions
+        if decision != name and _filled_for_one(sample[name], sample[decision])
+    }
+    kept = [each for each in outcomes if each.column not in consequences]
+    return kept or outcomes
+
+
+def _is_decision(column: "pd.Series[Any]") -> bool:
+    """Return whether a column has few values, one in nearly every row."""
+    if column.notna().mean() < MOSTLY_FILLED:
+        return False
+    return column_kinds.count_values(column, MOST_CLASSES) <= MOST_CLASSES
+
+
+def _filled_for_one(column: "pd.Series[Any]", decision: "pd.Series[Any]") -> bool:
+    """Return whether a column is filled in for one value of a decision alone."""
+    codes, labels = column_kinds.label_codes(decision)
+    filled = column.notna().to_numpy()
+    if not FEWEST_FILLED <= filled.mean() <= MOSTLY_FILLED:
+        return False
+    n_filled = column_kinds.count_codes(codes[filled], len(labels))
+    n_rows = column_kinds.count_codes(codes, len(labels))
+    one = int(n_filled.argmax())
+    alone = n_filled[one] >= ALONE * max(1, n_filled.sum())
+    lift = n_filled[one] / max(1, n_filled.sum()) - n_rows[one] / max(1, n_rows.sum())
+    return bool(alone and lift >= FEWEST_LIFT)
 
 
 def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:

@@ -134,6 +134,9 @@ def _with_layout(
     groups = layout.groups_in(frame[roles.sensitive_feature])
     if groups is not None:
         changes["groups"] = groups
+    used = [roles.sensitive_feature, *roles.features, *roles.subgroup_columns]
+    steps = tuple(layout.missing_in(frame[list(dict.fromkeys(used))]))
+    changes["preparation"] = (*roles.preparation, *steps)
     taken = {weight, unit, count}
     changes["features"] = tuple(name for name in roles.features if name not in taken)
     changes["subgroup_columns"] = tuple(

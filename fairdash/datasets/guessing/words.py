@@ -48,6 +48,7 @@ OUTCOMES: dict[str, tuple[str, Meaning]] = {
     for word, name in LISTS[meaning].items()
 }
 PER_UNIT = re.compile(r"(?i)[ _.-]+per[ _.-]+(week|year|month|day|hour|capita)\b")
+PREFIX = re.compile(r"(?i)^[a-z]{1,2}\d{1,4}_?(?=[a-z]{3})")
 YES = {"1", "yes", "y", "true", "p"}
 NO = {"0", "no", "n", "false", "f"}
 GOOD = {"approved", "accepted", "admitted", "hired", "granted", "good", "pass"}
@@ -142,8 +143,9 @@ def sensitive_strength(column: "pd.Series[Any]") -> tuple[str | None, float]:
     """Return which sensitive attribute a column holds, and how strongly it says so."""
     name = str(column.name)
     strongest, most = None, 0.0
+    spaced = PREFIX.sub("", name)  # e16sex of a questionnaire is sex
     for attribute, table in SENSITIVE_WORDS.items():
-        weight = strength(name, table)
+        weight = max(strength(name, table), strength(spaced, table))
         if weight > most:
             strongest, most = attribute, weight
     by_value = None if is_number(column) else _values_say(column)
