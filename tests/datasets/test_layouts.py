@@ -60,7 +60,7 @@ def test_thirty_layouts_are_known():
 
 def test_what_follows_a_decision_is_no_outcome_of_any_table():
     rng = np.random.default_rng(0)
-    granted, codes = rng.integers(0, 2, 1_000), rng.integers(1, 4, 1_000)
+    granted = rng.integers(0, 2, 1_000)
     table = pd.DataFrame(
         {
             "race": rng.choice(["White", "Black"], 1_000),
