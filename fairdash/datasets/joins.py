@@ -136,10 +136,9 @@ def _check_single(
     first = other.loc[flags, keys].iloc[0]
     values = listing(f"{key} = {first[key]}" for key in keys)
     raise ValueError(
-        f"{name} has {plural(len(twice), 'key')} that stand more than once, such as "
-        f"{values} in the rows {list(example_rows(flags))}, so it does not say whose "
-        f"values a row gets. Keep one row for each {' and '.join(keys)}, or join by "
-        "further columns."
+        f"{plural(len(twice), 'key')} of {name} in more than one row, such as {values} "
+        f"in the rows {list(example_rows(flags))}: it is not clear whose values a row "
+        f"gets. Keep one row for each {' and '.join(keys)}, or join by further columns."
     )
 
 

@@ -78,8 +78,8 @@ class JoinedTable(Record):
         """What was joined, and what did not match."""
         return (
             f"Joined with {self.name} by {' and '.join(self.by)}: {self.n_unmatched:,} "
-            f"of {self.n_rows:,} rows have no match; {self.n_unused:,} rows of it are "
-            "not used."
+            f"of {self.n_rows:,} rows have no match; not used of it: "
+            f"{self.n_unused:,}."
         )
 
 

@@ -81,12 +81,13 @@ FORMATS = {
     "repeated.ods": Case(
         "a cell that stands in all columns of a million rows",
         lambda: ods(ods_row([("x", 16_384)], 1_048_576)),
-        f"{LIMIT}|columns, none or more than 2,000",
+        f"{LIMIT}|columns, none or more than 2,000|damaged",
     ),
     "rows.ods": Case(
         "a row that comes a million times",
         lambda: ods(ods_row([("a", 1), ("b", 1)]) + ods_row([("x", 2)], 1_000_000)),
         rf"read \(\d+, 2\)|{LIMIT}|{SWOLLEN}",
+        heavy=True,
     ),
     "zeros.feather": Case(
         "320 MB of one number in a few bytes", _zeros, f"{SWOLLEN}|{LIMIT}"
@@ -98,6 +99,7 @@ FORMATS = {
         "another name in each line",
         lambda: b"".join(b'{"n%d": 1}\n' % i for i in range(20_000)),
         f"20,000 columns, none or more than 2,000|{LIMIT}",
+        heavy=True,
     ),
     "deep.jsonl": Case(
         "lists in lists in lists",

@@ -202,7 +202,7 @@ WORKBOOKS = {
     "entities.xlsx": Case(
         "a cell that is 10**39 words long",
         partial(entities, SHEET, "<sheetData>"),
-        DAMAGED,
+        f"{READ}|{DAMAGED}",
     ),
     "quadratic_entity.xlsx": Case(
         "a text of 100 kB that comes 100,000 times",

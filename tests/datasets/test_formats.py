@@ -123,7 +123,7 @@ def test_one_column_and_a_header_without_some_names_have_no_title():
         (b'{"a": [1]}\n', "column 'a' hold lists"),
         (feather(PEOPLE)[:-40], "damaged Arrow file"),
         (b"$FL2" + b"\0" * 300, "damaged file of SPSS"),
-        (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "damaged Excel file"),
+        (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "damaged workbook"),
         (b"\x28\xb5\x2f\xfd" + b"\1" * 90, "damaged Zstandard file"),
         (b'[{"a": 1}]', "is a web page, XML or JSON.*as JSON lines"),
     ],

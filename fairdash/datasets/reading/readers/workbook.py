@@ -168,7 +168,7 @@ def _undamaged(name: str, calamine: Any) -> Iterator[None]:
         message = f"{name} is locked with a password"
         raise ValueError(f"{message}; save it without one.") from error
     except calamine.CalamineError as error:
-        message = f"{name} is a damaged Excel file"
+        message = f"{name} is a damaged workbook"
         raise ValueError(f"{message}; save it again as .xlsx.") from error
 
 
