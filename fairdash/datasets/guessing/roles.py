@@ -425,25 +425,37 @@ def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     if not 1 < len(frame) <= MOST_CELLS:
         return None
-    candidates = [name for name in names if _may_count(frame, name)]
+    n_values: dict[str, int] = {}
+    many: list[str] = []
+    for name in map(str, frame):
+        # a column without values parts no cell, like one with a single value
+        n_values[name] = max(1, int(frame[name].nunique()))
+        most = MANY_VALUES if is_number(frame[name]) else MOST_CELL_VALUES
+        if n_values[name] > most:
+            many.append(name)
+        if len(many) > 1:  # one of them describes a cell, but by too many values
+            return None
+    candidates = [
+        name
+        for name in names
+        if set(many) <= {name} and _may_count(frame, name, n_values)
+    ]
     named = [name for name in candidates if words(name) & COUNT_WORDS]
     return next(iter(named or candidates), None)
 
 
-def _may_count(frame: pd.DataFrame, name: str) -> bool:
-    column, others = frame[name], frame.drop(columns=name)
+def _may_count(frame: pd.DataFrame, name: str, n_values: Mapping[str, int]) -> bool:
+    """Tell whether a column may count people; the others have few values each."""
+    column = frame[name]
     if not is_number(column) or column.hasnans or not is_whole(column):
         return False
-    if column.min() < 0 or column.min() == column.max() or not len(others.columns):
+    if column.min() < 0 or column.min() == column.max() or len(n_values) < 2:
         return False
-    values = [int(others[other].nunique()) for other in others]
-    few = all(
-        n <= MOST_CELL_VALUES and (not is_number(others[other]) or n <= MANY_VALUES)
-        for other, n in zip(others, values, strict=True)
-    )
     # rows of a table of counts fill its cells; those of people leave most empty
-    fills = len(frame) * FULLEST >= math.prod(values)
-    return few and fills and not others.duplicated().any()
+    n_cells = math.prod(n for other, n in n_values.items() if other != name)
+    if n_cells > FULLEST * len(frame):
+        return False
+    return not frame.drop(columns=name).duplicated().any()
 
 
 def guess_unit(frame: pd.DataFrame, names: Iterable[str], group: str) -> str | None:
