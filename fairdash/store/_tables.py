@@ -28,6 +28,7 @@ from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
 MOST_TABLES, MOST_DATASETS = 3, 8  # in memory; data sets share the rows of tables
+MOST_NOTES = 64  # on tables, small where no column was renamed
 APART: dict[str, Any] = {  # fields of roles that decide no row
     "subgroup_columns": (),
     "left_out": {},
@@ -48,6 +49,7 @@ class TableStore:
     def __init__(self, database: Database, files: Files) -> None:
         self.database, self.files, self.home = database, files, files.home
         self._table = lru_cache(MOST_TABLES)(self._read_table)
+        self._notes = lru_cache(MOST_NOTES)(self._read_notes)
         self._rows = lru_cache(MOST_TABLES)(self._use_rows)
         self._dataset = lru_cache(MOST_DATASETS)(self._make_dataset)
 
@@ -163,6 +165,7 @@ class TableStore:
             if connection.execute(again).first() is None:
                 self.files.delete([self._table_folder(digest)])
         self._table.cache_clear()
+        self._notes.cache_clear()
         self._dataset.cache_clear()
         self.drop_draft(digest)
 
@@ -269,6 +272,9 @@ class TableStore:
 
     def table_notes(self, digest: str) -> TableNotes:
         """Return the notes on a table, without its rows; ValueError if damaged."""
+        return self._notes(digest)
+
+    def _read_notes(self, digest: str) -> TableNotes:
         return reading.table_notes(self.table_path(digest))
 
     def _read_table(self, digest: str) -> pd.DataFrame:

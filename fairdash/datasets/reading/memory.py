@@ -4,6 +4,9 @@ A column can take a thousand times more memory than it takes in a file. It is co
 where the file is read, as it will be held, so that no page ever loads more.
 """
 
+import ctypes
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -136,6 +139,26 @@ def as_series(column: Any) -> "pd.Series[Any]":
         column = column.cast(pa.string())
     # a copy: of a small file pandas gets views that cannot be written to
     return column.to_pandas().copy()
+
+
+def give_back() -> None:
+    """Return free memory to the system.
+
+    A file names its columns several times over; glibc keeps what was read of two
+    thousand long names, which may be more than the table takes.
+    """
+    pa.default_memory_pool().release_unused()
+    _trim()(0)
+
+
+@cache
+def _trim() -> Callable[[int], Any]:
+    """Return glibc's `malloc_trim`; elsewhere a function that does nothing."""
+    try:
+        trim: Callable[[int], Any] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return lambda pad: 0
+    return trim
 
 
 class Memory:

@@ -11,6 +11,7 @@ from pyarrow import parquet
 from fairdash.datasets.reading.memory import (
     as_series,
     check_kind,
+    give_back,
     is_bytes,
     is_text,
     least_bytes,
@@ -103,12 +104,15 @@ def load_table(path: Path | BinaryIO) -> pd.DataFrame:
     for name in names:  # one by one: what Arrow holds of a column goes
         series[name] = as_series(columns.pop(0))
         pa.default_memory_pool().release_unused()
+    give_back()
     return notes.put(pd.DataFrame(series, copy=False))
 
 
 def table_notes(path: Path) -> TableNotes:
     """Return the notes on a table that `convert_table` wrote, without its rows."""
-    return notes_in(parquet.read_schema(path).metadata)
+    notes = notes_in(parquet.read_schema(path).metadata)
+    give_back()
+    return notes
 
 
 def write_table(
