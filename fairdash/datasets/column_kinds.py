@@ -1,10 +1,12 @@
 """What a column holds: its labels, its kind, other kinds."""
 
 import re
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args
+from weakref import ReferenceType
 
 import numpy as np
 import pandas as pd
@@ -139,35 +141,73 @@ def count_values(column: "pd.Series[Any]", most: int) -> int:
     are counted. Raises ValueError if cells hold lists or records.
     """
     with _single_values(column):
-        for part in (column.head(SCREEN_ROWS), column.iloc[some_rows(len(column))]):
+        for part in _looks(column):
             n_values = int(part.nunique())
-            if n_values > most or len(part) == len(column):
-                return n_values
-        return int(column.nunique())
+            if n_values > most:
+                break
+        return n_values
+
+
+def _looks(column: "pd.Series[Any]") -> "Iterator[pd.Series[Any]]":
+    """Yield the first rows and some other rows of a long column, then all of it."""
+    if len(column) > SCREEN_ROWS:
+        yield column.head(SCREEN_ROWS)
+        yield column.iloc[some_rows(len(column))]
+    yield column
 
 
 def all_differ(column: "pd.Series[Any]") -> bool:
-    """Tell whether no value comes twice; the first rows show it for most columns.
+    """Tell whether no value comes twice.
 
-    Long text is hashed by parts, so that not all of it is in memory a second time.
+    Where one does, the first rows or some others show it for most columns.
     """
-    head = column.head(PROBED_ROWS)
-    if head.nunique(dropna=False) < len(head):
-        return False
-    if isinstance(column.dtype, pd.StringDtype):
-        column = _alike(column)
-    return column.nunique(dropna=False) == len(column)
+    for part in _looks(column):
+        if part is column and len(column) > SCREEN_ROWS and _is_arrow_text(column):
+            return _texts_differ(column)
+        if part.nunique(dropna=False) < len(part):
+            return False
+    return True
 
 
-def _alike(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return the cells of a column of text whose hash another cell has as well."""
-    hashes = np.empty(len(column), dtype=np.uint64)
+def _is_arrow_text(column: "pd.Series[Any]") -> bool:
+    return isinstance(column.array, pd.arrays.ArrowStringArray)
+
+
+_differing: dict[int, tuple["ReferenceType[Any]", bool]] = {}  # by the id of the cells
+
+
+def _texts_differ(column: "pd.Series[Any]") -> bool:
+    """Tell whether no text comes twice, from all cells.
+
+    Several questions about a table need it, so the answer is kept as long as the cells
+    are: pandas takes new ones where one is changed.
+    """
+    cells = column.array.__arrow_array__()
+    reference, answer = _differing.get(id(cells), (None, False))
+    if reference is None or reference() is not cells:
+        answer = column[_repeated_hashes(column)].is_unique
+        forget = partial(_forget, id(cells))
+        _differing[id(cells)] = weakref.ref(cells, forget), answer
+    return answer
+
+
+def _forget(key: int, reference: "ReferenceType[Any]") -> None:
+    if _differing.get(key, (None,))[0] is reference:
+        del _differing[key]
+
+
+def _repeated_hashes(column: "pd.Series[Any]") -> NDArray[np.bool_]:
+    """Flag the cells of a column of text whose hash another cell has as well.
+
+    They are read by parts, so that not all of a long text is in memory a second time.
+    """
+    hashes = np.empty(len(column), dtype=np.int64)
     for start in range(0, len(column), SCREEN_ROWS):
         part = slice(start, start + SCREEN_ROWS)
-        cells = column.iloc[part].to_numpy(dtype=object, na_value=np.nan)
-        hashes[part] = pd.util.hash_array(cells, categorize=False)
+        cells = column.iloc[part].to_numpy(dtype=object, na_value=None)
+        hashes[part] = np.fromiter(map(hash, cells), np.int64, len(cells))
     repeated: NDArray[np.bool_] = pd.Series(hashes).duplicated(keep=False).to_numpy()
-    return column[repeated]
+    return repeated
 
 
 @contextmanager
@@ -268,7 +308,7 @@ def is_identifier(column: "pd.Series[Any]") -> bool:
     """
     if not all_differ(column.head(PROBED_ROWS).dropna()):
         return False  # at little cost, for most columns of large tables
-    present = column.dropna()
+    present = column.dropna() if column.hasnans else column
     if len(present) < FEWEST_NUMBERED or not all_differ(present):
         return False
     if not is_number(column):

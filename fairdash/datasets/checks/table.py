@@ -123,7 +123,8 @@ def _repeated_rows(
     flags = repeated_rows(frame) & used
     if not flags.any():
         return
-    if written_times(frame[used]) > 1:
+    may_be_all = 2 * flags.sum() >= used.sum()
+    if may_be_all and written_times(frame[used]) > 1:
         yield from repetition_findings(frame[used])
         return
     n = len(frame)
