@@ -8,8 +8,8 @@ seconds; they say what they have kept of long messages, as a browser does. With
 session loads a file that was made to take long, again and again, one of `bench_tables`.
 
 With ``--crafted files`` every crafted file of the tests is uploaded, one after the
-other, twice: alone, to say what it cost the process that serves pages and the box, then
-beside a session, to say how long that waited. --only NAME keeps to files of that name.
+other, beside a session, to say how long that waited; `crafted_uploads` says what each
+costs. --only NAME keeps to files of that name.
 
 With --shares every second release is run under a profiler, and it is said whose the
 processor's time is: Streamlit's, of the libraries or fairdash's, by page.
@@ -38,7 +38,7 @@ import websockets
 from bench_release import processor_seconds
 from bench_sliders import build, serve
 from bench_tables import TABLES
-from crafted_uploads import upload_all
+from crafted_uploads import COMMAND, SERVE, upload_all
 from playwright.sync_api import sync_playwright
 from rerun_shares import report
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -50,12 +50,8 @@ from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
 PAGES = ("Sweep", "Local_fairness")
-SERVE = "from fairdash.cli import app; app()"
-COMMAND = [sys.executable, "-c", SERVE, "app"]
 FILES = "files"  # all that are crafted
-# of the process that serves pages, above a plain file; of another session's wait
-MOST_SECONDS, MOST_MB, MOST_WAIT = 0.3, 60, 0.3
-N_WORST = 15  # files that are printed again
+MOST_WAIT = 0.3  # seconds of another session
 PATIENCE = 120  # seconds for a whole page
 N_MEASURES = 5  # of Local fairness, the first of the list
 
@@ -203,39 +199,6 @@ async def release(url, run, every, over, log):
             await asyncio.sleep(max(0.0, every - log[-1][1]))
 
 
-def cost_files(url, options, pid):
-    """Upload crafted files; print what each cost and was told, then the worst."""
-    head = f"{'alone':44s}     kB server s   MB  above s   MB  box s   MB  words"
-    print(head)
-    costs = []
-    for cost in upload_all(url, pid, options.only):
-        costs.append(cost)
-        print_cost(cost)
-    print(f"the worst by seconds above a plain file\n{head}")
-    for cost in sorted(costs, key=lambda one: -one.above[0])[:N_WORST]:
-        print_cost(cost)
-    print(f"the worst by memory above a plain file\n{head}")
-    for cost in sorted(costs, key=lambda one: -one.above[1])[:N_WORST]:
-        print_cost(cost)
-    slow = sum(cost.above[0] > MOST_SECONDS for cost in costs)
-    large = sum(cost.above[1] > MOST_MB << 20 for cost in costs)
-    n_crafted = sum(cost.usual is not None for cost in costs)
-    print(
-        f"{n_crafted} crafted files; beyond {MOST_SECONDS} s: {slow}, beyond "
-        f"{MOST_MB} MB: {large}"
-    )
-
-
-def print_cost(cost):
-    above, grown = cost.above
-    print(
-        f"{cost.name[:44]:44s} {cost.size / 1000:6.0f} {cost.seconds:8.2f} "
-        f"{cost.grown / 2**20:4.0f} {above:8.2f} {grown / 2**20:4.0f} "
-        f"{cost.box_seconds:6.2f} {cost.box_bytes / 2**20:4.0f}  {cost.words[:150]}",
-        flush=True,
-    )
-
-
 async def wait_for_files(url, run, options, pid):
     """Upload crafted files beside a session; print how long that waited at each."""
     log, over = [], asyncio.Event()
@@ -313,19 +276,15 @@ def main():
 
 
 def measure_files(options):
-    """Upload crafted files to an app alone, then to another one beside a session."""
-    for beside in (False, True):
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-            run = build(home, options.rows)
-            app, url = serve(home, COMMAND)
-            try:
-                if beside:
-                    asyncio.run(wait_for_files(url, run, options, app.pid))
-                else:
-                    cost_files(url, options, app.pid)
-            finally:
-                app.send_signal(signal.SIGINT)
-                app.wait(20)
+    """Upload crafted files to an app beside a session that releases a slider."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        run = build(home, options.rows)
+        app, url = serve(home, COMMAND)
+        try:
+            asyncio.run(wait_for_files(url, run, options, app.pid))
+        finally:
+            app.send_signal(signal.SIGINT)
+            app.wait(20)
 
 
 def measure(home, run, options):

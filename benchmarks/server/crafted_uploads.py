@@ -3,9 +3,18 @@
 The whole way counts: upload, reading, loading, guess, and the first page of Data until
 its script has ended. Beside each stands a plain file: one that is refused, or a table
 of as many rows and columns.
+
+    python benchmarks/server/crafted_uploads.py [--only NAME]
+
+Printed for each file: kB; processor seconds and MB of the process that serves pages,
+then those above the plain file; processor seconds and MB of the box; what the page
+said. At the end the dearest again, and how many of how many files stay within .3 s and
+60 MB above the plain one. --only NAME keeps to files with this in their name.
 """
 
+import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -17,6 +26,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import psutil
+from bench_sliders import serve
 from playwright.sync_api import Page, sync_playwright
 
 from fairdash.datasets import reading
@@ -31,6 +41,11 @@ from crafted.facts import FILES  # noqa: E402
 from crafted.members import MEMBERS  # noqa: E402
 from crafted.plain import REFUSED, plain  # noqa: E402
 
+SERVE = "from fairdash.cli import app; app()"
+COMMAND = [sys.executable, "-c", SERVE, "app"]
+MOST_SECONDS, MOST_BYTES = 0.3, 60 << 20  # of the server, above a plain file
+N_DEAREST = 10  # files that are printed again
+HEAD = f"{'file':44s}     kB server s   MB  above s   MB  box s   MB  words"
 PATIENCE = 60  # seconds for a file
 LOOK_SECONDS = 0.02
 SMALL = 1_000  # rows: of fewer the plain table has a hundred
@@ -62,6 +77,12 @@ class Cost(NamedTuple):
         if self.usual is None:
             return 0.0, 0
         return self.seconds - self.usual.seconds, self.grown - self.usual.grown
+
+    @property
+    def is_within(self) -> bool:
+        """Whether it cost the server little more than the plain file."""
+        seconds, n_bytes = self.above
+        return seconds <= MOST_SECONDS and n_bytes <= MOST_BYTES
 
 
 class Look:
@@ -204,3 +225,52 @@ def _words(page: Page) -> str:
             return "imported"
         page.wait_for_timeout(1000 * LOOK_SECONDS)
     return f"nothing within {PATIENCE} s"
+
+
+def print_cost(cost: Cost) -> None:
+    """Print a line of the table."""
+    seconds, n_bytes = cost.above
+    print(
+        f"{cost.name[:44]:44s} {cost.size / 1000:6.0f} {cost.seconds:8.2f} "
+        f"{cost.grown / 2**20:4.0f} {seconds:8.2f} {n_bytes / 2**20:4.0f} "
+        f"{cost.box_seconds:6.2f} {cost.box_bytes / 2**20:4.0f}  {cost.words[:150]}",
+        flush=True,
+    )
+
+
+def print_costs(url: str, pid: int, only: str = "") -> None:
+    """Upload crafted files to the app of ``pid``; print what each cost."""
+    print(HEAD, flush=True)
+    crafted = []
+    for cost in upload_all(url, pid, only):
+        print_cost(cost)
+        if cost.usual is not None:
+            crafted.append(cost)
+    print(f"the dearest, by seconds above a plain file\n{HEAD}")
+    for cost in sorted(crafted, key=lambda cost: -cost.above[0])[:N_DEAREST]:
+        print_cost(cost)
+    print(f"the dearest, by memory above a plain file\n{HEAD}")
+    for cost in sorted(crafted, key=lambda cost: -cost.above[1])[:N_DEAREST]:
+        print_cost(cost)
+    n_within = sum(cost.is_within for cost in crafted)
+    print(
+        f"{n_within} of {len(crafted)} files are within {MOST_SECONDS} s and "
+        f"{MOST_BYTES >> 20} MB above a plain file"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="files with this in the name")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        app, url = serve(home, COMMAND)
+        try:
+            print_costs(url, app.pid, options.only)
+        finally:
+            app.send_signal(signal.SIGINT)
+            app.wait(20)
+
+
+if __name__ == "__main__":
+    main()

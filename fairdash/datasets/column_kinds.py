@@ -306,8 +306,11 @@ def is_identifier(column: "pd.Series[Any]") -> bool:
     1 to n in any order, or when the column's name says so; text counts whenever no
     value comes twice.
     """
-    if not all_differ(column.head(PROBED_ROWS).dropna()):
-        return False  # at little cost, for most columns of large tables
+    head = column.head(PROBED_ROWS)  # decides at little cost for most columns
+    if is_number(column) and not is_whole(head):
+        return False
+    if not all_differ(head.dropna()):
+        return False
     present = column.dropna() if column.hasnans else column
     if len(present) < FEWEST_NUMBERED or not all_differ(present):
         return False

@@ -3,7 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import Cut, Roles, check_table, guessing, remedies
+from fairdash.datasets import (
+    Cut,
+    Roles,
+    check_table,
+    column_kinds,
+    guessing,
+    remedies,
+)
 from fairdash.ui.widgets.state import store
 
 _TABLES = 4  # of each kind kept in memory
@@ -27,6 +34,21 @@ def _steps(roles: Roles) -> str:
 @st.cache_resource(max_entries=_TABLES, show_spinner=False)
 def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
     return remedies.prepare(store().table(digest), _roles)
+
+
+def few_valued(digest: str, roles: Roles, most: int) -> list[str]:
+    """Return the columns of a prepared table that have few values."""
+    return _few_valued(digest, _steps(roles), most, roles)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def _few_valued(digest: str, steps: str, most: int, _roles: Roles) -> list[str]:
+    frame = prepared_table(digest, _roles)
+    return [
+        str(name)
+        for name in frame
+        if column_kinds.count_values(frame[name], most) <= most
+    ]
 
 
 def file_of(digest: str) -> str:

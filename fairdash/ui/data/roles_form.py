@@ -10,7 +10,7 @@ from fairdash._escaping import in_menu, plain
 from fairdash._wording import listing
 from fairdash.datasets import Roles, Subgroups, column_kinds, guessing, remedies
 from fairdash.ui.data import groups_form, outcome_form, rows_form
-from fairdash.ui.data.computed import guessed_features
+from fairdash.ui.data.computed import few_valued, guessed_features
 from fairdash.ui.widgets.blocks import draw_table
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
@@ -79,10 +79,8 @@ def roles_form(
     with st.expander("Crossed groups, bins of subgroups"):
         few = [
             column
-            for column in others
-            if column != sensitive
-            and column_kinds.count_values(frame[column], groups_form.FEW_VALUES)
-            <= groups_form.FEW_VALUES
+            for column in few_valued(digest, roles, groups_form.FEW_VALUES)
+            if column not in (target, sensitive)
         ]
         crossed = groups_form.pick_crossing(few, roles, named, key)
         chosen_subgroups = groups_form.pick_bins(frame, described, subgroups, key)
