@@ -2,6 +2,7 @@
 
 import ast
 import re
+import socket
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 import yaml
-from statements import ANY, DUCKDB, POSTGRES, SECRET, SQLITE, Bank
+from statements import ANY, DUCKDB, POSTGRES, SECRET, SQLITE, Bank, in_many_forms
 from typer.testing import CliRunner
 
 from fairdash.cli import app
@@ -54,6 +55,12 @@ def refusal(address):
 )
 def test_a_statement_is_one_select_of_its_database(bank, name, statement):
     bank.assert_untouched(refusal(bank.address(query=statement)))
+
+
+@pytest.mark.parametrize("bank", ["duckdb"], indirect=True)
+def test_whatever_form_it_has_a_statement_reaches_nothing(bank):
+    for statement in in_many_forms("duckdb"):
+        bank.assert_untouched(refusal(bank.address(query=statement)))
 
 
 @pytest.mark.parametrize("bank", ["duckdb", "sqlite"], indirect=True)
@@ -248,6 +255,43 @@ def test_postgres_takes_one_select_too(server_bank, tmp_path):
             sa.text("SELECT count(*) FROM pg_tables WHERE tablename = 'more'")
         )
         assert tables.scalar() == 0
+
+
+def test_whatever_form_it_has_a_statement_of_postgres_reaches_nothing(
+    server_bank, tmp_path
+):
+    """Neither a file nor another server, even where anybody may call dblink."""
+    engine, plain, mighty = server_bank
+    folder = tmp_path / "server"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    out, secret = folder / "out.txt", folder / "secret.csv"
+    secret.write_text(SECRET)
+    with engine.begin() as link:
+        link.execute(sa.text("CREATE EXTENSION dblink SCHEMA public"))
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        stranger.setblocking(False)
+        port = stranger.getsockname()[1]
+        for login in (plain, mighty):
+            place = f"{login.render_as_string()}&"
+            for statement in in_many_forms("postgresql"):
+                text = statement.format(
+                    out=out, secret=secret, folder=folder, port=port
+                )
+                words = refusal(f"{place}query={quote(text)}")
+                assert "or other servers" in words
+            assert len(read_table(f"{place}table=public.loans")) == 2
+        with engine.begin() as link:
+            revoke = "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC"
+            link.execute(sa.text(revoke))
+        place = f"{plain.render_as_string()}&"
+        assert len(read_table(f"{place}query=SELECT a FROM loans")) == 2
+        for statement in in_many_forms("postgresql"):
+            text = statement.format(out=out, secret=secret, folder=folder, port=port)
+            assert SECRET not in refusal(f"{place}query={quote(text)}")
+        with pytest.raises(BlockingIOError):
+            stranger.accept()
+    assert not out.exists()
 
 
 def test_only_the_gate_and_the_store_open_a_database():

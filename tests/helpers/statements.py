@@ -96,6 +96,66 @@ POSTGRES = {
     "do": "DO $$ BEGIN COPY loans TO '{out}'; END $$",
     "set": "SET transaction_read_only = off",
 }
+# expressions and tables that reach beyond a database, for `in_many_forms`
+REACHING = {
+    "duckdb": [
+        "read_text('{secret}')",
+        "read_blob('{secret}')",
+        "read_csv('{secret}', header=false)",
+        "read_csv_auto(['{secret}'])",
+        "read_json('{secret}')",
+        "read_ndjson_objects('{secret}')",
+        "read_parquet('{secret}')",
+        "glob('{folder}/*')",
+        "sniff_csv('{secret}')",
+        "sqlite_scan('{secret}', 'loans')",
+        "postgres_query('host=127.0.0.1', 'SELECT 1')",
+        "read_csv('http://127.0.0.1:1/words.csv')",
+        "query('FROM read_text(''{secret}'')')",
+        "'{secret}'",
+        '"{secret}"',
+    ],
+    "postgresql": [
+        "pg_read_file('{secret}')",
+        "pg_read_binary_file('{secret}')",
+        "pg_ls_dir('{folder}')",
+        "pg_stat_file('{secret}')",
+        "lo_import('{secret}')",
+        "lo_export(1, '{out}')",
+        "dblink_connect('host=127.0.0.1 port={port}')",
+        "dblink_connect('c', 'host=127.0.0.1 port={port} password=x')",
+        "dblink_exec('host=127.0.0.1 port={port}', 'DROP TABLE loans')",
+        "dblink('host=127.0.0.1 port={port}', 'SELECT 1') AS t(a int)",
+        "query_to_xml('SELECT dblink_connect(''host=127.0.0.1 port={port}'')', "
+        "true, true, '')",
+        "adds()",
+    ],
+}
+FORMS = {
+    "plain": "SELECT * FROM {reach}",
+    "in brackets": "(SELECT * FROM {reach})",
+    "in a name": "WITH c AS (SELECT * FROM {reach}) SELECT * FROM c",
+    "materialized": "WITH c AS MATERIALIZED (SELECT * FROM {reach}) SELECT * FROM c",
+    "nested": "SELECT a FROM loans WHERE EXISTS (SELECT * FROM {reach})",
+    "counted": "SELECT a FROM loans WHERE (SELECT count(*) FROM {reach}) >= 0",
+    "in a case": "SELECT CASE WHEN a > 9 THEN 0 ELSE (SELECT count(*) FROM {reach}) "
+    "END AS a FROM loans",
+    "beside": "SELECT l.a FROM loans AS l CROSS JOIN (SELECT * FROM {reach}) AS s",
+    "lateral": "SELECT l.a FROM loans AS l, LATERAL (SELECT * FROM {reach}) AS s",
+    "union": "SELECT count(*) AS a FROM loans UNION ALL SELECT count(*) FROM {reach}",
+    "values": "VALUES ((SELECT count(*) FROM {reach}))",
+    "order": "SELECT a FROM loans ORDER BY (SELECT count(*) FROM {reach})",
+    "limit": "SELECT a FROM loans LIMIT (SELECT count(*) FROM {reach})",
+    "commented": "/* one; */ SELECT/**/*/**/FROM -- ; \n {reach} -- ;",
+    "second": "SELECT a FROM loans; SELECT * FROM {reach}",
+}
+
+
+def in_many_forms(kind):
+    """Yield statements of a database that reach beyond it, in every form."""
+    for reach in REACHING[kind]:
+        for form in FORMS.values():
+            yield form.replace("{reach}", reach)
 
 
 class Bank:

@@ -11,8 +11,8 @@ database     one SELECT                  only reads, and only the database
 ===========  ==========================  ============================================
 DuckDB       ``extract_statements``      read-only, no external access, locked
 SQLite       ``execute`` of the driver   ``mode=ro`` and an authorizer
-Postgres     ``DECLARE CURSOR``          read-only transaction, a login without the
-                                         server's files
+Postgres     ``DECLARE CURSOR``          read-only transaction, a login that reaches
+                                         no file and no other server
 ===========  ==========================  ============================================
 """
 
@@ -56,7 +56,16 @@ _SQLITE_SELECT = re.compile(
 )
 _SQLITE_UNPARSED = ("syntax error", "incomplete input", "unrecognized token")
 _SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+# Functions of Postgres itself, and libraries of extensions, that reach beyond a database:
+# files of the server, other servers, programs.
+_POSTGRES_FUNCTIONS = (
+    "pg_read_file pg_read_binary_file pg_ls_dir pg_stat_file lo_import lo_export"
+).split()
+_POSTGRES_LIBRARIES = (
+    "dblink adminpack http pg_net pg_curl aws_s3 aws_lambda orafce plproxy pg_cron"
+).split()
 # Roles that a session may take on, and functions that it may call, beyond its database.
+# Whoever calls a function of an untrusted language runs code on the server.
 _POSTGRES_REACH = """
 SELECT EXISTS (
   SELECT FROM pg_catalog.pg_roles
@@ -64,9 +73,15 @@ SELECT EXISTS (
       'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'))
     AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER')
 ) OR EXISTS (
-  SELECT FROM pg_catalog.pg_proc
-  WHERE proname IN ('pg_read_file', 'pg_read_binary_file', 'lo_import', 'lo_export')
-    AND pg_catalog.has_function_privilege(session_user, oid, 'EXECUTE')
+  SELECT FROM pg_catalog.pg_proc AS called
+  JOIN pg_catalog.pg_language AS written ON written.oid = called.prolang
+  WHERE (
+    called.proname::text = ANY(%(functions)s)
+    OR pg_catalog.regexp_replace(called.probin, '^.*/', '') = ANY(%(libraries)s)
+    OR (NOT written.lanpltrusted AND written.lanname NOT IN ('internal', 'c'))
+  )
+    AND pg_catalog.has_function_privilege(session_user, called.oid, 'EXECUTE')
+    AND pg_catalog.has_schema_privilege(session_user, called.pronamespace, 'USAGE')
 )
 """
 # A table whose rows are read as they are stored, without a function: no view.
@@ -241,12 +256,13 @@ def _postgres(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
 
 
 def _check_login(link: Any, address: Address) -> None:
-    """Raise ValueError if the statement could reach files of the server.
+    """Raise ValueError if the statement could reach beyond its database.
 
     A login with that right may read a table as it is stored, which calls no function.
     """
-    (reaches_files,) = link.execute(_POSTGRES_REACH).fetchone()
-    if not reaches_files:
+    names = {"functions": _POSTGRES_FUNCTIONS, "libraries": _POSTGRES_LIBRARIES}
+    (reaches_out,) = link.execute(_POSTGRES_REACH, names).fetchone()
+    if not reaches_out:
         return
     if address.table is not None:
         name = _identifier(address.table)
@@ -254,9 +270,10 @@ def _check_login(link: Any, address: Address) -> None:
         if is_stored:
             return
     raise ValueError(
-        f"{address.name} was not read: the login may read or write files of the "
-        "server, so it may read tables, but no query and no view. Use a login that "
-        "can only read: CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO reader."
+        f"{address.name} was not read: the login may reach files of the server, or "
+        "other servers, so it may read tables, but no query and no view. Use a login "
+        "that can only read: CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO "
+        "reader; and REVOKE what PUBLIC may call, such as dblink."
     )
 
 
