@@ -56,14 +56,28 @@ _SQLITE_SELECT = re.compile(
 )
 _SQLITE_UNPARSED = ("syntax error", "incomplete input", "unrecognized token")
 _SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-# Functions of Postgres itself, and libraries of extensions, that reach beyond a database:
-# files of the server, other servers, programs.
-_POSTGRES_FUNCTIONS = (
-    "pg_read_file pg_read_binary_file pg_ls_dir pg_stat_file lo_import lo_export"
-).split()
-_POSTGRES_LIBRARIES = (
-    "dblink adminpack http pg_net pg_curl aws_s3 aws_lambda orafce plproxy pg_cron"
-).split()
+# What reaches beyond a database of Postgres, to files of the server, other servers or
+# programs: its own functions, and libraries of extensions.
+_POSTGRES_FUNCTIONS = [
+    "pg_read_file",
+    "pg_read_binary_file",
+    "pg_ls_dir",
+    "pg_stat_file",
+    "lo_import",
+    "lo_export",
+]
+_POSTGRES_LIBRARIES = [
+    "adminpack",
+    "aws_lambda",
+    "aws_s3",
+    "dblink",
+    "http",
+    "orafce",
+    "pg_cron",
+    "pg_curl",
+    "pg_net",
+    "plproxy",
+]
 # Roles that a session may take on, and functions that it may call, beyond its database.
 # Whoever calls a function of an untrusted language runs code on the server.
 _POSTGRES_REACH = """
@@ -77,7 +91,8 @@ SELECT EXISTS (
   JOIN pg_catalog.pg_language AS written ON written.oid = called.prolang
   WHERE (
     called.proname::text = ANY(%(functions)s)
-    OR pg_catalog.regexp_replace(called.probin, '^.*/', '') = ANY(%(libraries)s)
+    OR pg_catalog.regexp_replace(called.probin, '^.*/|[.]so$', '', 'g')
+      = ANY(%(libraries)s)
     OR (NOT written.lanpltrusted AND written.lanname NOT IN ('internal', 'c'))
   )
     AND pg_catalog.has_function_privilege(session_user, called.oid, 'EXECUTE')
