@@ -1,6 +1,7 @@
 """A sample says so wherever its rows go, and nothing is drawn unless asked."""
 
 import json
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,17 @@ def test_notes_outlast_pandas_a_file_a_data_set_and_a_store(sampled, tmp_path):
     dataset = make_dataset(sampled, roles, name="Sample")
     assert dataset.drawn == drawn
     assert make_dataset(decisions(), roles, name="All").drawn is None
+
+
+def test_a_store_reads_the_notes_on_a_table_once(sampled, tmp_path, monkeypatch):
+    """A page asks at every rerun, and a wide table has a large footer."""
+    file = tmp_path / "sample.parquet"
+    sampled.to_parquet(file)
+    with closing(open_store(tmp_path / "home")) as store:
+        digest = store.add_table(file, "sample.parquet")
+        drawn = store.table_notes(digest).drawn
+        monkeypatch.setattr("fairdash.store._tables.reading.table_notes", None)
+        assert store.table_notes(digest).drawn == drawn is not None
 
 
 def test_audits_of_a_sample_say_so(sampled):

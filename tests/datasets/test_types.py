@@ -1,10 +1,13 @@
 import datetime
+import gc
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdash.datasets import check_table, column_kinds, guess_roles
 from fairdash.datasets.column_kinds import (
     SCREEN_ROWS,
     all_differ,
@@ -81,3 +84,30 @@ def test_parts_of_dates_are_those_of_the_calendar(days):
 def test_all_cells_of_a_long_text_are_compared(more, differ):
     cells = [f"person {row}" for row in range(2 * SCREEN_ROWS)]
     assert all_differ(pd.Series([*cells, *more], dtype="str")) == differ
+
+
+def test_all_cells_of_a_long_text_are_compared_once_until_one_is_changed(monkeypatch):
+    scans = []
+    repeated = column_kinds._repeated_hashes
+
+    def scan(column):
+        scans.append(len(column))
+        return repeated(column)
+
+    monkeypatch.setattr(column_kinds, "_repeated_hashes", scan)
+    n_rows = 2 * SCREEN_ROWS
+    names = pd.Series([f"person {row}" for row in range(n_rows)], dtype="str")
+    rows = np.arange(n_rows)
+    frame = pd.DataFrame({"name": names, "sex": rows % 2, "hired": rows // 2 % 2})
+    roles = guess_roles(frame)
+    check_table(frame, roles)
+    assert "name" not in roles.features
+    assert scans == [n_rows]
+    frame.loc[n_rows - 1, "name"] = "person 7"
+    assert not all_differ(frame["name"])
+    assert scans == [n_rows, n_rows]
+    key = id(frame["name"].array.__arrow_array__())
+    assert key in column_kinds._differing
+    del frame, names
+    gc.collect()
+    assert key not in column_kinds._differing

@@ -8,6 +8,7 @@ from fairdash.datasets import check_table, column_kinds, guessing
 from fairdash.datasets.checks import features as feature_checks
 from fairdash.datasets.column_kinds import SCREEN_COLUMNS
 from fairdash.datasets.guessing import ranking
+from fairdash.datasets.guessing import roles as roles_of
 
 N_COLUMNS, N_ROWS = 3 * SCREEN_COLUMNS, 60
 SEX, HIRED = 2 * SCREEN_COLUMNS, 2 * SCREEN_COLUMNS + 7  # places of named columns
@@ -70,6 +71,27 @@ def test_further_roles_are_sought_among_a_bounded_number_of_columns(wide, monkey
     )
     guessing.more_roles(wide, roles)
     assert 0 < len(seen) <= SCREEN_COLUMNS
+
+
+def test_values_are_counted_once_for_each_column_of_a_table_of_counts(monkeypatch):
+    """And not once for each column that may count people."""
+    rng = np.random.default_rng(0)
+    cells = {f"x{place}": rng.integers(0, 2, N_ROWS) for place in range(40)}
+    frame = pd.DataFrame(cells)
+    counted = []
+    nunique = pd.Series.nunique
+
+    def count(column, *arguments, **options):
+        counted.append(column.name)
+        return nunique(column, *arguments, **options)
+
+    monkeypatch.setattr(pd.Series, "nunique", count)
+    assert roles_of.guess_count(frame, list(frame)) is None
+    assert counted == list(frame)
+    counted.clear()
+    numbers = frame.assign(y=rng.normal(size=N_ROWS), z=rng.normal(size=N_ROWS))
+    assert roles_of.guess_count(numbers[["y", "z", *frame]], list(numbers)) is None
+    assert counted == ["y", "z"]
 
 
 def test_all_columns_of_a_table_that_is_not_wide_are_looked_at(wide):
