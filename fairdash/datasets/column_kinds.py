@@ -204,7 +204,7 @@ def _repeated_hashes(column: "pd.Series[Any]") -> NDArray[np.bool_]:
     hashes = np.empty(len(column), dtype=np.int64)
     for start in range(0, len(column), SCREEN_ROWS):
         part = slice(start, start + SCREEN_ROWS)
-        cells = column.iloc[part].to_numpy(dtype=object, na_value=None)
+        cells = column.iloc[part].to_numpy(dtype=object, na_value=np.nan)
         hashes[part] = np.fromiter(map(hash, cells), np.int64, len(cells))
     repeated: NDArray[np.bool_] = pd.Series(hashes).duplicated(keep=False).to_numpy()
     return repeated
