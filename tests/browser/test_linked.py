@@ -290,7 +290,7 @@ def test_on_a_phone_pictures_stack_and_sliders_stay_in_view(page):
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator(".linked.narrow").wait_for()
     settle(page)
-    names = ("sliders", "front", "map", "tau", "lambda", "local", "density")
+    names = ("sliders", "front", "map", "local", "cards", "tau", "lambda", "density")
     tops = [page.locator(f".linked .{name}").bounding_box()["y"] for name in names]
     assert tops == sorted(tops)
     page.locator(".linked .density svg").scroll_into_view_if_needed()

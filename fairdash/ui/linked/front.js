@@ -15,7 +15,11 @@ function frontPart(host) {
     .filter(({ own }) => own.metrics[view.gap.name] !== undefined
       && own.metrics.accuracy !== undefined)
 
-  const ownAt = (view, own) => [x(own.metrics[view.gap.name]), y(own.metrics.accuracy)]
+  // those far from every setting stand on the edge, so that they press no picture
+  const ownAt = (view, own) => [
+    Math.min(Math.max(x(own.metrics[view.gap.name]), box.left), box.right),
+    y(own.metrics.accuracy),
+  ]
 
   function draw(view, colours, width, height) {
     svg.selectAll("*").remove()
@@ -53,21 +57,28 @@ function frontPart(host) {
 
   function scales(view, marks) {
     const across = marks.map(({ place }) => view.value(place, view.gap))
-    across.push(...ownShown(view).map(({ own }) => own.metrics[view.gap.name]))
     if (view.data.limited === view.gap.name) across.push(view.data.limit)
+    const own = ownShown(view).map(({ own: { metrics } }) => metrics)
+    across.push(...nearTo(across, own.map((metrics) => metrics[view.gap.name])))
     const [low, high] = extent(across)
     const span = Math.max(high - low, 0.01)
     const fromZero = view.gap.better === "low" && low < 0.45 * high
     x = d3.scaleLinear([fromZero ? 0 : low - 0.08 * span, high + 0.08 * span],
       [box.left, box.right])
     const accuracies = marks.map(({ place }) => view.value(place, view.measures.accuracy))
-    const ownAccuracies = ownShown(view).map(({ own }) => own.metrics.accuracy)
+    const ownAccuracies = nearTo(accuracies, own.map(({ accuracy }) => accuracy))
     const least = Math.min(lowest(accuracies), ...ownAccuracies)
     const most = Math.max(extent(accuracies)[1], ...ownAccuracies)
     const tall = Math.max(most - least, 0.005)
     y = d3.scaleLinear([least - 0.12 * tall, most + 0.16 * tall], [box.bottom, box.top])
     y.clamp(true) // settings far below stand on the lower edge, and are counted there
     below = accuracies.filter((accuracy) => accuracy < y.domain()[0]).length
+  }
+
+  // values that lie at most as far beyond others as these lie apart
+  function nearTo(others, values) {
+    const [low, high] = extent(others), span = Math.max(high - low, 0.01)
+    return values.filter((value) => value >= low - span && value <= high + span)
   }
 
   // where the axis begins: a few settings that lost far more than most do not press the

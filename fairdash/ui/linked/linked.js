@@ -6,8 +6,8 @@ const SETTLE_MS = 60 // after the last key or click
 const FEW = 2 // pictures that stand beside the controls in one row
 const STAGE_REST = 230 // px of the window for a caption and what stands below the pictures
 const PARTS = {
-  front: { make: frontPart, height: 232 },
-  map: { make: mapPart, height: 232 },
+  front: { make: frontPart, height: 252 },
+  map: { make: mapPart, height: 252 },
   local: { make: localPart, height: 236 },
   density: { make: densityPart, height: 236 },
   tau: { make: alongPart(1), height: 220 },
@@ -90,12 +90,13 @@ class Linked {
       const there = part.exists?.(view) ?? true
       figure.attr("hidden", there ? null : "")
       if (!there) continue
+      if (name === "front") this.legend(figure)
+      const legend = figure.select(".legend").node()?.offsetHeight ?? 0
       const width = Math.max(host.parentElement.clientWidth / this.scale, 220)
-      const height = this.heightOf(name) - (name === "front" ? 22 : 0)
+      const height = this.heightOf(name) - legend / this.scale
       d3.select(host).attr("viewBox", `0 0 ${width} ${height}`)
         .attr("width", width * this.scale).attr("height", height * this.scale)
       part.draw(view, colours, width, height)
-      if (name === "front") this.legend(figure)
     }
     this.captions()
     this.speak()
