@@ -107,14 +107,14 @@ class Deciding:
 
     @property
     def differs_by_seed(self) -> bool:
-        """Whether it decides alike in most seeds, but not the same way in all."""
+        """Whether it accepts all or none in most seeds, not the same way in all."""
         low, high = _BETWEEN
         return self.alike and low < self.accepted < high
 
     def mark(self) -> str:
         """Return the fact in a few words, as beside a label; "" of one that decides."""
         if self.differs_by_seed:
-            return "alike in most seeds"
+            return "all or none in most seeds"
         if self.alike:
             return f"accepts {self.share()}"
         return "no better than guessing" if self.guessing else ""
@@ -133,7 +133,9 @@ class Deciding:
     def predicate(self) -> str:
         """Return what the model does, as the end of a sentence that names it."""
         if self.differs_by_seed:
-            return f"decides alike in most seeds (it accepts {self.share()} on average)"
+            return (
+                f"accepts nearly all or none in most seeds ({self.share()} on average)"
+            )
         if self.alike:
             words = f"accepts {self.share()}"
             if not 0 < self.accepted < 1:

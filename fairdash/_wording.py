@@ -170,6 +170,20 @@ def interval(low: float, high: float, style: Callable[[float], str] = number) ->
     return f"{first.removesuffix('%')}–{second}"
 
 
+def interval_note(
+    low: float, high: float, style: Callable[[float], str] = number
+) -> str:
+    """Return the 95 % interval of a card's number as its note says it.
+
+    Examples
+    --------
+    >>> interval_note(0.023, 0.445, gap_size)
+    '95% 2.3–44.5 pt'
+    """
+    ends = interval(low, high, style)
+    return f"95% {ends}" if ends else ""
+
+
 def in_points(share: float) -> str:
     """Return a share in percentage points, without the unit: 16.1."""
     return number(100 * share, 1)

@@ -28,7 +28,7 @@ def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
     exact |= {"over 99%": 0.995 <= share < 1, "under 1%": 0 < share <= 0.005}
     if fact.differs_by_seed:  # of one seed such a share is never nearly alike
         assert not nearly_alike(share, base_rate)
-        assert said == "alike in most seeds"
+        assert said == "all or none in most seeds"
     elif said in exact:
         assert exact[said]
     else:
@@ -49,7 +49,7 @@ def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
         ),
         (
             {"alike": 1.0, "accepted": 0.64},
-            "m decides alike in most seeds (it accepts 64% on average), so its gaps "
+            "m accepts nearly all or none in most seeds (64% on average), so its gaps "
             "say nothing.",
         ),
         (

@@ -25,7 +25,8 @@ from bench_release import processor_seconds
 
 from fairdash import ui
 from fairdash.audits import training
-from fairdash.audits.pace import crowd, n_workers
+from fairdash.audits.crowding import crowd
+from fairdash.audits.pace import n_workers
 from fairdash.jobs import engine, submit
 from fairdash.store import Store
 from fairdash.sweep import MethodGrid

@@ -12,7 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._deciding import Deciding
-from fairdash._wording import Kpi, interval, listing, number, percent, plural, sentences
+from fairdash._wording import (
+    Kpi,
+    interval_note,
+    listing,
+    number,
+    percent,
+    plural,
+    sentences,
+)
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
 from fairdash.audits.counterparts import Change, changes_between, worst_counterparts
@@ -81,8 +89,8 @@ class Pairs:
 
     @property
     def ends(self) -> str:
-        """The interval in words."""
-        return interval(*self.interval, percent)
+        """The interval in words, as beside the share."""
+        return interval_note(*self.interval, percent)
 
 
 def flip_values(dataset: Dataset, columns: Sequence[str]) -> Flips:
@@ -291,7 +299,8 @@ def _verdict(
     rest = "most similar other person is decided otherwise."
     first = f"For {_share(similar.share)} of people the {rest}"
     first = first if similar.changed else f"Nobody's {rest}"
-    doubt = f"The model {deciding.predicate()}." if deciding.idle else ""
+    doubt = deciding.predicate() if deciding.idle else ""
+    doubt = doubt and f"On these rows the model {doubt}."
     return sentences(doubt, first, _only_changed(changed, columns))
 
 

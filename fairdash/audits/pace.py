@@ -18,6 +18,7 @@ from typing import Self
 import numpy as np
 
 from fairdash import sweep
+from fairdash.audits.crowding import MOST, crowd
 from fairdash.audits.trials.rows import rows_used
 from fairdash.methods import CATALOG
 from fairdash.store import Store, TrialRecord
@@ -27,12 +28,14 @@ _HALF_LIFE = 12.0  # stacks after which what was measured counts half
 _SIMILAR = 1.0  # difference of the logarithms of work within which stacks are alike
 _LEAST_WEIGHT = 0.02  # of a stack of the same method, however different its size
 _MODEL_SECONDS = 0.05  # to score and store a model, before runs tell
+FOLLOWING = 0.4  # seconds beside training, of a run that finds its workers loaded
+# a run that just ended counts half beside what is measured now, and fades
+_LATELY, _FADES = 0.5, 300.0  # seconds after which it counts half of that
 # factors within which an estimate usually holds
 _OF_METHOD, _OF_OTHERS, _CALIBRATED = 1.3, 2.5, 4.0
 # seconds of a unit of `work` beside those of a multiply-add of small matrices
 _NETWORK_RATIO, _EXACT_RATIO = 1.0, 0.01
 _CALIBRATION = 20  # products of matrices, some milliseconds
-_LOOKS, _BETWEEN_LOOKS = 5, 0.002  # at the processes that run, and seconds between two
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,36 @@ class TrainedStack:
     seconds: float
 
 
+@dataclass(frozen=True)
+class RunTime:
+    """What a run took that is over: in all, and what its models explain.
+
+    Attributes
+    ----------
+    seconds : float
+        From its start to its end, at ``ended``.
+    training : float
+        Seconds of a processor that its stacks trained, dealt out to the workers.
+    n_models : int
+    """
+
+    seconds: float
+    ended: float
+    training: float
+    n_models: int
+
+    @property
+    def model_seconds(self) -> float:
+        """Seconds a model beside training: to score and store it, or to wait."""
+        beside = self.seconds - FOLLOWING - self.training
+        return min(max(0.0, beside / self.n_models), 1.0)
+
+    def slower(self, model_seconds: float) -> float:
+        """Return how many times as long it took as on idle processors."""
+        alone = self.training + model_seconds * self.n_models + FOLLOWING
+        return min(MOST, max(1.0, self.seconds / alone))
+
+
 @cache
 def calibrated() -> float:
     """Return the seconds of a multiply-add in a product of small matrices here."""
@@ -89,21 +122,39 @@ class Pace:
         To score and store one model.
     calibrate : callable
         Returns seconds of a multiply-add; asked where no stack of a kind was trained.
+    newest : RunTime or None
+        The newest run that trained a model.
     """
 
     stacks: tuple[TrainedStack, ...] = ()
     model_seconds: float = _MODEL_SECONDS
     calibrate: Callable[[], float] = calibrated
+    newest: RunTime | None = None
 
     @classmethod
     def of(cls, store: Store) -> Self:
         """Return the pace of the machine of a store by its last finished runs."""
         runs = [run for run in store.runs() if run.over][:N_LATEST]
         stacks = [stack for run in runs for stack in trained_stacks(store, run.id)]
-        overheads = [overhead(store, run.id) for run in runs]
-        known = [each for each in overheads if each is not None]
-        seconds = float(np.median(known)) if known else _MODEL_SECONDS
-        return cls(tuple(stacks), seconds)
+        times = [time for run in runs if (time := run_time(store, run.id)) is not None]
+        # where other processes slow runs down, the quickest tell what a model takes
+        beside = [time.model_seconds for time in times] or [_MODEL_SECONDS]
+        seconds = float(np.quantile(beside, 0.25))
+        return cls(tuple(stacks), seconds, newest=next(iter(times), None))
+
+    def slower(self) -> float:
+        """Return how many times as long work takes now as on idle processors.
+
+        Between what is measured now and what the newest run met, as a geometric mean:
+        the load of a moment changes, and so does that of a while ago.
+        """
+        now = crowd(n_workers())
+        if self.newest is None:
+            return now
+        age = max(0.0, time.time() - self.newest.ended)
+        weight = _LATELY * 0.5 ** (age / _FADES)
+        lately = self.newest.slower(self.model_seconds)
+        return float(now ** (1 - weight) * lately**weight)
 
     def seconds(self, method: str, work: float, n_models: int = 1) -> Span:
         """Return how long a stack trains on one idle processor.
@@ -139,34 +190,6 @@ def makespan(seconds: Iterable[float], n_workers: int) -> float:
     return max(workers)
 
 
-def crowd(n_workers: int) -> float:
-    """Return how many times as long work takes as on idle processors.
-
-    Processes that want a processor at this moment share them with ``n_workers``.
-    """
-    wanted = running_elsewhere() + n_workers
-    return max(1.0, wanted / (os.cpu_count() or 1))
-
-
-def running_elsewhere() -> float:
-    """Return how many processes want a processor now, without this one.
-
-    The average of a minute still holds what this app itself did before, so the moment
-    is asked where the system tells it.
-    """
-    try:
-        counts = [_n_running() for _ in range(_LOOKS)]
-    except (OSError, ValueError, IndexError):
-        return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return max(0.0, float(np.mean(counts)) - 1)
-
-
-def _n_running() -> int:
-    time.sleep(_BETWEEN_LOOKS)
-    with open("/proc/loadavg") as file:
-        return int(file.read().split()[3].partition("/")[0])
-
-
 @lru_cache(maxsize=256)
 def trained_stacks(store: Store, run_id: str) -> tuple[TrainedStack, ...]:
     """Return the stacks that a run that is over trained here."""
@@ -185,19 +208,26 @@ def trained_stacks(store: Store, run_id: str) -> tuple[TrainedStack, ...]:
 
 
 @lru_cache(maxsize=256)
-def overhead(store: Store, run_id: str) -> float | None:
-    """Return the seconds a model of a run beside training; None where it trained none.
-
-    That is the time of the run less the time in which its stacks were trained.
-    """
+def run_time(store: Store, run_id: str) -> RunTime | None:
+    """Return what a run that is over took; None where it trained no model."""
     snapshot = store.snapshot(run_id, curves=False)
-    stacks = list(_stacks_of(snapshot.trials))
-    run, n_models = snapshot.run, sum(map(len, stacks))
-    if run.started is None or run.finished is None or not n_models:
+    run = snapshot.run
+    if run.started is None or run.finished is None:
+        return None
+    trained = [t for t in snapshot.trials if is_trained(store, t.key, run.started)]
+    stacks = list(_stacks_of(trained))
+    n_models = sum(map(len, stacks))
+    if not n_models:
         return None
     seconds = [len(trials) * float(trials[0].seconds or 0.0) for trials in stacks]
-    beside = run.finished - run.started - makespan(seconds, n_workers())
-    return min(max(0.0, beside / n_models), 1.0)
+    training = makespan(seconds, n_workers())
+    return RunTime(run.finished - run.started, run.finished, training, n_models)
+
+
+def is_trained(store: Store, key: str, started: float) -> bool:
+    """Tell whether a model was, or is to be, trained by a run: none lay on disk."""
+    written = store.artifact(key).written()
+    return written is None or written >= started
 
 
 def n_workers() -> int:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fairdash import sweep
-from fairdash.audits.pace import Pace, crowd, makespan, n_workers
+from fairdash.audits.crowding import crowd
+from fairdash.audits.pace import Pace, is_trained, makespan, n_workers
 from fairdash.audits.trials.rows import rows_used
 from fairdash.store import Snapshot, Store, TrialRecord
 
@@ -94,18 +95,11 @@ def _trained_since(
     """
     trials = {trial.key: trial for trial in snapshot.trials}
     for stack in expected_stacks(store, snapshot.run.id):
-        members = [
-            trials[key] for key in stack.keys if _is_trained(store, key, started)
-        ]
+        members = [trials[key] for key in stack.keys if is_trained(store, key, started)]
         if members:
             shares = [_share(trial, stack.seconds) for trial in members]
             seconds = stack.seconds * len(members) / len(stack.keys)
             yield seconds, sum(shares) / len(shares)
-
-
-def _is_trained(store: Store, key: str, started: float) -> bool:
-    written = store.artifact(key).written()
-    return written is None or written >= started
 
 
 def _share(trial: TrialRecord, seconds: float) -> float:

@@ -288,6 +288,8 @@ def _card(
     style: Any,
 ) -> Kpi:
     name = f"test_{metric}"
+    if np.isnan(row[name]):
+        return Kpi(label, style(row[name]), "not estimable")
     spread, note, delta = row[f"{name}_sd"], "one seed", ""
     if not np.isnan(spread):
         note = f"± {in_points(spread)} over seeds"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairdash import sweep
 from fairdash._wording import clock_time, duration, plural, rounded, time_left
-from fairdash.audits.pace import Pace, Span, crowd, makespan, n_workers
+from fairdash.audits.pace import FOLLOWING, Pace, Span, makespan, n_workers
 from fairdash.audits.progress import seconds_left, share_done
 from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.sweeps import finished_sweep, is_sweep
@@ -21,7 +21,6 @@ from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _KNOWN = 2.5  # ratio of the ends of a range from which on it is said as a range
-_FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
 def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
@@ -195,8 +194,9 @@ class ExpectedCost:
 def expected_cost(store: Store, dataset_id: str, spec: sweep.SweepSpec) -> ExpectedCost:
     """Return the models a sweep asks for and about how long they take here.
 
-    The pace is that of the models trained here last, see `fairdash.audits.pace`; other
-    processes that want a processor now make it longer.
+    The pace is that of the models trained here last, see `fairdash.audits.pace`. Other
+    processes that want a processor now make it longer, and runs that came before are
+    waited for.
     """
     trials = sweep.expand(spec, store.dataset(dataset_id).key)
     missing = [t for t in trials if not store.artifact(t.key).exists()]
@@ -208,13 +208,21 @@ def expected_cost(store: Store, dataset_id: str, spec: sweep.SweepSpec) -> Expec
         pace.seconds(stack.method, stack.work(n_rows=n_rows), len(stack.trials))
         for stack in sweep.planning.plan(missing)
     ]
-    busy = crowd(n_workers())
     expected, low, high = (
-        busy * makespan([getattr(span, end) for span in spans], n_workers())
+        makespan([getattr(span, end) for span in spans], n_workers())
         for end in ("seconds", "low", "high")
     )
-    until = Span(expected, low, high).times(1, _FOLLOWING)
+    alone = Span(expected, low, high).times(1, FOLLOWING)
+    until = alone.times(pace.slower(), _seconds_before(store))
     return ExpectedCost(len(trials), len(missing), until)
+
+
+def _seconds_before(store: Store) -> float:
+    """Return how long the runs take that workers are at now."""
+    going = [run.id for run in store.runs() if not run.over]
+    snapshots = [store.snapshot(run, curves=False) for run in going]
+    left = [seconds_left(store, snapshot) for snapshot in snapshots]
+    return sum(filter(None, left))
 
 
 def missing_words(dataset: Dataset, grid: sweep.MethodGrid) -> str:

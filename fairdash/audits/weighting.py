@@ -239,7 +239,7 @@ def weight_kpis(
         Kpi(
             "Effective rows",
             count(round(effective)),
-            f"{percent(effective / n_rows, 0)} of {count(n_rows)}",
+            f"{percent(effective / n_rows)} of {count(n_rows)}",
             help="So many rows of equal weight say as much as all rows with these "
             "weights. Kish: (sum of weights)² / sum of squares.",
         ),

@@ -35,13 +35,13 @@ FEW_VALUES = 8
 
 
 def default_width(column: "pd.Series[Any]") -> float:
-    """Return 10 for an age, else a round width giving about five to eight bins."""
-    if is_age(str(column.name)):
-        return AGE_WIDTH
+    """Return 10 for an age in years, else a round width of about five to eight bins."""
     values = _finite(column)
     if values.empty:
-        return 1.0
+        return AGE_WIDTH if is_age(str(column.name)) else 1.0
     low, high = np.quantile(values, [0.05, 0.95])
+    if is_age(str(column.name)) and high >= AGE_WIDTH:  # not in decades
+        return AGE_WIDTH
     if high == low:
         low, high = values.min(), values.max()
     least = float(high - low) / MOST_BINS
@@ -85,7 +85,8 @@ def bin_column(
     if not present.any():
         return np.full(len(column), -1, dtype=np.int64), []
     paper = edges == "paper"
-    anchor = AGE_ANCHOR % width if is_age(str(column.name)) and not paper else 0.0
+    in_years = is_age(str(column.name)) and width >= 1
+    anchor = AGE_ANCHOR % width if in_years and not paper else 0.0
     scaled = np.round((values[present] - anchor) / width, 9)
     number = np.ceil(scaled) - 1 if paper else np.floor(scaled)
     numbers, position = np.unique(number, return_inverse=True)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.audits import pace, progress, training
-from fairdash.audits.pace import Pace, Span, TrainedStack, crowd, makespan
+from fairdash.audits.pace import Pace, RunTime, Span, TrainedStack, makespan
 from fairdash.store._records import Progress, TrialRecord
 
 ROAD = "road"
@@ -59,11 +59,21 @@ def test_a_calibration_is_a_plausible_speed():
     assert 1e-13 < pace.calibrated() < 1e-6
 
 
-@pytest.mark.parametrize(("elsewhere", "slower"), [(0.0, 1.0), (2.0, 1.0), (6.0, 2.0)])
-def test_other_processes_make_it_longer(monkeypatch, elsewhere, slower):
-    monkeypatch.setattr(pace, "running_elsewhere", lambda: elsewhere)
-    monkeypatch.setattr(pace.os, "cpu_count", lambda: 4)
-    assert crowd(2) == slower
+LOADED = RunTime(seconds=84.4, ended=1000.0, training=20.0, n_models=10)
+
+
+@pytest.mark.parametrize(("since", "slower"), [(0.0, 2.0), (300.0, 2.0**0.5)])
+def test_the_newest_run_tells_of_the_load_and_fades(monkeypatch, since, slower):
+    monkeypatch.setattr(pace, "crowd", lambda n_workers: 1.0)
+    monkeypatch.setattr(pace.time, "time", lambda: 1000.0 + since)
+    learned = Pace(model_seconds=0.07, calibrate=never, newest=LOADED)
+    assert LOADED.slower(0.07) == pytest.approx(4.0)
+    assert learned.slower() == pytest.approx(slower)
+
+
+def test_without_a_run_the_load_of_the_moment_counts(monkeypatch):
+    monkeypatch.setattr(pace, "crowd", lambda n_workers: 3.0)
+    assert Pace(model_seconds=0.0).slower() == 3.0
 
 
 @given(st.lists(st.floats(0.1, 100.0), min_size=1, max_size=20), st.integers(1, 8))

@@ -10,7 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
-from fairdash.audits import pace
+from fairdash.audits import crowding
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -51,7 +51,7 @@ def prepared_pages() -> Iterator[None]:
         # AppTest looks for the end of a script every millisecond, which slows it down
         patch.setattr(local_script_runner, "require_widgets_deltas", _wait)
         # estimates of time follow the load, and other tests run beside these
-        patch.setattr(pace, "running_elsewhere", lambda: 0.0)
+        patch.setattr(crowding, "free_share", lambda: 1.0)
         yield
 
 

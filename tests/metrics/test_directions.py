@@ -36,8 +36,8 @@ def test_who_is_worse_off_depends_on_what_the_decision_means(
 
 
 def test_a_direction_is_said_of_clear_gaps_only():
-    assert direction_words(finding(-0.2), "sex", 2) == "against sex: women"
-    assert direction_words(finding(0.2), "sex", 2) == "against sex: men"
+    assert direction_words(finding(-0.2), "sex", 2) == "sex: women worse off"
+    assert direction_words(finding(0.2), "sex", 2) == "sex: men worse off"
     for n_groups in (2, 3):
         assert direction_words(finding(0.02), "sex", n_groups) == ""
         assert direction_words(finding(0.2, sure=False), "sex", n_groups) == ""

@@ -1,7 +1,5 @@
 """Sweeps over generated tables, each trained once, and pages opened on them."""
 
-import os
-
 import pytest
 import streamlit as st
 from opening import open_page, prepared_pages
@@ -64,7 +62,7 @@ def walk(swept_homes, monkeypatch):
         facts = swept_homes.facts(name)
         monkeypatch.setenv("FAIRDASH_HOME", str(facts.store.root))
         monkeypatch.setenv("FAIRDASH_INLINE", "1")
-        monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+        monkeypatch.setattr("fairdash.audits.pace.Pace.slower", lambda pace: 1.0)
         swept_homes.open(name)
         return Walk(facts)
 

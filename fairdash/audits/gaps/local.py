@@ -21,7 +21,7 @@ from fairdash._wording import (
     gap_size,
     group_label,
     headed,
-    interval,
+    interval_note,
     number,
     plural,
     points,
@@ -561,15 +561,15 @@ class LocalResult:
 
     def _number(self, metric: str, label: str, direction: str) -> Kpi:
         row = self.row
-        ends = interval(row[f"{metric}_low"], row[f"{metric}_high"], self._style)
-        note = " · ".join(filter(None, [ends, direction]))
+        ends = interval_note(row[f"{metric}_low"], row[f"{metric}_high"], self._style)
+        note = " · ".join(filter(None, [ends, direction])) or "not estimable"
         rate = self.measure == "selection_rate"
         about = evaluation.GAP_HELP if metric == "overall" and rate else None
-        if metric == "worst_1" and self.rows != "row":
+        if metric == "worst_1" and self.rows != "row" and not isnan(row[metric]):
             note = " · ".join(filter(None, [note, evaluation.of_seeds(self.n_seeds)]))
             about = _WORST_HELP if self.n_seeds > 1 else None
         value = self._style(row[metric])
-        if self.changes is None:
+        if self.changes is None or isnan(row[metric]):
             return Kpi(label, value, note, help=about)
         paired = self.changes[self.changes["metric"] == _PAIRED[metric]].iloc[0]
         clear = bool(paired["low"] > 0 or paired["high"] < 0)

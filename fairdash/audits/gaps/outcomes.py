@@ -8,7 +8,15 @@ from typing import Any
 import pandas as pd
 
 from fairdash._deciding import Deciding
-from fairdash._wording import Kpi, gap_size, interval, percent, plural, points
+from fairdash._wording import (
+    Kpi,
+    gap_size,
+    interval,
+    interval_note,
+    percent,
+    plural,
+    points,
+)
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
 from fairdash.audits.gaps.evaluation import (
@@ -103,7 +111,8 @@ class Outcome:
         cards = []
         idle = Deciding.of(self.row).idle  # what it narrows is no gain
         for name, label, style, better in _METRICS:
-            ends = interval(self.row[f"{name}_low"], self.row[f"{name}_high"], style)
+            low, high = self.row[f"{name}_low"], self.row[f"{name}_high"]
+            ends = interval_note(low, high, style)
             chip, good = "", None
             moved = paired.get(name, {"difference": math.nan})
             if math.isfinite(moved["difference"]):

@@ -10,7 +10,7 @@ from fairdash._wording import (
     Kpi,
     count,
     gap_size,
-    interval,
+    interval_note,
     percent,
     plural,
     spoken_value,
@@ -112,12 +112,12 @@ def base_rate_kpis(
         Kpi(
             "Base rate P(y = 1)",
             percent(float(rates.whole.value)),
-            f"95% {_ends(rates.whole, percent)}",
+            _ends(rates.whole, percent),
         ),
         Kpi(
             "Gap in base rate",
             gap_size(float(rates.gap.value)),
-            f"95% {_ends(rates.gap, gap_size)}",
+            _ends(rates.gap, gap_size),
             help="Largest minus smallest base rate of the groups.",
         ),
         Kpi(
@@ -179,4 +179,4 @@ def base_rates_verdict(rates: BaseRates, verb: str, feature: str) -> str:
 
 
 def _ends(estimate: intervals.Interval, style: Callable[[float], str]) -> str:
-    return interval(float(estimate.low), float(estimate.high), style)
+    return interval_note(float(estimate.low), float(estimate.high), style)

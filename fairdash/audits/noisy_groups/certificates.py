@@ -230,7 +230,9 @@ def promise_verdict(curve: RadiusCurve) -> str:
     promise = _promise_words(curve)
     if not curve.deciding.idle:
         return promise
-    return f"The model {curve.deciding.predicate()}. {promise}"
+    # other pages judge it by most of its seeds
+    who = "The model" if curve.n_seeds == 1 else "On the rows of a seed the model"
+    return f"{who} {curve.deciding.predicate()}. {promise}"
 
 
 def _promise_words(curve: RadiusCurve) -> str:

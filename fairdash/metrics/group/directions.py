@@ -34,7 +34,7 @@ def direction_words(
     --------
     >>> women = Finding("selection_rate", None, "women", "men", -0.24, -0.3, -0.18)
     >>> direction_words(women, "gender", 2)
-    'against gender: women'
+    'gender: women worse off'
     >>> direction_words(women, "gender", 3)
     'lowest gender: women, highest gender: men'
     """
@@ -42,7 +42,7 @@ def direction_words(
         return ""
     if n_groups == 2:
         worse = worse_off(finding, favourable=favourable).group
-        return f"against {group_label(feature, worse)}"
+        return f"{group_label(feature, worse)} worse off"
     high = finding if finding.value >= 0 else finding.turned()
     lowest = group_label(feature, high.reference)
     return f"lowest {lowest}, highest {group_label(feature, high.group)}"

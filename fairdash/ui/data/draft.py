@@ -27,7 +27,9 @@ _PAGE = "pages/1_Data.py"
 
 def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
     """Keep what the form says, if it says anything new; return whether it is edited."""
-    edited = (roles, subgroups) != (table.kept_roles, table.kept_subgroups)
+    # that a guess is right changes nothing of the data set
+    sure = table.kept_roles.model_copy(update={"guessed": roles.guessed})
+    edited = (roles, subgroups) != (sure, table.kept_subgroups)
     if (roles, subgroups) != (table.roles, table.subgroups):
         draft = Draft(roles, subgroups, table.version)
         store().keep_draft(table.place, draft)
@@ -97,9 +99,10 @@ def _runners_up(
     role: str,
     candidates: tuple[guessing.Candidate, ...],
 ) -> None:
+    taken = (roles.target, roles.sensitive_feature, roles.count, roles.sample_weight)
     for candidate in candidates:
         column = candidate.column
-        if column in (roles.target, roles.sensitive_feature) or not st.button(
+        if column in taken or not st.button(
             plain(f"{role}: {column}"),
             help="Also likely by its name and its values.",
             key=f"guess {role} {column} {table.key}",

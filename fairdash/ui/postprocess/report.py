@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash._escaping import as_argument, plain
-from fairdash._wording import Kpi, gap_size, headed, interval, percent, points
+from fairdash._wording import Kpi, gap_size, headed, interval_note, percent, points
 from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import catalog, direction_words
@@ -80,6 +80,7 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
     n_groups = len(ramp.report.changed)
     pointing = direction_words(after, ramp.feature, n_groups, favourable=favourable)
     accuracy, gap = ramp.report.outcome.to_dict("records")
+    ends = interval_note(gap["low"], gap["high"], gap_size)
     changed = ramp.report.changed
     n, up, down = (float(changed[name].sum()) for name in ("n", "up", "down"))
     share_before, share = ramp.report.accepted
@@ -87,7 +88,7 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
         Kpi(
             "Expected accuracy",
             percent(accuracy["value"]),
-            interval(accuracy["low"], accuracy["high"], percent),
+            interval_note(accuracy["low"], accuracy["high"], percent),
             delta=points(accuracy["change"]),
             good=_good(accuracy, up=True),
             help="Share of right decisions on test rows when they are drawn with the "
@@ -96,9 +97,7 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
         Kpi(
             "Gap, test rows",
             gap_size(gap["value"]),
-            " · ".join(
-                filter(None, [interval(gap["low"], gap["high"], gap_size), pointing])
-            ),
+            " · ".join(filter(None, [ends, pointing])),
             delta=points(gap["change"]),
             good=_good(gap, up=False),
             help="Demographic parity difference: largest minus smallest expected rate "

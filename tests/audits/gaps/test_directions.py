@@ -69,7 +69,7 @@ def test_a_gap_that_turned_is_said_with_whom_it_turned_against(inline, meaning):
     ages = [f"age {place}" for place in PLACES]
     assert listed.to_dict() == dict.fromkeys(ages, other) | {"age 40–44": worse}
     whole = next(card for card in answer.cards if card.label == "Gap over all rows")
-    assert whole.note.endswith(f"against sex: {other}")
+    assert whole.note.endswith(f"sex: {other} worse off")
     same, _ = answer_of(stored(table_of({"a": BEFORE, "b": BEFORE}), ["a", "b"]))
     assert same.turned == []
 
