@@ -3,6 +3,8 @@
 There are three facts. A model *decides alike* where it accepts all or none, or nearly
 so: its gaps are small because nearly everybody gets the same decision. It is *as
 guessing* where its decisions are not clearly better than chance. Any other decides.
+Over seeds a fact is one of the model where it holds in most of them; where most seeds
+do not decide, some for one reason and some for the other, both reasons are *mixed*.
 """
 
 from collections.abc import Mapping
@@ -53,6 +55,8 @@ class Deciding:
     guessing : bool
         Whether it is not clearly better than guessing, though it decides differently
         for different people.
+    mixed : bool
+        Whether most seeds are of one kind or the other, but neither kind is most.
     accepted : float
         Share of rows that it accepts.
     balanced_accuracy : float
@@ -69,6 +73,7 @@ class Deciding:
     guessing: bool = False
     accepted: float = float("nan")
     balanced_accuracy: float = float("nan")
+    mixed: bool = False
 
     @classmethod
     def of(cls, row: Mapping[Any, Any]) -> Self:
@@ -79,14 +84,13 @@ class Deciding:
         and ``balanced_accuracy``.
         """
         idle, alike = float(row.get("constant", 0)), float(row.get("alike", 0))
-        does_not = idle > MOST_SEEDS
-        # of the seeds in which it does not decide, most say which fact holds
-        mostly_alike = alike >= idle / 2
+        is_alike, is_guessing = alike > MOST_SEEDS, idle - alike > MOST_SEEDS
         return cls(
-            does_not and mostly_alike,
-            does_not and not mostly_alike,
+            is_alike,
+            is_guessing,
             float(row.get("accepted", np.nan)),
             float(row.get("balanced_accuracy", np.nan)),
+            mixed=idle > MOST_SEEDS and not (is_alike or is_guessing),
         )
 
     @classmethod
@@ -103,7 +107,7 @@ class Deciding:
     @property
     def idle(self) -> bool:
         """Whether gaps between groups say nothing of the model."""
-        return self.alike or self.guessing
+        return self.alike or self.guessing or self.mixed
 
     @property
     def differs_by_seed(self) -> bool:
@@ -117,6 +121,8 @@ class Deciding:
             return "all or none in most seeds"
         if self.alike:
             return f"accepts {self.share()}"
+        if self.mixed:
+            return "does not decide in most seeds"
         return "no better than guessing" if self.guessing else ""
 
     def share(self) -> str:
@@ -142,6 +148,11 @@ class Deciding:
                 return words
             who = "nearly everyone" if self.accepted > 0.5 else "nearly no one"
             return f"{words}, {who}"
+        if self.mixed:
+            return (
+                "accepts nearly all or none, or is not clearly better than guessing, "
+                "in most seeds"
+            )
         if self.guessing:
             return "is not clearly better than guessing"
         return "decides"

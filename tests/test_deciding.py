@@ -14,7 +14,7 @@ def test_one_fact_holds_and_only_of_models_that_do_not_decide(idle, alike, share
     row = {"constant": idle, "alike": min(alike, idle), "accepted": share}
     fact = Deciding.of(row | {"balanced_accuracy": area})
     assert fact.idle == (idle > 0.5)
-    assert fact.idle == (fact.alike != fact.guessing)
+    assert fact.idle == (fact.alike + fact.guessing + fact.mixed)
     assert bool(fact.mark()) == fact.idle
 
 
@@ -51,6 +51,11 @@ def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
             {"alike": 1.0, "accepted": 0.64},
             "m accepts nearly all or none in most seeds (64% on average), so its gaps "
             "say nothing.",
+        ),
+        (
+            {"constant": 2 / 3, "alike": 1 / 3, "accepted": 0.26},
+            "m accepts nearly all or none, or is not clearly better than guessing, in "
+            "most seeds, so its gaps say nothing.",
         ),
         (
             {"accepted": 0.605},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairdash._wording import gap_size, percent
+from fairdash._wording import gap_size, listing, percent
 from fairdash.audits.choices import LIMITED
 from fairdash.audits.gaps.evaluation import paired_changes
 from fairdash.audits.short_verdicts import accuracy_brief, priced_brief
@@ -113,6 +113,9 @@ def _none_decides(sweep: StoredSweep) -> str:
         "are not clearly better than guessing": int(
             np.sum([fact.guessing for fact in judged])
         ),
+        "are one or the other in most seeds": int(
+            np.sum([fact.mixed for fact in judged])
+        ),
     }
-    why = " and ".join(f"{n} {words}" for words, n in counts.items() if n)
+    why = listing([f"{n} {words}" for words, n in counts.items() if n])
     return f"No setting is recommended: on validation rows {why}."

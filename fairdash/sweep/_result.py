@@ -208,7 +208,7 @@ class SweepResult:
                 "within_test": keeps_test & able,
                 "constant": ~able | alike,
                 "alike": alike | [judged.alike for judged in judgements],
-                "guessing_test": [test.guessing for test in tests],
+                "guessing_test": [test.idle and not test.alike for test in tests],
                 "front": front,
                 "line": line,
             }
