@@ -135,6 +135,54 @@ def _unlike_units(n_units: int) -> Callable[[Generator], dict[str, Any]]:
     return draw
 
 
+Draw = Callable[[Generator, int], Any]
+
+
+def _numbers(
+    draw: Draw, truth: float, sizes: tuple[int, int]
+) -> Callable[[Generator], Said]:
+    """Say of numbers in two groups what interval and verdict say."""
+    group = np.repeat([0, 1], sizes)
+
+    def said(rng: Generator) -> Said:
+        values = draw(rng, len(group))
+        table = measure_by_group(
+            "mean_prediction", None, values, sensitive_features=group
+        )
+        first = table.iloc[0]
+        known = bool(np.isfinite(first["ci_low"]))
+        yield "an interval is found", known
+        if known:
+            yield "interval", first["ci_low"] <= truth <= first["ci_high"]
+        yield "a gap is false", _surest(None, values, "numbers", group)
+        moved = values * np.where(group == 0, 3.0, 1.0)
+        yield "a gap of 3 times is found", _surest(None, moved, "numbers", group)
+
+    return said
+
+
+def _lognormal(spread: float) -> tuple[Draw, float]:
+    truth = float(np.exp(spread**2 / 2))
+    return lambda rng, n: rng.lognormal(0, spread, n), truth
+
+
+def _claims(share: float) -> tuple[Draw, float]:
+    truth = share * float(np.exp(0.5))
+    return lambda rng, n: (rng.random(n) < share) * rng.lognormal(0, 1, n), truth
+
+
+design("skewed numbers: log-normal 1, 20 rows")(_numbers(*_lognormal(1.0), (20, 20)))
+design("skewed numbers: log-normal 1.5, 20 rows")(_numbers(*_lognormal(1.5), (20, 20)))
+design("skewed numbers: log-normal 1.5, 3 % group")(
+    _numbers(*_lognormal(1.5), (60, 1940))
+)
+for _share in (0.05, 0.1, 0.3):
+    design(f"zero-inflated: claims of {100 * _share:.0f} %, 3 % group")(
+        _numbers(*_claims(_share), (60, 1940))
+    )
+    design(f"zero-inflated: claims of {100 * _share:.0f} %, 200 rows")(
+        _numbers(*_claims(_share), (200, 200))
+    )
 design("heavy weights: log-normal 1.5, 60 rows")(_interval(_heavy, 0.4))
 design("weights with decisions: log-normal 1.5, 60 rows")(
     _interval(_heavy_decisions, 1.2 / 1.8)

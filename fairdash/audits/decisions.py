@@ -176,6 +176,7 @@ def audit(
     min_size: int = 50,
     confidence: float = 0.95,
     checks: bool = True,
+    times: int = 1,
 ) -> Audit:
     """Measure a model that already exists, by group and inside subgroups.
 
@@ -226,6 +227,9 @@ def audit(
         Of an estimable subgroup; a `Subgroups` has its own.
     checks : bool, default=True
         Whether groups and rows are checked for `Audit.remarks`.
+    times : int, default=1
+        How many audits of these rows one answer has, such as by several columns of
+        groups: gaps and what chance shows hold for all of them at once (Bonferroni).
 
     Raises
     ------
@@ -280,19 +284,20 @@ def audit(
     speech = Speech(decided, outcome, feature, favourable)
     chosen = _measures(measures, y, raw)
     predicted = {m: _for_measure(m, pred, raw, y, weight, unit) for m in chosen}
-    how: Any = {"reference": reference, "favourable": favourable}
+    how: Any = {"reference": reference, "favourable": favourable, "times": times}
+    at_once = 1 - (1 - confidence) / times
     by_group, gaps, local, estimates = measured(
         y, predicted, rows, inside, speech, confidence=confidence, **how
     )
     findings, worst = [finding_of(row) for row in gaps.itertuples()], None
     opposed = None
     if local is not None:
-        opposed = both_ways([estimates[chosen[0]]], confidence=confidence)
+        opposed = both_ways([estimates[chosen[0]]], confidence=at_once)
         worst = worst_inside(
             chosen[0],
             estimates[chosen[0]],
             float(local["chance"].iloc[0]),  # the measure asked first stands first
-            confidence=confidence,
+            confidence=at_once,
             favourable=favourable,
         )
         findings += [] if worst is None else [worst]

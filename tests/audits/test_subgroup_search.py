@@ -54,11 +54,11 @@ def plain_z(rows, inside, *, critical=None):
             heavy, y = rows.mass[where], value[where]
             rate = np.clip(np.average(y, weights=heavy), 0, 1)
             residual = heavy * (y - rate) / heavy.sum()
-            worth = most * heavy.sum() ** 2 / (heavy**2).sum()
-            if len(np.unique(y)) > 1:
-                worth = rate * (1 - rate) / (residual**2).sum()
             kish = heavy.sum() ** 2 / (heavy**2).sum()
-            n = min(most * n, worth) if kish >= 10 else 0
+            worth = most * kish
+            if len(np.unique(y)) > 1:
+                worth = min(worth, rate * (1 - rate) / (residual**2).sum())
+            n = min(most * n, worth) if kish >= 15 else 0
             k = rate * n
         p = (k + 1) / (n + 2)
         return p, n + 2, p * (1 - p) / (n + 2) if n else np.inf
@@ -141,8 +141,12 @@ def test_groups_that_may_be_spread_unlike_keep_their_rows_and_residuals_turn(
             for own in (rows.group == g for g in range(n_groups))
         ]
     )
-    residual = rows.value - mean[rows.group]
-    centre = np.average(rows.value, weights=rows.mass)
+    like = [
+        mass.sum() ** 2 / (mass**2).sum()
+        for mass in (rows.mass[rows.group == g] for g in range(n_groups))
+    ]
+    centre = np.average(mean, weights=like)
+    residual = rows.value - centre
     for sign, largest in zip(signs.T, by_chance, strict=True):
         turned = replace(rows, value=centre + sign * residual, worth=rows.worth or 1.0)
         scores = brute_force(frame, turned, 2, 40)

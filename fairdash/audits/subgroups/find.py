@@ -68,9 +68,9 @@ def find_subgroups(
     some subgroups have a gap and others have none, studentising keeps them valid in
     large samples. So a gap that all rows share makes this null false in most subgroups,
     as it should. Numbers, and rows with weights, may be spread unlike in groups that
-    are alike in their mean: residuals from the mean of each group get random signs in
-    place of other labels, and a group is compared where its rows are worth ten that
-    weigh alike.
+    are alike in their mean: residuals from a common mean get random signs in place of
+    other labels, and a group is compared where its rows are worth fifteen that weigh
+    alike.
 
     Parameters
     ----------

@@ -17,18 +17,20 @@ differs from a large one; with the larger one small and large subgroups compare.
 no row of the pair is positive, or all are, the difference counts as 0.
 
 With sampling weights a rate is a weighted one, and n and k are those of as many
-independent rows as have its linearised variance V: :math:`n = p (1 - p) / V`.
+independent rows as have its linearised variance V: :math:`n = p (1 - p) / V`, at most
+Kish's number, which heavy rows that happen to agree would exceed.
 
 Numbers are between 0 and 1, p is their mean and n as with weights. A group spread less
 than all rows counts as these: n is at most its rows times their :math:`p (1 - p) / V`.
 
-A group whose weights are worth fewer than ten equal ones (Kish) is not compared.
+A group whose weights are worth fewer than fifteen equal ones (Kish) is not compared.
 
 By chance: of rates of rows that weigh alike groups are permuted, and the largest z of
 *all* subgroups is taken each time (Westfall and Young 1993). Numbers, and rows that
 weigh unlike, may be spread unlike in groups that are alike in their mean, so that
-groups cannot change places: the residuals :math:`v - m_a` from the mean of the group
-get a random sign instead, one a unit (the wild bootstrap, Liu 1988).
+groups cannot change places: the residuals :math:`v - m` from the mean that groups have
+in common get a random sign instead, one a unit (the wild bootstrap, Liu 1988). Those
+from a mean of a group's own are too small where few rows of it are heavy.
 
 References
 ----------
@@ -59,7 +61,7 @@ _NEAR = 64  # conjunctions at a time, few enough to stay in a cache
 _ROUNDING = 1.001  # of bounds in single precision
 _ALIKE = 3.0  # standard errors; the best of many looks larger than it is
 _SHARE = 0.5  # of its gap that rows outside must show to explain it
-_FEWEST = 10  # rows that weigh alike, of a group that is compared by its spread
+_FEWEST = 15  # rows that weigh alike, of a group that is compared by its spread
 _SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
 
 
@@ -133,10 +135,10 @@ def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
     by_spread = counting.divide(
         rate * (1 - rate) * whole**2, np.where(alike, 1, residual)
     )
-    at_most = counting.divide(whole**2, squares) * (worth or 1.0)
-    n = np.nan_to_num(np.minimum(np.where(alike, at_most, by_spread), n))
-    # of fewer the spread is not known
-    n = np.where(counting.divide(whole**2, squares) >= _FEWEST, n, 0.0)
+    like = np.nan_to_num(counting.divide(whole**2, squares))
+    at_most = np.minimum(like * (worth or 1.0), n)
+    n = np.nan_to_num(np.minimum(np.where(alike, at_most, by_spread), at_most))
+    n = np.where(like >= _FEWEST, n, 0.0)  # of fewer the spread is not known
     return n, np.nan_to_num(rate) * n
 
 
@@ -326,7 +328,8 @@ def _largest_by_signs(
 ) -> tuple[int, Float]:
     """Return how many subgroups are searched, and the largest z of each line of signs.
 
-    Values become the mean of all rows plus or minus the residual from their group's.
+    Values become a common mean plus or minus the residual from it: that of the groups
+    by the number of like rows that they are worth.
     """
     from scipy.sparse import csr_array
 
@@ -334,7 +337,10 @@ def _largest_by_signs(
     mass, value = rows.mass.astype(np.float64), rows.value.astype(np.float64)
     whole = np.bincount(rows.group, mass, n_groups)
     mean = counting.divide(np.bincount(rows.group, mass * value, n_groups), whole)
-    residual, centre = value - mean[rows.group], float(np.average(value, weights=mass))
+    squares = np.bincount(rows.group, mass**2, n_groups)
+    like = np.nan_to_num(counting.divide(whole**2, squares))
+    centre = float(np.average(np.nan_to_num(mean), weights=like))
+    residual = value - centre
     fixed = [np.ones(len(rows)), mass, mass**2, (mass * residual) ** 2]
     moving = [mass * residual, mass**2 * residual]
     n_searched, largest = 0, np.zeros(times)

@@ -14,11 +14,13 @@ from scipy.stats import fisher_exact, norm
 
 from fairdash._wording import FOUR_FIFTHS, number, percent
 from fairdash.audits.arguments import Arguments
+from fairdash.audits.subgroups.search import holm
 from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import count_rows
 from fairdash.audits.tables.facts import GroupFacts, TableFacts, group_facts
 from fairdash.audits.tables.question import TableQuestion
 
+_BEYOND_TWO = float(2 * norm.sf(2))  # chance of two deviations, of one comparison
 _NAMES = {
     "ratio_low": "low",
     "ratio_high": "high",
@@ -69,7 +71,7 @@ def adverse_impact(frame: pd.DataFrame, question: TableQuestion) -> AdverseImpac
     for columns, (name, part) in zip(rows.crossed, facts.parts.items(), strict=True):
         groups = np.asarray(Arguments(rows.frame).groups(list(columns)), dtype=str)
         tables[name] = _tests(part, groups, scores)
-    return AdverseImpact(tables, facts)
+    return AdverseImpact(_at_once(tables), facts)
 
 
 def check_counts_people(question: TableQuestion) -> None:
@@ -107,15 +109,25 @@ def impact_tests(
         alone_low and alone_high (95 %, this pair alone), below_four_fifths (the ratio
         itself), too_few (see `GroupFacts.comparisons`), deviations
         (:math:`(p_g - p_r) / \sqrt{p (1 - p) (1/n_g + 1/n_r)}` with the rate p of both
-        together), two_deviations (beyond 2 on either side), p_two_deviations and
+        together), p_at_once (Holm's for all groups at once), two_deviations (as much as
+        one group beyond 2 on either side: p_at_once below .0455), p_two_deviations and
         p_fisher (both two-sided, this pair alone), shortfall (:math:`n_g p - x_g`: how
         many more were selected at the rate of both; negative where more were),
         smd (mean score less that of the reference, over their pooled standard
         deviation; NaN without scores).
     """
-    return _tests(
-        group_facts(selected, groups, reference=reference), np.asarray(groups), scores
-    )
+    facts = group_facts(selected, groups, reference=reference)
+    return _at_once({"": _tests(facts, np.asarray(groups), scores)})[""]
+
+
+def _at_once(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return tables with which groups are beyond two deviations among all (Holm)."""
+    whole = pd.concat(tables, names=["feature", "row"])
+    p = holm(whole["p_two_deviations"].to_numpy(np.float64))
+    place = whole.columns.get_loc("two_deviations")
+    whole.insert(int(place), "p_at_once", p)
+    whole["two_deviations"] = p < _BEYOND_TWO
+    return {name: whole.xs(name, level="feature") for name in tables}
 
 
 def _tests(part: GroupFacts, groups: Any, scores: Any) -> pd.DataFrame:
@@ -150,7 +162,7 @@ def _test(pair: Mapping[Any, Any], own: Any, other: Any) -> dict[str, Any]:
         **{name: pair[name] for name in _KEPT},
         "below_four_fifths": bool(pair["ratio"] < FOUR_FIFTHS),
         "deviations": deviations,
-        "two_deviations": bool(abs(deviations) > 2),
+        "two_deviations": False,  # of all groups at once: see `_at_once`
         "p_two_deviations": 2 * norm.sf(abs(deviations)),
         "p_fisher": fisher_exact(np.array([[x, n - x], [y, m - y]]))[1],
         "shortfall": n * both - x,

@@ -1,8 +1,8 @@
 """Audit a table by each column of groups and by all of them crossed."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +20,7 @@ from fairdash.audits.tables.facts import CROSSED, TableFacts
 from fairdash.audits.tables.question import TableQuestion
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import DrawnRows, guessing, notes_of
-from fairdash.metrics import Finding, views
+from fairdash.metrics import Finding, catalog, views
 
 VERSION = 1  # of the form of `TableAudit.to_dict`
 
@@ -100,7 +100,7 @@ class TableAudit:
 
     @property
     def verdict(self) -> str:
-        """The verdict of each column of groups."""
+        """The verdict of each column of groups, sure for all of them at once (Holm)."""
         return " ".join(part.verdict for part in self.audits.values())
 
     def __str__(self) -> str:
@@ -207,15 +207,16 @@ def audit_table(
     options: dict[str, Any] = {}
     if question.unit is not None:
         options["cluster"] = question.unit
-    audits = {
-        CROSSED.join(columns): audit(
+
+    def by(columns: Sequence[str], measures: Sequence[str], times: int) -> Audit:
+        return audit(
             None if rows.actual is None else rows.actual.astype(int),
             decided.astype(int),
             scores=scores,
             sensitive_features=list(columns),
             frame=rows.frame,
             subgroups=question.inside,
-            measures=list(question.measures) or None,
+            measures=list(measures) or None,
             sample_weight=question.weight,
             counts=question.count,
             reference=question.reference,
@@ -224,12 +225,61 @@ def audit_table(
             outcome=question.outcome or "outcome 1",
             confidence=confidence,
             checks=False,  # rows.remarks hold them once
+            times=times,
             **options,
         )
-        for columns in rows.crossed
-    }
+
+    crossed = {CROSSED.join(columns): columns for columns in rows.crossed}
+    audits = {name: by(of, question.measures, 1) for name, of in crossed.items()}
+    first = next(iter(audits.values())).by_group["measure"].iloc[:1].tolist()
+    audits = _corrected(audits, lambda name, times: by(crossed[name], first, times))
     facts = TableFacts.of(rows, decided, question, confidence=confidence)
     return TableAudit(question, rows, source, audits, facts)
+
+
+def _corrected(
+    audits: Mapping[str, Audit], again: Callable[[str, int], Audit]
+) -> dict[str, Audit]:
+    """Return audits whose verdicts hold for all columns of groups at once (Holm).
+
+    ``again`` repeats the first measure of one so that it holds for so many at once.
+    """
+    suspects = {name for name, part in audits.items() if _finds(part)}
+    confirmed: set[str] = set()
+    while confirmed < suspects:
+        left = len(audits) - len(confirmed)
+        rest = suspects - confirmed
+        beyond = rest if left == 1 else {n for n in rest if _finds(again(n, left))}
+        if not beyond:
+            break
+        confirmed |= beyond
+    unsure = suspects - confirmed
+    return {
+        name: _unsure(part, len(audits)) if name in unsure else part
+        for name, part in audits.items()
+    }
+
+
+def _finds(part: Audit) -> bool:
+    """Return whether a verdict has a finding: it is about the first measure."""
+    measure = part.findings[0].measure
+    return any(f.sure for f in part.findings if f.measure == measure)
+
+
+def _unsure(part: Audit, n_columns: int) -> Audit:
+    """Return an audit whose gaps are no larger than chance among several columns."""
+    why = f"within chance among {n_columns} columns of groups"
+    measure = part.findings[0].measure
+    findings = [
+        replace(f, sure=False, reason=why) if f.sure and f.measure == measure else f
+        for f in part.findings
+    ]
+    name = catalog.measure_in_text(measure)
+    verdict = (
+        f"No gap between groups is clear by {name}, as {n_columns} columns of groups "
+        f"are asked at once. By itself: {part.verdict}"
+    )
+    return replace(part, verdict=verdict, findings=findings)
 
 
 def record_of(facts: TableFacts, source: Source) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from fairdash.metrics.group.intervals import (
     largest_gap,
     normal_quantile,
     smallest_ratio,
+    untwisted,
     wilson_ends,
 )
 
@@ -52,6 +53,9 @@ class CellValues:
         is 1. Of an area how often the outcome is 1.
     correlation : float64 array of shape (..., groups, groups) or None
         Of cells that share units.
+    skewness : float64 array or None
+        Of means of numbers, `variance.skewness`; NaN where rows are too few for numbers
+        as skewed as these, and then there is no interval.
     """
 
     value: Array
@@ -63,6 +67,7 @@ class CellValues:
     units: Array | None = None
     strata: tuple["CellValues", ...] = ()
     correlation: Array | None = None
+    skewness: Array | None = None
 
     @property
     def most(self) -> float:
@@ -82,6 +87,7 @@ class CellValues:
             effective=change(self.effective),
             error=change(self.error),
             units=None if self.units is None else change(self.units),
+            skewness=None if self.skewness is None else change(self.skewness),
             strata=tuple(part._each(change) for part in self.strata),
         )
 
@@ -118,13 +124,15 @@ class CellValues:
                 half = half / (self.value * (1 - self.value))
             middle = special.logit(np.where(np.isfinite(half), self.value, np.nan))
             return special.expit(middle - half), special.expit(middle + half)
+        ends = self.value - half, self.value + half
+        if self.skewness is not None:
+            reach = untwisted(t, self.skewness), untwisted(-t, self.skewness)
+            ends = self.value - reach[0] * self.error, self.value - reach[1] * self.error
         # rows that all have one value, or a single one, say nothing of their spread
         plain = ~(self.error > _ALIKE)
         low, high = (
             np.where(plain, wide, np.clip(end, *self.limits))
-            for wide, end in zip(
-                self._between(z), (self.value - half, self.value + half), strict=True
-            )
+            for wide, end in zip(self._between(z), ends, strict=True)
         )
         return low, high
 
@@ -212,11 +220,16 @@ class CellValues:
         """Return where cells of the last axis expect too few rows to be compared.
 
         Fewer than five of either value, at the rate of both cells together: of a mean
-        these are rows of either outcome, of an area ten; of numbers ten rows.
+        these are rows of either outcome, of an area ten; of numbers ten rows, and more
+        of skewed ones.
         """
         if self.kind == "mean" and not self.strata:
             fewer = np.minimum(self.n[..., first], self.n[..., second])
-            return np.asarray(fewer < FEWEST_OF_NUMBERS)
+            few_numbers = np.asarray(fewer < FEWEST_OF_NUMBERS)
+            if self.skewness is None:
+                return few_numbers
+            unknown = np.isnan(self.skewness)
+            return few_numbers | unknown[..., first] | unknown[..., second]
         rates = self if self.kind == "rate" else self.strata[0]
         place = (rates.value - rates.limits[0]) / (rates.most or 1.0)
         n = np.nan_to_num(rates.effective)
@@ -247,7 +260,7 @@ class CellValues:
 def stacked(models: Sequence[CellValues]) -> CellValues:
     """Return the cells of several models with a leading axis of these."""
     first = models[0]
-    names = ["value", "n", "effective", "error", "units", "correlation"]
+    names = ["value", "n", "effective", "error", "units", "correlation", "skewness"]
     parts: dict[str, Any] = {
         name: np.stack([getattr(model, name) for model in models])
         for name in names

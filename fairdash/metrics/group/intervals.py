@@ -13,6 +13,7 @@ from fairdash.metrics.group.counting import divide
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
 Ends = Callable[[Array], Bounds]
+_SYMMETRIC = 1e-9  # skewness that is rounding
 
 
 class Interval(NamedTuple):
@@ -239,6 +240,25 @@ def wilson_ends(rate: Array, n: Array, z: Array) -> Bounds:
     return np.where(rate == 0, 0.0, centre - half), np.where(
         rate == 1, 1, centre + half
     )
+
+
+def untwisted(z: Array, skewness: Array) -> Array:
+    r"""Return what a studentised mean of skewed numbers has as its quantile.
+
+    Hall's transformation
+    :math:`g(t) = t + \lambda t^2 / 3 + \lambda^2 t^3 / 27 + \lambda / 6` of a studentised
+    mean t whose skewness is :math:`\lambda` is normal to the second order. This is its
+    inverse at ``z``.
+
+    References
+    ----------
+    P. Hall (1992), On the removal of skewness by transformation. Journal of the Royal
+    Statistical Society B 54, 221-228.
+    """
+    symmetric = np.abs(skewness) <= _SYMMETRIC
+    by = np.where(symmetric, 1.0, skewness)
+    bent = 3 / by * (np.cbrt(1 + by * (z - by / 6)) - 1)
+    return np.where(symmetric, z, bent)
 
 
 def _largest(ends: Array, defined: NDArray[np.bool_], over: tuple[int, ...]) -> Array:

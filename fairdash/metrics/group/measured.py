@@ -21,7 +21,7 @@ from fairdash.metrics.group.catalog import (
     measure_of,
     rate_of,
 )
-from fairdash.metrics.group.cell_values import CellValues
+from fairdash.metrics.group.cell_values import FEWEST, CellValues
 from fairdash.metrics.group.counting import (
     divide,
     finite_numbers,
@@ -37,11 +37,13 @@ from fairdash.metrics.group.variance import (
     correlations,
     design_units,
     linearised,
+    skewness,
     unit_codes,
     worth,
 )
 
 _SCORES = np.linspace(0, 1, 5)  # at which a measure shows how far it can go
+_MOST_SKEWED = 1.0  # of a mean; Hall's transformation holds below
 _OUTCOMES, _DECISIONS = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])
 Limits = tuple[float, float]
 # values, and the rows that these are of with their residuals
@@ -163,6 +165,9 @@ class Measured(NamedTuple):
             limits = float(self.predicted.min()), float(self.predicted.max())
             how: Any = ((0.0, 1.0), "rate") if measure.in_points else (limits, "mean")
             estimates, own = rows._mean(rows.predicted, cell, n_cells, *how)
+            if estimates.kind == "mean" and limits[0] < limits[1]:
+                skewness = rows._skewness(estimates.value, cell)
+                estimates = replace(estimates, skewness=skewness)
         elif self.measure == "auc":
             estimates, own = rows._areas(cell, n_cells)
         elif self.measure in RATES or (costs is not None and costs[0] == costs[1]):
@@ -303,6 +308,30 @@ class Measured(NamedTuple):
             units,
         )
         return estimates, (self, residual, cell)
+
+    def _skewness(self, mean: Array, cell: Codes) -> Array:
+        """Return the skewness of means of numbers, NaN where rows are too few for it.
+
+        Fewer than five rows, or units, are expected to have another value than the
+        commonest one, or the mean of so few skewed rows is itself skewed by over 1.
+        """
+        mass = np.ones(len(cell)) if self.weight is None else self.weight
+        of_mean = skewness(
+            self.predicted - mean[cell],
+            mass,
+            cell,
+            len(mean),
+            unit=self.unit,
+            times=self.times,
+        )
+        counted = self.mass()
+        _, value = np.unique(self.predicted, return_inverse=True)
+        commonest = np.bincount(value, counted).max() / counted.sum()
+        units = worth(counted, cell, len(mean), self.unit)
+        if self.people is not None:
+            units = np.bincount(cell, self.people, len(mean)).astype(np.float64)
+        few = (1 - commonest) * units < FEWEST
+        return np.where(few | (np.abs(of_mean) > _MOST_SKEWED), np.nan, of_mean)
 
     def _shared(self, residual: Array, cell: Codes, n_cells: int) -> Any:
         """Return what rows that share a draw add to the variance of each cell."""

@@ -161,6 +161,58 @@ def design_units(
     return np.nan_to_num(divide(sums**2, fourths))
 
 
+def skewness(
+    residual: Array,
+    mass: Array,
+    cell: Codes,
+    n_cells: int,
+    *,
+    unit: Codes | None = None,
+    times: Array | None = None,
+) -> Array:
+    r"""Return the skewness of the mean of every cell, by its own rows or by all.
+
+    With the sums s of a cell's residuals over its k units, and masses m of these, the
+    larger one of
+
+    .. math::
+
+        \lambda = \frac{\sqrt{k (k - 1)}}{k - 2} \frac{\sum s^3}{(\sum s^2)^{3/2}}
+        \quad\text{and}\quad \gamma \frac{\sum m^3}{(\sum m^2)^{3/2}} ,
+
+    where :math:`\gamma` is the skewness of a row's residual over all cells: few rows
+    seldom show their largest values.
+
+    Parameters
+    ----------
+    residual : array of shape (n_rows,)
+        Value less the mean of the cell.
+    mass : array of shape (n_rows,)
+        Weight of each row.
+    times : array, optional
+        How many people each row stands for.
+    """
+    often = np.ones(len(cell)) if times is None else times
+    second, third = (float(np.sum(mass * often * residual**k)) for k in (2, 3))
+    whole = float(np.sum(mass * often))
+    if not second > 0:
+        return np.zeros(n_cells)
+    of_rows = third / whole / (second / whole) ** 1.5
+    weighed, place = mass * residual, cell
+    if unit is not None:
+        weighed, place, _ = by_unit(weighed, cell, unit)
+        mass, _, _ = by_unit(mass, cell, unit)
+        often = np.ones(len(place))
+    squares, cubes, of_squares, of_cubes, k = (
+        np.bincount(place, often * part, n_cells).astype(np.float64)
+        for part in (weighed**2, weighed**3, mass**2, mass**3, np.ones(len(place)))
+    )
+    more = divide(np.sqrt(k * np.maximum(k - 1, 0)), np.maximum(k - 2, 1))
+    own = more * np.nan_to_num(divide(cubes, squares**1.5))
+    pooled = of_rows * np.nan_to_num(divide(of_cubes, of_squares**1.5))
+    return np.where(np.abs(pooled) > np.abs(own), pooled, own)
+
+
 def correlations(
     residual: Array, cell: Codes, shape: tuple[int, int], unit: Codes
 ) -> Any:
