@@ -35,7 +35,7 @@ def local_fairness():
         ui.pick_rule(chosen[-1])
         with ui.more(), st.container(width=420):
             reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
-            compared = ui.pick_seed(chosen)
+            compared = ui.pick_seed(chosen, dataset)
     with page.figure:
         ui.advise_rule(compared[-1], view.data)
     compared = ui.decided(compared)

@@ -212,6 +212,8 @@ def _setting_answer(sweep: StoredSweep, place: int) -> Answer:
         what = f"{model.label} {judged.predicate()} on validation rows"
         verdict = f"{what}, so it keeps no limit."
         details = f"{verdict} {details}"
+    if facts[0]["n_seeds"] > 1:
+        details = f"{details} {store.dataset(data).roles.test_rows_words()}"
     facts_line = f"decided 1: {sweep.rule.words()}"
     return Answer(verdict, details=details, facts=(facts_line,))
 

@@ -34,6 +34,7 @@ from fairdash.datasets.table_notes import DrawnRows, JoinedTable, notes_of
 
 N_LOTS = 20  # into which the people of each row of counts are dealt
 FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
+_TEST = 2  # place of the test rows among the parts
 
 
 @dataclass(frozen=True)
@@ -337,7 +338,9 @@ def split(
     training, validation and test rows, which add up to 1. So a cell of five rows or
     more gives rows to all three parts, and the totals are exact to one row. With
     ``roles.unit`` whole units are dealt, and rows of one unit are in one part. Of a
-    table of counts whole lots are: each is a random sample of the people.
+    table of counts whole lots are: each is a random sample of the people. With
+    ``roles.test_rows`` of "shared" every seed has the test rows of seed 0, and deals
+    the others anew.
     """
     whole = abs(sum(fractions) - 1) <= 1e-9  # false of a NaN, too
     if len(fractions) != 3 or min(fractions) <= 0 or not whole:
@@ -346,14 +349,29 @@ def split(
         )
         raise ValueError(message)
     cell, size, unit = _units(dataset)
+    part = _deal(cell, size, fractions, seed)
+    if seed and dataset.roles.test_rows == "shared":
+        test = _deal(cell, size, fractions, 0) == _TEST
+        part = np.full(len(cell), _TEST, dtype=np.int8)
+        rest = np.array(fractions[:_TEST]) / sum(fractions[:_TEST])
+        part[~test] = _deal(cell[~test], size[~test], tuple(rest), seed)
+    if unit is not None:
+        part = part[unit]
+    return Split(*(np.flatnonzero(part == i) for i in range(3)))
+
+
+def _deal(
+    cell: NDArray[np.int64],
+    size: NDArray[np.int64],
+    fractions: tuple[float, ...],
+    seed: int,
+) -> NDArray[np.int8]:
+    """Return the part of each unit, dealt at random cell by cell."""
     shuffled = np.random.default_rng(seed).permutation(len(cell))
     dealt = shuffled[np.lexsort((size[shuffled], cell[shuffled]))]
-    part = _sequence(len(cell), fractions)
-    if unit is None:
-        return Split(*(np.sort(dealt[part == i]) for i in range(3)))
-    part_of = np.empty(len(cell), dtype=np.int64)
-    part_of[dealt] = part
-    return Split(*(np.flatnonzero(part_of[unit] == i) for i in range(3)))
+    part = np.empty(len(cell), dtype=np.int8)
+    part[dealt] = _sequence(len(cell), fractions)
+    return part
 
 
 def _units(

@@ -55,6 +55,7 @@ _LATER = (
     "rows",
     "negative",
     "count",
+    "test_rows",
 )
 
 
@@ -276,6 +277,11 @@ class Roles(Record):
         The outcome 1 in words, such as "recidivated".
     positive_is : {"favourable", "unfavourable"}, optional
         What the outcome 1 means for the person.
+    test_rows : {"by_seed", "shared"}
+        Whether each seed has test rows of its own, or all seeds the same ones. A test
+        row of one seed is a validation row of another, so what is chosen over several
+        seeds has seen them: a table that is added has "shared" ones. "by_seed" is what
+        configurations and runs of earlier versions mean, which do not say it.
     guessed : bool
         Whether nobody has confirmed yet what `guess_roles` proposed.
     """
@@ -305,6 +311,7 @@ class Roles(Record):
     feature_order: tuple[str, ...] = ()
     positive_name: str = ""
     positive_is: Literal["favourable", "unfavourable"] | None = None
+    test_rows: Literal["by_seed", "shared"] = "by_seed"
     guessed: bool = False
 
     def _check(self) -> None:
@@ -433,6 +440,14 @@ class Roles(Record):
         """Return the outcome 1 in words: "recidivated: the unfavourable outcome"."""
         name = self.spoken_outcome()
         return f"{name}: the {self.positive_is} outcome" if self.positive_is else name
+
+    def test_rows_words(self) -> str:
+        """Return which test rows the seeds have, in a sentence."""
+        if self.test_rows == "shared":
+            return "All seeds have the same test rows."
+        return (
+            "Each seed has test rows of its own, which other seeds have for validation."
+        )
 
     def identity(self) -> dict[str, Any]:
         """Return all that decides rows, outcomes, groups and features, as plain data.

@@ -38,7 +38,7 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
         measure = pick_measure(only=own)
         with more("Other table", icon=":material/table_view:"):
             table = kept_upload("Rows of another time or place", _ROLE)
-            words = "Each seed has models and test rows of its own."
+            words = dataset.roles.test_rows_words()
             seed = pick_seed_of(model, help=words).seed
         subgroups = subgroup_form(dataset, start)
         if not own:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 
 from fairdash.datasets import Roles, make_dataset, split
 from fairdash.datasets._dataset import subsample
+from fairdash.datasets.guessing.roles import guess_roles
 
 ROLES = Roles(target="y", positive=1, sensitive_feature="s", features=("x",))
 
@@ -100,3 +103,58 @@ def test_a_split_keeps_the_rows_of_a_unit_together(seed):
 def test_a_split_without_units_is_what_it_always_was():
     test = split(dataset_of([50, 40, 30, 20]), 3).test
     assert test[:8].tolist() == [1, 2, 4, 6, 20, 26, 28, 40]
+
+
+def with_shared_tests(dataset):
+    roles = dataset.roles.model_copy(update={"test_rows": "shared"})
+    return replace(dataset, roles=roles)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(5, 60), min_size=4, max_size=8), st.integers(0, 2**32 - 1))
+def test_seeds_share_test_rows_and_deal_the_others(cells, seed):
+    cells = cells[: len(cells) // 2 * 2]
+    dataset = with_shared_tests(dataset_of(cells))
+    first, parts = split(dataset, 0), split(dataset, seed)
+    np.testing.assert_array_equal(parts.test, first.test)
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), range(sum(cells)))
+    for part, fraction in zip(parts, (0.6, 0.2, 0.2), strict=True):
+        assert abs(len(part) - fraction * sum(cells)) <= 2
+        assert cell_counts(dataset, part).min() >= 1
+
+
+def test_only_what_seeds_train_on_differs_and_the_first_seed_is_as_before():
+    before = dataset_of([50, 40, 30, 20])
+    shared = with_shared_tests(before)
+    for part, same in zip(split(shared, 0), split(before, 0), strict=True):
+        np.testing.assert_array_equal(part, same)
+    validation = [set(split(shared, seed).validation) for seed in range(3)]
+    assert len({frozenset(rows) for rows in validation}) == 3
+    assert not set(split(shared, 0).test) & set.union(*validation)
+    # of roles that do not say it a test row is a validation row of another seed
+    others = split(before, 1).validation
+    assert set(split(before, 0).test) & set(others)
+
+
+def test_units_stay_together_where_seeds_share_test_rows():
+    dataset = with_shared_tests(visits())
+    first, parts = split(dataset, 0), split(dataset, 4)
+    np.testing.assert_array_equal(first.test, parts.test)
+    units = [set(dataset.unit[rows]) for rows in parts]
+    assert not units[0] & units[1] | units[0] & units[2] | units[1] & units[2]
+
+
+def test_roles_of_earlier_versions_keep_their_identity_and_new_ones_share_tests():
+    assert "test_rows" not in ROLES.identity()
+    assert Roles.model_validate(ROLES.model_dump()).test_rows == "by_seed"
+    shared = ROLES.model_copy(update={"test_rows": "shared"})
+    assert shared.identity()["test_rows"] == "shared"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["female", "male"], 200),
+            "income": rng.normal(30, 5, 200).round(2),
+            "approved": rng.choice(["yes", "no"], 200),
+        }
+    )
+    assert guess_roles(frame).test_rows == "shared"

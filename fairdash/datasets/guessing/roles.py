@@ -202,6 +202,7 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         types=_guess_ranges(frame, (sensitive, *features, *described)),
         positive_name=name,
         positive_is=meaning,
+        test_rows="shared",
         guessed=True,
     )
 

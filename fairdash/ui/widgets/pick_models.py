@@ -52,7 +52,7 @@ def pick_reference(groups: Sequence[str], feature: str) -> str | None:
     return chosen
 
 
-def pick_seed(models: Sequence[Setting]) -> list[Setting]:
+def pick_seed(models: Sequence[Setting], dataset: Dataset) -> list[Setting]:
     """Draw the choice of a seed that all models have, or of the mean over seeds.
 
     Returns the models, with the trials of that seed alone if one was chosen.
@@ -64,7 +64,7 @@ def pick_seed(models: Sequence[Setting]) -> list[Setting]:
     names |= {seed: f"Seed {seed}" for seed in seeds}
     seed = st.selectbox(
         "Seed",
-        help="Each seed has test rows of its own.",
+        help=dataset.roles.test_rows_words(),
         **bound(
             "seed",
             _MEAN,
