@@ -95,8 +95,8 @@ def certified_words(choice: CertifiedChoice, limits: Mapping[str, float]) -> str
         return f"{words} confidence: none decides on validation rows."
     if choice.rows_needed < np.inf:
         return (
-            f"{words} confidence: about {_two_digits(choice.rows_needed):,} more test "
-            "rows would be needed."
+            f"{words} confidence. With about {_two_digits(choice.rows_needed):,} more "
+            "test rows the chance is 80%, if rates stay as they are."
         )
     return f"{words} confidence: on test rows the fairest is over a limit."
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import isnan
 from typing import Any
 
@@ -15,7 +15,6 @@ from fairdash._wording import (
     Kpi,
     count,
     headed,
-    interval,
     number,
     percent,
     plural,
@@ -34,7 +33,10 @@ from fairdash.metrics import WeightSpread, weight_spread, weights
 from fairdash.store import Store, TrialRecord
 
 _TOP = 0.01  # of the rows
-_short = partial(number, digits=2)
+_UNSURE = (
+    "Gaps are measured with error, so the true ones are related more closely; the "
+    "correlation has no interval."
+)
 _NEARLY_EQUAL = 0.99  # effective rows over rows: a design effect of 1.01
 _HOW_SPREAD = """
 Above: which share of each group's training rows has which weight **r**. Weights average
@@ -227,9 +229,11 @@ def weight_kpis(
         Kpi(
             "Weights and gaps",
             number(correlation.value, 2),
-            interval(correlation.low, correlation.high, _short) or "too few subgroups",
-            help="Correlation over subgroups of mean weight and gap, with a 95% "
-            "interval from 1,000 bootstrap samples of rows.",
+            "too few subgroups"
+            if isnan(correlation.value)
+            else f"over {plural(correlation.n_subgroups, 'subgroup')}",
+            help="Correlation over subgroups of mean weight and measured gap. It has no "
+            "interval: see “how sure?”.",
         ),
         Kpi(
             "Largest r",
@@ -277,21 +281,19 @@ def weights_brief(
 
 
 def _relation(correlation: weights.Correlation) -> str:
-    if correlation.low > 0 or correlation.high < 0:
-        size = "more" if correlation.value > 0 else "less"
-        return f"Subgroups with larger gaps got {size} weight."
     if isnan(correlation.value):
         return "Too few subgroups to relate weights to gaps."
-    return "Weights are not clearly related to gaps."
+    size = "more" if correlation.value > 0 else "less"
+    value = number(correlation.value, 2)
+    return (
+        f"Subgroups with larger measured gaps got {size} weight (correlation {value})."
+    )
 
 
 def weights_details(correlation: weights.Correlation, top: TopRows) -> str:
-    """Say how surely weights went where gaps are, and how many rows are at the top."""
-    ends = interval(correlation.low, correlation.high, _short)
-    related = f"Correlation {number(correlation.value, 2)} ({ends})."
+    """Say what the relation of weights and gaps is of, and how many rows are at top."""
     rows = f"The top {percent(_TOP)} are {plural(top.n_rows, 'row')}."
-    size = related if ends else "Correlation not estimable."
-    return f"{_relation(correlation)} {size} {rows}"
+    return f"{_relation(correlation)} {_UNSURE} {rows}"
 
 
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
@@ -321,4 +323,5 @@ def _related(
     predictions = rows.predictions(reference)
     about: Any = {**rows.groups, "cluster": rows.sampling["cluster"]}
     table = weights.ratio_by_subgroup(ratio, predictions, **about)
-    return table, weights.ratio_correlation(ratio, predictions, **about)
+    related = weights.ratio_correlation(ratio, predictions, **rows.groups)
+    return table, related

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import gap_size, interval, number
+from fairdash._wording import gap_size, number
 from fairdash.plots import theme
 from fairdash.plots._rows import dots, interval_bars, numbers, records, scatter
 
@@ -66,7 +66,7 @@ def plot_ratio_against_di(
     }
     return theme.Picture(
         theme.finish(data, layout, height=380, top=20),
-        _headline(shown, related.low, related.high),
+        _headline(shown, related.value),
         _describe(shown, related),
         table,
         "One dot per subgroup of the training rows, area by rows, 95% intervals on "
@@ -76,8 +76,7 @@ def plot_ratio_against_di(
 
 def _describe(shown: pd.DataFrame, related: Any) -> str:
     start = f"Mean weight against the gap of {len(shown)} subgroups: correlation "
-    ends = interval(related.low, related.high, lambda value: number(value, 2))
-    start += f"{number(related.value, 2)} ({ends or 'no interval'})"
+    start += number(related.value, 2)
     if shown.empty:
         return f"{start}."
     top = max(records(shown), key=lambda cell: float(cell["mean_ratio"]))
@@ -85,16 +84,13 @@ def _describe(shown: pd.DataFrame, related: Any) -> str:
     return f"{start}; {where}, whose gap is {gap_size(top['local_di'])}."
 
 
-def _headline(shown: pd.DataFrame, low: float, high: float) -> str:
-    if np.isnan(low) or np.isnan(high):
+def _headline(shown: pd.DataFrame, correlation: float) -> str:
+    if np.isnan(correlation):
         return "Too few subgroups to relate weights and gaps"
     if np.ptp(shown["mean_ratio"]) < _PRACTICALLY_EQUAL:
         return "Mean weights are practically equal in all subgroups"
-    if low > 0:
-        return "Larger weights lie where the gaps are larger"
-    if high < 0:
-        return "Larger weights lie where the gaps are smaller"
-    return "No clear link of weights and gaps: the interval covers 0"
+    size = "larger" if correlation > 0 else "smaller"
+    return f"Correlation {number(correlation, 2)}: more weight where gaps are {size}"
 
 
 def _hover(cell: theme.Spec) -> str:

@@ -33,6 +33,7 @@ _COST = "error_cost_difference"  # and the costs, as in "error_cost_difference 3
 _LIMITS = (*_MEASURES, _COST, _INSIDE)
 _SET = 1e-4  # chance that the common rate lies outside the set it is looked for in
 _MOST_ROWS = 10_000_000  # up to which the rows needed are tested exactly
+_CHANCE = 0.8  # that so many more rows certify
 _RATES = 65  # at which the largest p-value is looked for first
 _FINER, _HALVINGS = 9, 6  # rates around each local maximum, and how often
 
@@ -49,8 +50,9 @@ class CertifiedChoice:
         The models in the order they were tested, up to the first that failed: model,
         accuracy, p_value, certified.
     rows_needed : float
-        About how many more rows it takes to certify the first model, at the rates it
-        has on these; 0 if it is certified, infinite if its gaps are over the limits.
+        About how many more rows certify the first model with a chance of .8, if its
+        rates are those on these; 0 if it is certified, infinite if its gaps are over
+        the limits.
     """
 
     model: Any
@@ -284,14 +286,20 @@ def _largest(counts: pd.DataFrame, limits: Mapping[str, float]) -> float:
 def _rows_needed(
     counts: pd.DataFrame, limits: Mapping[str, float], confidence: float
 ) -> float:
-    times = 1.0
+    """Return how many more rows certify with a chance of `_CHANCE`.
+
+    With the rates of these rows, and half as often with as many as give them a p-value
+    at the limit: their errors must be smaller by the quantile of the chance, too.
+    """
+    each = []
     for (x1, x0), (n1, n0), limit in _pairs(counts, limits):
         rates = (x1 + 0.5) / (n1 + 1), (x0 + 0.5) / (n0 + 1)
         room = limit - (x1 / n1 - x0 / n0)
         if room <= 0:
             return inf
         spread = sum(r * (1 - r) / n for r, n in zip(rates, (n1, n0), strict=True))
-        times = max(times, 1.1 * float(ndtri(confidence)) ** 2 * spread / room**2)
+        each.append(1.1 * float(ndtri(confidence)) ** 2 * spread / room**2)
+    times = max(1.0, *each)
     names = _measured(counts)[["measure", "subgroup"]]
     first = (names == names.iloc[0]).all(axis=1)
     n_rows = counts.loc[first, "n"].sum()
@@ -301,7 +309,9 @@ def _rows_needed(
         if times > 1 and _largest(more, limits) <= 1 - confidence:
             break
         times = max(1.1 * times, 1 + 1 / n_rows)
-    return float(ceil((times - 1) * n_rows))
+    n_near = max(sum(one > max(each) / 2 for one in each), 1)
+    surely = float(ndtri(1 - (1 - _CHANCE) / n_near)) / float(ndtri(confidence))
+    return float(ceil((times * (1 + max(surely, 0.0)) ** 2 - 1) * n_rows))
 
 
 def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) -> None:

@@ -136,6 +136,18 @@ def test_too_few_rows_are_answered_with_how_many_more_it_takes():
     assert choose_certified(unfair, limits=LIMIT).rows_needed == np.inf
 
 
+def test_with_as_many_more_rows_a_model_is_certified_in_four_of_five_tables():
+    rng = np.random.default_rng(3)
+    few = counts([(0.44, 0.4)], 400, rng).assign(positives=[176, 160])
+    needed = choose_certified(few, limits=LIMIT).rows_needed
+    n = 400 + round(needed / 2)
+    certified = [
+        choose_certified(counts([(0.44, 0.4)], n, rng), limits=LIMIT).model == 0
+        for _ in range(200)
+    ]
+    assert 0.72 <= np.mean(certified) <= 0.9
+
+
 def test_a_limit_inside_subgroups_is_not_certified_by_all_rows_alone():
     fair = counts([(0.4, 0.4)], 20_000, np.random.default_rng(5))
     both = LIMIT | {"worst_1_di": 0.1}

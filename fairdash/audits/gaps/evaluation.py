@@ -108,7 +108,8 @@ def chance_kpi(floor: float, style: Callable[[float], str] = gap_size) -> Kpi:
         style(floor),
         "95th percentile" if np.isfinite(floor) else "not estimable",
         help="The largest gap of a model that is fair in every subgroup stays below "
-        "this in 95% of cases. Groups were shuffled within subgroups.",
+        "this in 95% of cases. Groups are shuffled within subgroups; of means, and of "
+        "rows with weights or units, each group gets an error by chance instead.",
     )
 
 

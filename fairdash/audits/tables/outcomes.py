@@ -12,14 +12,14 @@ from fairdash._columns import in_one_order
 from fairdash._counts import people_of
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_lengths, check_one_of, value_label
-from fairdash._wording import listing, plural, sentences
+from fairdash._wording import UNDEFINED, listing, plural, sentences
 from fairdash.audits.answer import Listing
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import finding_of, measured, weights_of
 from fairdash.audits.short_verdicts import NO_GAP, place_brief, possible
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import DrawnRows, Subgroups
-from fairdash.metrics import Finding, Speech, catalog, sentence
+from fairdash.metrics import Drawn, Finding, Speech, catalog, sentence
 
 Column = ArrayLike | Hashable
 OutcomeKind = Literal["classes", "numbers", "ranking"]
@@ -140,7 +140,7 @@ class OutcomesAudit:
     def __str__(self) -> str:
         """Return verdict and table as text."""
         table = visible_table(self.listings()[0].frame)
-        shown = table.to_string(index=False, float_format="%.3f")
+        shown = table.to_string(index=False, float_format="%.3f", na_rep=UNDEFINED)
         rows = f"{plural(self.n, 'row')}. {self._note()}"
         notes = map(as_printed, (rows, *self.remarks))
         return "\n".join([as_printed(self.verdict), "", shown, *notes])
@@ -294,7 +294,7 @@ def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
             raise ValueError(
                 f"`top` must be a share between 0 and 1 that has a row, got {top}."
             )
-        first = {"selection_rate": catalog.in_top(scores, top).astype(np.int8)}
+        first = {"selection_rate": Drawn(catalog.share_of_top(scores, top))}
         return [
             _Part(f"top {100 * top:g}%", None, first),
             _Part("", None, {"exposure": predicted}),

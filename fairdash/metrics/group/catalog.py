@@ -253,7 +253,7 @@ _MEASURES = (
     Measure(
         "top_share", "Share in the top 10%", "P(rank in the first tenth)",
         "{group} is in the top 10% {points} {often} than {other}",
-        values=lambda y, predicted: in_top(predicted, 0.1), needs_outcome=False,
+        values=lambda y, predicted: share_of_top(predicted, 0.1), needs_outcome=False,
         better="favourable", outcome="ranking",
     ),
 )  # fmt: skip
@@ -261,10 +261,17 @@ for _measure in _MEASURES:
     add(_measure)
 
 
-def in_top(scores: Array, share: float) -> Array:
-    """Return 1.0 for the first ``share`` of a ranking, rows of one score together."""
-    cut = np.sort(scores)[-max(1, round(share * len(scores)))]
-    return np.where(scores >= cut, 1.0, 0.0)
+def share_of_top(scores: Array, share: float) -> Array:
+    """Return the chance of each row to be in the first ``share`` of a ranking.
+
+    Rows of one score at its end share the places that are left, so that the top is as
+    large as it says also where scores tie.
+    """
+    places = max(1, round(share * len(scores)))
+    cut = np.sort(scores)[-places]
+    above, tied = scores > cut, scores == cut
+    left = (places - above.sum()) / tied.sum()
+    return np.where(above, 1.0, np.where(tied, left, 0.0))
 
 
 def exposure(scores: Array, places: int | None = None) -> Array:

@@ -127,9 +127,14 @@ class CellValues:
         ends = self.value - half, self.value + half
         if self.skewness is not None:
             reach = untwisted(t, self.skewness), untwisted(-t, self.skewness)
-            ends = self.value - reach[0] * self.error, self.value - reach[1] * self.error
+            ends = (
+                self.value - reach[0] * self.error,
+                self.value - reach[1] * self.error,
+            )
         # rows that all have one value, or a single one, say nothing of their spread
         plain = ~(self.error > _ALIKE)
+        if self.skewness is not None:
+            plain &= ~np.isnan(self.skewness)
         low, high = (
             np.where(plain, wide, np.clip(end, *self.limits))
             for wide, end in zip(self._between(z), ends, strict=True)

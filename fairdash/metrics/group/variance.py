@@ -197,7 +197,9 @@ def skewness(
     whole = float(np.sum(mass * often))
     if not second > 0:
         return np.zeros(n_cells)
+    n = float(np.sum(often))
     of_rows = third / whole / (second / whole) ** 1.5
+    of_rows *= np.sqrt(n * (n - 1)) / max(n - 2, 1)
     weighed, place = mass * residual, cell
     if unit is not None:
         weighed, place, _ = by_unit(weighed, cell, unit)
