@@ -232,8 +232,8 @@ def weight_kpis(
             "too few subgroups"
             if isnan(correlation.value)
             else f"over {plural(correlation.n_subgroups, 'subgroup')}",
-            help="Correlation over subgroups of mean weight and measured gap. It has no "
-            "interval: see “how sure?”.",
+            help="Correlation over subgroups of mean weight and measured gap. It has "
+            "no interval: see “how sure?”.",
         ),
         Kpi(
             "Largest r",

@@ -30,8 +30,8 @@ few gaps that the search lists. The whole list errs in at most 5% of tables with
 gap. Intervals hold for all subgroups listed at once.
 
 Your own scores, without a model beside them, have no such parts. All rows are searched,
-and each gap is compared with the **largest of all** when groups are shuffled; of numbers
-and of rows with weights, when residuals get a random sign.
+and each gap is compared with the **largest of all** when groups are shuffled; of
+numbers and of rows with weights, when residuals get a random sign.
 
 The list starts with the gap that is largest for sure: its interval begins farthest
 from 0. A subgroup whose gap a listed one explains is not listed.

@@ -337,8 +337,8 @@ def _largest_by_signs(
     mass, value = rows.mass.astype(np.float64), rows.value.astype(np.float64)
     whole = np.bincount(rows.group, mass, n_groups)
     mean = counting.divide(np.bincount(rows.group, mass * value, n_groups), whole)
-    squares = np.bincount(rows.group, mass**2, n_groups)
-    like = np.nan_to_num(counting.divide(whole**2, squares))
+    of_groups = np.bincount(rows.group, mass**2, n_groups)
+    like = np.nan_to_num(counting.divide(whole**2, of_groups))
     centre = float(np.average(np.nan_to_num(mean), weights=like))
     residual = value - centre
     fixed = [np.ones(len(rows)), mass, mass**2, (mass * residual) ** 2]
@@ -373,10 +373,10 @@ def _largest_by_signs(
                 [squares, centre * squares + by_square],
                 [amount, centre**2 * squares + 2 * centre * by_square + spread],
             ]
-            of_groups: list[Float] = [
+            by_group: list[Float] = [
                 np.stack(pair).transpose(0, 2, 1, 3) for pair in sums
             ]
-            z = studentised(*counted(of_groups, rows.worth or 1.0))
+            z = studentised(*counted(by_group, rows.worth or 1.0))
             np.maximum(largest, z.max(0), out=largest)
     return n_searched, largest
 

@@ -122,12 +122,15 @@ def impact_tests(
 
 def _at_once(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return tables with which groups are beyond two deviations among all (Holm)."""
-    whole = pd.concat(tables, names=["feature", "row"])
-    p = holm(whole["p_two_deviations"].to_numpy(np.float64))
-    place = whole.columns.get_loc("two_deviations")
-    whole.insert(int(place), "p_at_once", p)
-    whole["two_deviations"] = p < _BEYOND_TWO
-    return {name: whole.xs(name, level="feature") for name in tables}
+    single = [
+        table["p_two_deviations"].to_numpy(np.float64) for table in tables.values()
+    ]
+    p = holm(np.concatenate(single))
+    ends = np.cumsum([len(part) for part in single])[:-1]
+    return {
+        name: table.assign(p_at_once=own, two_deviations=own < _BEYOND_TWO)
+        for (name, table), own in zip(tables.items(), np.split(p, ends), strict=True)
+    }
 
 
 def _tests(part: GroupFacts, groups: Any, scores: Any) -> pd.DataFrame:

@@ -245,10 +245,12 @@ def wilson_ends(rate: Array, n: Array, z: Array) -> Bounds:
 def untwisted(z: Array, skewness: Array) -> Array:
     r"""Return what a studentised mean of skewed numbers has as its quantile.
 
-    Hall's transformation
-    :math:`g(t) = t + \lambda t^2 / 3 + \lambda^2 t^3 / 27 + \lambda / 6` of a studentised
-    mean t whose skewness is :math:`\lambda` is normal to the second order. This is its
-    inverse at ``z``.
+    This is the inverse at ``z`` of Hall's transformation
+
+    .. math:: g(t) = t + \lambda t^2 / 3 + \lambda^2 t^3 / 27 + \lambda / 6
+
+    of a studentised mean t of skewness :math:`\lambda`, which is normal to the second
+    order.
 
     References
     ----------

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from fairdash._validation import check_lengths, value_labels
 from fairdash._wording import spoken_value
 from fairdash.metrics.group import counting
-from fairdash.metrics.group.intervals import check_confidence, wilson_interval
+from fairdash.metrics.group.intervals import wilson_interval
 from fairdash.metrics.group.local import local_di
 from fairdash.metrics.group.local_measures import local_cells
 from fairdash.metrics.group.measured import Measured
@@ -108,9 +108,8 @@ def ratio_correlation(
     cell, mass = local.place[inside], mass[inside]
 
     def sums(part: counting.Counts) -> counting.Counts:
-        return np.bincount(cell, mass * part[inside], local.rows.size).reshape(
-            local.shape
-        )
+        whole = np.bincount(cell, mass * part[inside], local.rows.size)
+        return whole.astype(np.float64).reshape(local.shape)
 
     rows = sums(np.ones(len(weights)))
     gap = counting.spread(counting.divide(sums(predictions.astype(np.float64)), rows))
