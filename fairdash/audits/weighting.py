@@ -305,8 +305,7 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
         [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
-    unit = rows.sampling["cluster"]
-    return TopRows(weights.traits(frame, top, cluster=unit), len(top))
+    return TopRows(weights.traits(frame, top, **rows.sampling), len(top))
 
 
 @lru_cache(maxsize=500)
@@ -321,7 +320,8 @@ def _related(
     rows = rows_trained_on(store, dataset_id, seed, key, subgroups)
     ratio = WeightedTrial(store, key, seed, dataset_id, subgroups).ratio()
     predictions = rows.predictions(reference)
-    about: Any = {**rows.groups, "cluster": rows.sampling["cluster"]}
-    table = weights.ratio_by_subgroup(ratio, predictions, **about)
-    related = weights.ratio_correlation(ratio, predictions, **rows.groups)
-    return table, related
+    about: Any = {**rows.groups, "sample_weight": rows.sample_weight}
+    table = weights.ratio_by_subgroup(
+        ratio, predictions, **about, cluster=rows.sampling["cluster"]
+    )
+    return table, weights.ratio_correlation(ratio, predictions, **about)

@@ -21,7 +21,7 @@ from fairdash.metrics.group.catalog import (
     measure_of,
     rate_of,
 )
-from fairdash.metrics.group.cell_values import FEWEST, CellValues
+from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import (
     divide,
     finite_numbers,
@@ -43,6 +43,7 @@ from fairdash.metrics.group.variance import (
 )
 
 _SCORES = np.linspace(0, 1, 5)  # at which a measure shows how far it can go
+_FEWEST_VARIED = 8  # rows whose number is not the commonest, such as 0
 _MOST_SKEWED = 1.0  # of a mean; Hall's transformation holds below
 _OUTCOMES, _DECISIONS = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])
 Limits = tuple[float, float]
@@ -312,7 +313,7 @@ class Measured(NamedTuple):
     def _skewness(self, mean: Array, cell: Codes) -> Array:
         """Return the skewness of means of numbers, NaN where rows are too few for it.
 
-        Fewer than five rows, or units, are expected to have another value than the
+        Fewer than eight rows, or units, are expected to have another value than the
         commonest one, or the mean of so few skewed rows is itself skewed by over 1.
         """
         mass = np.ones(len(cell)) if self.weight is None else self.weight
@@ -330,7 +331,7 @@ class Measured(NamedTuple):
         units = worth(counted, cell, len(mean), self.unit)
         if self.people is not None:
             units = np.bincount(cell, self.people, len(mean)).astype(np.float64)
-        few = (1 - commonest) * units < FEWEST
+        few = (1 - commonest) * units < _FEWEST_VARIED
         return np.where(few | (np.abs(of_mean) > _MOST_SKEWED), np.nan, of_mean)
 
     def _shared(self, residual: Array, cell: Codes, n_cells: int) -> Any:

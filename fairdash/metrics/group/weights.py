@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from fairdash._counts import people_of
 from fairdash._validation import check_lengths, value_labels
 from fairdash._wording import spoken_value
 from fairdash.metrics.group import counting
@@ -46,9 +47,17 @@ def ratio_by_subgroup(
     subgroups: ArrayLike,
     min_size: int = 50,
     confidence: float = 0.95,
+    sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Mean weight of every subgroup beside the local DI of a model on the same rows.
+
+    Parameters
+    ----------
+    ratio : array-like of shape (n_rows,)
+        Weights that a method gave in training.
+    sample_weight, cluster : array-like of shape (n_rows,), optional
+        Sampling weights of the rows, and the unit of each.
 
     Returns
     -------
@@ -63,16 +72,22 @@ def ratio_by_subgroup(
         subgroups=subgroups,
         min_size=min_size,
         confidence=confidence,
+        sample_weight=sample_weight,
         cluster=cluster,
     )
     named = counting.subgroup_codes(subgroups, weights)
     unit = unit_codes(cluster, len(weights))
     inside, k = named.codes >= 0, len(named.names)
     code, weight = named.codes[inside], weights[inside]
-    n = np.bincount(code, minlength=k)
-    mean = counting.divide(np.bincount(code, weight, k), n)
+    mass = counting.row_weights("sample_weight", sample_weight, len(weights))
+    people = people_of(mass)
+    mass = np.asarray(mass)[inside]
+    whole = np.bincount(code, mass, k).astype(np.float64)
+    mean = counting.divide(np.bincount(code, mass * weight, k), whole)
     own = None if unit is None else unit[inside]
-    spread_of_mean = linearised((weight - mean[code]) / n[code], code, k, unit=own)
+    heavy, times = (mass, None) if people is None else (1.0, mass)
+    residual = heavy * (weight - mean[code]) / whole[code]
+    spread_of_mean = linearised(residual, code, k, unit=own, chance=times)
     half = ndtri((1 + confidence) / 2) * np.sqrt(spread_of_mean.variance)
     return table.assign(mean_ratio=mean, ratio_low=mean - half, ratio_high=mean + half)
 
@@ -143,7 +158,11 @@ def top_rows(ratio: ArrayLike, share: float) -> NDArray[np.int64]:
 
 
 def traits(
-    frame: pd.DataFrame, top: ArrayLike, *, cluster: ArrayLike | None = None
+    frame: pd.DataFrame,
+    top: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Values that are more frequent among ``top`` rows than among all rows.
 
@@ -154,6 +173,8 @@ def traits(
     ----------
     top : array-like of int
         Positions of the rows looked at.
+    sample_weight : array-like of shape (n_rows,), optional
+        Sampling weights: shares are weighted.
     cluster : array-like of shape (n_rows,), optional
         Unit of each row, such as a person: a few persons with many rows each share
         what they share.
@@ -162,7 +183,7 @@ def traits(
     -------
     DataFrame, by falling gain: column, value, trait (such as "age 18–25"), share_all,
     share_top, ci_low, ci_high (95 % for all values of all columns at once, by Wilson
-    and Bonferroni; with a ``cluster`` at the number of independent rows), lift
+    and Bonferroni; with weights or units at the number of independent rows), lift
     (share_top / share_all)
     """
     rows = np.asarray(top, dtype=np.int64)
@@ -172,18 +193,23 @@ def traits(
     n_values = sum(label.nunique() for label in labels.values())
     each = 1 - 0.05 / n_values
     unit = unit_codes(cluster, len(frame))
-    own = None if unit is None else unit[rows]
+    mass = counting.row_weights("sample_weight", sample_weight, len(frame))
+    own = (
+        None if sample_weight is None else mass[rows],
+        None if unit is None else unit[rows],
+    )
     gains = []
     for name, label in labels.items():
-        everywhere = label.value_counts(normalize=True)
-        among = label.iloc[rows].value_counts().reindex(everywhere.index, fill_value=0)
-        low, high = _share_ends(label.iloc[rows], everywhere.index, own, each)
+        everywhere = _shares(label, mass)
+        among = _shares(label.iloc[rows], mass[rows])
+        among = among.reindex(everywhere.index, fill_value=0.0)
+        low, high = _share_ends(label.iloc[rows], everywhere.index, *own, each)
         table = pd.DataFrame(
             {
                 "column": str(name),
                 "value": everywhere.index.astype(str),
                 "share_all": everywhere.to_numpy(),
-                "share_top": among.to_numpy() / len(rows),
+                "share_top": among.to_numpy(),
                 "ci_low": low,
                 "ci_high": high,
             }
@@ -198,20 +224,27 @@ def traits(
     return best.loc[order].head(8).reset_index(drop=True)
 
 
+def _shares(values: "pd.Series[Any]", mass: counting.Counts) -> "pd.Series[Any]":
+    """Return the weighted share of each value, the largest first."""
+    sums = pd.Series(np.asarray(mass), values.index).groupby(values, sort=False).sum()
+    return (sums / sums.sum()).sort_values(ascending=False, kind="stable")
+
+
 def _share_ends(
     values: "pd.Series[Any]",
     levels: Any,
+    weight: counting.Counts | None,
     unit: NDArray[np.int64] | None,
     confidence: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the interval of the share of each level among some values."""
-    if unit is None:
+    if unit is None and weight is None:
         among = values.value_counts().reindex(levels, fill_value=0)
         return wilson_interval(among, len(values), confidence=confidence)
     ends = []
     for level in levels:
         flags = (values == level).to_numpy(np.float64)
-        rows = Measured.of("selection_rate", None, flags, cluster=unit)
+        rows = Measured.of("selection_rate", None, flags, weight, cluster=unit)
         share = rows.estimate(np.zeros(len(flags), np.int64), (1,))
         ends.append(share.interval(confidence)[1:])
     low, high = np.array(ends)[..., 0].T
