@@ -17,6 +17,7 @@ __all__ = [
     "Drawing",
     "FoundSubgroups",
     "Listing",
+    "Looks",
     "Noise",
     "PortableModel",
     "Scaling",
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from fairdash.audits.counterparts import worst_counterparts
     from fairdash.audits.decisions import Audit, audit
     from fairdash.audits.drifts import drift
+    from fairdash.audits.looks import Looks
     from fairdash.audits.noisy_groups import certificates
     from fairdash.audits.noisy_groups.noise import Noise, most_assumed
     from fairdash.audits.portable_model import PortableModel, load

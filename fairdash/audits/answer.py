@@ -79,7 +79,8 @@ class Answer:
     caption : str
         Rows, seeds and intervals of the figure.
     difference : Finding or None
-        The finding that the verdict writes, where it writes one.
+        The finding that the verdict writes, where it writes one; it is sure or not, and
+        one of the `Looks` at the same rows.
     facts : tuple of str
         The context line: data set, rows, seeds.
     details : str

@@ -39,3 +39,36 @@ def test_an_answer_of_words_alone_offers_no_empty_evidence():
     page = opened(Answer("Nothing to draw."))
     assert not page.exception
     assert not page.get("button_group")
+
+
+def _asked(values):
+    import streamlit as st
+
+    from fairdash.audits import Answer
+    from fairdash.metrics import Finding
+    from fairdash.ui.widgets.results import result_page
+
+    value = st.selectbox("Gap", values)
+    ends = value - 0.19, value + 0.19
+    gap = Finding("selection_rate", None, "a", "b", value, *ends, 100, sure=True)
+    page = result_page("asked")
+    page.show(Answer(f"A gap of {value}.", difference=gap))
+    page.evidence()
+
+
+def test_how_sure_counts_the_questions_of_a_session_by_run():
+    page = AppTest.from_function(_asked, args=([0.2, 0.21, 0.5],)).run()
+    assert "different questions" not in shown(page)
+    page.selectbox[0].select(0.21).run()
+    assert "You have asked 2 different questions of these rows." in shown(page)
+    assert "no longer sure" in shown(page)
+    page.selectbox[0].select(0.5).run()
+    assert "3 different questions" in shown(page)
+    assert "stays sure" in shown(page)
+    page.query_params["run"] = "other"
+    assert "different questions" not in shown(page.run())
+
+
+def shown(page):
+    assert not page.exception
+    return " ".join(text.value for text in page.markdown)

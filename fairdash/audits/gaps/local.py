@@ -1,7 +1,7 @@
 """Where a model is unfair: its gaps inside subgroups, and who is worse off where."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
@@ -181,6 +181,11 @@ class LocalResult:
         sure = [finding for finding in shown if finding.sure]
         return max(sure, key=lambda finding: finding.low, default=None)
 
+    def _asked(self) -> Finding | None:
+        """Return the finding that is named, else one over all rows, sure or not."""
+        named = self.finding or self.whole
+        return None if named is None else replace(named, sure=self.finding is not None)
+
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The groups of the model looked at."""
@@ -237,6 +242,7 @@ class LocalResult:
             facts=self.facts(dataset.name, subgroups),
             details=self.details(speech, favourable=favourable),
             how=_HOW,
+            difference=self._asked(),
             changes=self._listed_changes(),
             file="fairdash-local-gaps.csv",
             data=self.estimates,

@@ -21,7 +21,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.audits import Answer, Setting
+from fairdash.audits import Answer, Looks, Setting
 from fairdash.plots import Picture
 from fairdash.ui.selection import Fields, SharedFields, bound
 from fairdash.ui.widgets import blocks
@@ -30,6 +30,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _WIDTHS = [3, 1]  # of figure and cards
 _MOST_CARDS, _MOST_BESIDE = 4, 6  # below a figure, and beside it
 _COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
+_LOOKS = "looks"  # in the session: by run, or by data set without one
 _SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
 
 
@@ -213,12 +214,22 @@ def say(answer: Answer) -> None:
     st.header(plain(answer.verdict), anchor=False, width="stretch")
     drawn: Any = answer.figure and answer.figure.picture(plots)
     headline = [f"{drawn.headline}.", drawn.caption] if drawn else []
-    parts = [answer.details, *headline, answer.caption]
+    parts = [answer.details, _looked(answer), *headline, answer.caption]
     more = [_without_sentences(part, answer.verdict) for part in parts]
     with st.popover("how sure?", type="tertiary"), st.container(width=380):
         for words in filter(None, more):
             st.markdown(plain(words))
         st.caption(plain(" · ".join(filter(None, answer.facts))))
+
+
+def _looked(answer: Answer) -> str:
+    """Return what stays of a finding among all that this session asked of its rows."""
+    if answer.difference is None:
+        return ""
+    here = SharedFields.here()
+    every = st.session_state.setdefault(_LOOKS, {})
+    words: str = every.setdefault(here.run or here.data, Looks()).words(answer)
+    return words
 
 
 def _without_sentences(text: str, verdict: str) -> str:
