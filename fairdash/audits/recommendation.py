@@ -87,12 +87,9 @@ def _change(sweep: StoredSweep, place: int, metric: str) -> str:
     changes = table.set_index("metric").to_dict("index")
     accuracy = changes["accuracy"]
     if metric not in changes:
-        return accuracy_brief(accuracy)
-    gap, name = changes[metric], f"the {LIMITED[metric]}"
-    words = priced_brief("It", gap, accuracy, name)
-    if words and gap["low"] <= 0 <= gap["high"]:
-        words = f"{words} {accuracy_brief(accuracy)}"
-    return words or accuracy_brief(accuracy)
+        return accuracy_brief("It", accuracy)
+    words = priced_brief("It", changes[metric], accuracy, f"the {LIMITED[metric]}")
+    return words or accuracy_brief("It", accuracy)
 
 
 def _inside(sweep: StoredSweep, place: int, metric: str) -> str:

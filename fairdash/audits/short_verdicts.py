@@ -71,15 +71,14 @@ def moved_brief(
     return f"{label} {verb} {what} by {in_points(abs(difference))} points."
 
 
-def accuracy_brief(paired: Mapping[Any, Any]) -> str:
+def accuracy_brief(label: str, paired: Mapping[Any, Any]) -> str:
     """Say what a remedy does to accuracy, by a paired interval."""
     difference, low, high = (paired[name] for name in ("difference", "low", "high"))
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
     if low <= 0 <= high:
-        return "Accuracy did not change clearly."
-    verb = "costs" if difference < 0 else "gains"
-    return f"It {verb} {in_points(abs(difference))} points of accuracy."
+        return f"{label} does not clearly change accuracy."
+    return f"{label} {_price(difference)}."
 
 
 def priced_brief(
@@ -87,21 +86,32 @@ def priced_brief(
 ) -> str:
     """Say how a remedy moves a gap and, in the same sentence, what that costs.
 
-    A gap that did not move clearly is not priced: see `accuracy_brief`. Empty where the
-    change of the gap is not estimable.
+    Empty where the change of the gap is not estimable: see `accuracy_brief`.
     """
     moved = moved_brief(gap, label, "narrows", "widens", what)
-    if not moved or gap["low"] <= 0 <= gap["high"]:
-        return moved
+    if not moved:
+        return ""
     difference, low, high = (accuracy[name] for name in ("difference", "low", "high"))
-    if not (math.isfinite(low) and math.isfinite(high)):
-        price = "at a cost in accuracy that is not known"
-    elif low <= 0 <= high:
+    known = math.isfinite(low) and math.isfinite(high)
+    clear = known and not low <= 0 <= high
+    if gap["low"] <= 0 <= gap["high"]:
+        if clear:
+            return f"{label} {_price(difference)} and does not clearly change {what}."
+        return (
+            f"{label} does not clearly change {what} or accuracy." if known else moved
+        )
+    if clear:
+        price = f"and {_price(difference)}"
+    elif known:
         price = "at no clear cost in accuracy"
     else:
-        verb = "costs" if difference < 0 else "gains"
-        price = f"and {verb} {in_points(abs(difference))} points of accuracy"
+        price = "at a cost in accuracy that is not known"
     return f"{moved.removesuffix('.')} {price}."
+
+
+def _price(difference: float) -> str:
+    verb = "costs" if difference < 0 else "gains"
+    return f"{verb} {in_points(abs(difference))} points of accuracy"
 
 
 def remedy_brief(
@@ -130,10 +140,12 @@ def remedy_brief(
         speech.feature,
         favourable=speech.favourable is not False,
     )
-    if first and paired["low"] <= 0 <= paired["high"]:
-        return sentences(first, turned, accuracy_brief(accuracy))
-    left = "" if gap.clear else _NONE_LEFT
-    return sentences(first or gap_brief(gap, speech), turned, left)
+    if not first:
+        return sentences(
+            accuracy_brief(label, accuracy), gap_brief(gap, speech), turned
+        )
+    moved = paired["low"] > 0 or paired["high"] < 0
+    return sentences(first, turned, _NONE_LEFT if moved and not gap.clear else "")
 
 
 def correction_verdict(
@@ -157,15 +169,15 @@ def correction_verdict(
         | {"high": row["change_high"]}
         for row in report.outcome.to_dict("records")
     )
-    unsaid = UNDEFINED_GAP if math.isnan(gap["difference"]) else _TOO_FEW
-    first = priced_brief(label, gap, accuracy, "the gap") or unsaid
+    first = priced_brief(label, gap, accuracy, "the gap")
+    if not first:
+        unsaid = UNDEFINED_GAP if math.isnan(gap["difference"]) else _TOO_FEW
+        first = sentences(unsaid, accuracy_brief(label, accuracy))
     before, after = report.gaps()
     turned = turned_gaps([before], [after])
-    moved = gap["high"] < 0 or gap["low"] > 0
     none_left = gap["high"] < 0 and not report.outcome.iloc[1]["low"] > 0
     return sentences(
         first,
         turned_words(turned, feature, favourable=favourable),
         _NONE_LEFT if none_left else "",
-        "" if moved else accuracy_brief(accuracy),
     )

@@ -82,11 +82,11 @@ def data(subject: DataSubject) -> Sequence[Block]:
         shown = excluded.rename(columns={"rows": "Rows"}).rename(columns=str.title)
         blocks.append(Table("Rows excluded", shown))
     if few:
-        return [*blocks[1:], Words(small_groups.few_words())]
+        return [*blocks[1:], Words(small_groups.few_words("base rates"))]
     cells, hidden = small_groups.base_cells(rates)
     columns = ("subgroup", "group", "n", "rate", "ci_low", "ci_high", "reason")
     table = headed(cells, columns, rate="Base rate", reason="Not estimable")
-    words = small_groups.suppressed_words(hidden)
+    words = small_groups.suppressed_words(hidden, "in the table")
     blocks.append(Table("Base rates", table, words))
     return blocks
 
@@ -147,7 +147,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
     for model in trials.own_models(subject.store, data):
         looked_at = gaps.opening_measure(subject.store, model, data)
         if subject.small_groups:
-            return [Words(small_groups.few_words())]
+            return [Words(small_groups.few_words("measures"))]
         table = gaps.every_measure(subject.store, model, data, favourable=favourable)
         sentences = table.set_index("measure")["sentence"]
         blocks.append(Words(sentences[catalog.MEASURE_NAMES[looked_at]], finding=True))
@@ -162,7 +162,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         )
         local, hidden = small_groups.without_small_groups(local)
         local = replace(local, inside=())  # no verdict stands here
-        words = small_groups.suppressed_words(hidden)
+        words = small_groups.suppressed_words(hidden, f"for {model.label}")
         if len(hidden) == len(local.own):
             blocks.append(Words(words))
             continue

@@ -117,7 +117,7 @@ class RunSubject(DataSubject):
 
     def suppressed(self) -> str:
         """Say which subgroups are suppressed; nothing where none is."""
-        return suppressed_words(self.shown[1])
+        return suppressed_words(self.shown[1], "on test rows")
 
 
 def summary(subject: RunSubject) -> Sequence[Block]:
@@ -128,9 +128,10 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     where = subject.dataset_id, subject.subgroups
     metrics = gaps.named_metrics(subject.store, shared, *where)
     blocks: list[Block] = []
-    verdict = answer.verdict
+    verdict, details = answer.verdict, answer.details
     if hidden and len(hidden) == len(result.own):
-        verdict = subject.suppressed()
+        over_all = gaps.outcome(subject.store, subject.snapshot, subject.models)
+        verdict, details = over_all.answer().verdict, over_all.answer().details
     elif len(subject.models) > 1:
         plain = subject.models[:1]
         local = gaps.local_by_measure(subject.store, plain, *where)
@@ -155,6 +156,7 @@ def summary(subject: RunSubject) -> Sequence[Block]:
     whole = replace(
         answer,
         verdict=verdict,
+        details=details,
         cards=subject.local.kpis(),
         figure=Drawing("plot_comparison", metrics),
         table=Listing("Models on test rows", table, "95% intervals."),

@@ -49,21 +49,21 @@ def base_cells(rates: gaps.BaseRates) -> tuple[pd.DataFrame, list[str]]:
     return _masked(rates.cells, hidden), hidden
 
 
-def suppressed_words(hidden: list[str]) -> str:
-    """Say how many subgroups are suppressed and why; nothing where none is."""
+def suppressed_words(hidden: list[str], where: str) -> str:
+    """Say how many subgroups are suppressed ``where`` and why; "" where none is."""
     if not hidden:
         return ""
     verb = "is" if len(hidden) == 1 else "are"
     return (
-        f"{plural(len(hidden), 'subgroup')} {verb} suppressed: a group in one has "
-        f"fewer than {SMALLEST_GROUP} rows, or totals would give such a count away."
+        f"{plural(len(hidden), 'subgroup')} {verb} suppressed {where}: a group in one "
+        f"has fewer than {SMALLEST_GROUP} rows, or totals would give such a count away."
     )
 
 
-def few_words() -> str:
-    """Say why numbers by group are missing altogether."""
+def few_words(numbers: str) -> str:
+    """Say why ``numbers`` by group, such as "base rates", are missing altogether."""
     why = f"A group has fewer than {SMALLEST_GROUP} rows"
-    return f"{why}, so numbers by group are suppressed."
+    return f"{why}, so {numbers} by group are suppressed."
 
 
 def _masked(cells: pd.DataFrame, hidden: list[str]) -> pd.DataFrame:

@@ -31,6 +31,13 @@ def test_mean_spread_and_number_of_seeds_are_those_of_numpy():
     assert np.isnan(plain["auc_sd"])
 
 
+def test_a_mean_has_an_interval_where_each_of_its_seeds_has_one():
+    rows = ROWS.assign(auc_low=[np.nan, 0.6, 0.7, np.nan, 0.6])
+    road, plain = summarise_seeds(rows, "method").to_dict("records")
+    assert np.isnan(road["auc_low"])  # 0.65 of two seeds, of a mean over three
+    assert plain["auc_low"] == 0.6  # its only seed
+
+
 def estimates_of(y_pred, where, seed=0, **changed):
     inside = {**where, **changed}
     local = LocalMeasure.of("selection_rate", None, y_pred, **inside)

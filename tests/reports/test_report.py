@@ -134,9 +134,9 @@ def test_scores_in_the_table_are_audited_by_every_measure(tmp_path, monkeypatch)
         assert shown == pytest.approx(wrong, abs=5e-4)
     assert "race: African-American is predicted “two_year_recid = 1”" in page.texts["p"]
     assert "False positive rate of decile_score ≥ 5 by subgroup" not in page.tables
-    assert "2 subgroups are suppressed" in page.texts["p"]
+    assert "2 subgroups are suppressed for decile_score" in page.texts["p"]
     assert not few.tables
-    assert "numbers by group are suppressed" in few.texts["p"]
+    assert "measures by group are suppressed" in few.texts["p"]
 
 
 def test_sections_are_chosen_and_ordered(swept):
@@ -213,7 +213,7 @@ def test_small_groups_are_suppressed_in_tables_and_figures(scarce, monkeypatch):
     assert (numbers.loc[["home", "office"]] == "–").all(axis=None)
     counts = [name for name in table if name.startswith("Rows ")]
     assert table.loc["works", counts].astype(int).min() >= 10
-    assert "2 subgroups are suppressed" in page.texts["p"]
+    assert "2 subgroups are suppressed on test rows" in page.texts["p"]
     bars = [t for figure in page.figures for t in figure["data"] if t["type"] == "bar"]
     assert len(bars) == 2  # rows by group
     assert all(np.sum([x is None for x in bar["x"]]) == 2 for bar in bars)

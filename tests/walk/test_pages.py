@@ -34,36 +34,17 @@ REMEDIES = [
 ]
 
 
-_TWICE = "the line of the recommendation repeats a sentence of the verdict"
-_INTERVAL = "the interval of a change over seeds does not hold its value"
-KNOWN = {
-    ("three groups", "Sweep", ""): _TWICE,
-    ("three groups", "Sweep", "Zhang λ 1"): _TWICE,
-    ("accepts all", "Sweep", ""): _INTERVAL,
-    ("accepts all", "Train", ""): _INTERVAL,
-}
-
-
-def _case(name, page, label=""):
-    """Return a case; what is known to be wrong today has to fail until it is mended."""
-    reason = KNOWN.get((name, page, label))
-    marks = [pytest.mark.xfail(reason=reason)] if reason and not EVERY else []
-    values = [name, page, label] if label else [name, page]
-    return pytest.param(*values, marks=marks)
-
-
 def _on_models():
     """Return a table, a page and a model for each case: all, or each once a table."""
     remedies = cycle(REMEDIES)
     for name in TABLES:
         for page in OF_MODELS:
             for label in REMEDIES if EVERY else [next(remedies)]:
-                yield _case(name, page, label)
+                yield name, page, label
 
 
-@pytest.mark.parametrize(
-    "name, page", [_case(name, page) for name in TABLES for page in FIRST]
-)
+@pytest.mark.parametrize("page", FIRST)
+@pytest.mark.parametrize("name", TABLES)
 def test_a_page_says_what_is_so_when_it_is_opened(walk, name, page):
     through = walk(name)
     assert faults(through.read(page), through.facts) == []

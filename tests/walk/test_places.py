@@ -85,16 +85,7 @@ def test_data_warns_of_a_feature_that_tells_the_group(walk, name, column):
     assert any(sensitive in text for text in problems), problems
 
 
-_FEW = pytest.mark.xfail(reason="a note on suppressed subgroups stands at two tables")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[_FEW] if name in ("counts", "sixty rows") else [])
-        for name in TABLES
-    ],
-)
+@tables
 def test_a_report_says_each_thing_once_and_what_is_so(walk, name):
     through = walk(name)
     facts = through.facts

@@ -85,8 +85,9 @@ def paired_changes(
 ) -> pd.DataFrame:
     """Return how a setting differs from a reference on the same test rows.
 
-    The table of `fairdash.metrics.compare`, averaged over the seeds both have. Without
-    looking ``inside`` subgroups worst_1_di is NaN, and the rest takes milliseconds.
+    The table of `fairdash.metrics.compare`, averaged over the seeds both have. A change
+    has an interval where it has one in each of its seeds. Without looking ``inside``
+    subgroups worst_1_di is NaN, and the rest takes milliseconds.
     """
     others = {trial.seed: trial.key for trial in reference.trials}
     trials = tested(store, setting, dataset_id, subgroups)
@@ -98,7 +99,12 @@ def paired_changes(
     ]
     if len(tables) == 1:  # as where hundreds of settings are told from a plain one
         return tables[0].copy()
-    return pd.concat(tables).groupby("metric", sort=False).mean().reset_index()
+    seeds = pd.concat(tables).groupby("metric", sort=False)
+    means, counts = seeds.mean(), seeds.count()
+    # the ends of some seeds need not hold the mean of all
+    in_each = counts["low"] == counts["difference"]
+    means[["low", "high"]] = means[["low", "high"]].where(in_each)
+    return means.reset_index()
 
 
 def chance_kpi(floor: float, style: Callable[[float], str] = gap_size) -> Kpi:

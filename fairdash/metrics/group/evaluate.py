@@ -329,7 +329,8 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
     DataFrame in order of first appearance: the columns ``by``, n_seeds (rows averaged),
     then per metric its mean, ``<metric>_sd`` (n - 1 in the denominator; NaN for one
     seed) and ``<metric>_seeds`` (seeds where it is defined; the others do not enter).
-    Ends of intervals (``*_low``, ``*_high``) have a mean alone.
+    Ends of intervals (``*_low``, ``*_high``) have a mean only, and only where each seed
+    of the metric has them.
     """
     keys = [by] if isinstance(by, str) else list(by)
     unknown = [key for key in keys if key not in rows]
@@ -343,7 +344,12 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
     counts, sizes = groups[metrics].count(), groups.size()
     columns: dict[str, NDArray[np.generic]] = {"n_seeds": sizes.to_numpy()}
     for name in metrics:
-        columns[name] = means[name].to_numpy(dtype=np.float64)
+        mean = means[name]
+        if name.endswith(_ENDS):
+            # the ends of some seeds need not hold the mean of all
+            metric = name.rpartition("_")[0]
+            mean = mean.where(counts[name] == counts.get(metric, counts[name]))
+        columns[name] = mean.to_numpy(dtype=np.float64)
         if not name.endswith(_ENDS):
             columns[f"{name}_sd"] = spreads[name].to_numpy(dtype=np.float64)
             columns[f"{name}_seeds"] = counts[name].to_numpy()

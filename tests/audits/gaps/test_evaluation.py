@@ -5,6 +5,7 @@ from toys import ROLES, people, people_csv
 
 from fairdash import ui
 from fairdash.audits import gaps, trials
+from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.evaluation import paired_changes
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import compare, evaluate
@@ -70,6 +71,26 @@ def test_paired_changes_compare_models_on_the_same_rows(run, chosen):
     wanted = (tables[0].set_index("metric") + tables[1].set_index("metric")) / 2
     got = changes.set_index("metric")
     pd.testing.assert_frame_equal(got, wanted[got.columns], check_names=False)
+
+
+def test_a_change_without_an_interval_in_some_seed_has_none(run, chosen, monkeypatch):
+    compared, tables = evaluation._compared, []
+
+    def unsure_first(*where):
+        table = compared(*where).copy()
+        table.loc[table["metric"] == "accuracy", ["low", "high"]] *= (
+            1 if tables else np.nan
+        )
+        tables.append(table)
+        return table
+
+    monkeypatch.setattr(evaluation, "_compared", unsure_first)
+    changes = paired_changes(ui.store(), *chosen, run.dataset_id, SUBGROUPS)
+    accuracy, gap, _ = changes.to_dict("records")
+    first, second = (table["difference"].iloc[0] for table in tables)
+    assert accuracy["difference"] == pytest.approx((first + second) / 2)
+    assert np.isnan([accuracy["low"], accuracy["high"]]).all()
+    assert gap["low"] <= gap["difference"] <= gap["high"]
 
 
 def test_every_number_of_a_weighted_run_is_weighted(inline):
