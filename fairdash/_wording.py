@@ -1,6 +1,7 @@
 """Numbers as the screen writes them: typographic minus, few digits, n with a noun."""
 
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 MINUS = "−"
 UNDEFINED = "–"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 FOUR_FIFTHS = 0.8
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
 _HEADINGS = {"n": "Rows", "ci_low": "Low", "ci_high": "High", "feature": "Column"}
@@ -232,6 +234,23 @@ def sentences(*parts: str) -> str:
     'No clear gap remains. Accuracy did not change clearly.'
     """
     return " ".join(filter(None, parts))
+
+
+def each_sentence(text: str) -> list[str]:
+    """Return the sentences of a text, in their order."""
+    return [part for part in _SENTENCE_END.split(text) if part]
+
+
+def without_sentences(text: str, above: str) -> str:
+    """Return a text without the sentences that stand above it already.
+
+    Examples
+    --------
+    >>> without_sentences("No gap is clear. One could be 9 points.", "No gap is clear.")
+    'One could be 9 points.'
+    """
+    known = set(each_sentence(above))
+    return sentences(*(part for part in each_sentence(text) if part not in known))
 
 
 def spoken_value(column: str, value: str) -> str:

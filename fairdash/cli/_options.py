@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from fairdash._escaping import as_csv, as_printed, visible_table
 from fairdash._validation import check_one_of, explain_invalid
+from fairdash._wording import without_sentences
 from fairdash.audits import Answer
 from fairdash.cli._parsing import Refused
 from fairdash.datasets import join_tables, read_table
@@ -135,7 +136,8 @@ def say(answer: Answer, out: Path | None = None) -> None:
     """Print the words and the table of an answer; write all its numbers."""
     if answer.data is not None:
         write(answer.data, out)
-    for words in filter(None, (answer.verdict, answer.details)):
+    details = without_sentences(answer.details, answer.verdict)
+    for words in filter(None, (answer.verdict, details)):
         echo(words)
     if answer.table is not None:
         echo(f"\n{answer.table.title}")

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairdash import plots
-from fairdash._wording import UNDEFINED, Kpi, count, number
+from fairdash._wording import UNDEFINED, Kpi, count, number, without_sentences
 from fairdash.audits import Answer, Listing, tables
 from fairdash.plots import Picture
 
@@ -142,8 +142,8 @@ def blocks_of(answer: Answer) -> list[Block]:
         blocks.append(Words(answer.verdict, finding=True))
     if answer.cards:
         blocks.append(Cards(answer.cards))
-    if answer.details:
-        blocks.append(Words(answer.details))
+    if details := without_sentences(answer.details, answer.verdict):
+        blocks.append(Words(details))
     table = None if answer.table is None else _table(answer.table)
     if answer.figure is not None:
         blocks.append(Figure(answer.figure.picture(plots), answer.caption, table))

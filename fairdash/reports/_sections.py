@@ -7,7 +7,7 @@ from functools import cached_property
 import pandas as pd
 
 from fairdash import plots
-from fairdash._wording import gap_size, listing, plural, sentences
+from fairdash._wording import gap_size, listing, plural, sentences, without_sentences
 from fairdash.audits import (
     DecisionRule,
     Drawing,
@@ -143,6 +143,7 @@ def summary(subject: RunSubject) -> Sequence[Block]:
         blocks.append(Words(f"Before: {sentences(*before)}", finding=True))
         new = [sentence for sentence in after if sentence not in before]
         verdict = f"After: {sentences(*new) or 'the same.'}"
+        details = without_sentences(details, sentences(*before, *after))
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
     caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."

@@ -20,6 +20,7 @@ from fairdash._wording import (
     shortened,
     size,
     time_left,
+    without_sentences,
 )
 
 
@@ -75,3 +76,12 @@ def test_both_ends_of_a_long_name_stand_and_names_that_differ_still_differ(names
             assert len(short[key]) == 20
             assert name.startswith(head)
             assert name.endswith(tail)
+
+
+def test_a_text_does_not_repeat_what_stands_above_it():
+    verdict = "m accepts 99%, so its gaps say nothing."
+    assert without_sentences(f"{verdict} It has 12.5 points.", verdict) == (
+        "It has 12.5 points."
+    )
+    assert without_sentences(verdict, verdict) == ""
+    assert without_sentences("Nothing else.", verdict) == "Nothing else."

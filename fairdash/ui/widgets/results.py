@@ -11,7 +11,6 @@ evidence. What is open stands in the address.
     page.evidence(ui.Evidence("epochs", "By epoch", draw_epochs))
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,12 +20,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash._escaping import plain
+from fairdash._wording import without_sentences
 from fairdash.audits import Answer, Looks, Setting
 from fairdash.plots import Picture
 from fairdash.ui.selection import Fields, SharedFields, bound
 from fairdash.ui.widgets import blocks
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _WIDTHS = [3, 1]  # of figure and cards
 _MOST_CARDS, _MOST_BESIDE = 4, 6  # below a figure, and beside it
 _COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
@@ -215,7 +214,7 @@ def say(answer: Answer) -> None:
     drawn: Any = answer.figure and answer.figure.picture(plots)
     headline = [f"{drawn.headline}.", drawn.caption] if drawn else []
     parts = [answer.details, _looked(answer), *headline, answer.caption]
-    more = [_without_sentences(part, answer.verdict) for part in parts]
+    more = [without_sentences(part, answer.verdict) for part in parts]
     with st.popover("how sure?", type="tertiary"), st.container(width=380):
         for words in filter(None, more):
             st.markdown(plain(words))
@@ -230,12 +229,6 @@ def _looked(answer: Answer) -> str:
     every = st.session_state.setdefault(_LOOKS, {})
     words: str = every.setdefault(here.run or here.data, Looks()).words(answer)
     return words
-
-
-def _without_sentences(text: str, verdict: str) -> str:
-    """Return a text without the sentences that the verdict above it says."""
-    above = set(_SENTENCE_END.split(verdict))
-    return " ".join(part for part in _SENTENCE_END.split(text) if part not in above)
 
 
 def show_numbers(answer: Answer) -> None:
