@@ -5,17 +5,19 @@ export of predictions, numbers from pandas and the public functions of
 `fairdash.metrics`.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from walk_question import Question
 from walk_tables import WalkTable
 
 from fairdash.audits import Setting, portable, trials
-from fairdash.metrics import local_di, worst_k_di
+from fairdash.metrics import LocalMeasure, local_di, worst_k_di
 from fairdash.store import Store
 
 PLAIN = "Unconstrained"
@@ -32,15 +34,21 @@ class ModelFacts:
     label: str
     rows: pd.DataFrame
     min_size: int
+    measure: str = "selection_rate"
+
+    @cached_property
+    def by_seed(self) -> pd.DataFrame:
+        """Accuracy, gap, largest local gap and share decided 1, a row a seed."""
+        seeds = [self._figures(part) for _, part in self.rows.groupby("seed")]
+        return pd.DataFrame(seeds)
 
     def means(self) -> dict[str, float]:
-        """Return accuracy, gap, largest local gap and share decided 1, over seeds."""
-        seeds = [self._figures(part) for _, part in self.rows.groupby("seed")]
-        return pd.DataFrame(seeds).mean(skipna=False).to_dict()
+        """Return the means of `by_seed` over the seeds where each is defined."""
+        return self.by_seed.mean().to_dict()
 
     def _figures(self, part: pd.DataFrame) -> dict[str, float]:
         right = part["outcome"] == part["decision"]
-        rates = _rates(part)
+        rates = self.rates(part)
         return {
             "accuracy": float(np.average(right, weights=part["weight"])),
             "gap": float(rates.max() - rates.min()),
@@ -48,8 +56,26 @@ class ModelFacts:
             "share": float(np.average(part["decision"], weights=part["weight"])),
         }
 
+    def rates(self, part: pd.DataFrame) -> "pd.Series[float]":
+        """Return the measure by group over the rows of one seed."""
+        value, counted = _MEASURED[self.measure](part)
+        part, value = part[counted], value[counted]
+        sums = (value * part["weight"]).groupby(part["group"]).sum()
+        return sums / part["weight"].groupby(part["group"]).sum()
+
     def local(self, part: pd.DataFrame) -> pd.DataFrame:
         """Return the gaps inside subgroups of the rows of one seed."""
+        if self.measure != "selection_rate":
+            cells = LocalMeasure.of(
+                self.measure,
+                part["outcome"],
+                part["decision"],
+                sensitive_features=part["group"],
+                subgroups=part["subgroup"],
+                min_size=self.min_size,
+                sample_weight=None if (part["weight"] == 1).all() else part["weight"],
+            )
+            return cells.table(gap="local_di")
         return local_di(
             part["decision"],
             sensitive_features=part["group"],
@@ -60,12 +86,13 @@ class ModelFacts:
 
     @cached_property
     def local_gaps(self) -> "pd.Series[float]":
-        """The gap inside each subgroup, mean over seeds; NaN where not estimable."""
+        """The gap inside each subgroup, mean over seeds; NaN where half cannot tell."""
         seeds = [
             self.local(part).set_index("subgroup")["local_di"]
             for _, part in self.rows.groupby("seed")
         ]
-        return pd.concat(seeds, axis=1).mean(axis=1)
+        gaps = pd.concat(seeds, axis=1)
+        return gaps.mean(axis=1).where(2 * gaps.notna().sum(axis=1) >= len(seeds))
 
     def signed(self) -> pd.DataFrame:
         """Return signed gaps inside subgroups with standard errors, means over seeds.
@@ -100,7 +127,12 @@ class Facts:
     store: Store
     run: str
     table: WalkTable
+    question: Question = Question()
     _models: dict[Any, ModelFacts] = field(default_factory=dict)
+
+    def asked(self, question: Question) -> "Facts":
+        """Return what is true where the controls of a page ask another question."""
+        return replace(self, question=question)
 
     @cached_property
     def dataset_id(self) -> str:
@@ -122,24 +154,29 @@ class Facts:
         self, label: str, part: str = "test", seeds: tuple[int, ...] = ()
     ) -> ModelFacts:
         """Return the decisions of a model on the test rows of some seeds, or of all."""
-        key = label, part, seeds
+        key = self.question, label, part, seeds
         if key not in self._models:
-            self._models[key] = self._exported(*key)
+            self._models[key] = self._exported(label, part, seeds)
         return self._models[key]
 
     def _exported(self, label: str, part: str, seeds: tuple[int, ...]) -> ModelFacts:
-        frame = self.table.frame()
-        beside = pd.DataFrame({"subgroup": self.table.subgroups.label(frame)})
+        frame, question = self.table.frame(), self.question
+        subgroups = question.subgroups(self.table.subgroups)
+        beside = pd.DataFrame({"subgroup": subgroups.label(frame)})
         weight = self.table.roles.sample_weight
         beside["weight"] = 1.0 if weight is None else frame[weight].astype(float)
         model = self.models[label].id
         tables = []
-        for seed in seeds or self.seeds:
-            exported = portable.predictions(self.store, self.run, model, seed)
+        asked = self.seeds if question.seed is None else [question.seed]
+        for seed in seeds or asked:
+            exported = portable.predictions(
+                self.store, self.run, model, seed, question.rule
+            )
             rows = exported[exported["part"] == part].assign(seed=seed)
             tables.append(rows.join(beside, on="row"))
         rows = pd.concat(tables, ignore_index=True)
-        return ModelFacts(label, rows, self.table.subgroups.min_size)
+        measure = question.measure if question.measure in MEASURES else "selection_rate"
+        return ModelFacts(label, rows, subgroups.min_size, measure)
 
     def label_of(self, chip: str | None) -> str | None:
         """Return the label of the model that a control names, by label or by id."""
@@ -181,7 +218,16 @@ class Facts:
         return float(np.average(change, weights=both["weight"])), change.std() / n**0.5
 
 
-def _rates(part: pd.DataFrame) -> "pd.Series[float]":
-    weighted = part["decision"] * part["weight"]
-    groups = part["group"]
-    return weighted.groupby(groups).sum() / part["weight"].groupby(groups).sum()
+# by measure: the number of a row, and which rows count
+_MEASURED: dict[str, Callable[[pd.DataFrame], tuple[Any, Any]]] = {
+    "selection_rate": lambda rows: (rows["decision"], rows["decision"] >= 0),
+    "true_positive_rate": lambda rows: (rows["decision"], rows["outcome"] == 1),
+    "false_positive_rate": lambda rows: (rows["decision"], rows["outcome"] == 0),
+    "false_negative_rate": lambda rows: (1 - rows["decision"], rows["outcome"] == 1),
+    "precision": lambda rows: (rows["outcome"], rows["decision"] == 1),
+    "accuracy": lambda rows: (
+        (rows["outcome"] == rows["decision"]).astype(float),
+        rows["decision"] >= 0,
+    ),
+}
+MEASURES = frozenset(_MEASURED)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 from reading import drawn, place_of, sent
+from walk_question import Question
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _MENU = {"Prepare", "Understand", "Trade off", "Stress-test", "Keep"}
@@ -24,12 +25,14 @@ class Card:
 class Reading:
     """What a page shows in one state; texts are as a reader has them on screen.
 
+    ``failures`` are bugs, ``refusals`` say that and why a question has no answer.
     ``chip`` is the model looked at, by the value of its control: a label, or an id on
     the Sweep page. ``settings`` are what the linked pictures of a sweep draw.
     """
 
     page: str
     failures: list[str]
+    refusals: list[str]
     headlines: list[str]
     texts: list[str]
     chip: str | None
@@ -43,8 +46,9 @@ class Reading:
     def of(cls, name: str, page: Any) -> "Reading":
         """Read a page of `AppTest`."""
         boxes = [*page.error, *page.warning, *page.info]
+        said = [f"{box.proto.title} {box.value}" for box in page.error]
         failures = [element.value for element in page.exception]
-        failures += [box.value for box in page.error]
+        failures += [words for words in said if "incident" in words]
         paragraphs = [*page.markdown, *page.caption, *boxes]
         texts = [as_read(element.value) for element in paragraphs]
         texts += [as_read(box.proto.title) for box in boxes]
@@ -53,6 +57,7 @@ class Reading:
         return cls(
             page=name,
             failures=failures,
+            refusals=[words for words in said if words not in failures],
             headlines=[as_read(header.value) for header in page.header],
             texts=[text for text in texts if text and text not in _MENU],
             chip=pills[0].value if pills else None,
@@ -62,6 +67,11 @@ class Reading:
             settings=_settings(page),
             controls=_controls(page),
         )
+
+    @property
+    def question(self) -> Question:
+        """What the controls of the page ask."""
+        return Question.of(self.page, self.controls)
 
     @property
     def sentences(self) -> list[str]:
@@ -109,5 +119,7 @@ def _settings(page: Any) -> list[dict[str, Any]]:
 
 def _controls(page: Any) -> dict[str, Any]:
     kinds = ("selectbox", "slider", "number_input", "select_slider", "radio")
+    kinds += ("multiselect", "button_group", "toggle", "checkbox")
     widgets = [widget for kind in kinds for widget in page.get(kind)]
-    return {as_read(widget.label): widget.value for widget in widgets}
+    # of two with one label the first is that of the question
+    return {as_read(widget.label): widget.value for widget in reversed(widgets)}

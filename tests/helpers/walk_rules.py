@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from walk_facts import PLAIN, Facts
+from walk_facts import MEASURES, PLAIN, Facts
 from walk_reading import Reading
 
 from fairdash import _wording
@@ -21,6 +21,7 @@ _MISSING = re.compile(r"(?<![\w.])(nan|NaN|None|inf|NaT|<NA>|Infinity)(?![\w.])"
 _REACHED = re.compile(
     r"A fair model can reach \S+ points\.|Gaps up to \S+ points are possible\."
 )
+_FEWEST_OF_ADVICE = 8  # words of what is wrong and what to do
 _FEW_WORDS = 4  # shorter lines are labels, which may repeat
 ALL_OR_NONE = 0.95  # of people decided alike
 _BEYOND_CHANCE = 2.5  # standard errors
@@ -29,8 +30,11 @@ _NARROWS = re.compile(r"narrows|[Nn]o clear gap remains|[Nn]o gap here is larger
 
 
 def nothing_fails(reading: Reading, facts: Facts) -> Iterator[str]:
-    """No exception, no incident, no box of an error."""
+    """No exception and no incident; a refusal names a way out."""
     yield from reading.failures
+    for words in reading.refusals:
+        if len(words.split()) < _FEWEST_OF_ADVICE:
+            yield f"a refusal without advice: {words!r}"
 
 
 def no_number_is_missing(reading: Reading, facts: Facts) -> Iterator[str]:
@@ -84,7 +88,7 @@ def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
     if reading.page == "Sweep":
         yield from _front_faults(reading, facts)
     chip = facts.label_of(reading.chip)
-    if chip is None or not reading.figures:
+    if chip is None or not reading.figures or not _is_computed(facts):
         return
     if reading.page == "Local fairness":
         local = sorted(facts.model(chip).local_gaps.dropna())
@@ -155,7 +159,9 @@ def a_plain_model_within_the_limit_is_said(
     chip = facts.label_of(reading.chip)
     if reading.page != "Sweep" or chip in (None, PLAIN):
         return
-    limit = facts.store.run(facts.run).spec["di_limit"]
+    metric, limit = _limit(reading, facts)
+    if metric != "gap":
+        return
     plain, model = (facts.model(x, "validation").means() for x in (PLAIN, chip))
     keeps = plain["gap"] <= limit and plain["accuracy"] >= model["accuracy"]
     outcomes = facts.model(PLAIN, "validation").rows["outcome"].mean()
@@ -177,9 +183,10 @@ def a_limit_kept_on_test_rows_is_said_kept(
     card, chip = reading.cards.get("Within limit"), facts.label_of(reading.chip)
     if card is None or chip is None:
         return
-    limit = facts.store.run(facts.run).spec["di_limit"]
-    limit = reading.controls.get("Limit on the gap", limit)
-    gap = facts.model(chip).means()["gap"]
+    metric, limit = _limit(reading, facts)
+    if metric not in _LIMITED:
+        return
+    gap = facts.model(chip).means()[_LIMITED[metric]]
     said = {"also on test rows": True, "not on test rows": False}.get(card.note)
     if said is not None and said != (gap <= limit):
         yield (
@@ -204,6 +211,8 @@ def numbers_of_a_headline_are_computed(reading: Reading, facts: Facts) -> Iterat
     chip = facts.label_of(reading.chip)
     if chip is None or reading.page not in _SAID or not reading.headlines:
         return
+    if not _is_computed(facts):
+        return
     gap = 100 * facts.model(chip).means()["gap"]
     for possible in re.findall(
         r"Gaps up to (\S+) points are possible", reading.headlines[0]
@@ -214,7 +223,7 @@ def numbers_of_a_headline_are_computed(reading: Reading, facts: Facts) -> Iterat
     text = _REACHED.sub("", reading.headlines[0])
     for label in sorted(facts.models, key=len, reverse=True):
         text = text.replace(label, "")
-    allowed = _numbers_of(facts, chip)
+    allowed = _numbers_of(facts, chip, _limit(reading, facts)[1])
     for number in re.findall(r"(?<![\w.])(\d+\.?\d*)(?= points?\b|%| pt\b)", text):
         digits = len(number.partition(".")[2])
         error = 0.51 * 10.0**-digits
@@ -222,6 +231,15 @@ def numbers_of_a_headline_are_computed(reading: Reading, facts: Facts) -> Iterat
             yield f"{number} in {reading.headlines[0]!r} follows from no prediction"
 
 
+def _limit(reading: Reading, facts: Facts) -> tuple[str, float]:
+    """Return which gap a page limits, and to how much."""
+    for label, value in reading.controls.items():
+        if label.startswith("Limit on the ") and isinstance(value, float):
+            return label.removeprefix("Limit on the "), value
+    return "gap", facts.store.run(facts.run).spec["di_limit"]
+
+
+_LIMITED = {"gap": "gap", "largest local gap": "worst"}
 _SAID = ("Train", "Local fairness", "Sweep")
 RULES: tuple[Rule, ...] = (
     nothing_fails,
@@ -251,7 +269,7 @@ def faults(reading: Reading, facts: Facts) -> list[str]:
 
 def _true_cards(reading: Reading, facts: Facts) -> dict[str, str]:
     chip = facts.label_of(reading.chip)
-    if chip is None:
+    if chip is None or not _is_computed(facts):
         return {}
     means = facts.model(chip).means()
     gap, worst = (_wording.gap_size(means[name]) for name in ("gap", "worst"))
@@ -267,6 +285,11 @@ def _true_cards(reading: Reading, facts: Facts) -> dict[str, str]:
     return {label: text for label, text in cards.items() if label in reading.cards}
 
 
+def _is_computed(facts: Facts) -> bool:
+    """Tell whether the measure in question is one that `ModelFacts` computes."""
+    return facts.question.measure in MEASURES
+
+
 def _front_faults(reading: Reading, facts: Facts) -> Iterator[str]:
     for setting in reading.settings:
         label, metrics = setting["label"], setting["metrics"]
@@ -278,10 +301,9 @@ def _front_faults(reading: Reading, facts: Facts) -> Iterator[str]:
             yield f"{label} is drawn at {drawn}, it is at {true}"
 
 
-def _numbers_of(facts: Facts, chip: str) -> list[float]:
+def _numbers_of(facts: Facts, chip: str, limit: float) -> list[float]:
     """Return the numbers that a verdict may name, in percent and in points."""
     numbers: list[float] = []
-    limit = facts.store.run(facts.run).spec["di_limit"]
     models = [facts.model(label) for label in (PLAIN, chip)]
     means = [model.means() for model in models]
     for each in means:

@@ -47,7 +47,9 @@ def _on_models():
 @pytest.mark.parametrize("name", TABLES)
 def test_a_page_says_what_is_so_when_it_is_opened(walk, name, page):
     through = walk(name)
-    assert faults(through.read(page), through.facts) == []
+    reading = through.read(page)
+    assert reading.refusals == []
+    assert faults(reading, through.facts) == []
 
 
 @pytest.mark.parametrize("name, page, label", list(_on_models()))

@@ -43,9 +43,12 @@ def change_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
 
 
 def no_guess_notice(table: OpenTable) -> None:
-    """Say why nothing could be guessed of an upload, and what to do."""
-    why = guess_of(table.digest, table.file)
-    st.warning(plain(f"No guess: choose outcome and groups by hand. {why}"))
+    """Ask for outcome and groups; of an upload say why neither could be guessed."""
+    guess = guess_of(table.digest, table.file)
+    if isinstance(guess, guessing.RoleGuess):  # and the form took a choice back
+        st.warning("Choose the outcome and the sensitive column under Roles.")
+    else:
+        st.warning(plain(f"No guess: choose outcome and groups by hand. {guess}"))
 
 
 def guess_notice(table: OpenTable, roles: Roles) -> bool:

@@ -1,0 +1,54 @@
+"""What a page is asked by its controls: rule, subgroups, measure, seeds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairdash.audits import DecisionRule
+from fairdash.datasets import Subgroups
+
+_AMOUNTS = {
+    "top": "Percent decided 1",
+    "costs": "Wrong 0s a wrong 1 is worth",
+    "custom": "Threshold",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a model; what is None is as the sweep has it."""
+
+    rule: DecisionRule = DecisionRule()
+    measure: str = "selection_rate"
+    seed: int | None = None
+    columns: tuple[str, ...] | None = None
+    min_size: int | None = None
+
+    @classmethod
+    def of(cls, page: str, controls: Mapping[str, Any]) -> "Question":
+        """Return the question that stands in the controls of a page."""
+        kind = controls.get("Decided 1", "half")
+        amount = controls.get(_AMOUNTS.get(kind, ""))
+        columns = controls.get("Columns")
+        if page != "Local fairness":  # where other pages ask of one measure and seed
+            return cls(DecisionRule(kind, amount))
+        seed = int(controls.get("Seed", -1))
+        return cls(
+            DecisionRule(kind, amount),
+            str(controls.get("Measure", "selection_rate")),
+            None if seed < 0 else seed,
+            None if columns is None else tuple(columns),
+            controls.get("Smallest subgroup"),
+        )
+
+    def subgroups(self, start: Subgroups) -> Subgroups:
+        """Return the subgroups in question, cut as those of the sweep."""
+        changed: dict[str, Any] = {}
+        if self.columns is not None:
+            changed["columns"] = self.columns
+            for way in ("widths", "quantiles", "cuts"):
+                cuts = getattr(start, way)
+                changed[way] = {n: c for n, c in cuts.items() if n in self.columns}
+        if self.min_size is not None:
+            changed["min_size"] = int(self.min_size)
+        return start.model_copy(update=changed)

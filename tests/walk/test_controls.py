@@ -1,0 +1,86 @@
+"""Every control of every page, set to other values: what the page then says is so.
+
+A walk begins where a page opens and sets its controls one after the other, in an order
+and to values drawn by a seed, so that each acts on a state that others left. By default
+a page is walked on one table; ``FAIRDASH_WALK=all`` walks each on all, from the opened
+state as well, and sets each control to several values.
+"""
+
+import os
+from itertools import cycle
+from zlib import crc32
+
+import numpy as np
+import pytest
+from walk_reading import Reading
+from walk_rules import faults
+from walk_steps import controls, steps
+from walk_tables import TABLES
+
+EVERY = os.environ.get("FAIRDASH_WALK") == "all"
+PAGES = (
+    "Sweep",
+    "Local fairness",
+    "Train",
+    "Weights",
+    "Noisy groups",
+    "Individual fairness",
+    "Post-process",
+    "Limits",
+    "Data",
+    "Drift",
+)
+_MOST = 40  # steps of a walk: controls that appear on the way are set as well
+
+
+def _walks():
+    """Return table and page of each walk: all, or each page once."""
+    names = cycle(["three groups", "turned", "counts"])
+    for page in PAGES:
+        for name in TABLES if EVERY else [next(names)]:
+            yield name, page
+
+
+def _drawn(*names):
+    return np.random.default_rng(crc32(" ".join(names).encode()))
+
+
+def _faults_after(page, name, facts, step):
+    """Take a step; return what is wrong after it."""
+    step.take(page)
+    reading = Reading.of(name, page)
+    wrong = faults(reading, facts.asked(reading.question))
+    if not reading.refusals and not step.holds(page):
+        wrong.append(f"{step} does not stay")
+    return wrong
+
+
+@pytest.mark.parametrize("name, page", list(_walks()))
+def test_a_page_says_what_is_so_whatever_its_controls_are_set_to(walk, name, page):
+    through, rng = walk(name), _drawn(name, page)
+    state = through.open(page)
+    path, tried = [], set()
+    for _ in range(_MOST):
+        left = [each for each in controls(state) if each not in tried]
+        if not left:
+            break
+        control = left[rng.integers(len(left))]
+        tried.add(control)
+        for step in steps(state, *control, rng):
+            path.append(str(step))
+            wrong = _faults_after(state, page, through.facts, step)
+            assert wrong == [], " · ".join(path)
+            if state.error:  # of what cannot be asked: the way out is another road
+                state, path = through.open(page), []
+
+
+@pytest.mark.skipif(not EVERY, reason="FAIRDASH_WALK=all takes each step by itself")
+@pytest.mark.parametrize("name, page", list(_walks()) if EVERY else [])
+def test_a_page_says_what_is_so_after_any_one_step(walk, name, page):
+    through, rng = walk(name), _drawn(page, name)
+    opened, wrong = through.open(page), {}
+    for control in controls(opened):
+        for step in steps(opened, *control, rng, most=4):
+            if found := _faults_after(through.open(page), page, through.facts, step):
+                wrong[str(step)] = found
+    assert wrong == {}
