@@ -127,7 +127,7 @@ class Facts:
     store: Store
     run: str
     table: WalkTable
-    question: Question = Question()
+    question: Question = field(default_factory=Question)
     _models: dict[Any, ModelFacts] = field(default_factory=dict)
 
     def asked(self, question: Question) -> "Facts":

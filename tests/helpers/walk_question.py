@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairdash.audits import DecisionRule
+from fairdash.audits.trials import USUAL
 from fairdash.datasets import Subgroups
 
 _AMOUNTS = {
@@ -18,7 +19,7 @@ _AMOUNTS = {
 class Question:
     """A question about a model; what is None is as the sweep has it."""
 
-    rule: DecisionRule = DecisionRule()
+    rule: DecisionRule = USUAL
     measure: str = "selection_rate"
     seed: int | None = None
     columns: tuple[str, ...] | None = None
