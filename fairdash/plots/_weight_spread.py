@@ -92,7 +92,7 @@ def plot_weight_spread(
         _headline(now),
         _describe(now, groups, named, f"{step_name} {_name(shown)}"),
         now.drop(columns="step"),
-        _caption(n_left_out, beside_words),
+        _caption(n_left_out, beside_words, step_name),
     )
 
 
@@ -310,7 +310,7 @@ def _describe(
     )
 
 
-def _caption(n_left_out: int, beside_words: str) -> str:
+def _caption(n_left_out: int, beside_words: str, step_name: str) -> str:
     left_out = (
         f" The {MOST_ROWS} largest subgroups; {n_left_out} more in the table."
         if n_left_out
@@ -318,6 +318,6 @@ def _caption(n_left_out: int, beside_words: str) -> str:
     )
     dashed = f" Dotted: {beside_words}." if beside_words else ""
     return (
-        "Thin lines: 5 to 95% of rows, thick lines: 25 to 75%, dots: medians. Training "
-        f"rows, logarithmic axis.{dashed}{left_out}"
+        f"At each {step_name}, thin lines hold 5 to 95% of rows, thick lines 25 to 75%; "
+        f"dots are medians. Training rows, logarithmic axis.{dashed}{left_out}"
     )

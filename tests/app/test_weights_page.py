@@ -56,6 +56,18 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     )
 
 
+def test_what_is_open_at_first_can_be_closed(visit, run_id):
+    page = visit("Weights", run=run_id)
+    evidence = widget(page, "button_group", "Evidence")
+    assert evidence.value == ["gaps"]
+    evidence.set_value([]).run()
+    evidence = widget(page, "button_group", "Evidence")
+    assert evidence.value == []
+    assert figures(page) == 1
+    evidence.set_value(["traits"]).run()
+    assert page.query_params["opened"] == "traits"
+
+
 def test_the_spread_comes_first_and_moves_through_the_epochs(visit, run_id):
     page = visit("Weights", run=run_id, opened=["gaps", "table"])
     assert not page.exception

@@ -94,8 +94,8 @@ def test_nothing_is_said_of_a_gap_that_no_interval_holds(gap, said):
             paired(-0.5, math.nan, math.nan),
             paired(-0.02, -0.03, -0.01),
             CLEAR,
-            "ROAD costs 2.0 points of accuracy. In branch: works, origin: here is hired "
-            "24 points less often than origin: there.",
+            "ROAD costs 2.0 points of accuracy. In branch: works, origin: here is "
+            "hired 24 points less often than origin: there.",
         ),
     ],
 )

@@ -69,6 +69,7 @@ def headlines_name_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
     if chip is None or not reading.headlines:
         return
     others = facts.named_in(reading.headlines[0]) - {chip, PLAIN}
+    others -= {label for label in others if f", against {label}," in reading.prose}
     if others:
         yield f"the chip is {chip}, the headline names {', '.join(sorted(others))}"
     if "Model" in reading.cards and reading.cards["Model"].value != chip:
@@ -91,15 +92,21 @@ def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
     if chip is None or not reading.figures or not _is_computed(facts):
         return
     if reading.page == "Local fairness":
-        local = sorted(facts.model(chip).local_gaps.dropna())
-        marks = [
-            sorted(x for x in trace["x"] if x is not None)
-            for trace in reading.figures[0]["data"]
-            if trace.get("mode") == "markers"
-            and str(trace.get("name")).startswith(chip)
-        ]
-        if local and not any(_close(xs, local) for xs in marks):
-            yield f"the gaps of {chip} are {np.round(local, 4)}, marks are {marks}"
+        marked = {
+            label: [
+                sorted(x for x in trace["x"] if x is not None)
+                for trace in reading.figures[0]["data"]
+                if trace.get("mode") == "markers"
+                and str(trace.get("name")).startswith(label)
+            ]
+            for label in facts.models
+        }
+        if reading.controls.get("Models in the figure") != "before":
+            marked[chip] = marked[chip] or [[]]  # it has to be there
+        for label, marks in marked.items():
+            local = sorted(facts.model(label).local_gaps.dropna()) if marks else []
+            if local and not any(_close(xs, local) for xs in marks):
+                yield f"the gaps of {label} are {np.round(local, 4)}, marks are {marks}"
 
 
 def alike_is_said_of_models_that_decide_alike(

@@ -47,6 +47,7 @@ from fairdash.metrics import (
     views,
     worse_off,
 )
+from fairdash.sweep import BASELINE
 
 PAIR_WORDS = "for all pairs of groups in all subgroups at once."
 _WORST_HELP = "The largest gap of each seed, averaged over the seeds."
@@ -195,7 +196,7 @@ class LocalResult:
     @cached_property
     def turned(self) -> list[Finding]:
         """The gaps that point the other way than those of the first model."""
-        before = self.earlier[0] if self.earlier else ()
+        before = self.earlier[0] if self.earlier and not self._is_plain else ()
         return turned_gaps(before, self._named(self.inside))
 
     def _named(self, findings: Sequence[Finding]) -> list[Finding]:
@@ -350,6 +351,10 @@ class LocalResult:
         return named == str(self.widest["subgroup"])
 
     @property
+    def _is_plain(self) -> bool:
+        return str(self.row["method"]) == BASELINE
+
+    @property
     def _moved(self) -> bool:
         if self.changes is None:
             return False
@@ -361,7 +366,10 @@ class LocalResult:
             return ""
         paired = self.changes.set_index("metric").to_dict("index")
         gap, accuracy = paired["worst_1_di"], paired["accuracy"]
-        return priced_brief(self.label, gap, accuracy, "the largest gap")
+        first = self.models.iloc[0]
+        against = "" if first["method"] == BASELINE else f", against {first['label']},"
+        label = f"{self.label}{against}"
+        return priced_brief(label, gap, accuracy, "the largest gap")
 
     def _rows(self) -> str:
         rows = "all rows" if self.rows == "row" else f"{self.rows}s"

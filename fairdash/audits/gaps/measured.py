@@ -43,6 +43,7 @@ from fairdash.metrics import (
     views,
 )
 from fairdash.store import Store
+from fairdash.sweep import BASELINE
 
 _ALL = Subgroups()
 _SURE = 0.975
@@ -156,8 +157,10 @@ def _local_result(
         rows.append(_model_row(model, tables[-1], measure, by_trial))
         chances.append(float(np.mean([result.chance for result in by_trial])))
     changes = None
-    plain = measure == "selection_rate" and main is not first
-    if plain and not any(map(is_own, models)):
+    # the plain model is what others change, and changes nothing itself
+    corrected = main is not first and main.method != BASELINE
+    rates = measure == "selection_rate" and not any(map(is_own, models))
+    if corrected and rates:
         changes = paired_changes(store, main, first, dataset_id, subgroups)
     return LocalResult(
         main.label,

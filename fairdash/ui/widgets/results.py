@@ -110,18 +110,21 @@ class ResultPage:
     def evidence(self, *openers: Evidence, first: str = "") -> None:
         """Draw the openers, and below them what is open.
 
-        ``first`` is open until the reader opens anything.
+        ``first`` is open until the user opens anything, or closes it.
         """
         every = {each.name: each for each in (*openers, *self._own)}
         if not every:
             return
 
+        closed = f"no {first}"  # a URL without any name opens the first again
+
         def shown(names: tuple[str, ...]) -> list[str]:
             return [name for name in names if name in every]
 
         def meant(names: list[str]) -> tuple[str, ...]:
-            others = [name for name in SharedFields.here().opened if name not in every]
-            return (*others, *names)
+            known = {*every, closed}
+            others = [name for name in SharedFields.here().opened if name not in known]
+            return (*others, *(names or [closed] * bool(first)))
 
         with self.below:
             now = st.pills(

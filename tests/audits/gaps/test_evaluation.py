@@ -93,6 +93,16 @@ def test_a_change_without_an_interval_in_some_seed_has_none(run, chosen, monkeyp
     assert gap["low"] <= gap["difference"] <= gap["high"]
 
 
+def test_others_change_the_plain_model_which_changes_none(run, chosen):
+    where = ui.store(), chosen, run.dataset_id, SUBGROUPS
+    road_first = gaps.local_by_measure(*where)
+    assert road_first.label == "Unconstrained"
+    assert road_first.changes is None
+    assert road_first.turned == []
+    plain_first = gaps.local_by_measure(where[0], chosen[::-1], *where[2:])
+    assert plain_first.changes is not None
+
+
 def test_every_number_of_a_weighted_run_is_weighted(inline):
     store = ui.store()
     frame = people(900)

@@ -1,0 +1,150 @@
+"""One way through a sweep in Chromium: every page is about the model of the sliders."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from driving import follow, open_window, settle
+from playwright.sync_api import expect
+from reading import ReportPage, value
+from walk_facts import PLAIN, Facts
+from walk_tables import TABLES, add_walk_table, sweep_table
+
+from fairdash._wording import gap_size, percent
+from fairdash.jobs import pack_runs, unpack_runs
+from fairdash.store import open_store
+
+pytestmark = pytest.mark.browser
+LABEL = "ROAD λ 1 τ 0.6"
+TRACES = """figures => figures[0].data.map(trace => (
+  {name: trace.name ?? "", mode: trace.mode ?? "", x: Array.from(trace.x ?? [])}))"""
+MIDDLE = """mark => {
+  const box = mark.getBoundingClientRect()
+  return [box.x + box.width / 2, box.y + box.height / 2]
+}"""
+
+
+@pytest.fixture(scope="module")
+def facts(home, tmp_path_factory):
+    """What is true of a sweep over three groups, which the served app has as well."""
+    folder = tmp_path_factory.mktemp("walk")
+    table = TABLES["three groups"]
+    with closing(open_store(folder / "home")) as store:
+        run = sweep_table(store, add_walk_table(store, table), table.limit)
+        pack_runs(store, [run], folder / "run.fairdash")
+        with closing(open_store(home)) as served:
+            unpack_runs(served, folder / "run.fairdash")
+        yield Facts(store, run, table)
+
+
+@pytest.fixture
+def window(browser, server):
+    """A window that keeps what its console and its scripts complain of."""
+    page = open_window(browser)
+    page.complaints = []
+    page.on(
+        "console",
+        lambda said: said.type == "error" and page.complaints.append(said.text),
+    )
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    yield page
+    page.close()
+
+
+def cards(page, inside="[data-testid=stMetric]"):
+    """Return the text of every card."""
+    return page.locator(inside).all_inner_texts()
+
+
+def card_shows(page, label, text, inside="[data-testid=stMetric]"):
+    """Expect a number on the card that begins with a label."""
+    card = page.locator(inside).filter(has_text=re.compile(rf"^\s*{label}\b"))
+    expect(card.first).to_contain_text(text)
+
+
+def is_about(page, facts, *labels):
+    """Expect the verdict to name none but some models, and no incident."""
+    settle(page)
+    verdict = page.locator(".st-key-verdict h2").inner_text()
+    assert facts.named_in(verdict) <= {*labels, PLAIN}, verdict
+    assert "incident" not in page.locator("body").inner_text()
+    return verdict
+
+
+def chip(page):
+    """Return the model looked at in the tray."""
+    chosen = page.get_by_role("radiogroup", name="Model").get_by_role("radio")
+    return chosen.and_(page.locator("[aria-checked=true]")).inner_text()
+
+
+def test_every_page_is_about_the_model_that_the_sliders_show(
+    window, server, facts, tmp_path
+):
+    page, means = window, facts.model(LABEL).means()
+    accuracy, gap, worst = (
+        percent(means["accuracy"]),
+        gap_size(means["gap"]),
+        gap_size(means["worst"]),
+    )
+    page.goto(f"{server}/Sweep?run={facts.run}&data={facts.dataset_id}")
+    page.get_by_role("combobox", name="Method").first.click()
+    page.get_by_role("option", name="ROAD", exact=True).click()
+    page.get_by_role("slider", name="Fairness weight (λ)").press("Home")
+    page.get_by_role("slider", name="Locality (τ)").press("End")
+    page.wait_for_url(re.compile(facts.models[LABEL].id))
+    settle(page)
+    assert LABEL in is_about(page, facts, LABEL)
+    expect(page.get_by_role("radio", name=LABEL)).to_be_visible()
+    for name, text in (("Accuracy", accuracy), ("Largest local gap", worst)):
+        card_shows(page, name, text, ".linked .card")
+    card_shows(page, "Gap", gap, ".linked .card")
+    marks = page.locator(".front .marks path")
+    named = "(marks, label) => marks.findIndex(m => m.__data__.setting.label === label)"
+    mark = marks.nth(marks.evaluate_all(named, LABEL))
+    ring = page.locator(".front .ring").evaluate(MIDDLE)
+    assert ring == pytest.approx(mark.evaluate(MIDDLE), abs=1.5)
+
+    follow(page, "Local_fairness")
+    is_about(page, facts, LABEL)
+    assert LABEL in chip(page)
+    card_shows(page, "Largest gap", worst)
+    card_shows(page, "Gap over all rows", gap)
+    drawn = page.locator(".js-plotly-plot").evaluate_all(TRACES)
+    gaps = sorted(facts.model(LABEL).local_gaps.dropna())
+    marks = [
+        sorted(x for x in trace["x"] if x is not None)
+        for trace in drawn
+        if trace["name"].startswith(LABEL) and trace["mode"] == "markers"
+    ]
+    assert pytest.approx(gaps, abs=1e-6) in marks
+
+    follow(page, "Post-process")
+    source = page.get_by_role("combobox", name="Scores of")
+    source.click()
+    page.get_by_role("option", name=f"{LABEL}, seed 0").click()
+    expect(source).to_have_value(f"{LABEL}, seed 0")
+    is_about(page, facts, LABEL)
+
+    follow(page, "Weights")
+    is_about(page, facts, LABEL)
+    assert LABEL in chip(page)
+
+    follow(page, "Train")
+    assert LABEL in is_about(page, facts, LABEL)
+    assert LABEL in chip(page)
+    for name, text in (("Accuracy", accuracy), ("Gap", gap)):
+        card_shows(page, name, text)
+    card_shows(page, "Largest local gap", worst)
+
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report (HTML)").click()
+    download.value.save_as(tmp_path / "report.html")
+    text = Path(tmp_path / "report.html").read_text()
+    assert f"The report is about {LABEL}" in text
+    table = ReportPage(text).table("Models on test rows")[LABEL]
+    shown = [value(table[name]) for name in ("Accuracy", "Gap", "Largest local gap")]
+    expected = [means[name] for name in ("accuracy", "gap", "worst")]
+    assert shown == pytest.approx(expected, abs=5e-4)
+    assert page.complaints == []
