@@ -318,6 +318,6 @@ def _caption(n_left_out: int, beside_words: str, step_name: str) -> str:
     )
     dashed = f" Dotted: {beside_words}." if beside_words else ""
     return (
-        f"At each {step_name}, thin lines hold 5 to 95% of rows, thick lines 25 to 75%; "
-        f"dots are medians. Training rows, logarithmic axis.{dashed}{left_out}"
+        f"At each {step_name}, thin lines hold 5 to 95% of rows, thick lines 25 to "
+        f"75%; dots are medians. Training rows, logarithmic axis.{dashed}{left_out}"
     )
