@@ -84,10 +84,10 @@ def _values(widget: Any, kind: str) -> Iterator[Any]:
 
 def _numbers(widget: Any) -> Iterator[float]:
     """Return the ends of a range and numbers inside it, on its grid."""
-    step = widget.step or 1
-    low = widget.min if widget.min is not None else widget.value - 2 * step
-    high = widget.max if widget.max is not None else widget.value + 20 * step
-    whole = isinstance(widget.value, int)
+    step, now = widget.step or 1, widget.value or 0
+    low = widget.min if widget.min is not None else now - 2 * step
+    high = widget.max if widget.max is not None else now + 20 * step
+    whole = isinstance(now, int) and isinstance(step, int)
     for share in (0.0, 0.1, 0.3, 0.6, 1.0):
         number = min(low + step * round(share * (high - low) / step), high)
         yield int(number) if whole else round(float(number), 6)
@@ -109,4 +109,7 @@ def _shown(widget: Any, kind: str) -> Any:
         return next(iter(widget.formatted_values), None)
     if kind == "select_slider":
         return widget.format_func(widget.value)
-    return None if widget.index is None else widget.options[widget.index]
+    if widget.value is None:
+        return None
+    words = str(widget.format_func(widget.value))
+    return words if words in widget.options else None  # of options that changed
