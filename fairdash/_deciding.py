@@ -7,7 +7,7 @@ Over seeds a fact is one of the model where it holds in most of them; where most
 do not decide, some for one reason and some for the other, both reasons are *mixed*.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -103,6 +103,24 @@ class Deciding:
         """Return the fact that a row of `fairdash.metrics.decision_status` says."""
         alike, guessing = status in ALIKE, status == AS_CHANCE
         return cls(alike, guessing, float(selection_rate), float(balanced_accuracy))
+
+    @classmethod
+    def of_seeds(cls, seeds: Sequence[Self]) -> Self:
+        """Return the fact of a model whose decisions of each seed are known.
+
+        Examples
+        --------
+        >>> Deciding.of_seeds([Deciding(alike=True, accepted=1.0), Deciding()]).idle
+        False
+        """
+        return cls.of(
+            {
+                "constant": np.mean([seed.idle for seed in seeds]),
+                "alike": np.mean([seed.alike for seed in seeds]),
+                "accepted": np.mean([seed.accepted for seed in seeds]),
+                "balanced_accuracy": np.mean([s.balanced_accuracy for s in seeds]),
+            }
+        )
 
     @property
     def idle(self) -> bool:

@@ -68,3 +68,12 @@ def test_each_fact_has_its_sentence(row, sentence):
     assert fact.brief("m") == sentence
     assert fact.details("m").startswith(sentence)
     assert ("It accepts 60.5%." in fact.details("m")) == fact.guessing
+
+
+def test_a_model_decides_unless_it_does_not_in_most_seeds():
+    alike = Deciding(alike=True, accepted=1.0, balanced_accuracy=0.5)
+    decides = Deciding(accepted=0.4, balanced_accuracy=0.8)
+    assert Deciding.of_seeds([decides, alike, decides]).mark() == ""
+    fact = Deciding.of_seeds([decides, alike, alike])
+    assert fact.mark() == "alike in most seeds"
+    assert fact.accepted == pytest.approx(0.8)

@@ -13,14 +13,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from by_hand import newcombe_interval
 from walk_question import Question
 from walk_tables import WalkTable
 
 from fairdash.audits import Setting, portable, trials
-from fairdash.metrics import LocalMeasure, local_di, worst_k_di
+from fairdash.metrics import LocalMeasure, decision_status, local_di, worst_k_di
 from fairdash.store import Store
 
 PLAIN = "Unconstrained"
+_RARE = 0.1  # of the rarer outcome, below which decisions are nearly alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,11 @@ class ModelFacts:
 
     @cached_property
     def by_seed(self) -> pd.DataFrame:
-        """Accuracy, gap, largest local gap and share decided 1, a row a seed."""
+        """Accuracy, gap, largest local gap and share decided 1, a row a seed.
+
+        ``alike`` is 1 where the rarer decision is less than a tenth as frequent as the
+        rarer outcome, ``idle`` where decisions say nothing of the outcome.
+        """
         seeds = [self._figures(part) for _, part in self.rows.groupby("seed")]
         return pd.DataFrame(seeds)
 
@@ -53,8 +59,74 @@ class ModelFacts:
             "accuracy": float(np.average(right, weights=part["weight"])),
             "gap": float(rates.max() - rates.min()),
             "worst": worst_k_di(self.local(part)),
-            "share": float(np.average(part["decision"], weights=part["weight"])),
+            "share": (share := self._share(part, "decision")),
+            "alike": _rarer(share) < _RARE * _rarer(self._share(part, "outcome"))
+            or not _rarer(share),
+            "idle": self._status(part) != "",
         }
+
+    def _share(self, part: pd.DataFrame, column: str) -> float:
+        return float(np.average(part[column], weights=part["weight"]))
+
+    def _status(self, part: pd.DataFrame) -> str:
+        weight = None if self._equal(part) else part["weight"]
+        table = decision_status(part["outcome"], part["decision"], sample_weight=weight)
+        return str(table["status"].iloc[0])
+
+    def _equal(self, part: pd.DataFrame) -> bool:
+        return bool((part["weight"] == 1).all())
+
+    @property
+    def decides(self) -> bool:
+        """Whether its decisions say something of the outcome, in half of the seeds."""
+        return float(self.by_seed["idle"].mean()) <= 0.5
+
+    @property
+    def decides_alike(self) -> bool:
+        """Whether it does not decide as nearly everyone gets the same decision."""
+        idle, alike = self.by_seed["idle"].mean(), self.by_seed["alike"].mean()
+        return not self.decides and bool(alike >= idle / 2)
+
+    def reaches(self, level: float) -> list[float]:
+        """Return how large each gap between groups may be over all rows, by Newcombe.
+
+        Ends are means over seeds. The larger of both sides, a number a pair of groups.
+        """
+        groups = sorted(self.rows["group"].unique())
+        pairs = list(combinations(groups, 2))
+        ends = []
+        for _, part in self.rows.groupby("seed"):
+            table = part.groupby("group")["decision"].agg(["sum", "size"])
+            first, second = (table.loc[[p[at] for p in pairs]] for at in (0, 1))
+            ends.append(
+                newcombe_interval(
+                    first["sum"].to_numpy(),
+                    first["size"].to_numpy(),
+                    second["sum"].to_numpy(),
+                    second["size"].to_numpy(),
+                    level,
+                )
+            )
+        low, high = np.mean(ends, axis=0)
+        return np.maximum(np.abs(low), np.abs(high)).tolist()
+
+    def by_chance(self, draws: int = 2000) -> float:
+        """Return what the largest local gap of a fair model stays below in 95 %.
+
+        Decisions are dealt to the groups of a subgroup by chance; mean over seeds.
+        """
+        rng, floors = np.random.default_rng(0), []
+        for _, part in self.rows.groupby("seed"):
+            local = self.local(part).set_index("subgroup")["local_di"]
+            largest = np.full(draws, np.nan)
+            for subgroup in local.index[local.notna()]:
+                rows = part[part["subgroup"] == subgroup]
+                sizes = rows["group"].value_counts().to_numpy()
+                n = int(rows["decision"].sum())
+                dealt = rng.multivariate_hypergeometric(sizes, n, size=draws) / sizes
+                largest = np.fmax(largest, np.ptp(dealt, axis=1))
+            floors.append(np.quantile(largest, 0.95))
+        return float(np.mean(floors))
 
     def rates(self, part: pd.DataFrame) -> "pd.Series[float]":
         """Return the measure by group over the rows of one seed."""
@@ -216,6 +288,10 @@ class Facts:
         )
         n = len(both) / both["seed"].nunique()
         return float(np.average(change, weights=both["weight"])), change.std() / n**0.5
+
+
+def _rarer(share: float) -> float:
+    return min(share, 1 - share)
 
 
 # by measure: the number of a row, and which rows count

@@ -14,6 +14,13 @@ _AMOUNTS = {
     "custom": "Threshold",
 }
 
+# the control of a page that picks one seed; others are about all
+_SEEDS = {
+    "Local fairness": "Seed",
+    "Individual fairness": "People of",
+    "Weights": "Seed",
+}
+
 
 @dataclass(frozen=True)
 class Question:
@@ -31,9 +38,10 @@ class Question:
         kind = controls.get("Decided 1", "half")
         amount = controls.get(_AMOUNTS.get(kind, ""))
         columns = controls.get("Columns")
-        if page != "Local fairness":  # where other pages ask of one measure and seed
-            return cls(DecisionRule(kind, amount))
-        seed = int(controls.get("Seed", -1))
+        seed = int(controls.get(_SEEDS.get(page, ""), -1))
+        if page != "Local fairness":  # others are about one measure
+            rule = DecisionRule(kind, amount)
+            return cls(rule, seed=None if seed < 0 else seed)
         return cls(
             DecisionRule(kind, amount),
             str(controls.get("Measure", "selection_rate")),

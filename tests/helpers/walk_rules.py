@@ -18,14 +18,17 @@ from fairdash import _wording
 
 Rule = Callable[[Reading, Facts], Iterator[str]]
 _MISSING = re.compile(r"(?<![\w.])(nan|NaN|None|inf|NaT|<NA>|Infinity)(?![\w.])")
-_REACHED = re.compile(
-    r"A fair model can reach \S+ points\.|Gaps up to \S+ points are possible\."
+_CHANCE = re.compile(r"[Aa] fair model can reach (\S+) points")
+_UP_TO = re.compile(r"Gaps up to (\S+) points are possible")
+ALIKE = re.compile(
+    r"nearly (everyone|no one)|\baccepts (all|none)\b|decides? alike|alike for"
+)
+_IDLE = re.compile(
+    r"say nothing|not clearly better than guessing|keeps no limit|decides alike"
 )
 _FEWEST_OF_ADVICE = 8  # words of what is wrong and what to do
 _FEW_WORDS = 4  # shorter lines are labels, which may repeat
-ALL_OR_NONE = 0.95  # of people decided alike
 _BEYOND_CHANCE = 2.5  # standard errors
-_CLEARLY = 0.05  # accuracy by which a model is better than a guess
 _NARROWS = re.compile(r"narrows|[Nn]o clear gap remains|[Nn]o gap here is larger")
 
 
@@ -112,15 +115,38 @@ def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
 def alike_is_said_of_models_that_decide_alike(
     reading: Reading, facts: Facts
 ) -> Iterator[str]:
-    """ "Alike for nearly everyone" is a fact about the share that is decided 1."""
+    """That nearly everyone gets one decision is a fact of those that are named.
+
+    A sentence that names no model is about the one that the chip shows.
+    """
     notes = [card.note for card in reading.cards.values()]
+    chip = facts.label_of(reading.chip)
     for sentence in [*reading.sentences, *notes]:
-        if not re.search(r"alike for (nearly )?everyone|, nearly everyone", sentence):
+        sentence = sentence.replace(facts.table.name, "the table")
+        if not ALIKE.search(sentence):
             continue
-        for label in sorted(facts.named_in(sentence)):
-            share = facts.model(label).means()["share"]
-            if max(share, 1 - share) < ALL_OR_NONE:
+        for label in sorted(facts.named_in(sentence) or {chip} - {None}):
+            models = [facts.model(label, part) for part in ("test", "validation")]
+            if not any(model.decides_alike for model in models):
+                share = models[0].means()["share"]
                 yield f"{sentence!r}, and {label} decides {share:.1%} as 1"
+
+
+def a_model_that_decides_nothing_is_said_so(
+    reading: Reading, facts: Facts
+) -> Iterator[str]:
+    """A verdict says whether decisions say anything, and praises none that do not."""
+    chip = facts.label_of(reading.chip)
+    if chip is None or reading.page not in _SAID or not reading.headlines:
+        return
+    headline, model = reading.headlines[0], facts.model(chip)
+    parts = ("test", "validation") if reading.page == "Sweep" else ("test",)
+    idle = not all(facts.model(chip, part).decides for part in parts)
+    if idle != bool(_IDLE.search(headline)):
+        status = model.by_seed[["share", "alike", "idle"]].to_dict("list")
+        yield f"{headline!r}, by seed {chip} is {status}"
+    if idle and _NARROWS.search(headline):
+        yield f"{headline!r}: {chip} does not decide"
 
 
 def a_narrower_gap_names_its_price(reading: Reading, facts: Facts) -> Iterator[str]:
@@ -134,19 +160,6 @@ def a_narrower_gap_names_its_price(reading: Reading, facts: Facts) -> Iterator[s
     change, error = facts.accuracy_change(chip)
     if change < -_BEYOND_CHANCE * error and "accuracy" not in headline:
         yield f"{headline!r}: {chip} costs {-100 * change:.1f} points of accuracy"
-
-
-def nobody_praises_a_model_that_accepts_all(
-    reading: Reading, facts: Facts
-) -> Iterator[str]:
-    """A model that accepts all or none is not praised for its gap."""
-    chip = facts.label_of(reading.chip)
-    if chip in (None, PLAIN) or not reading.headlines:
-        return
-    headline, share = reading.headlines[0], facts.model(chip).means()["share"]
-    decides_alike = max(share, 1 - share) >= ALL_OR_NONE
-    if decides_alike and _NARROWS.search(headline) and f"{share:.0%}" not in headline:
-        yield f"{headline!r}: {chip} decides {share:.1%} as 1"
 
 
 def a_gap_that_turned_is_said(reading: Reading, facts: Facts) -> Iterator[str]:
@@ -171,9 +184,7 @@ def a_plain_model_within_the_limit_is_said(
         return
     plain, model = (facts.model(x, "validation").means() for x in (PLAIN, chip))
     keeps = plain["gap"] <= limit and plain["accuracy"] >= model["accuracy"]
-    outcomes = facts.model(PLAIN, "validation").rows["outcome"].mean()
-    guessed = max(outcomes, 1 - outcomes)  # right by the same decision for all
-    decides = plain["accuracy"] > guessed + _CLEARLY
+    decides = all(facts.model(PLAIN, part).decides for part in ("validation", "test"))
     says = re.search(r"plain model keeps|nothing to fix", reading.prose)
     if keeps and decides and not says:
         yield (
@@ -220,14 +231,8 @@ def numbers_of_a_headline_are_computed(reading: Reading, facts: Facts) -> Iterat
         return
     if not _is_computed(facts):
         return
-    gap = 100 * facts.model(chip).means()["gap"]
-    for possible in re.findall(
-        r"Gaps up to (\S+) points are possible", reading.headlines[0]
-    ):
-        if float(possible) < gap - 0.5:
-            yield f"gaps up to {possible} points are possible, and the gap is {gap:.1f}"
-    # ends of intervals and what chance reaches are no numbers of the predictions alone
-    text = _REACHED.sub("", reading.headlines[0])
+    # what chance and intervals reach: see the rules of their own
+    text = _UP_TO.sub("", _CHANCE.sub("", reading.headlines[0]))
     for label in sorted(facts.models, key=len, reverse=True):
         text = text.replace(label, "")
     allowed = _numbers_of(facts, chip, _limit(reading, facts)[1])
@@ -238,6 +243,49 @@ def numbers_of_a_headline_are_computed(reading: Reading, facts: Facts) -> Iterat
             yield f"{number} in {reading.headlines[0]!r} follows from no prediction"
 
 
+def what_chance_reaches_is_simulated(reading: Reading, facts: Facts) -> Iterator[str]:
+    """The largest gap by chance is what decisions dealt by chance show."""
+    chip = facts.label_of(reading.chip)
+    card = reading.cards.get("Largest by chance")
+    if chip is None or card is None or not _is_plain_rate(facts):
+        return
+    floor = 100 * facts.model(chip).by_chance()
+    shown = re.match(r"[\d.]+", card.value)
+    if math.isnan(floor) or shown is None:
+        if not math.isnan(floor) or shown is not None:
+            yield f"the largest gap by chance is {card.value}, simulated {floor:.1f}"
+        return
+    if abs(float(shown[0]) - floor) > 0.5 + _SIMULATED * floor:
+        yield f"the largest gap by chance is {card.value}, simulated {floor:.1f} pt"
+    for reach in _CHANCE.findall(reading.prose):
+        if abs(float(reach) - float(shown[0])) > _ROUNDED:
+            yield f"a fair model can reach {reach}, the card says {card.value}"
+
+
+def what_is_possible_is_an_end_of_an_interval(
+    reading: Reading, facts: Facts
+) -> Iterator[str]:
+    """ "Gaps up to" is the far end of Newcombe's interval, for all pairs at once."""
+    chip = facts.label_of(reading.chip)
+    said = _UP_TO.findall(reading.headlines[0]) if reading.headlines else []
+    if chip is None or not said or not _is_plain_rate(facts):
+        return
+    n_groups = facts.model(chip).rows["group"].nunique()
+    pairs = n_groups * (n_groups - 1) // 2
+    near, far = (facts.model(chip).reaches(1 - 0.05 / n) for n in (1, pairs))
+    for possible in map(float, said):
+        ends = [(100 * low, 100 * high) for low, high in zip(near, far, strict=True)]
+        fits = (lo - _ROUNDED <= possible <= hi + _ROUNDED for lo, hi in ends)
+        if not any(fits):
+            yield f"gaps up to {possible:g} points are possible, the ends are {ends}"
+
+
+def _is_plain_rate(facts: Facts) -> bool:
+    """Tell whether rows weigh the same and the share decided 1 is in question."""
+    weighted = facts.table.roles.sample_weight is not None
+    return facts.question.measure == "selection_rate" and not weighted
+
+
 def _limit(reading: Reading, facts: Facts) -> tuple[str, float]:
     """Return which gap a page limits, and to how much."""
     for label, value in reading.controls.items():
@@ -246,6 +294,8 @@ def _limit(reading: Reading, facts: Facts) -> tuple[str, float]:
     return "gap", facts.store.run(facts.run).spec["di_limit"]
 
 
+_ROUNDED = 0.51  # of points without decimals
+_SIMULATED = 0.15  # of a 95th percentile, of some hundred draws
 _LIMITED = {"gap": "gap", "largest local gap": "worst"}
 _SAID = ("Train", "Local fairness", "Sweep")
 RULES: tuple[Rule, ...] = (
@@ -258,17 +308,20 @@ RULES: tuple[Rule, ...] = (
     figures_are_of_the_chip,
     alike_is_said_of_models_that_decide_alike,
     a_narrower_gap_names_its_price,
-    nobody_praises_a_model_that_accepts_all,
+    a_model_that_decides_nothing_is_said_so,
     a_gap_that_turned_is_said,
     a_plain_model_within_the_limit_is_said,
     a_limit_kept_on_test_rows_is_said_kept,
     intervals_hold_their_numbers,
     numbers_of_a_headline_are_computed,
+    what_chance_reaches_is_simulated,
+    what_is_possible_is_an_end_of_an_interval,
 )
 
 
 def faults(reading: Reading, facts: Facts) -> list[str]:
     """Return what a page shows against a rule, each with the name of its rule."""
+    facts = facts.asked(reading.question)
     return [
         f"{rule.__name__}: {fault}" for rule in RULES for fault in rule(reading, facts)
     ]

@@ -49,7 +49,7 @@ def _faults_after(page, name, facts, step):
     """Take a step; return what is wrong after it."""
     step.take(page)
     reading = Reading.of(name, page)
-    wrong = faults(reading, facts.asked(reading.question))
+    wrong = faults(reading, facts)
     if not reading.refusals and not step.holds(page):
         wrong.append(f"{step} does not stay")
     return wrong

@@ -201,7 +201,7 @@ def radius_curve(
         max(far, default=float("nan")),
         soft,
         len(seeds),
-        next((d for rows in seeds if (d := rows.deciding).idle), Deciding()),
+        Deciding.of_seeds([rows.deciding for rows in seeds]),
     )
 
 
