@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._columns import as_vector
+from fairdash._counts import people_of
 from fairdash._validation import (
     as_frame,
     check_one_of,
@@ -92,8 +93,13 @@ class Arguments:
             )
         return self.frame[read]
 
-    def subgroups(self, value: Any, min_size: int) -> tuple[Any, int]:
-        """Return the labels of subgroups and the size of the smallest estimable one."""
+    def subgroups(
+        self, value: Any, min_size: int, weight: Any = None
+    ) -> tuple[Any, int]:
+        """Return the labels of subgroups and the size of the smallest estimable one.
+
+        Bins of numbers follow the people where the ``weight`` counts them.
+        """
         if isinstance(value, list | tuple) and self.frame is not None:
             names = [str(name) for name in self.frame]
             if len(value) != len(self.frame) or all(name in names for name in value):
@@ -103,7 +109,7 @@ class Arguments:
         if isinstance(value, Subgroups):
             if self.frame is None:
                 raise ValueError("`subgroups` name columns; give their table, `frame`.")
-            return value.label(self.frame), value.min_size
+            return value.label(self.frame, people_of(weight)), value.min_size
         if is_frame(value):
             value = crossed(value, "subgroups")
         return self.values("subgroups", value), min_size

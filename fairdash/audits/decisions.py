@@ -278,7 +278,7 @@ def audit(
     }
     inside = None
     if subgroups is not None:
-        labels, min_size = columns.subgroups(subgroups, min_size)
+        labels, min_size = columns.subgroups(subgroups, min_size, weight)
         inside = {"subgroups": labels, "min_size": min_size}
     feature = columns.feature(sensitive_features)
     speech = Speech(decided, outcome, feature, favourable)

@@ -12,13 +12,14 @@ from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
 from fairdash.cli._options import (
     CountColumn,
-    File,
     JoinBy,
     JoinFile,
+    SampleRows,
+    Table,
     Unit,
     Weight,
     echo,
-    read_joined,
+    read_rows,
     refusing,
 )
 from fairdash.cli._recipe import (
@@ -36,7 +37,7 @@ _DECISIONS = "decisions"
 
 
 def audit(
-    file: File,
+    file: Table,
     group: Annotated[
         list[str],
         typer.Option(
@@ -103,6 +104,7 @@ def audit(
     unit: Unit = None,
     weight: Weight = None,
     count: CountColumn = None,
+    sample_rows: SampleRows = None,
     reference: Annotated[
         str | None, typer.Option(help="Group that others are compared with.")
     ] = None,
@@ -129,7 +131,17 @@ def audit(
         if page is not None:
             check_one_of("--report", page.suffix, (".html",))
         check_one_of("--kind", kind, (_DECISIONS, *tables.OUTCOME_KINDS))
-        frame = read_joined(file, *join_of(recipe, join, by))
+        joined = join_of(recipe, join, by)
+        frame = None
+        needs_rows = (
+            model,
+            joined[0],
+            single_choice,
+            sample_rows,
+            probabilities or None,
+        )
+        if any(option is not None for option in needs_rows) or kind == "ranking":
+            frame, source = read_rows(file, *joined, sample_rows=sample_rows)
         question = tables.TableQuestion(
             groups=tuple(group),
             decision=decision,
@@ -147,7 +159,8 @@ def audit(
                 rows, negative, missing, recipe, one_of, single_choice, frame
             ),
         )
-        source = tables.Source.of(file, frame)
+        if frame is None:
+            frame, question, source = tables.read_asked(file, question)
         scorer = None if model is None else load(model)
         audited: tables.OutcomesAudit | tables.MembershipAudit | tables.TableAudit
         if kind != _DECISIONS:
@@ -168,6 +181,8 @@ def audit(
 
         page.write_text(show(audited, facts=[counted.words, *counted.remarks]).page)
     typer.echo(str(audited))
+    if source.words:
+        echo(source.words)
     for line in (*counted.remarks, counted.words):
         echo(line)
 

@@ -9,17 +9,18 @@ import typer
 from fairdash._validation import check_one_of
 from fairdash.audits import load, tables
 from fairdash.cli._options import (
-    File,
     JoinBy,
     JoinFile,
+    SampleRows,
+    Table,
     echo,
-    read_joined,
+    read_rows,
     refusing,
 )
 
 
 def check(
-    file: File,
+    file: Table,
     policy: Annotated[
         Path, typer.Option(exists=True, dir_okay=False, help="YAML file of the limits.")
     ],
@@ -29,6 +30,7 @@ def check(
     ] = None,
     join: JoinFile = None,
     by: JoinBy = None,
+    sample_rows: SampleRows = None,
     out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
     junit: Annotated[Path | None, typer.Option(help="XML file to write.")] = None,
 ) -> None:
@@ -46,8 +48,12 @@ def check(
             if path is not None:
                 check_one_of(option, path.suffix, (suffix,))
         limits = tables.Policy.parse(policy.read_bytes(), policy.name)
-        frame = read_joined(file, join, by)
-        source = tables.Source.of(file, frame)
+        asked = limits.question
+        if model is not None or join is not None or by or sample_rows is not None:
+            frame, source = read_rows(file, join, by, sample_rows=sample_rows)
+        else:
+            frame, asked, source = tables.read_asked(file, asked)
+        limits = limits.model_copy(update={"count": asked.count})
         scorer = None if model is None else load(model)
         checked = tables.check_policy(frame, limits, source, model=scorer)
     if out is not None:
@@ -56,6 +62,8 @@ def check(
         junit.write_bytes(checked.to_junit())
     for line in checked.lines():
         echo(line)
+    if source.words:
+        echo(source.words)
     for line in checked.audited.rows.remarks:
         echo(line)
     echo(f"{checked.audited.rows.words}\n{checked.status}")

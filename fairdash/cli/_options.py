@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from fairdash._escaping import as_csv, as_printed, visible_table
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash._wording import without_sentences
-from fairdash.audits import Answer
+from fairdash.audits import Answer, tables
 from fairdash.cli._parsing import Refused
-from fairdash.datasets import join_tables, read_table
+from fairdash.datasets import join_tables, read_table, sources
 from fairdash.store import Store, open_store
 
 Home = Annotated[
@@ -41,6 +41,18 @@ JoinBy = Annotated[
         help="Column that both files have; id=person where the second calls it person. "
         "Repeat it for several.",
     ),
+]
+Table = Annotated[
+    str,
+    typer.Argument(
+        help="File, or an address: a folder of Parquet files, s3://bucket/loans, "
+        "postgresql://user@host/database?table=loans. An address is counted where it "
+        "lies; its rows are read only if a unit, a weight or a model needs them."
+    ),
+]
+SampleRows = Annotated[
+    int | None,
+    typer.Option(help="Draw so many rows and read those; the result says so."),
 ]
 Run = Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")]
 Model = Annotated[
@@ -109,6 +121,19 @@ def read_joined(
     if join is None:
         return frame
     return join_tables(frame, read_table(join), by or (), name=join.name)
+
+
+def read_rows(
+    named: str,
+    join: Path | None = None,
+    by: list[str] | None = None,
+    *,
+    sample_rows: int | None = None,
+) -> tuple[pd.DataFrame, tables.Source]:
+    """Read the rows of a file or an address, joined with a second file if given."""
+    with sources.table_file(named, sample_rows=sample_rows) as (file, title):
+        frame = read_joined(file, join, by)
+        return frame, tables.Source.of(file, frame, title)
 
 
 @contextmanager

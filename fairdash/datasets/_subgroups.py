@@ -34,16 +34,21 @@ NICE_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)
 FEW_VALUES = 8
 
 
-def default_width(column: "pd.Series[Any]") -> float:
-    """Return 10 for an age in years, else a round width of about five to eight bins."""
-    values = _finite(column)
-    if values.empty:
+def default_width(
+    column: "pd.Series[Any]", people: NDArray[np.float64] | None = None
+) -> float:
+    """Return 10 for an age in years, else a round width of about five to eight bins.
+
+    ``people`` says how many each row stands for, where rows are counts.
+    """
+    values, counts = _distinct(column, people)
+    if not len(values):
         return AGE_WIDTH if is_age(str(column.name)) else 1.0
-    low, high = np.quantile(values, [0.05, 0.95])
+    low, high = (_quantile(values, counts, share) for share in (0.05, 0.95))
     if is_age(str(column.name)) and high >= AGE_WIDTH:  # not in decades
         return AGE_WIDTH
     if high == low:
-        low, high = values.min(), values.max()
+        low, high = float(values[0]), float(values[-1])
     least = float(high - low) / MOST_BINS
     if least <= 0:
         return 1.0
@@ -59,13 +64,36 @@ def has_bins(column: "pd.Series[Any]") -> bool:
     return is_number(column) and column.nunique() > FEW_VALUES
 
 
-def _finite(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def _distinct(
+    column: "pd.Series[Any]", people: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the finite values of a column in order, and how many people have each."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
-    return pd.Series(values[np.isfinite(values)])
+    each = np.ones(len(values)) if people is None else np.asarray(people)
+    counts = np.isfinite(values) & (each > 0)
+    distinct, place = np.unique(values[counts], return_inverse=True)
+    sums = np.bincount(place, each[counts], len(distinct))
+    return distinct, sums.astype(np.float64)
+
+
+def _quantile(
+    values: NDArray[np.float64], counts: NDArray[np.float64], share: float
+) -> float:
+    """Return a quantile as `numpy.quantile` does, of values that are repeated."""
+    last_place = np.cumsum(counts) - 1
+    place = share * last_place[-1]
+    below, above = (
+        values[np.searchsorted(last_place, rounded)]
+        for rounded in (np.floor(place), np.ceil(place))
+    )
+    return float(below + (place % 1) * (above - below))
 
 
 def bin_column(
-    column: "pd.Series[Any]", width: float, edges: Edges = "customary"
+    column: "pd.Series[Any]",
+    width: float,
+    edges: Edges = "customary",
+    people: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.int64], list[str]]:
     """Return the bin of each row (-1 where missing) and the names of the bins.
 
@@ -78,6 +106,8 @@ def bin_column(
     With ``edges="paper"``, as in the public code of the ROAD paper, edges of ages too
     are multiples of ``width``, a bin includes its upper edge and not its lower, and no
     bins are joined: ages 21–30, 31–40 and so on.
+
+    ``people`` says how many each row stands for, where rows are counts.
     """
     row_value, distinct = pd.factorize(column)
     values = np.asarray(distinct, dtype=float)
@@ -90,7 +120,12 @@ def bin_column(
     scaled = np.round((values[present] - anchor) / width, 9)
     number = np.ceil(scaled) - 1 if paper else np.floor(scaled)
     numbers, position = np.unique(number, return_inverse=True)
-    rows = count_codes(row_value, len(values))[present]
+    if people is None:
+        rows = count_codes(row_value, len(values))[present]
+    else:
+        has_value = row_value >= 0
+        each = np.asarray(people)[has_value]
+        rows = np.bincount(row_value[has_value], each, len(values))[present]
     counts = np.bincount(position, weights=rows).astype(np.int64)
     first, last = (0, len(counts) - 1) if paper else _open_ends(counts)
     # the extra entry answers to code -1, a missing value
@@ -151,14 +186,15 @@ def _cut_ranges(
     return lookup[codes], _cut_names(cuts, ranges.are_whole(labels))
 
 
-def quantile_cuts(column: "pd.Series[Any]", n_bins: int) -> tuple[float, ...]:
+def quantile_cuts(
+    column: "pd.Series[Any]", n_bins: int, people: NDArray[np.float64] | None = None
+) -> tuple[float, ...]:
     """Return cut points of bins with about equally many rows each.
 
     The k-th is the least value with at least a share k / ``n_bins`` of the rows below
     it. There are fewer where many rows have one value.
     """
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    points, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    points, counts = _distinct(column, people)
     below = np.cumsum(counts) - counts
     wanted = np.arange(1, n_bins) / n_bins * counts.sum()
     places = np.unique(np.searchsorted(below, wanted))
@@ -248,7 +284,9 @@ class Subgroups(Record):
         """Return a hash of all that is defined: results are kept by it."""
         return hash(json.dumps(self.model_dump(mode="json"), sort_keys=True))
 
-    def label(self, frame: pd.DataFrame) -> "pd.Series[Any]":
+    def label(
+        self, frame: pd.DataFrame, people: NDArray[np.float64] | None = None
+    ) -> "pd.Series[Any]":
         """Name the subgroup of each row.
 
         Bins at both ends follow the data, so label a whole table and choose rows
@@ -256,11 +294,12 @@ class Subgroups(Record):
 
         Names are such as "age 25–34" or "Female 25–34", values first, then the bins,
         in order of size; missing outside ``where`` and where a column is missing.
+        ``people`` says how many each row stands for, where rows are counts.
         Raises ValueError if a column is not in the table, or text has a bin width.
         """
         frame = as_frame("frame", frame)
         self._check_frame(frame)
-        pieces = [self._piece(frame[column]) for column in self._ordered(frame)]
+        pieces = [self._piece(frame[column], people) for column in self._ordered(frame)]
         code = np.zeros(len(frame), dtype=np.int64)
         missing = ~self._inside(frame)
         for codes, labels in pieces:
@@ -285,25 +324,29 @@ class Subgroups(Record):
     def _bins(self) -> set[str]:
         return {*self.widths, *self.quantiles, *self.cuts}
 
-    def _piece(self, column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]:
+    def _piece(
+        self, column: "pd.Series[Any]", people: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.int64], list[str]]:
         name = str(column.name)
         if self._is_binned(column):
-            codes, labels = self._cut(column)
+            codes, labels = self._cut(column, people)
             bare = is_age(name) and len(self.columns) > 1
         else:
             codes, labels = label_codes(column)
             bare = not any(is_bare(label) for label in labels)
         return codes, labels if bare else [f"{name} {label}" for label in labels]
 
-    def _cut(self, column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]:
+    def _cut(
+        self, column: "pd.Series[Any]", people: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.int64], list[str]]:
         name = str(column.name)
         cuts = self.cuts.get(name, ())
         if name in self.quantiles:
-            cuts = quantile_cuts(column, self.quantiles[name])
+            cuts = quantile_cuts(column, self.quantiles[name], people)
         if cuts:
             return cut_column(column, cuts)
-        width = self.widths.get(name) or default_width(column)
-        return bin_column(column, width, self.edges)
+        width = self.widths.get(name) or default_width(column, people)
+        return bin_column(column, width, self.edges, people)
 
     def _inside(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         inside = np.ones(len(frame), dtype=bool)

@@ -23,7 +23,8 @@ def source_section(
     """
     items = {
         "File": source.name,
-        "SHA-256": source.digest,
+        "SHA-256 of the counts" if source.counted_by else "SHA-256": source.digest,
+        "Counted where it lies, by": ", ".join(source.counted_by),
         "Rows in the file": f"{source.rows:,}",
         "Rows counted": f"{rows:,}",
         "Rows that do not count": excluded,

@@ -6,6 +6,7 @@ from fairdash._lazy import lazy
 
 __all__ = [
     "OUTCOME_KINDS",
+    "AskedTable",
     "CountedRows",
     "Judgement",
     "MembershipAudit",
@@ -34,6 +35,7 @@ __all__ = [
     "plain",
     "plain_rows",
     "published_audit",
+    "read_asked",
     "record_of",
     "stored_name",
 ]
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.tables.alternative import alternative_in_run
     from fairdash.audits.tables.audit import (
-        Source,
         TableAudit,
         audit_table,
         plain,
@@ -75,5 +76,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.tables.policy import Policy, first_policy
     from fairdash.audits.tables.question import TableQuestion
+    from fairdash.audits.tables.reading import AskedTable, Source, read_asked
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

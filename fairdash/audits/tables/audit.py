@@ -3,9 +3,6 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,51 +15,12 @@ from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, count_rows
 from fairdash.audits.tables.facts import CROSSED, TableFacts
 from fairdash.audits.tables.question import TableQuestion
+from fairdash.audits.tables.reading import Source
 from fairdash.brought import TableModel, positive_scores
-from fairdash.datasets import DrawnRows, guessing, notes_of
+from fairdash.datasets import guessing
 from fairdash.metrics import Finding, catalog, views
 
 VERSION = 1  # of the form of `TableAudit.to_dict`
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where rows come from.
-
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    digest : str
-        Its SHA-256.
-    rows : int
-        All rows of the table.
-    date : str
-        When it was audited, in UTC: "2026-03-01T12:00:00Z".
-    sample : DrawnRows, optional
-        Where the rows were drawn from more.
-    """
-
-    name: str
-    digest: str
-    rows: int
-    date: str
-    sample: DrawnRows | None = None
-
-    @classmethod
-    def of(cls, file: Path, frame: pd.DataFrame) -> "Source":
-        """Return the source of a file that was read just now."""
-        with open(file, "rb") as content:
-            digest = sha256(content.read()).hexdigest()
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls.of_frame(file.name, digest, frame, now)
-
-    @classmethod
-    def of_frame(
-        cls, name: str, digest: str, frame: pd.DataFrame, date: str = ""
-    ) -> "Source":
-        """Return the source of a table that was read."""
-        return cls(name, digest, len(frame), date, notes_of(frame).drawn)
 
 
 @dataclass(frozen=True, eq=False)

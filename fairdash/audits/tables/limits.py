@@ -32,6 +32,7 @@ from fairdash.audits.tables.judgement import (
 )
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
 from fairdash.audits.tables.question import TableQuestion
+from fairdash.audits.tables.reading import Source
 from fairdash.brought import TableModel
 
 _DRAWN = ("value", "low", "high")
@@ -254,7 +255,7 @@ class PolicyCheck:
 def check_policy(
     frame: pd.DataFrame,
     policy: Policy,
-    source: audit.Source,
+    source: Source,
     *,
     model: TableModel | None = None,
     may_be_absent: bool = False,

@@ -20,13 +20,13 @@ from pydantic import TypeAdapter
 from fairdash._validation import check_one_of, value_labels
 from fairdash._wording import Kpi, count, headed, plural
 from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.tables.audit import Source
 from fairdash.audits.tables.claims import Claim, claims_of
 from fairdash.audits.tables.counting import Excluded, named_value
 from fairdash.audits.tables.earlier import Earlier
 from fairdash.audits.tables.judgement import Judgement, worst
 from fairdash.audits.tables.limits import Judged, check_policy, judged_again
 from fairdash.audits.tables.policy import Limit, Policy
+from fairdash.audits.tables.reading import Source
 from fairdash.audits.tables.sequential import ALPHA, BETS, alarms, evidence
 from fairdash.datasets import read_table, sources
 

@@ -236,7 +236,9 @@ def audit_outcomes(
     rows = {"sensitive_features": groups, **sampling}
     inside = None
     if subgroups is not None:
-        labels, min_size = columns.subgroups(subgroups, min_size)
+        labels, min_size = columns.subgroups(
+            subgroups, min_size, sampling["sample_weight"]
+        )
         inside = {"subgroups": labels, "min_size": min_size}
     feature = columns.feature(sensitive_features)
     how: Any = {"reference": reference, "favourable": favourable}

@@ -6,10 +6,13 @@ from fairdash._lazy import lazy
 
 __all__ = [
     "ANYBODY",
+    "CountedSource",
     "check_configured",
+    "count_source",
     "is_address",
     "listed_sources",
     "shown",
+    "source_columns",
     "table_file",
     "write_listed",
     "write_source",
@@ -17,6 +20,11 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.datasets.sources.address import check_configured, is_address, shown
+    from fairdash.datasets.sources.counted import (
+        CountedSource,
+        count_source,
+        source_columns,
+    )
     from fairdash.datasets.sources.draw import table_file, write_source
     from fairdash.datasets.sources.listed import (
         ANYBODY,

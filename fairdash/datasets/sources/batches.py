@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import dataset as arrow_dataset
 from pyarrow import parquet
+from pyarrow.fs import LocalFileSystem
 
 from fairdash._lazy import load
 from fairdash.datasets.sources.address import SCHEME, Address, shown
@@ -14,6 +16,8 @@ from fairdash.datasets.sources.cursor import BATCH_ROWS
 from fairdash.datasets.sources.database import select
 from fairdash.datasets.sources.faults import check_object_library, reached
 from fairdash.datasets.table_notes import TableNotes, notes_in
+
+_PATTERNS = set("*?[")  # a file name with one is a pattern to DuckDB
 
 
 class ParquetRows:
@@ -43,6 +47,40 @@ class ParquetRows:
             yield from self._files.to_batches(
                 columns=list(columns), batch_size=BATCH_ROWS
             )
+
+    @property
+    def local_files(self) -> list[str] | None:
+        """Paths of the files; None where they are elsewhere, or a name is a pattern."""
+        files = list(self._files.files)
+        is_here = isinstance(self._files.filesystem, LocalFileSystem)
+        plain = not any(set(file) & _PATTERNS for file in files)
+        return files if is_here and plain else None
+
+    def count_values(self, columns: Sequence[str], count: str, most: int) -> pa.Table:
+        """Return each combination of values with its number of rows, in no order.
+
+        It ends early where there are more than ``most`` combinations.
+        """
+        sums: pa.Table | None = None
+        for batch in self.batches(columns):
+            ones = pa.array(np.ones(len(batch), dtype=np.int64))
+            part = pa.Table.from_batches([batch]).append_column(count, ones)
+            both = part if sums is None else pa.concat_tables([sums, part])
+            grouped = both.group_by(list(columns)).aggregate([(count, "sum")])
+            sums = grouped.rename_columns([*columns, count])
+            if len(sums) > most:
+                break
+        return pa.table({count: pa.array([], pa.int64())}) if sums is None else sums
+
+    def as_stored(self, table: pa.Table) -> pa.Table:
+        """Return a table with the types that its columns have in the files."""
+        for place, name in enumerate(table.column_names):
+            if name not in self.names:
+                continue
+            kind = self._files.schema.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            table = table.set_column(place, name, table[name].cast(kind))
+        return table
 
 
 def open_parquet(address: Address) -> ParquetRows:

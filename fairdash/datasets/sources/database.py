@@ -43,6 +43,15 @@ _DUCKDB_LIMITS = {
     "python_enable_replacements": "false",  # variables of Python as tables
     "lock_configuration": "true",
 }
+# Files are named by us, and the statement is ours; sums need no room on the disk.
+_DUCKDB_FILES = {
+    "allow_community_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "memory_limit": "1GB",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+}
 _SQLITE_READS = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -112,10 +121,7 @@ def select(address: Address, columns: Sequence[str] | None) -> Iterator[pa.Recor
     Raises ValueError, with one sentence, when the query is not exactly one SELECT, when
     it or a view reaches beyond the database, and when the rows cannot be read.
     """
-    statement = address.query or _statement(address.table or "", columns)
-    if not _is_text(statement + address.place):
-        raise no_select(address)
-    for batch in _READERS[address.kind](address, statement):
+    for batch in _batches(address, address.query or _statement(address, columns)):
         names = batch.schema.names
         if twice := {name for name in names if names.count(name) > 1}:
             raise ValueError(
@@ -130,6 +136,62 @@ def select(address: Address, columns: Sequence[str] | None) -> Iterator[pa.Recor
         yield batch.select(list(columns))
 
 
+def column_names(address: Address) -> list[str]:
+    """Return the names of the columns of a table or query, from its first row.
+
+    Raises ValueError as `select` does, and when there is no row.
+    """
+    for batch in _batches(address, f"SELECT * FROM {_rows(address)} LIMIT 1"):
+        return list(batch.schema.names)
+    raise ValueError(f"{address.name} has no rows.")
+
+
+def count_rows(
+    address: Address, columns: Sequence[str], count: str, most: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield each combination of values of ``columns`` with its number of rows.
+
+    The database groups the rows; at most ``most`` combinations come back, in no order.
+
+    Parameters
+    ----------
+    count : str
+        Name of the column of numbers; none of ``columns``.
+
+    Raises
+    ------
+    ValueError
+        As `select` does.
+    """
+    yield from _batches(address, _count_statement(_rows(address), columns, count, most))
+
+
+def _count_statement(rows: str, columns: Sequence[str], count: str, most: int) -> str:
+    places = ", ".join(str(place + 1) for place in range(len(columns)))
+    return (
+        f"SELECT {_names(columns)}, COUNT(*) AS {_quoted(count)} FROM {rows} "
+        f"GROUP BY {places} LIMIT {most:d}"
+    )
+
+
+def _batches(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+    texts = (statement, address.query or "", address.place)
+    if not all(map(_is_text, texts)):
+        raise no_select(address)
+    yield from _READERS[address.kind](address, statement)
+
+
+def _rows(address: Address) -> str:
+    """Return what follows FROM: the rows of a table or of a query.
+
+    A query that closes the bracket makes another statement; the gate takes that as it
+    takes any: if it is one SELECT of this database.
+    """
+    if address.query is None:
+        return f'{_identifier(address.table or "")} AS "rows"'
+    return f'({address.query.rstrip().rstrip(";")}\n) AS "rows"'
+
+
 def _is_text(text: str) -> bool:
     """Return whether a driver takes a text whole: UTF-8 without a zero byte."""
     try:
@@ -138,10 +200,13 @@ def _is_text(text: str) -> bool:
         return False
 
 
-def _statement(table: str, columns: Sequence[str] | None) -> str:
+def _statement(address: Address, columns: Sequence[str] | None) -> str:
+    return f"SELECT {_names(columns or ()) or '*'} FROM {_rows(address)}"
+
+
+def _names(columns: Sequence[str]) -> str:
     # "rows"."age" and not "age": SQLite takes a lone name it does not know as text
-    names = [f'"rows".{_quoted(name)}' for name in columns or ()]
-    return f'SELECT {", ".join(names) or "*"} FROM {_identifier(table)} AS "rows"'
+    return ", ".join(f'"rows".{_quoted(name)}' for name in columns)
 
 
 def _identifier(table: str) -> str:
@@ -198,6 +263,27 @@ def _duckdb_fault(address: Address, error: Exception) -> ValueError:
     ):
         return damaged(address)
     return unreached(address, error)
+
+
+def count_files(
+    files: Sequence[str], columns: Sequence[str], count: str, most: int
+) -> pa.Table:
+    """Return what `count_rows` yields, of Parquet files on this machine.
+
+    Columns of folders (``year=2024``) are text.
+
+    Raises
+    ------
+    duckdb.Error
+        As DuckDB does; `fairdash.datasets.sources.counted` knows what it means.
+    """
+    duckdb = installed("duckdb")
+    paths = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    options = "hive_partitioning=true, hive_types_autocast=0"
+    rows = f'read_parquet([{paths}], {options}) AS "rows"'
+    statement = _count_statement(rows, columns, count, most)
+    with duckdb.connect(config=_DUCKDB_FILES) as link:
+        return link.sql(statement).to_arrow_table()
 
 
 def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from fairdash.audits import tables
-from fairdash.audits.tables.audit import Source
+from fairdash.audits.tables.reading import Source
 from fairdash.audits.tables.breaks import surely_broken
 
 LIMIT = 0.4

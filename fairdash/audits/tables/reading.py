@@ -1,0 +1,138 @@
+"""Read a table that is asked about: its rows, or how many people have which values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from fairdash._wording import listing, plural
+from fairdash.audits.tables.counting import named_value
+from fairdash.audits.tables.question import TableQuestion
+from fairdash.datasets import DrawnRows, notes_of, read_table, sources
+
+_CELLWISE = {"missing", "recode", "convert"}  # steps that look at one cell
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    digest : str
+        Its SHA-256; of rows that were counted where they lie, of the counts.
+    rows : int
+        All rows of the table.
+    date : str
+        When it was audited, in UTC: "2026-03-01T12:00:00Z".
+    sample : DrawnRows, optional
+        Where the rows were drawn from more.
+    counted_by : tuple of str
+        Columns by which rows were counted where they lie, instead of being read.
+    """
+
+    name: str
+    digest: str
+    rows: int
+    date: str
+    sample: DrawnRows | None = None
+    counted_by: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """How rows were counted without being read; "" where they were read."""
+        if not self.counted_by:
+            return ""
+        columns = listing(self.counted_by)
+        return f"{plural(self.rows, 'row')} counted where they lie, by {columns}."
+
+    @classmethod
+    def of(cls, file: Path, frame: pd.DataFrame, name: str = "") -> "Source":
+        """Return the source of a file that was read just now."""
+        with open(file, "rb") as content:
+            digest = sha256(content.read()).hexdigest()
+        return cls.of_frame(name or file.name, digest, frame, _now())
+
+    @classmethod
+    def of_frame(
+        cls, name: str, digest: str, frame: pd.DataFrame, date: str = ""
+    ) -> "Source":
+        """Return the source of a table that was read."""
+        return cls(name, digest, len(frame), date, notes_of(frame).drawn)
+
+
+class AskedTable(NamedTuple):
+    """A table with what is asked of it; the question counts people if the rows do."""
+
+    frame: pd.DataFrame
+    question: TableQuestion
+    source: Source
+
+
+def read_asked(named: str | Path, question: TableQuestion) -> AskedTable:
+    """Read what a question needs of a file or an address.
+
+    An address is counted where it lies, by the columns of the question, whatever its
+    number of rows. Its rows are read where they are needed: for units, for weights, and
+    for steps of preparation that look at several columns.
+
+    Raises
+    ------
+    ValueError
+        As `fairdash.datasets.sources.count_source` and `read_table` do; if the question
+        names a column that is not there.
+    """
+    if sources.is_address(named) and _is_cellwise(question):
+        address = str(named)
+        columns = asked_columns(question, sources.source_columns(address))
+        counted = sources.count_source(address, columns)
+        source = Source(
+            counted.name,
+            counted.digest,
+            counted.n_rows,
+            _now(),
+            counted_by=tuple(counted.columns),
+        )
+        asked = question.model_copy(update={"count": counted.count})
+        return AskedTable(counted.frame, asked, source)
+    with sources.table_file(named) as (file, title):
+        frame = read_table(file, name=title)
+        return AskedTable(frame, question, Source.of(file, frame, title))
+
+
+def asked_columns(question: TableQuestion, names: Sequence[str]) -> list[str]:
+    """Return the columns of a table that a question reads, in its order.
+
+    Raises ValueError if it names one that is not there.
+    """
+    header = pd.DataFrame(columns=list(names))
+    pairs = (
+        *(("--group", text) for text in question.groups),
+        ("--decision", question.decision),
+        ("--outcome", question.outcome),
+        *(("--negative", text) for text in question.negative),
+    )
+    columns = [named_value(option, text, header)[0] for option, text in pairs if text]
+    columns += [question.score] if question.score is not None else []
+    columns += question.subgroups
+    columns += [name for condition in question.rows for name in condition.columns()]
+    columns += [step.column for step in question.preparation]
+    columns += question.types
+    return list(dict.fromkeys(columns))
+
+
+def _is_cellwise(question: TableQuestion) -> bool:
+    """Return whether equal cells of two rows mean the same to the question."""
+    by_row = question.unit or question.weight or question.count
+    steps = {step.kind for step in question.preparation}
+    return not by_row and steps <= _CELLWISE
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

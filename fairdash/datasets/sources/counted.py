@@ -1,0 +1,180 @@
+"""How often each combination of values occurs in a source: one GROUP BY, no rows.
+
+Measures of decisions need numbers of people by subgroup, group, decision and outcome.
+So a source that groups its own rows answers with a small table of counts, whatever its
+size, and the audit of that table is the audit of the rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import compute
+
+from fairdash._validation import check_one_of
+from fairdash._wording import listing
+from fairdash.datasets.reading.read import read_table
+from fairdash.datasets.sources.address import Address, parse_address
+from fairdash.datasets.sources.batches import open_parquet, write_rows
+from fairdash.datasets.sources.database import column_names, count_files, count_rows
+from fairdash.datasets.sources.faults import reached
+
+MOST_CELLS = 100_000  # combinations of values that come back
+COUNT = "people"
+_NO_ROWS = pa.record_batch({COUNT: pa.array([], pa.int64())})
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSource:
+    """The rows of a source, counted.
+
+    Attributes
+    ----------
+    name : str
+        Of the table.
+    frame : DataFrame
+        A row for each combination of values that occurs, in order of the values, and
+        how many rows of the source have it.
+    count : str
+        The column of these numbers: "people", or a longer name where that is taken.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    count: str
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the source has."""
+        return int(self.frame[self.count].sum())
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns by which rows were counted."""
+        return [str(name) for name in self.frame if name != self.count]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the counts: the same counts have the same."""
+        content = self.frame.to_csv(index=False).encode()
+        return sha256(content).hexdigest()
+
+    def merge(self, other: "CountedSource") -> "CountedSource":
+        """Return the counts of both together, as of one source with all their rows.
+
+        Raises ValueError if the other has other columns.
+        """
+        columns, others = self.columns, other.columns
+        if columns != others:
+            raise ValueError(
+                f"{other.name} was counted by {listing(others)}, {self.name} by "
+                f"{listing(columns)}. Count both by the same columns, in one order."
+            )
+        named = other.frame.rename(columns={other.count: self.count})
+        both = pd.concat([self.frame, named], ignore_index=True)
+        sums = both.groupby(columns, dropna=False, observed=True, sort=True)[self.count]
+        return replace(self, frame=sums.sum().reset_index())
+
+
+def source_columns(address: str | Address) -> list[str]:
+    """Return the names of the columns of a source; ValueError if it cannot be read."""
+    source = parse_address(address) if isinstance(address, str) else address
+    if source.kind == "parquet":
+        return open_parquet(source).names
+    return column_names(source)
+
+
+def count_source(
+    address: str | Address, columns: Sequence[str], *, most_cells: int = MOST_CELLS
+) -> CountedSource:
+    """Return how many rows of a source have each combination of some columns.
+
+    Rows are not read: a database groups them itself, and of Parquet files only these
+    columns are looked at.
+
+    Parameters
+    ----------
+    address : str
+        As of `write_source`: a folder or glob of Parquet files, here or in an object
+        store, or a table or query of a database.
+    columns : sequence of str
+        Such as groups, decision, outcome and subgroups.
+    most_cells : int, default=100_000
+        Most combinations.
+
+    Raises
+    ------
+    ValueError
+        If the source cannot be read, lacks a column, has no rows, or there are more
+        combinations; the message names the column with most values.
+    """
+    source = parse_address(address) if isinstance(address, str) else address
+    wanted = list(dict.fromkeys(columns))
+    if not wanted:
+        raise ValueError("`columns`: name at least one column to count by.")
+    names = source_columns(source)
+    for column in wanted:
+        check_one_of("column", column, names)
+    count = _free(COUNT, names)
+    if source.kind == "parquet":
+        table = _count_files(source, wanted, count, most_cells + 1)
+    else:
+        table = pa.Table.from_batches(
+            [*count_rows(source, wanted, count, most_cells + 1)] or [_NO_ROWS]
+        )
+    if table.num_rows > most_cells:
+        raise ValueError(_too_many(source.name, table, wanted, most_cells))
+    if not table.num_rows:
+        raise ValueError(f"{source.name} has no rows.")
+    frame = _as_read(table)
+    frame = frame.sort_values(wanted, kind="stable", ignore_index=True)
+    return CountedSource(source.name, frame, count)
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """Return a name that no column has, in capitals or not."""
+    used = {column.casefold() for column in taken}
+    while name in used:
+        name += "_"
+    return name
+
+
+def _count_files(
+    source: Address, columns: list[str], count: str, most: int
+) -> pa.Table:
+    """Count by DuckDB where it is installed and can, as it is much faster than Arrow.
+
+    It tells "Age" from "age" in no table, and takes a star in a name for a pattern.
+    """
+    rows = open_parquet(source)
+    alike = len({name.casefold() for name in rows.names}) < len(rows.names)
+    if alike or rows.local_files is None or find_spec("duckdb") is None:
+        return rows.count_values(columns, count, most)
+    with reached(source.name):
+        table = count_files(rows.local_files, columns, count, most)
+    return rows.as_stored(table)
+
+
+def _as_read(table: pa.Table) -> pd.DataFrame:
+    """Return a table as it is read from a file: the values have the same labels."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "counts.parquet"
+        write_rows(iter(table.to_batches()), path)
+        return read_table(path)
+
+
+def _too_many(name: str, table: pa.Table, columns: list[str], most: int) -> str:
+    values = {
+        column: compute.count_distinct(table[column]).as_py() for column in columns
+    }
+    widest = max(columns, key=lambda column: values[column])
+    return (
+        f"{name} has more than {most:,} combinations of {listing(columns)}; the most "
+        f"values has {widest!r}. Leave it out, name a column of fewer values, or draw "
+        "some rows (`--sample-rows 1000000`)."
+    )
