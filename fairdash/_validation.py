@@ -272,7 +272,15 @@ def value_label(value: object) -> str:
 
 def value_labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return ``column`` with every value as its label; missing values stay missing."""
-    return column.map(value_label, na_action="ignore")
+    if column.dtype == object:  # 1 and True are one value there, and have two labels
+        return column.map(value_label, na_action="ignore")
+    codes, distinct = pd.factorize(column)
+    if not len(distinct):
+        return column.map(value_label, na_action="ignore")
+    labels = pd.Series(distinct).map(value_label)
+    return pd.Series(
+        labels.array.take(codes, allow_fill=True), column.index, name=column.name
+    )
 
 
 def _is_number(value: object) -> bool:

@@ -16,6 +16,7 @@ from fairdash._escaping import as_printed, visible, visible_table
 from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
 from fairdash.audits.arguments import Arguments
+from fairdash.audits.condensing import cells_of
 from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import DrawnRows, Subgroups
@@ -271,14 +272,22 @@ def audit(
     groups = columns.groups(sensitive_features)
     unit = columns.values("cluster", cluster)
     check_lengths(pred, groups, y, raw, weight, unit)
+    labels = None
+    if subgroups is not None:
+        labels, min_size = columns.subgroups(subgroups, min_size, weight)
+        check_lengths(pred, labels)
+    if raw is None and weight is None and unit is None:
+        cells = cells_of(y, pred, groups, labels)
+        if cells is not None:
+            y, pred, groups, labels = map(cells.of, (y, pred, groups, labels))
+            weight = cells.counts
     rows: dict[str, Any] = {
         "sensitive_features": groups,
         "sample_weight": weight,
         "cluster": unit,
     }
     inside = None
-    if subgroups is not None:
-        labels, min_size = columns.subgroups(subgroups, min_size, weight)
+    if labels is not None:
         inside = {"subgroups": labels, "min_size": min_size}
     feature = columns.feature(sensitive_features)
     speech = Speech(decided, outcome, feature, favourable)

@@ -82,7 +82,7 @@ def test_counts_are_those_of_the_rows(columns, address_of):
     assert counted.n_rows == len(rows) == 400
     assert counted.columns == columns
     assert counted.count not in NAMES
-    order = dict(by=columns, kind="stable", ignore_index=True)
+    order = {"by": columns, "kind": "stable", "ignore_index": True}
     assert_frame_equal(
         counted.frame.sort_values(**order),
         expected.sort_values(**order),
@@ -109,7 +109,9 @@ def test_too_many_combinations_name_the_column_with_most_values(address_of):
     frame = table().assign(number=np.arange(400) // 2)
     address = address_of(frame)
     assert len(sources.count_source(address, ["number"], most_cells=200).frame) == 200
-    with pytest.raises(ValueError, match="more than 50 combinations of a and number") as e:
+    with pytest.raises(
+        ValueError, match="more than 50 combinations of a and number"
+    ) as e:
         sources.count_source(address, ["a", "number"], most_cells=50)
     assert "values has 'number'" in str(e.value)
 

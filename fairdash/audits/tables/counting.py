@@ -306,7 +306,7 @@ class Sides:
         A batch ``may_be_absent`` of some of these values.
         """
         name, listed = named_value(option, text, frame)
-        labels = set(value_labels(frame[name]).dropna())
+        labels = set(value_labels(frame[name]).dropna().unique())
         positive = _listed(option, name, listed, labels, may_be_absent)
         negative: list[str] = []
         for other in question.negative:
@@ -328,7 +328,7 @@ class Sides:
         if self.negative:
             known = labels.isin([*self.positive, *self.negative])
             others = column_kinds.sorted_labels(
-                set(labels[counter.counts & ~known.to_numpy(bool)])
+                set(labels[counter.counts & ~known.to_numpy(bool)].unique())
             )
             reason = f"another {self.column} ({value_spans(others)})"
             counter.exclude(reason, self.column, known)
@@ -390,6 +390,6 @@ def _group(text: str, frame: pd.DataFrame, counter: _Counter) -> str:
     if listed:
         chosen = [value.strip() for value in listed.split(",")]
         for value in chosen:
-            check_one_of(f"--group {name}", value, set(values.dropna()))
+            check_one_of(f"--group {name}", value, set(values.dropna().unique()))
         counter.exclude(f"another {name}", name, values.isin(chosen))
     return name

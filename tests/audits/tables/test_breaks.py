@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import norm
 
 from fairdash.audits import tables
-from fairdash.audits.tables.reading import Source
 from fairdash.audits.tables.breaks import surely_broken
+from fairdash.audits.tables.reading import Source
 
 LIMIT = 0.4
 

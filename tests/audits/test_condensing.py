@@ -1,0 +1,71 @@
+"""Rows that repeat are measured once, and everything is said as of all of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import fairdash
+from fairdash.audits import condensing
+
+
+def rows(seed, n=1_500):
+    rng = np.random.default_rng(seed)
+    race = rng.choice(["a", "b", "other"], n, p=[0.7, 0.28, 0.02])
+    decided = (rng.random(n) < np.where(race == "b", 0.25, 0.4)).astype(int)
+    age = rng.integers(18, 40, n).astype(float)
+    age[rng.random(n) < 0.05] = np.nan
+    frame = pd.DataFrame({"race": race, "age": age, "sex": rng.choice(["f", "m"], n)})
+    return rng.integers(0, 2, n), decided, frame
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("groups", ["race", ["race", "sex"]])
+@pytest.mark.parametrize("has_outcome", [True, False])
+def test_cells_say_what_rows_say(seed, groups, has_outcome, monkeypatch):
+    y, decided, frame = rows(seed)
+    audits = []
+    for fewest in (10**9, 1):
+        monkeypatch.setattr(condensing, "FEWEST_ROWS", fewest)
+        monkeypatch.setattr(condensing, "_LEAST_REPEATS", 1)
+        audits.append(
+            fairdash.audit(
+                y if has_outcome else None,
+                decided,
+                sensitive_features=groups,
+                frame=frame,
+                subgroups=["age"] if seed % 2 else None,
+                favourable=seed % 3 > 0,
+            )
+        )
+    one, other = audits
+    assert one.verdict == other.verdict
+    assert one.n == other.n == len(decided)
+    for name in ("by_group", "gaps", "local"):
+        if getattr(one, name) is not None:
+            assert_frame_equal(getattr(one, name), getattr(other, name), rtol=1e-12)
+
+
+def test_cells_are_the_combinations_with_their_rows():
+    y, decided, _ = rows(0, n=12_000)
+    cells = condensing.cells_of(y, decided, None)
+    assert len(cells.first) == 4
+    assert int(np.asarray(cells.counts).sum()) == 12_000
+    pairs = set(zip(cells.of(y), cells.of(decided), strict=True))
+    assert len(pairs) == 4
+    assert cells.of(None) is None
+
+
+@pytest.mark.parametrize("bad", [2, np.nan, -1])
+def test_rows_that_are_not_0_and_1_are_left_for_the_reader(bad, monkeypatch):
+    monkeypatch.setattr(condensing, "FEWEST_ROWS", 1)
+    decided = np.array([0.0, 1.0, bad] * 50)
+    assert condensing.cells_of(None, decided, np.tile(["a", "b", "a"], 50)) is None
+
+
+def test_few_rows_and_rows_that_hardly_repeat_are_read_one_by_one(monkeypatch):
+    y, decided, frame = rows(0)
+    assert condensing.cells_of(y, decided, frame["race"]) is None
+    monkeypatch.setattr(condensing, "FEWEST_ROWS", 1)
+    assert condensing.cells_of(y, decided, frame["race"]) is not None
+    assert condensing.cells_of(y, decided, np.arange(len(y))) is None
