@@ -309,8 +309,36 @@ def _judge_all(
     for at, limit in enumerate(policy.limits):
         if only is None or at in only:
             rows = _rows_of(limit, estimates)
+            if limit.of == "ratio" and policy.reference is None:
+                rows = _to_the_best(rows, estimates, limit)
             judged += [_judge(at, limit, policy, row) for row in rows.itertuples()]
     return judged
+
+
+def _to_the_best(
+    rows: pd.DataFrame, estimates: pd.DataFrame, limit: Limit
+) -> pd.DataFrame:
+    """Return ratios of whoever is worse off to whoever is better off.
+
+    A group with few rows beside the others is no reference, though it may be better off
+    than the reference. Its ratio says how far the reference is behind it.
+    """
+    is_ahead = rows["value"] < 1 if limit.bound.upper else rows["value"] > 1
+    ahead = rows[is_ahead & (rows["value"] > 0) & rows["reference"].notna()]
+    if ahead.empty:
+        return rows
+    whole = estimates[estimates["measure"] == limit.measure]
+    sizes = whole[whole["subgroup"].isna()].set_index(["feature", "group"])["n"]
+    behind = list(zip(ahead["feature"], ahead["reference"], strict=True))
+    turned = ahead.assign(
+        value=1 / ahead["value"],
+        low=1 / ahead["high"],
+        high=1 / ahead["low"],
+        group=ahead["reference"],
+        reference=ahead["group"],
+        n=[sizes[pair] for pair in behind],
+    )
+    return pd.concat([rows.drop(index=ahead.index), turned])
 
 
 def _family(policy: Policy, judged: Judged) -> tuple[Any, ...]:
