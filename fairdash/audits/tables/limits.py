@@ -309,36 +309,52 @@ def _judge_all(
     for at, limit in enumerate(policy.limits):
         if only is None or at in only:
             rows = _rows_of(limit, estimates)
-            if limit.of == "ratio" and policy.reference is None:
-                rows = _to_the_best(rows, estimates, limit)
+            if not (limit.of == "value" or limit.subgroup or limit.group):
+                rows = pd.concat([rows, _farthest(limit, policy, rows, estimates)])
             judged += [_judge(at, limit, policy, row) for row in rows.itertuples()]
     return judged
 
 
-def _to_the_best(
-    rows: pd.DataFrame, estimates: pd.DataFrame, limit: Limit
+def _farthest(
+    limit: Limit, policy: Policy, rows: pd.DataFrame, estimates: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return ratios of whoever is worse off to whoever is better off.
+    """Return the two groups farthest apart if these break a limit and are not there.
 
-    A group with few rows beside the others is no reference, though it may be better off
-    than the reference. Its ratio says how far the reference is behind it.
+    A group with few rows beside each other one is no reference, though it may be best
+    off. Its pair has no interval, but a limit that it breaks is not kept.
     """
-    is_ahead = rows["value"] < 1 if limit.bound.upper else rows["value"] > 1
-    ahead = rows[is_ahead & (rows["value"] > 0) & rows["reference"].notna()]
-    if ahead.empty:
-        return rows
-    whole = estimates[estimates["measure"] == limit.measure]
-    sizes = whole[whole["subgroup"].isna()].set_index(["feature", "group"])["n"]
-    behind = list(zip(ahead["feature"], ahead["reference"], strict=True))
-    turned = ahead.assign(
-        value=1 / ahead["value"],
-        low=1 / ahead["high"],
-        high=1 / ahead["low"],
-        group=ahead["reference"],
-        reference=ahead["group"],
-        n=[sizes[pair] for pair in behind],
-    )
-    return pd.concat([rows.drop(index=ahead.index), turned])
+    if policy.reference is not None:
+        return rows.head(0)
+    fewest = limit.min_rows or policy.min_rows
+    values = estimates[
+        (estimates["measure"] == limit.measure)
+        & estimates["subgroup"].isna()
+        & estimates["group"].notna()
+        & estimates["value"].notna()
+        & (estimates["n"] >= fewest)
+    ]
+    added = []
+    for feature, groups in values.groupby("feature", sort=False):
+        order = groups.sort_values("value", kind="stable")
+        low, high = order.iloc[0], order.iloc[-1]
+        first, than = (high, low) if limit.bound.upper else (low, high)
+        pairs = rows.loc[rows["feature"] == feature, ["group", "reference"]].to_numpy()
+        pair = first["group"], than["group"]
+        known = [(one, other) for one, other in pairs]
+        if limit.of == "gap":  # of the same size the other way round
+            known += [(other, one) for one, other in pairs]
+        if pair[0] == pair[1] or pair in known:
+            continue
+        if limit.of == "gap":
+            value = abs(first["value"] - than["value"])
+        else:
+            value = first["value"] / than["value"] if than["value"] else math.nan
+        if math.isnan(value) or limit.bound.keeps(value):
+            continue
+        ends = {"value": value, "low": math.nan, "high": math.nan, "reason": ""}
+        who = {"feature": feature, "group": pair[0], "reference": pair[1]}
+        added.append({**who, **ends, "subgroup": None, "n": first["n"]})
+    return pd.DataFrame(added, columns=list(rows))
 
 
 def _family(policy: Policy, judged: Judged) -> tuple[Any, ...]:
