@@ -229,7 +229,7 @@ def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
         "Every picture is of one setting. Sliders, a click on a mark or a cell, and "
         "arrow keys on the map choose it. Numbers are means over seeds, of test rows; "
         "weights are of training rows.",
-        suppressed_words(hidden),
+        suppressed_words(hidden, "in these pictures"),
     )
     data = linked_data(sweep, limit, hidden=hidden)
     return [Pictures("All settings under one hand", data, place, caption)]

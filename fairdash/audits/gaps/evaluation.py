@@ -99,8 +99,8 @@ def paired_changes(
     ]
     if len(tables) == 1:  # as where hundreds of settings are told from a plain one
         return tables[0].copy()
-    seeds = pd.concat(tables).groupby("metric", sort=False)
-    means, counts = seeds.mean(), seeds.count()
+    by_metric = pd.concat(tables).groupby("metric", sort=False)
+    means, counts = by_metric.mean(), by_metric.count()
     # the ends of some seeds need not hold the mean of all
     in_each = counts["low"] == counts["difference"]
     means[["low", "high"]] = means[["low", "high"]].where(in_each)
