@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from fairdash.audits import tables
 from fairdash.audits.tables import sequential
+from fairdash.audits.tables.claims import claims_of
 from fairdash.cli import app
 
 LIMITS = {
@@ -133,6 +134,35 @@ def test_weights_are_learned_from_earlier_batches_and_kept(tmp_path, monkeypatch
     changed = again.run()
     pairs = zip(changed.batches, watch.batches, strict=True)
     assert all(new.digest != old.digest for new, old in pairs)
+
+
+def test_weeks_of_counts_are_watched_as_their_people_are(tmp_path, monkeypatch):
+    rng = np.random.default_rng(6)
+    for name in ("counts", "people"):
+        (tmp_path / name).mkdir()
+    for at in range(6):
+        counts = week(rng, 0.2).value_counts().rename("n").reset_index()
+        counts.to_csv(tmp_path / "counts" / f"{at}.csv", index=False)
+        people = counts.loc[counts.index.repeat(counts["n"])].drop(columns="n")
+        people.to_csv(tmp_path / "people" / f"{at}.csv", index=False)
+    watched = {
+        name: tables.Watch(
+            tables.Monitor("m", str(tmp_path / name / "*.csv"), LIMITS | more), ()
+        ).run()
+        for name, more in (("counts", {"count": "n"}), ("people", {}))
+    }
+    growth = {
+        name: [[claim.growth for claim in batch.claims] for batch in watch.batches]
+        for name, watch in watched.items()
+    }
+    np.testing.assert_array_equal(growth["counts"], growth["people"])
+    assert np.abs(growth["counts"]).max() > 0
+    assert watched["counts"].broken == watched["people"].broken != ()
+    monkeypatch.setattr("fairdash.audits.tables.claims.MOST_WATCHED", 99)
+    frame = pd.read_csv(tmp_path / "counts" / "0.csv")
+    policy = tables.Policy.model_validate(LIMITS | {"count": "n"})
+    with pytest.raises(ValueError, match=r"600 people.*at most 99.*fairdash check"):
+        claims_of(frame, policy)
 
 
 def test_people_who_come_again_are_counted_once_and_named(tmp_path):

@@ -11,7 +11,7 @@ import pandas as pd
 from fairdash._validation import value_labels
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import decisions_of
-from fairdash.audits.tables.counting import count_rows
+from fairdash.audits.tables.counting import CountedRows, count_rows
 from fairdash.audits.tables.earlier import Earlier, Masses
 from fairdash.audits.tables.facts import CROSSED
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
@@ -25,6 +25,7 @@ from fairdash.audits.tables.sequential import (
 )
 
 Array = np.ndarray[Any, Any]
+MOST_WATCHED = 5_000_000  # people of a table of counts in one batch
 
 
 @dataclass(frozen=True)
@@ -73,18 +74,13 @@ def claims_of(
     """
     earlier = Earlier() if earlier is None else earlier
     question = policy.question
-    rows = count_rows(frame, question, may_be_absent=may_be_absent)
+    rows = _each_person(count_rows(frame, question, may_be_absent=may_be_absent))
     table, n = rows.frame, len(rows.frame)
     decided, _ = decisions_of(rows, question, None)
     decided = np.asarray(decided, dtype=float)
     weight = np.ones(n)
     if question.weight is not None:
         weight = table[question.weight].to_numpy(float)
-    if rows.people is not None:
-        raise ValueError(
-            "A monitor watches rows of single people over time; a table of counts "
-            "cannot be watched. Use `fairdash check` on each table."
-        )
     unit, fresh = np.arange(n), np.ones(n, dtype=bool)
     if question.unit is not None:
         unit = pd.factorize(table[question.unit])[0]
@@ -121,6 +117,32 @@ def claims_of(
     for batch, groups in learned.values():
         batch.teach(sorted(set(groups.tolist())))
     return Claims(tuple(claims), int(n - fresh.sum()))
+
+
+def _each_person(rows: CountedRows) -> CountedRows:
+    """Return the rows of a table of counts once for each of their people.
+
+    Evidence over time bets on single people, who are dealt into blocks. Raises
+    ValueError where there are too many of them.
+    """
+    if rows.people is None:
+        return rows
+    if rows.people.people > MOST_WATCHED:
+        raise ValueError(
+            f"The table stands for {rows.people.people:,} people, and a monitor watches "
+            f"at most {MOST_WATCHED:,} in a batch. Use `fairdash check` on each table, "
+            "or smaller batches."
+        )
+    people = np.asarray(rows.people).astype(np.int64)
+    place = np.repeat(np.arange(len(people)), people)
+    return replace(
+        rows,
+        frame=rows.frame.iloc[place].reset_index(drop=True),
+        number=rows.number[place],
+        decided=None if rows.decided is None else rows.decided[place],
+        actual=None if rows.actual is None else rows.actual[place],
+        people=None,
+    )
 
 
 def unit_codes(column: "pd.Series[Any]") -> "np.ndarray[Any, np.dtype[np.uint64]]":
