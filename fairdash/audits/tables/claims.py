@@ -129,8 +129,8 @@ def _each_person(rows: CountedRows) -> CountedRows:
         return rows
     if rows.people.people > MOST_WATCHED:
         raise ValueError(
-            f"The table stands for {rows.people.people:,} people, and a monitor watches "
-            f"at most {MOST_WATCHED:,} in a batch. Use `fairdash check` on each table, "
+            f"The table stands for {rows.people.people:,} people, and a monitor "
+            f"watches at most {MOST_WATCHED:,} in a batch. Use `fairdash check` on each table, "
             "or smaller batches."
         )
     people = np.asarray(rows.people).astype(np.int64)
