@@ -130,8 +130,8 @@ def _each_person(rows: CountedRows) -> CountedRows:
     if rows.people.people > MOST_WATCHED:
         raise ValueError(
             f"The table stands for {rows.people.people:,} people, and a monitor "
-            f"watches at most {MOST_WATCHED:,} in a batch. Use `fairdash check` on each "
-            "table, or smaller batches."
+            f"watches at most {MOST_WATCHED:,} in a batch. Use `fairdash check` on "
+            "each table, or smaller batches."
         )
     people = np.asarray(rows.people).astype(np.int64)
     place = np.repeat(np.arange(len(people)), people)
