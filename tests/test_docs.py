@@ -205,7 +205,8 @@ PAGES = [path for path in PAGES if blocks(path, "python")]
 
 @pytest.mark.filterwarnings("ignore:Setting an? (value|item)")  # within fairlearn
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_every_block_of_python_runs(path, documented, monkeypatch):
+def test_every_block_of_python_runs(path, documented, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FAIRDASH_HOME", str(documented["store"].home))
     names = dict(documented)
     for code in blocks(path, "python"):
