@@ -328,6 +328,7 @@ def _farthest(
     fewest = limit.min_rows or policy.min_rows
     values = estimates[
         (estimates["measure"] == limit.measure)
+        & estimates["feature"].isin(rows["feature"])
         & estimates["subgroup"].isna()
         & estimates["group"].notna()
         & estimates["value"].notna()
