@@ -9,6 +9,7 @@
     python benchmarks/coverage.py --copies --draws 300  # pale marks of a front
     python benchmarks/coverage.py --opposed --draws 400  # power of gaps of both ways
     python benchmarks/coverage.py --designs --seed 7 8  # heavy, skewed, shared
+    python benchmarks/coverage.py --check --designs --draws 40   # one of each kind
 
 Every statement is made by its public function, on tables of every setting. Coverage
 should be .95; a *clear* difference, a subgroup *beyond chance*, a model that *decides*
@@ -244,6 +245,19 @@ QUICK = [
     "n = 60", "outcome of 2 %", "three groups", "weights by decision",
     "units of 3 equal rows", "units of 10, mixed groups", "unlike spread of scores",
 ]  # fmt: skip
+
+QUICK_DESIGNS = [  # one of each kind
+    "heavy weights: log-normal 1.5, 60 rows",
+    "weights with decisions: monitor, 40 rows",
+    "unlike units: 12",
+    "unlike spread: search, 2 times",
+    "skewed numbers: log-normal 1, 20 rows",
+    "zero-inflated: claims of 30 %, 3 % group",
+    "recurring people: drift, 4 rows",
+    "many lines: 12 groups at a limit",
+    "numbers, three measures",
+    "isotonic regression: useless",
+]
 
 
 def _holds(low: Any, high: Any, truth: float) -> bool:
@@ -710,7 +724,7 @@ def main() -> None:
         print(clear_copies(asked.draws, asked.seed[0]))
         return
     if asked.designs is not None:
-        words = asked.designs or [""]
+        words = asked.designs or (QUICK_DESIGNS if asked.check else [""])
         names = [n for n in DESIGNS if any(word in n for word in words)]
         raise SystemExit(designs(names, asked.draws, asked.seed) or None)
     if asked.check or asked.tables:
