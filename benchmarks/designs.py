@@ -97,6 +97,34 @@ design("many lines: 12 groups at a limit")(_limits(12, 1))
 design("many lines: 12 groups at 4 limits")(_limits(12, 4))
 
 
+@design("many lines: 3 columns of groups and all crossed")
+def _columns(rng: Generator) -> Said:
+    frame = pd.DataFrame({name: rng.integers(0, 2, 600) for name in ("a", "b", "c")})
+    for name, effect in (("false", 0.0), ("found", 0.15)):
+        hired = rng.random(600) < 0.4 + effect * frame["a"]
+        table = frame.assign(hired=hired.astype(int))
+        asked = tables.TableQuestion(groups=tuple(frame), decision="hired=1")
+        audited = tables.audit_table(table, asked, Source.of_frame("t", "", table))
+        firsts = [part.findings for part in audited.audits.values()]
+        sure = any(
+            f.sure for part in firsts for f in part if f.measure == "selection_rate"
+        )
+        yield f"a gap is {name}", sure
+
+
+@design("many lines: two deviations among 12 groups")
+def _deviations(rng: Generator) -> Said:
+    group = np.repeat(np.arange(12), 100)
+    for name, effect in (("false", 0.0), ("found", 0.25)):
+        hired = rng.random(1200) < 0.5 - effect * (group == 0)
+        table = pd.DataFrame({"group": group, "hired": hired.astype(int)})
+        asked = tables.TableQuestion(
+            groups=("group",), decision="hired=1", reference="11"
+        )
+        impact = tables.adverse_impact(table, asked).tables["group"]
+        yield f"a group is {name}", bool(impact["two_deviations"].any())
+
+
 def _interval(draw: Callable[[Generator], dict[str, Any]], truth: float) -> Any:
     def said(rng: Generator) -> Said:
         one, other = draw(rng), draw(rng)

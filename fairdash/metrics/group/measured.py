@@ -167,8 +167,8 @@ class Measured(NamedTuple):
             how: Any = ((0.0, 1.0), "rate") if measure.in_points else (limits, "mean")
             estimates, own = rows._mean(rows.predicted, cell, n_cells, *how)
             if estimates.kind == "mean" and limits[0] < limits[1]:
-                skewness = rows._skewness(estimates.value, cell)
-                estimates = replace(estimates, skewness=skewness)
+                of_means = rows._skewness(estimates.value, cell)
+                estimates = replace(estimates, skewness=of_means)
         elif self.measure == "auc":
             estimates, own = rows._areas(cell, n_cells)
         elif self.measure in RATES or (costs is not None and costs[0] == costs[1]):
