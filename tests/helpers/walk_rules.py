@@ -168,7 +168,8 @@ def a_gap_that_turned_is_said(reading: Reading, facts: Facts) -> Iterator[str]:
     if reading.page != "Local fairness" or chip in (None, PLAIN):
         return
     turned = facts.turned(chip)
-    if turned and "turned" not in reading.prose:
+    prose = reading.prose.replace(facts.table.name, "the table")
+    if turned and "turned" not in prose:
         yield f"by {chip} the gap turned in {', '.join(turned)}, and nothing says so"
 
 
