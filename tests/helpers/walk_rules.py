@@ -17,7 +17,9 @@ from walk_reading import Reading
 from fairdash import _wording
 
 Rule = Callable[[Reading, Facts], Iterator[str]]
-_MISSING = re.compile(r"(?<![\w.])(nan|NaN|None|inf|NaT|<NA>|Infinity)(?![\w.])")
+_MISSING = re.compile(
+    r"(?<![\w.])(nan|NaN|None(?! of )|inf|NaT|<NA>|Infinity)(?![\w.])"
+)
 _CHANCE = re.compile(r"[Aa] fair model can reach (\S+) points")
 _UP_TO = re.compile(r"Gaps up to (\S+) points are possible")
 ALIKE = re.compile(

@@ -35,6 +35,14 @@ class Step:
             page.session_state[TESTING_KEY][widget.id] = str
         widget.set_value(self.value).run()
 
+    def is_offered(self, page: Any) -> bool:
+        """Tell whether the control is there and has the value among its options."""
+        there = [w for w in page.get(self.kind) if w.label == self.label]
+        if not there or self.kind not in _OF_OPTIONS:
+            return bool(there)
+        values = self.value if isinstance(self.value, list) else [self.value]
+        return set(values) <= set(there[0].options)
+
     def holds(self, page: Any) -> bool:
         """Tell whether the control has the value, where it is still there."""
         there = [w for w in page.get(self.kind) if w.label == self.label]

@@ -39,7 +39,7 @@ def test_runs_shows_the_numbers_of_a_model_of_the_sweep(walk, name):
     row = reading.tables[0].iloc[0]
     opened = through.facts.label_of(through.read("Sweep").chip)
     means = through.facts.model(opened).means()
-    shown = [float(row["Accuracy"]), float(row["Gap"])]
+    shown = [row["Accuracy"], row["Gap"]]
     expected = [100 * means["accuracy"], 100 * means["gap"]]
     assert shown == pytest.approx(expected)
 
