@@ -124,7 +124,9 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
     def pin_it() -> None:
         pin(*(each.id for each in pinned(models, sweep.run.id)))
 
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+    with st.container(
+        horizontal=True, gap="xsmall", vertical_alignment="center", width="content"
+    ):
         st.pills(
             "Model",
             required=True,
@@ -148,7 +150,9 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
 def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
     """Draw what is best within the limit, and the button that looks at it."""
     best = recommendation.recommend(sweep, state.limit, metric=state.limited)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with st.container(
+        horizontal=True, gap="small", vertical_alignment="center", wrap=False
+    ):
         st.caption(plain(best.words), width="content")
         if best.place is not None and best.place != state.place:
             st.button(

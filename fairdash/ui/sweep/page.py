@@ -78,7 +78,8 @@ def _explore(run: RunRecord) -> None:
     page = result_page("sweep", beside=False)
     with page.controls:
         state, corner = sweep_controls(sweep)
-    with page.tray:
+    # beside one another, so that the pictures begin higher
+    with page.tray, st.container(horizontal=True, vertical_alignment="center"):
         pick_pinned(sweep, state.place, known_models(run.dataset_id, run.id))
         show_recommendation(sweep, state)
     page.show(choices.setting_answer(sweep, state.place))
