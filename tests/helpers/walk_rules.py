@@ -22,6 +22,7 @@ _MISSING = re.compile(
 )
 _CHANCE = re.compile(r"[Aa] fair model can reach (\S+) points")
 _UP_TO = re.compile(r"Gaps up to (\S+) points are possible")
+UNSPOKEN = re.compile(r"= \S+ in \d[\d.]*% of|\d% of (?!cases)[\w ]+: \w")
 ALIKE = re.compile(
     r"nearly (everyone|no one)|\baccepts (all|none)\b|decides? alike|alike for"
 )
@@ -59,6 +60,13 @@ def no_sentence_stands_twice(reading: Reading, facts: Facts) -> Iterator[str]:
     for sentence, times in counts.items():
         if times > 1 and len(sentence.split()) > _FEW_WORDS:
             yield f"{times} times on the page: {sentence!r}"
+
+
+def rates_are_said_as_people_speak(reading: Reading, facts: Facts) -> Iterator[str]:
+    """ "54% of sex Female are hired", not "hired = 1 in 54% of sex: Female"."""
+    for sentence in reading.sentences:
+        if UNSPOKEN.search(sentence):
+            yield f"nobody speaks so: {sentence!r}"
 
 
 def axes_span_the_data(reading: Reading, facts: Facts) -> Iterator[str]:
@@ -140,6 +148,8 @@ def a_model_that_decides_nothing_is_said_so(
     """A verdict says whether decisions say anything, and praises none that do not."""
     chip = facts.label_of(reading.chip)
     if chip is None or reading.page not in _SAID or not reading.headlines:
+        return
+    if not _is_computed(facts):  # of rankings and numbers nothing is decided
         return
     headline, model = reading.headlines[0], facts.model(chip)
     parts = ("test", "validation") if reading.page == "Sweep" else ("test",)
@@ -305,6 +315,7 @@ RULES: tuple[Rule, ...] = (
     nothing_fails,
     no_number_is_missing,
     no_sentence_stands_twice,
+    rates_are_said_as_people_speak,
     axes_span_the_data,
     headlines_name_the_chip,
     cards_are_of_the_chip,

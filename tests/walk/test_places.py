@@ -7,7 +7,7 @@ import pytest
 from reading import drawn, widget
 from walk_facts import PLAIN
 from walk_reading import Reading
-from walk_rules import ALIKE
+from walk_rules import ALIKE, UNSPOKEN
 from walk_tables import TABLES
 
 from fairdash._wording import each_sentence
@@ -103,6 +103,7 @@ def test_a_report_says_each_thing_once_and_what_is_so(walk, name):
     sentences = [part for line in lines for part in each_sentence(line.strip("*"))]
     counts = Counter(part for part in sentences if len(part.split()) > 4)
     assert [part for part, times in counts.items() if times > 1] == []
+    assert [each for each in sentences if UNSPOKEN.search(each)] == []
     for sentence in sentences:
         if ALIKE.search(sentence):
             for label in facts.named_in(sentence):
