@@ -75,5 +75,5 @@ def test_a_model_decides_unless_it_does_not_in_most_seeds():
     decides = Deciding(accepted=0.4, balanced_accuracy=0.8)
     assert Deciding.of_seeds([decides, alike, decides]).mark() == ""
     fact = Deciding.of_seeds([decides, alike, alike])
-    assert fact.mark() == "alike in most seeds"
+    assert fact.mark() == "all or none in most seeds"
     assert fact.accepted == pytest.approx(0.8)

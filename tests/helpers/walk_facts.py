@@ -83,9 +83,8 @@ class ModelFacts:
 
     @property
     def decides_alike(self) -> bool:
-        """Whether it does not decide as nearly everyone gets the same decision."""
-        idle, alike = self.by_seed["idle"].mean(), self.by_seed["alike"].mean()
-        return not self.decides and bool(alike >= idle / 2)
+        """Whether nearly everyone gets the same decision in most seeds."""
+        return float(self.by_seed["alike"].mean()) > 0.5
 
     def reaches(self, level: float) -> list[float]:
         """Return how large each gap between groups may be over all rows, by Newcombe.

@@ -24,7 +24,8 @@ _CHANCE = re.compile(r"[Aa] fair model can reach (\S+) points")
 _UP_TO = re.compile(r"Gaps up to (\S+) points are possible")
 UNSPOKEN = re.compile(r"= \S+ in \d[\d.]*% of|\d% of (?!cases)[\w ]+: \w")
 ALIKE = re.compile(
-    r"nearly (everyone|no one)|\baccepts (all|none)\b|decides? alike|alike for"
+    r"nearly (everyone|no one)|\baccepts (all|none)\b|decides? alike|alike for|"
+    r"accepts nearly all or none in most seeds"
 )
 _IDLE = re.compile(
     r"say nothing|not clearly better than guessing|keeps no limit|decides alike"

@@ -105,7 +105,7 @@ def test_a_report_says_each_thing_once_and_what_is_so(walk, name):
     assert [part for part, times in counts.items() if times > 1] == []
     assert [each for each in sentences if UNSPOKEN.search(each)] == []
     for sentence in sentences:
-        if ALIKE.search(sentence):
+        if ALIKE.search(sentence.replace(facts.table.name, "the table")):
             for label in facts.named_in(sentence):
                 parts = (facts.model(label, part) for part in ("test", "validation"))
                 assert any(model.decides_alike for model in parts), sentence
