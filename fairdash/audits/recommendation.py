@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairdash._wording import gap_size, listing, percent
+from fairdash._wording import gap_size, listing, percent, sentences
 from fairdash.audits.choices import LIMITED
 from fairdash.audits.gaps.evaluation import paired_changes
 from fairdash.audits.short_verdicts import accuracy_brief, priced_brief
@@ -88,8 +88,25 @@ def _change(sweep: StoredSweep, place: int, metric: str) -> str:
     accuracy = changes["accuracy"]
     if metric not in changes:
         return accuracy_brief("It", accuracy)
-    words = priced_brief("It", changes[metric], accuracy, f"the {LIMITED[metric]}")
+    gap, name = changes[metric], f"the {LIMITED[metric]}"
+    if gap["low"] <= 0 <= gap["high"]:
+        return sentences(_why(sweep, place, metric), accuracy_brief("It", accuracy))
+    words = priced_brief("It", gap, accuracy, name)
     return words or accuracy_brief("It", accuracy)
+
+
+def _why(sweep: StoredSweep, place: int, metric: str) -> str:
+    """Say why a setting is chosen whose gap on test rows did not change clearly."""
+    means, column = sweep.result.means, f"validation_{metric}"
+    plain = sweep.result.baseline(str(means["method"].iloc[place]))
+    if plain is None:
+        return ""
+    own, before = (gap_size(means[column].iloc[at]) for at in (place, plain))
+    return (
+        f"It is named for its {LIMITED[metric]} on validation rows, {own} against "
+        f"{before} of the plain model. On test rows that difference is no more than "
+        "chance: the plain model may do as well."
+    )
 
 
 def _inside(sweep: StoredSweep, place: int, metric: str) -> str:

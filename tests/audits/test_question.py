@@ -19,6 +19,8 @@ from fairdash.audits import (
     training,
     trials,
 )
+from fairdash.audits.gaps.evaluation import paired_changes
+from fairdash.audits.trials.models import on_shared_seeds
 from fairdash.datasets import Roles, Subgroups
 from fairdash.jobs import submit
 from fairdash.sweep import BASELINE, PARITY, SweepResult, SweepSpec, decides
@@ -148,11 +150,20 @@ def test_a_recommendation_has_its_accuracy_and_decides(sweep, limit):
         assert best.words.startswith("Best within the limit: ")
         accuracy = means["validation_accuracy"]
         assert accuracy[best.place] == accuracy[keeps].max()
-        assert " the gap" in best.words.split("). ")[1]  # whether it changed clearly
+        assert " gap" in best.words.split("). ")[1]  # whether it changed clearly
     else:
         assert best.words.startswith("No setting keeps the gap within")
         gaps = means.loc[able, f"validation_{PARITY}"]
         assert gaps[best.place] == gaps.min()
+    if best.place not in plain:
+        before, after = on_shared_seeds(sweep.compared(best.place)).models
+        data, where = sweep.run.dataset_id, sweep.subgroups
+        changes = paired_changes(sweep.store, after, before, data, where)
+        gap = changes.set_index("metric").loc[PARITY]
+        unsure = gap["low"] <= 0 <= gap["high"]
+        assert ("the plain model may do as well" in best.words) == unsure
+        own = gap_size(row[f"validation_{PARITY}"])
+        assert (f"on validation rows, {own} against " in best.words) == unsure
 
 
 def test_the_answer_of_a_setting_is_about_that_setting(sweep):
