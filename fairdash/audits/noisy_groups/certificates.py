@@ -127,7 +127,7 @@ class RadiusCurve:
         By seed the largest violation over all memberships that agree with the noise,
         with 95 % confidence; empty where P(G | Ĝ) is not known.
     deciding : Deciding
-        Of `Decisions`, of the first seed on which the model does not decide, if any.
+        Of the decisions of all seeds.
     """
 
     label: str
@@ -230,9 +230,7 @@ def promise_verdict(curve: RadiusCurve) -> str:
     promise = _promise_words(curve)
     if not curve.deciding.idle:
         return promise
-    # other pages judge it by most of its seeds
-    who = "The model" if curve.n_seeds == 1 else "On the rows of a seed the model"
-    return f"{who} {curve.deciding.predicate()}. {promise}"
+    return f"The model {curve.deciding.predicate()}. {promise}"
 
 
 def _promise_words(curve: RadiusCurve) -> str:
