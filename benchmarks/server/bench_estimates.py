@@ -5,9 +5,9 @@
 
 In an empty home twenty runs are asked for in this order, none of them trained before:
 what was trained so far tells how fast this machine is. Said and taken are seconds until
-the run is over, CPU those of the engine and its workers, busy the processes that wanted
-a processor when it was said, as many times as there are processors. The last line
-counts the promises that are right within a factor of 1.5 and of 2. With ``--home`` a
+the run is over, CPU those of the engine and its workers, and busy how many times as
+long as on idle processors training took when it was said. The last lines count the
+promises that are right within a factor of 1.5 and of 2. With ``--home`` a
 few runs can be made at a time: later ones learn from what lies there.
 """
 

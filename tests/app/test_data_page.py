@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from reading import button, figures, labels, numbers, widget, words
 from toys import people, people_csv
@@ -77,6 +78,25 @@ def test_a_guess_is_no_finding_until_it_is_confirmed(visit):
     assert "Looks right" not in labels(page)
     assert "Gap in base rate" in numbers(page)
     assert "if the guess is right" not in words(page)
+
+
+def test_a_guess_that_is_right_is_no_edit(visit):
+    page = upload(visit("Data"), people().to_csv(index=False).encode())
+    button(page, "Looks right").click().run()
+    assert not {"Looks right", "Use these roles", "Discard"} & {*labels(page)}
+    widget(page, "selectbox", "Sensitive column").set_value("branch").run()
+    assert {"Use these roles", "Discard"} <= {*labels(page)}
+
+
+def test_how_many_people_a_row_stands_for_is_no_outcome(visit):
+    levels = [["admitted", "rejected"], ["female", "male"], [*"ABCDEF"]]
+    names = ["admit", "gender", "dept"]
+    table = pd.MultiIndex.from_product(levels, names=names).to_frame(index=False)
+    table["freq"] = np.random.default_rng(1).integers(20, 400, len(table))
+    page = upload(visit("Data"), table.to_csv(index=False).encode())
+    assert "Looks right" in labels(page)
+    assert numbers(page)["Rows used"] == f"{table['freq'].sum():,}"
+    assert not {"Outcome: freq", "Groups: freq"} & {*labels(page)}
 
 
 def test_a_sample_opens_with_its_roles(visit):

@@ -179,12 +179,12 @@ def test_the_answer_says_both_and_its_numbers_are_those_of_pairs(model, monkeypa
         similar, similar, None, none, label="m", model=alike
     )
     share = f"For {similar.share:.0%} of people the most similar other person"
-    assert idle.verdict.startswith(f"The model accepts none. {share}")
+    assert idle.verdict.startswith(f"On these rows the model accepts none. {share}")
     monkeypatch.setitem(vars(model), "deciding", Deciding(guessing=True))
     doubted = look_alikes.alike_answer(
         similar, similar, changed, ("kind",), label="m", model=model
     )
-    start = "The model is not clearly better than guessing. "
+    start = "On these rows the model is not clearly better than guessing. "
     assert doubted.verdict == start + answer.verdict
     assert doubted.cards == answer.cards
 

@@ -145,6 +145,14 @@ def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id)
             assert within.value == ("yes" if kept else "no")
 
 
+def test_a_card_of_what_no_subgroup_estimates_has_no_change(store, run_id):
+    sweep = sweeps.finished_sweep(store, run_id)
+    means = sweep.result.means.assign(test_worst_1_di=np.nan)
+    few = replace(sweep, result=replace(sweep.result, means=means))
+    for _, _, worst, _ in few.cards("road", 0.05).values():
+        assert (worst.value, worst.note, worst.delta) == ("–", "not estimable", "")
+
+
 def test_trials_of_an_open_run_are_read_anew(store, run_id):
     done = store.snapshot(run_id, curves=False)
     spec, data = done.run.spec, done.run.dataset_id

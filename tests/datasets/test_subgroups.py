@@ -43,6 +43,12 @@ def test_a_sparse_last_bin_is_open():
     assert young.cat.categories.tolist() == ["age 0–5", "age 5–15"]
 
 
+def test_ages_in_decades_are_cut_in_several_bins():
+    age = np.random.default_rng(0).uniform(2.0, 6.2, 900).round(1)
+    decades = labels(pd.DataFrame({"age": age}), columns=("age",))
+    assert 5 <= len(decades.cat.categories) <= 8
+
+
 names = st.sampled_from(["a", "b", "a b", "b c", "c", "1", "no"]) | st.none()
 tables = data_frames(
     [
