@@ -205,7 +205,7 @@ def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> s
     difference, low, high = (paired[name] for name in ("difference", "low", "high"))
     if not (math.isfinite(low) and math.isfinite(high)):
         if math.isfinite(difference):
-            return f"has too few rows to say how it moves {what}"
+            return f"has no interval of how it moves {what}"
         return f"has no estimate of {what}"
     if low <= 0 <= high:
         ends = interval(low, high, lambda share: change(100 * share, 1))
@@ -267,8 +267,9 @@ def spoken_value(column: str, value: str) -> str:
 def spoken_outcome(column: str, outcome: str, value: str | None) -> str:
     """Return what people with an outcome do: "are approved", "survived".
 
-    The verb is that of the column, if its name is one and ``value`` says yes or no;
-    else it is "have" with the whole ``outcome``, such as "have grade = good".
+    The verb is that of the column, if its name is one and ``value`` says yes or no, or
+    the value itself, such as "admitted"; else it is "have" with the whole ``outcome``,
+    such as "have grade = good".
 
     Examples
     --------
@@ -287,6 +288,8 @@ def spoken_outcome(column: str, outcome: str, value: str | None) -> str:
             return f"are {verb}"
     if value is not None and value.lower() in _NO and _is_participle(verb):
         return f"are not {verb}"
+    if value is not None and _is_participle(value.lower()):
+        return f"are {value.lower()}"
     return f"have {outcome}"
 
 

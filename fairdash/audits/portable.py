@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash import datasets
+from fairdash._counts import people_of
 from fairdash.audits.audited_model import AuditedModel
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.question import ModelInQuestion
@@ -104,7 +105,9 @@ def predictions(
     DataFrame, one row per row that was used: row (its number in the file, from 0),
     part ("train", "validation" or "test"), group, outcome, probability (of outcome 1)
     and decision (by the rule, usually 1 above one half; of a random mixture drawn with
-    the probability, as `PortableModel.predict` draws it)
+    the probability, as `PortableModel.predict` draws it). Of a table of counts also
+    people, how many a row stands for: those of one row of the file are in several
+    parts.
     """
     trial = _trial_asked(store, run_id, model, seed, rule)
     data = store.run(run_id).dataset_id
@@ -114,7 +117,7 @@ def predictions(
     part = np.empty(dataset.n_rows, dtype=object)
     for name, where in datasets.split(dataset, trial.seed)._asdict().items():
         part[where] = name
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "row": dataset.row_number,
             "part": part,
@@ -124,6 +127,10 @@ def predictions(
             "decision": rows.predictions(key).astype(np.int8),
         }
     )
+    people = people_of(dataset.sample_weight)
+    if people is None:
+        return table
+    return table.assign(people=people.astype(np.int64))
 
 
 def model_asked(

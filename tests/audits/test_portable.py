@@ -5,11 +5,11 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import pytest
-from toys import ROLES, people_csv
+from toys import ROLES, people, people_csv
 from typer.testing import CliRunner
 
 import fairdash
-from fairdash.audits import portable
+from fairdash.audits import gaps, portable, trials
 from fairdash.audits.trials.rows import ALL_ROWS, rows_of
 from fairdash.brought import OnnxModel, can_be_onnx
 from fairdash.cli import app
@@ -100,6 +100,27 @@ def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
     kept = store.artifact(trial.key).scores()
     np.testing.assert_allclose(model.score(raw.iloc[dataset.row_number]), kept, 1e-6)
     np.testing.assert_allclose(model.score(dataset.frame), kept, 1e-6)
+
+
+def test_predictions_of_counts_say_how_many_people_a_row_stands_for(store, train):
+    cells = people().groupby(["hired", "origin", "branch"]).size()
+    counts = cells.rename("n").reset_index()
+    table = store.add_table(counts.to_csv(index=False).encode(), "counts.csv")
+    roles = ROLES.model_copy(
+        update={"features": ("branch",), "subgroup_columns": (), "count": "n"}
+    )
+    store.add_dataset(table, roles, "Counts")
+    data = store.datasets()[0].id
+    run = train({"logistic": {}})
+    told = portable.predictions(store, run)
+    assert told.groupby("row")["people"].sum().tolist() == counts["n"].tolist()
+    test = told[told["part"] == "test"]
+    right = np.average(test["outcome"] == test["decision"], weights=test["people"])
+    (trial,) = store.snapshot(run).trials
+    assert right == pytest.approx(trial.row["test_accuracy"])
+    (model,) = trials.known_models(store, data, run)
+    local = gaps.local_by_measure(store, [model], data, Subgroups())
+    assert local.row["n"] == test["people"].sum()
 
 
 def changed(path, end=b"", text="", **facts):

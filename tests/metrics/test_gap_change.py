@@ -117,7 +117,7 @@ def test_too_few_expected_decisions_give_a_change_without_an_interval(cluster):
     assert np.isnan(report["change_low"])
     paired = {"difference": report["change"], "low": np.nan, "high": np.nan}
     said = moved_words(paired, "narrows", "widens", "the gap")
-    assert said == "has too few rows to say how it moves the gap"
+    assert said == "has no interval of how it moves the gap"
 
 
 def test_no_changed_decision_is_no_proof_of_none_and_the_page_says_the_same_numbers():

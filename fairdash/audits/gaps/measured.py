@@ -469,7 +469,8 @@ def _measured(trial: Tested, measure: str) -> _Trial:
     if local.estimable.sum() >= SEVERAL:
         worst_k = float(local.worst(SEVERAL).value)
         chance_k = float(local.noise_floor(k=SEVERAL).quantile)
-    return _Trial(local.estimates(), chance, len(rows.y), facts, worst_k, chance_k)
+    n = rows.dataset.people_in(rows.where)
+    return _Trial(local.estimates(), chance, n, facts, worst_k, chance_k)
 
 
 @lru_cache(maxsize=64)  # a page asks the same again at every move

@@ -31,15 +31,15 @@ def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
     }
     if any(gap.high < 0 for gap in inside.values()):
         return ""
-    feature, outcome = dataset.roles.sensitive_feature, dataset.roles.spoken_outcome()
+    feature, verb = dataset.roles.sensitive_feature, dataset.roles.outcome_verb()
     behind, ahead = group_label(feature, behind), group_label(feature, ahead)
     words = (
-        f"Over all, {behind} are {outcome} {_points(whole, sign=-1)} less often than "
-        f"{ahead}. Inside {' × '.join(subgroups.columns)} no gap is against them "
-        "beyond chance"
+        f"Over all, {behind} {verb} less often than {ahead}, by "
+        f"{_points(whole, sign=-1)}. Inside {' × '.join(subgroups.columns)} no gap is "
+        "against them beyond chance"
     )
     reverse = [
-        f"in {place} they are {outcome} {_points(gap)} more often"
+        f"in {place} they {verb} more often, by {_points(gap)}"
         for place, gap in inside.items()
         if gap.low > 0
     ]

@@ -345,21 +345,28 @@ def tested(
 
 
 def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
-    """Say that a model decides nearly alike for all on its first seed, else nothing.
+    """Say that a model decides nearly alike for all over its seeds, else nothing.
 
     It does where the rarer decision is less than half as frequent as the rarer outcome.
     """
-    key, *_ = first = tested(store, model, dataset_id, Subgroups())[0]
-    rows = first.rows
-    decided = rows.decisions(key)
-    chance = decided.chance if isinstance(decided, Drawn) else decided
-    accepted = np.average(chance, weights=rows.sample_weight)
-    base_rate = np.average(rows.y, weights=rows.sample_weight)
+    seeds = tested(store, model, dataset_id, Subgroups())
+    shares = [_accepted_and_outcomes(seed.rows, seed.key) for seed in seeds]
+    accepted, base_rate = np.mean(shares, axis=0)
     if min(accepted, 1 - accepted) >= min(base_rate, 1 - base_rate) / 2:
         return ""
     return (
         f"{model.label} predicts the outcome for {percent(accepted, 0)} of rows; "
         f"{percent(base_rate, 0)} have it. Choose another decision rule."
+    )
+
+
+def _accepted_and_outcomes(rows: Rows, key: str) -> tuple[float, float]:
+    decided = rows.decisions(key)
+    chance = decided.chance if isinstance(decided, Drawn) else decided
+    weight = rows.sample_weight
+    return (
+        float(np.average(chance, weights=weight)),
+        float(np.average(rows.y, weights=weight)),
     )
 
 

@@ -20,6 +20,8 @@ from fairdash.datasets import Roles, Subgroups, make_dataset
         ("survived", "1", "survived"),
         ("survived", "0", "have survived = 0"),
         ("approved", "maybe", "have approved = maybe"),
+        ("Admit", "Admitted", "are admitted"),
+        ("status", "good", "have status = good"),
         ("need", "1", "have need = 1"),
         ("red", "1", "have red = 1"),
         ("loan_approved", "1", "have loan_approved = 1"),

@@ -58,6 +58,18 @@ def test_a_key_keeps_its_rule_and_gives_it_back(key):
     assert ruled_key(ruled, rule, 3) == ruled
 
 
+def test_advice_is_about_all_seeds_of_a_model(store, dataset, train):
+    train({"logistic": {}}, seeds=(0, 1, 2))
+    data = store.datasets()[0].id
+    (model,) = trials.known_models(store, data)
+    few = trials.decided_by(model, DecisionRule("top", 2))
+    seeds = trials.tested(store, few, data, BRANCH)
+    share = np.mean([each.rows.predictions(each.key).mean() for each in seeds])
+    assert f"predicts the outcome for {share:.0%} of rows" in trials.alike_advice(
+        store, few, data
+    )
+
+
 def test_every_number_of_a_model_follows_its_rule(store, dataset, train):
     train({"logistic": {}})
     data = store.datasets()[0].id
