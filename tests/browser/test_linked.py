@@ -8,6 +8,7 @@ import pytest
 from driving import at_rest, open_window, settle, still
 from playwright.sync_api import expect
 
+from fairdash._wording import group_label
 from fairdash.audits import linked, sweeps
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import open_store
@@ -225,6 +226,7 @@ def test_a_local_gap_shows_which_of_two_groups_is_worse_off(browser, server, hom
             key=lambda pair: sum(g is not None for g in pair[1]["against"]),
         )
         model = sweep.ids[place]
+        feature = store.dataset(sweep.run.dataset_id).roles.sensitive_feature
     against = setting["against"]
     page = open_window(browser)
     page.goto(f"{server}/Sweep?run={run}&model={model}")
@@ -236,7 +238,7 @@ def test_a_local_gap_shows_which_of_two_groups_is_worse_off(browser, server, hom
     assert len({*groups, paper}) == 3
     assert len(set(dots)) > 1
     clear = next(i for i, group in enumerate(against) if group is not None)
-    said = f"against {summary['groups'][against[clear]]}"
+    said = f"against {group_label(feature, summary['groups'][against[clear]])}"
     row = page.locator(".local .row").nth(clear)
     assert said in row.get_attribute("aria-label")
     row.locator(".name").hover(force=True)

@@ -21,6 +21,9 @@ function frontPart(host) {
     y(own.metrics.accuracy),
   ]
 
+  const isOff = (view, { metrics }) => [[x, metrics[view.gap.name]], [y, metrics.accuracy]]
+    .some(([scale, value]) => value < scale.domain()[0] || value > scale.domain()[1])
+
   function draw(view, colours, width, height) {
     svg.selectAll("*").remove()
     box = { left: 44, right: width - 10, top: 10, bottom: height - 34 }
@@ -169,7 +172,8 @@ function frontPart(host) {
         .attr("transform", `translate(${px},${py})`).attr("fill", colour)
       const rightward = px < (box.left + box.right) / 2
       layer.append("text").attr("class", "note").attr("x", px + (rightward ? 9 : -9)).attr("y", py - 7)
-        .attr("text-anchor", rightward ? "start" : "end").text(shortened(own.label, 24))
+        .attr("text-anchor", rightward ? "start" : "end")
+        .text(shortened(own.label, 24) + (isOff(view, own) ? ", off the scale" : ""))
     }
   }
 

@@ -106,8 +106,9 @@ function localPart(host) {
     const points = (gap) => (gap ? `${fixed(100 * gap[0], 1)} points` : "not estimable")
     const { setting } = view, group = worse(setting, i)
     const against = group === null ? "" : `, against ${view.data.groups[group]}`
-    const now = points(setting.alike ? null : setting.local[i]) + against
-    return view.plain ? `gap ${points(view.plain.local[i])} before, ${now} after` : `gap ${now}`
+    const now = points(setting.alike ? null : setting.local[i])
+    const change = view.plain ? `gap ${points(view.plain.local[i])} before, ${now} after` : `gap ${now}`
+    return change + against
   }
 
   function under(view, [, py]) {
