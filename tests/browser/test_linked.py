@@ -245,7 +245,7 @@ def test_a_local_gap_shows_which_of_two_groups_is_worse_off(browser, server, hom
     expect(page.locator(".tip")).to_contain_text(said)
     # a bundle brings its weights as quantiles and densities: they are drawn
     expect(page.locator(".density .empty")).to_have_text("")
-    expect(page.locator(".quantiles .row .outer").first).to_be_visible()
+    expect(page.locator(".quantiles .row circle").first).to_be_visible()
     page.close()
 
 
