@@ -31,7 +31,9 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import sync_playwright
 
+from fairdash.audits import sweeps
 from fairdash.datasets import Roles, Subgroups, split
+from fairdash.linked import linked_data
 from fairdash.store import open_store
 from fairdash.sweep import (
     DataSource,
@@ -239,6 +241,13 @@ def drag(page, seconds):
     return pd.Series(frames[1:]), asked
 
 
+def payload(home, run):
+    """Return the bytes that the pictures of a run take, compressed."""
+    with closing(open_store(Path(home))) as store:
+        sweep = sweeps.finished_sweep(store, run)
+        return len(linked_data(sweep, limit=0.05))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=50_000)
@@ -272,6 +281,7 @@ def main():
             page.locator(".linked .ring").first.wait_for()
             again = time.perf_counter() - began
             chromium.close()
+        n_bytes = payload(home, run)
     finally:
         if app is not None:
             app.send_signal(signal.SIGINT)
@@ -283,6 +293,7 @@ def main():
     print(f"once made, after the page's first paint: {again:.1f} s")
     median, most = frames.quantile([0.5, 0.95])
     print(f"{len(frames)} frames of a drag: median {median:.1f} ms, 95% {most:.1f} ms")
+    print(f"what the pictures take, compressed: {n_bytes:,} bytes")
     print(f"sent to the server between press and release: {asked}")
     print("ms after the mouse went down    median   90 %")
     for name in ("numbers", "figures", "page"):

@@ -6,10 +6,10 @@ const SETTLE_MS = 60 // after the last key or click
 const FEW = 2 // pictures that stand beside the controls in one row
 const STAGE_REST = 230 // px of the window for a caption and what stands below the pictures
 const PARTS = {
-  front: { make: frontPart, height: 252 },
-  map: { make: mapPart, height: 252 },
-  local: { make: localPart, height: 236 },
-  density: { make: densityPart, height: 236 },
+  front: { make: frontPart, height: 236 },
+  map: { make: mapPart, height: 236 },
+  local: { make: localPart, height: 232 },
+  density: { make: densityPart, height: 232 },
   tau: { make: alongPart(1), height: 220 },
   lambda: { make: alongPart(0), height: 220 },
   quantiles: { make: quantilesPart, height: 240 },
