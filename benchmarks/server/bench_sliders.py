@@ -267,7 +267,7 @@ def main():
             began = time.perf_counter()
             page.goto(f"{address}/Sweep?run={run}")
             page.get_by_role("slider", name="Fairness weight (λ)").wait_for(
-                timeout=60_000
+                timeout=600_000
             )
             page.locator(".linked .ring").first.wait_for(timeout=600_000)
             first = time.perf_counter() - began
