@@ -413,11 +413,15 @@ def _idle(sweep: StoredSweep, place: int) -> dict[str, str]:
 
 
 def _widest(facts: Sequence[_Facts]) -> list[str]:
-    """Return the subgroups with the widest gaps of any setting, in their order."""
-    widest = dict.fromkeys(facts[0].rates, -1.0)  # of a gap that is not estimable
+    """Return the subgroups with the widest gaps of any setting, in their order.
+
+    Those without an estimable gap say nothing; they stand in only where none has one.
+    """
+    widest: dict[str, float] = {}
     for each in facts:
         for name, (gap, *_) in each.gaps.items():
             widest[name] = max(gap, widest.get(name, gap))
+    widest = widest or dict.fromkeys(facts[0].rates, 0.0)
     shown = sorted(widest, key=lambda name: -widest[name])[: linked_form.MOST_SUBGROUPS]
     return [name for name in facts[0].rates if name in shown]
 

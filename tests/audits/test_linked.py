@@ -141,6 +141,21 @@ def test_weights_are_those_that_training_left(made):
     assert seen > 10
 
 
+def test_a_subgroup_without_an_estimable_gap_takes_no_place(store):
+    frame = people(700)
+    frame.loc[frame.index[:30], "branch"] = "kiosk"  # six test rows
+    _, summary = summarised(store, frame)
+    assert summary["subgroups"] == ["office", "works"]
+    assert summary["n_subgroups"] == 3
+
+
+def test_where_no_gap_is_estimable_subgroups_stand_without_one(store):
+    frame = people(600).assign(branch=[f"branch {k % 60}" for k in range(600)])
+    _, summary = summarised(store, frame)
+    assert len(summary["subgroups"]) == linked_form.MOST_SUBGROUPS
+    assert all(set(each["local"]) == {None} for each in summary["settings"])
+
+
 def test_a_setting_whose_gaps_say_nothing_says_why(store):
     sweep, summary = summarised(store, people(600))
     for place, setting in enumerate(summary["settings"]):

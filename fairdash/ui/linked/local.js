@@ -1,6 +1,8 @@
 // Gaps inside subgroups, before (the plain model) and with the chosen setting. Of two
 // groups a mark is filled with the colour of the one that is worse off, where that is
 // clear, and hollow where it is not: as on Local fairness.
+const MOST_SUBGROUPS = 12 // of a summary: see audits/linked_form.py
+
 function localPart(host) {
   const svg = d3.select(host)
   let x, rows, box, tall
@@ -142,7 +144,9 @@ function localPart(host) {
   const words = (view) => `${title(view)}. ${view.summary.subgroups.map((name, i) => `${name}: ${says(view, i)}`).join("; ")}.`
   const note = (view) => {
     const { n_subgroups: all, subgroups } = view.summary
-    return all > subgroups.length ? `${subgroups.length} of ${all} subgroups, the widest gaps` : ""
+    if (all === subgroups.length) return ""
+    const why = subgroups.length < MOST_SUBGROUPS ? "others have too few rows" : "the widest gaps"
+    return `${subgroups.length} of ${all} subgroups, ${why}`
   }
 
   return { draw, move, mark, under, hint, title, words, note }

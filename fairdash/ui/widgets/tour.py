@@ -62,7 +62,11 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
 def present_button(there: Address) -> None:
     """Draw the button that begins the show mode, at an address of the Sweep page."""
     how = "The pictures one at a time, in large type. Arrow keys go on and back."
-    if st.button("Present", icon=":material/slideshow:", type="tertiary", help=how):
+    with st.container(key="present", width="content"):
+        pressed = st.button(
+            "Present", icon=":material/slideshow:", type="tertiary", help=how
+        )
+    if pressed:
         open_at("pages/5_Sweep.py", there)
 
 
