@@ -30,7 +30,7 @@ DRAWN = {  # what each page has once it is drawn
     "Sweep": ".linked .map rect",
     "Post-process": ".live_ramp polyline",
 }
-SCENES = {"show_map": 2, "show_weights": 4, "show_ramp": 5}
+SCENES = {"show_map": 2, "show_ramp": 5}
 PHONE = {"width": 390, "height": 844}
 
 
