@@ -3,20 +3,28 @@
 const ARROWS = { ArrowRight: 1, ArrowLeft: -1 }
 const ALWAYS = { PageDown: 1, PageUp: -1 }
 const USES_ARROWS = "input, select, textarea, [role=slider], [role=application]"
+let latest = null // scene, number of scenes and whom to tell, of the latest drawing
 
+function press(event) {
+  if (!latest || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return
+  if (event.key === "Escape") { latest.tell("scene", 0); return }
+  const inUse = event.composedPath()[0]?.matches?.(USES_ARROWS)
+  const step = ALWAYS[event.key] ?? (inUse ? undefined : ARROWS[event.key])
+  const next = latest.at + (step ?? 0)
+  if (!step || next < 1 || next > latest.n) return
+  event.preventDefault()
+  latest.at = next
+  latest.tell("scene", next)
+}
+
+// one listener however often the page is drawn: each drawing calls this anew
 export default function ({ data, setTriggerValue }) {
-  let at = data.at
-  const press = (event) => {
-    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return
-    if (event.key === "Escape") { setTriggerValue("scene", 0); return }
-    const inUse = event.composedPath()[0]?.matches?.(USES_ARROWS)
-    const step = ALWAYS[event.key] ?? (inUse ? undefined : ARROWS[event.key])
-    const next = at + (step ?? 0)
-    if (!step || next < 1 || next > data.n) return
-    event.preventDefault()
-    at = next
-    setTriggerValue("scene", at)
+  if (!latest) addEventListener("keydown", press)
+  const own = { at: data.at, n: data.n, tell: setTriggerValue }
+  latest = own
+  return () => {
+    if (latest !== own) return
+    removeEventListener("keydown", press)
+    latest = null
   }
-  addEventListener("keydown", press)
-  return () => removeEventListener("keydown", press)
 }
