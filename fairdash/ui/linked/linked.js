@@ -97,6 +97,7 @@ class Linked {
       d3.select(host).attr("viewBox", `0 0 ${width} ${height}`)
         .attr("width", width * this.scale).attr("height", height * this.scale)
       part.draw(view, colours, width, height)
+      host.setAttribute("aria-label", part.words(view)) // later ones wait until the hand rests
     }
     this.captions()
     this.speak()
