@@ -88,7 +88,7 @@ def _listen(at: int, n: int) -> None:
     """Let arrow keys, those of a remote control, and Escape change the scene."""
 
     def pressed() -> None:
-        scene = int(st.session_state["show keys"]["scene"] or 0)
+        scene = int(st.session_state["show keys"]["scene"][0])
         choose(show=scene if 1 <= scene <= n else None)
 
     _keys()(data={"at": at, "n": n}, key="show keys", on_scene_change=pressed)

@@ -7,20 +7,22 @@ let latest = null // scene, number of scenes and whom to tell, of the latest dra
 
 function press(event) {
   if (!latest || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return
-  if (event.key === "Escape") { latest.tell("scene", 0); return }
+  if (event.key === "Escape") { latest.tell(0); return }
   const inUse = event.composedPath()[0]?.matches?.(USES_ARROWS)
   const step = ALWAYS[event.key] ?? (inUse ? undefined : ARROWS[event.key])
   const next = latest.at + (step ?? 0)
   if (!step || next < 1 || next > latest.n) return
   event.preventDefault()
   latest.at = next
-  latest.tell("scene", next)
+  latest.tell(next)
 }
 
 // one listener however often the page is drawn: each drawing calls this anew
-export default function ({ data, setTriggerValue }) {
+export default function ({ data, setStateValue }) {
   if (!latest) addEventListener("keydown", press)
-  const own = { at: data.at, n: data.n, tell: setTriggerValue }
+  // a state with a stamp, for a trigger is lost while the page is drawn anew
+  const tell = (scene) => setStateValue("scene", [scene, Date.now()])
+  const own = { at: data.at, n: data.n, tell }
   latest = own
   return () => {
     if (latest !== own) return
