@@ -110,3 +110,25 @@ def test_the_reader_without_pyarrow_has_the_same_bound(monkeypatch):
         read_table(SWELLING["t.csv.gz"](), name="t.csv.gz")
     within = gzip.compress(b"a,b\n" + b"1,\n" * 1_000_000)
     assert read_table(within, name="t.csv.gz").shape == (1_000_000, 2)
+
+
+def test_the_reader_without_pyarrow_counts_before_all_rows_are_in_memory(monkeypatch):
+    monkeypatch.setattr(read, "is_installed", lambda library: False)
+    n_read = []
+    read_csv = pd.read_csv
+
+    def parts(*arguments, chunksize, **options):
+        assert chunksize is not None  # not all rows at once
+        for part in read_csv(*arguments, chunksize=chunksize, **options):
+            n_read.append(len(part))
+            yield part
+
+    monkeypatch.setattr(pd, "read_csv", parts)
+    with pytest.raises(ValueError, match=SAID):
+        read_table(SWELLING["t.csv.gz"](), name="t.csv.gz")
+    assert sum(n_read) < 2_000_000
+    monkeypatch.setattr(source, "MOST_ROWS", 5)
+    with pytest.raises(ValueError, match="6 rows of 2 columns; more than 5"):
+        read_table(b"a,b\n" + b"1,2\n" * 6, name="t.csv")
+    with pytest.raises(ValueError, match="has 2,001 columns"):
+        read_table(b",".join([b"a"] * 2_001) + b"\n", name="t.csv")

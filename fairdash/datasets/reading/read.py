@@ -1,6 +1,7 @@
 """Read a file of any kind into a table, or say what is wrong with it."""
 
 import csv
+from collections.abc import Iterator
 from contextlib import ExitStack
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -16,12 +17,16 @@ from fairdash.datasets.reading.rows import MISSING, csv_rows, renamed, unreadabl
 from fairdash.datasets.reading.source import (
     Source,
     as_source,
+    check_columns,
     check_memory,
+    check_rows,
     temporary,
 )
 from fairdash.datasets.reading.unpack import unpack
 from fairdash.datasets.sources.address import is_address
 from fairdash.datasets.table_notes import TableNotes
+
+PART_ROWS = 100_000  # whose memory is counted at once, before all rows are read
 
 
 class Reading(NamedTuple):
@@ -149,32 +154,48 @@ def _read_plain(source: Source, table_format: TableFormat | None) -> pd.DataFram
             load("pyarrow")
         try:
             rows = csv_rows(file, form)
-            header = next(rows, [])
-            for _ in rows:  # refuses rows of another width
-                pass
-            frame = pd.read_csv(
-                file.open(),
-                sep=form.delimiter,
-                encoding=form.encoding,
-                quotechar=form.quote,
-                decimal=form.decimal,
-                thousands=form.thousands or None,
-                header=0 if form.header else None,
-                skiprows=form.skipped,
-                skipinitialspace=form.spaces,
-                keep_default_na=False,
-                na_values=MISSING,
-            )
+            first = next(rows, [])
+            header = first if form.header else [""] * len(first)
+            check_columns(source.name, header)
+            n_rows = sum(1 for _ in rows) + (not form.header)  # of the same width
+            check_rows(source, n_rows, len(header))
+            # texts that come again are shared, as those of a page take few bytes
+            n_bytes = 0
+            for part in _frames(file, form, chunksize=PART_ROWS):
+                n_bytes += int(part.memory_usage(index=False).sum())
+                check_memory(source, n_bytes)
+            (frame,) = _frames(file, form)
         except (csv.Error, UnicodeError) as error:
             raise unreadable(file, form, error) from error
-        header = next(csv_rows(file, form), []) if form.header else []
     if not len(frame):
         message = f"{source.name} has a header but no rows; add rows of data."
         raise ValueError(message)
-    # texts that come again are shared, as those of a page take few bytes
+    # once more: a column of numbers and text takes more than its parts
     check_memory(source, int(frame.memory_usage(index=False).sum()))
     frame = frame.rename(columns=str)
     if form.header:
         names = renamed(header, list(map(str, frame)))
         TableNotes(renamed=names).put(frame)
     return frame
+
+
+def _frames(
+    file: Source, form: TableFormat, chunksize: int | None = None
+) -> Iterator[pd.DataFrame]:
+    """Yield what pandas reads of a CSV file, at once or in parts of so many rows."""
+    with file.open() as content:
+        read = pd.read_csv(
+            content,
+            sep=form.delimiter,
+            encoding=form.encoding,
+            quotechar=form.quote,
+            decimal=form.decimal,
+            thousands=form.thousands or None,
+            header=0 if form.header else None,
+            skiprows=form.skipped,
+            skipinitialspace=form.spaces,
+            keep_default_na=False,
+            na_values=MISSING,
+            chunksize=chunksize,
+        )
+        yield from read if chunksize else [read]
