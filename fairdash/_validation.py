@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
+NESTED = (list, dict, set, np.ndarray)  # what a cell holds that is no single value
 CROSS = " × "  # between the values of crossed columns
 _MOST_DECIMALS = 20  # different numbers that are not whole, taken as groups
 Count = Annotated[int, Whole(1, 10**12, strict=True)]  # of rows or of values
@@ -162,7 +163,16 @@ def encode_groups(
             f"row {rows[0]}. Leave these rows out or make them a group of their own."
         )
         raise ValueError(message)
-    codes, values_of = pd.factorize(values, sort=True)
+    try:
+        codes, values_of = pd.factorize(values, sort=True)
+    except TypeError:
+        nested = next((v for v in values if isinstance(v, NESTED)), None)
+        if nested is None:
+            raise
+        raise ValueError(
+            f"`sensitive_features` needs one value a row, got {brief(nested)}: cells "
+            "that hold lists or records are no groups. Give a column of single values."
+        ) from None
     groups = np.asarray(values_of)
     _check_no_measurement(groups)
     if len(groups) < at_least:

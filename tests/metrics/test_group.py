@@ -2,6 +2,7 @@
 
 import fairlearn.metrics as fl
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,3 +69,11 @@ def test_one_group_or_a_missing_group_is_refused():
         demographic_parity_difference([0, 1], sensitive_features=["a", "a"])
     with pytest.raises(ValueError, match="missing values in 1 rows, first row 1"):
         demographic_parity_difference([0, 1], sensitive_features=["a", None])
+
+
+@pytest.mark.parametrize("cell", [["a"], {"a": 1}])
+def test_cells_that_hold_lists_or_records_are_no_groups(cell):
+    groups = pd.Series([cell, "b"])
+    with pytest.raises(ValueError, match="one value a row") as caught:
+        demographic_parity_difference([0, 1], sensitive_features=groups)
+    assert type(caught.value) is ValueError
