@@ -79,6 +79,24 @@ def test_the_box_still_computes_in_threads():
         assert attempt("allowed", verb, {}) == "done"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_the_box_has_no_privileges_and_may_start_few_tasks():
+    """Also where no layer of the kernel confines it."""
+    with box.Child("boxed:open_anything") as child:
+        pid = json.loads(child.ask(b'["pid", null]'))
+        status = Path(f"/proc/{pid}/status").read_text()
+        limits = Path(f"/proc/{pid}/limits").read_text()
+        tasks = Path("/proc/loadavg").read_text().split()[3]
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    assert int(fields["NoNewPrivs"]) == 1
+    for kind in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+        assert int(fields[kind], 16) == 0
+    soft, hard = limits.split("Max processes")[1].split()[:2]
+    assert soft == hard
+    n_tasks = int(tasks.partition("/")[2])
+    assert int(soft) < 2 * (n_tasks + 512)  # tasks end and begin meanwhile
+
+
 def test_the_record_tells_what_the_box_refuses():
     # the same four questions, asked by other code than the one that makes the record
     record = box.confinement()
