@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -184,7 +184,7 @@ def _frames(
 ) -> Iterator[pd.DataFrame]:
     """Yield what pandas reads of a CSV file, at once or in parts of so many rows."""
     with file.open() as content:
-        read = pd.read_csv(
+        read: Any = pd.read_csv(
             content,
             sep=form.delimiter,
             encoding=form.encoding,
