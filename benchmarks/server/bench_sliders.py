@@ -194,10 +194,11 @@ def serve(home, command=None):
         stderr=subprocess.DEVNULL,
     )
     address = f"http://localhost:{port}"
-    for _ in range(300):
+    for _ in range(600):
         with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health"):
             return app, address
         time.sleep(0.1)
+    app.kill()
     raise TimeoutError("the app did not start")
 
 
