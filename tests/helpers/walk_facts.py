@@ -272,7 +272,9 @@ class Facts:
             after["gap"].abs() > 2 * after["error"]
         )
         other = np.sign(before["gap"]) != np.sign(after["gap"])
-        return sorted(set(clear[clear & other].reset_index()["subgroup"]))
+        gaps = self.model(label).local_gaps
+        turned = set(clear[clear & other].reset_index()["subgroup"])
+        return sorted(turned & set(gaps.index[gaps.notna()]))
 
     def accuracy_change(self, label: str) -> tuple[float, float]:
         """Return by how much accuracy changes against the plain model, and its error.
