@@ -272,9 +272,12 @@ class Facts:
             after["gap"].abs() > 2 * after["error"]
         )
         other = np.sign(before["gap"]) != np.sign(after["gap"])
-        gaps = self.model(label).local_gaps
         turned = set(clear[clear & other].reset_index()["subgroup"])
-        return sorted(turned & set(gaps.index[gaps.notna()]))
+        model = self.model(label)
+        for _, part in model.rows.groupby("seed"):  # each seed can tell its gap
+            local = model.local(part).set_index("subgroup")["local_di"]
+            turned &= set(local.index[local.notna()])
+        return sorted(turned)
 
     def accuracy_change(self, label: str) -> tuple[float, float]:
         """Return by how much accuracy changes against the plain model, and its error.
