@@ -5,6 +5,7 @@ export of predictions, numbers from pandas and the public functions of
 `fairdash.metrics`.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -264,12 +265,17 @@ class Facts:
         return named
 
     def turned(self, label: str) -> list[str]:
-        """Return the subgroups in which a gap clearly changed its direction."""
+        """Return the subgroups in which a gap surely changed its direction.
+
+        Pages hold the ends of all subgroups and pairs at once, which are means of those
+        of each seed: so the errors are of the rows of one seed, and three are asked.
+        """
         keys = ["subgroup", "first", "second"]
         before = self.model(PLAIN).signed().set_index(keys)
         after = self.model(label).signed().set_index(keys)
-        clear = (before["gap"].abs() > 2 * before["error"]) & (
-            after["gap"].abs() > 2 * after["error"]
+        errors = 3 * math.sqrt(self.model(label).rows["seed"].nunique())
+        clear = (before["gap"].abs() > errors * before["error"]) & (
+            after["gap"].abs() > errors * after["error"]
         )
         other = np.sign(before["gap"]) != np.sign(after["gap"])
         turned = set(clear[clear & other].reset_index()["subgroup"])
