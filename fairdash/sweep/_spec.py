@@ -105,6 +105,12 @@ class DataSource(_Frozen):
             usual = {"name": sample.title, "roles": sample.roles}
         return usual | {key: value for key, value in data.items() if value is not None}
 
+    @model_validator(mode="after")
+    def _can_be_read(self) -> "DataSource":
+        if self.table_format is not None:
+            datasets.reading.reader_named(self.table_format.kind)
+        return self
+
     def sample_file(self) -> Path:
         """Return the file of the sample.
 

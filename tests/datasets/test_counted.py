@@ -45,7 +45,7 @@ def test_base_rates_are_those_of_people(berkeley):
 
 def test_the_gap_of_all_departments_is_in_none_of_them(berkeley):
     words = reversal_words(berkeley, PUBLISHED["berkeley"].subgroups)
-    assert "Female are admitted less often than Gender: Male, by 14.2 points" in words
+    assert "Female are admitted less often than gender: Male, by 14.2 points" in words
     assert "no gap is against them beyond chance; in A they are admitted" in words
     assert reversal_words(berkeley, Subgroups(columns=("people",))) == ""
 

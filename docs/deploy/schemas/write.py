@@ -28,13 +28,17 @@ class Sample(TypedDict):
 
 @whole
 class Source(TypedDict):
-    """The file that was read; ``sample`` where its rows were drawn from more."""
+    """The file that was read; ``sample`` where its rows were drawn from more.
+
+    ``counted_by`` are columns by which rows were counted where they lie, not read.
+    """
 
     name: str
     digest: str
     rows: int
     date: str
     sample: Sample | None
+    counted_by: list[str]
 
 
 @whole

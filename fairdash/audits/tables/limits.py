@@ -309,9 +309,14 @@ def _judge_all(
     for at, limit in enumerate(policy.limits):
         if only is None or at in only:
             rows = _rows_of(limit, estimates)
-            if not (limit.of == "value" or limit.subgroup or limit.group):
-                rows = pd.concat([rows, _farthest(limit, policy, rows, estimates)])
             judged += [_judge(at, limit, policy, row) for row in rows.itertuples()]
+            if limit.of == "value" or limit.subgroup or limit.group:
+                continue
+            for row in _farthest(limit, policy, rows, estimates).itertuples():
+                why = (
+                    f"compared with {row.reference}, beside which others have few rows"
+                )
+                judged.append(replace(_judge(at, limit, policy, row), reason=why))
     return judged
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "convert_apart",
     "convert_table",
     "load_table",
+    "reader_named",
     "table_digest",
     "table_notes",
     "upload_suffixes",
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fairdash.datasets.reading.format import TableFormat
     from fairdash.datasets.reading.parquet import load_table, table_notes
     from fairdash.datasets.reading.read import check_reading, table_digest
+    from fairdash.datasets.reading.registry import reader_named
     from fairdash.datasets.reading.source import SeveralTablesError
     from fairdash.datasets.reading.unpack import upload_suffixes
 else:

@@ -8,7 +8,6 @@ size, and the audit of that table is the audit of the rows.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +20,12 @@ from fairdash._wording import listing
 from fairdash.datasets.reading.read import read_table
 from fairdash.datasets.sources.address import Address, parse_address
 from fairdash.datasets.sources.batches import open_parquet, write_rows
-from fairdash.datasets.sources.database import column_names, count_files, count_rows
+from fairdash.datasets.sources.database import (
+    column_names,
+    count_files,
+    count_rows,
+    counts_files,
+)
 from fairdash.datasets.sources.faults import reached
 
 MOST_CELLS = 100_000  # combinations of values that come back
@@ -61,8 +65,8 @@ class CountedSource:
     @property
     def digest(self) -> str:
         """SHA-256 of the counts: the same counts have the same."""
-        content = self.frame.to_csv(index=False).encode()
-        return sha256(content).hexdigest()
+        content = self.frame.to_json(orient="split", index=False)
+        return sha256(content.encode()).hexdigest()
 
     def merge(self, other: "CountedSource") -> "CountedSource":
         """Return the counts of both together, as of one source with all their rows.
@@ -147,13 +151,13 @@ def _free(name: str, taken: Sequence[str]) -> str:
 def _count_files(
     source: Address, columns: list[str], count: str, most: int
 ) -> pa.Table:
-    """Count by DuckDB where it is installed and can, as it is much faster than Arrow.
+    """Count by a database where that can, as it is much faster than Arrow.
 
     It tells "Age" from "age" in no table, and takes a star in a name for a pattern.
     """
     rows = open_parquet(source)
     alike = len({name.casefold() for name in rows.names}) < len(rows.names)
-    if alike or rows.local_files is None or find_spec("duckdb") is None:
+    if alike or rows.local_files is None or not counts_files():
         return rows.count_values(columns, count, most)
     with reached(source.name):
         table = count_files(rows.local_files, columns, count, most)

@@ -20,6 +20,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from typing import Any
 
 import pyarrow as pa
@@ -263,6 +264,11 @@ def _duckdb_fault(address: Address, error: Exception) -> ValueError:
     ):
         return damaged(address)
     return unreached(address, error)
+
+
+def counts_files() -> bool:
+    """Return whether the library that `count_files` needs is installed."""
+    return find_spec("duckdb") is not None
 
 
 def count_files(

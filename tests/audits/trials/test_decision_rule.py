@@ -8,8 +8,9 @@ from toys import ROLES
 
 from fairdash.audits import DecisionRule, gaps, trials
 from fairdash.audits.gaps.evaluation import metrics_by_setting
+from fairdash.audits.trials import rows as trial_rows
 from fairdash.audits.trials.decision_rule import rule_of_key, ruled_key
-from fairdash.audits.trials.rows import rows_of, tested
+from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import ScoreColumn, Subgroups, split
 
 BRANCH = Subgroups(columns=("branch",), min_size=20)
@@ -63,7 +64,7 @@ def test_advice_is_about_all_seeds_of_a_model(store, dataset, train):
     data = store.datasets()[0].id
     (model,) = trials.known_models(store, data)
     few = trials.decided_by(model, DecisionRule("top", 2))
-    seeds = tested(store, few, data, BRANCH)
+    seeds = trial_rows.tested(store, few, data, BRANCH)
     share = np.mean([each.rows.predictions(each.key).mean() for each in seeds])
     assert f"predicts the outcome for {share:.0%} of rows" in trials.alike_advice(
         store, few, data
