@@ -109,8 +109,10 @@ function panel(group, colour, [t, share], randomised, gamma, top, width, peak) {
       <tspan dx="6" class="faint">${words}</tspan></text>
     <rect class="drawn" x="${from.toFixed(1)}" width="${(to - from).toFixed(1)}" y="${top + 6}" height="${PANEL - 6}"/>
     <line x1="${LEFT}" x2="${width - RIGHT}" y1="${base}" y2="${base}" stroke="currentColor" stroke-opacity=".3"/>
-    <path d="${all}" fill="${colour}" fill-opacity=".28"/><path d="${positive}" fill="${colour}"/>
-    <polyline points="${line}" fill="none" stroke="currentColor" stroke-width="2"/>
+    <g pointer-events="none">
+      <path d="${all}" fill="${colour}" fill-opacity=".28"/><path d="${positive}" fill="${colour}"/>
+      <polyline points="${line}" fill="none" stroke="currentColor" stroke-width="2"/>
+    </g>
     <text class="faint" x="${LEFT - 6}" y="${top + 12}" text-anchor="end">${Math.max(...group.histogram) > peak ? "≥" : ""}${Math.round(100 * peak)}%</text>
     <text class="faint" x="${LEFT - 6}" y="${base}" text-anchor="end">0</text>
     <text class="faint" x="${width - RIGHT + 6}" y="${top + 12}">1</text>
