@@ -133,14 +133,9 @@ def audit(
         check_one_of("--kind", kind, (_DECISIONS, *tables.OUTCOME_KINDS))
         joined = join_of(recipe, join, by)
         frame = None
-        needs_rows = (
-            model,
-            joined[0],
-            single_choice,
-            sample_rows,
-            probabilities or None,
-        )
-        if any(option is not None for option in needs_rows) or kind == "ranking":
+        of_rows = (model, joined[0], joined[1], single_choice, sample_rows)
+        needs_rows = any(option is not None for option in of_rows)
+        if needs_rows or probabilities or kind != _DECISIONS:
             frame, source = read_rows(file, *joined, sample_rows=sample_rows)
         question = tables.TableQuestion(
             groups=tuple(group),

@@ -313,9 +313,7 @@ def _judge_all(
             if limit.of == "value" or limit.subgroup or limit.group:
                 continue
             for row in _farthest(limit, policy, rows, estimates).itertuples():
-                why = (
-                    f"compared with {row.reference}, beside which others have few rows"
-                )
+                why = f"compared with {row.reference}; one of the two has few rows"
                 judged.append(replace(_judge(at, limit, policy, row), reason=why))
     return judged
 

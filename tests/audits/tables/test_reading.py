@@ -131,6 +131,17 @@ def test_the_shell_counts_an_address_where_it_lies(tmp_path, request):
     assert "SHA-256 of the counts" in page.read_text()
 
 
+def test_numbers_of_an_address_are_read_with_their_outcomes(tmp_path, request):
+    put("parquet", people(5, 600), tmp_path, request)
+    status, text = asked_by_shell(
+        tmp_path,
+        *("--kind", "numbers", "--score", "score", "--outcome", "income"),
+        *("--group", "sex (as recorded)"),
+    )
+    assert status == 0, text
+    assert "counted where they lie" not in text
+
+
 @pytest.mark.parametrize("option", [("--weight", "income"), ("--unit", "year")])
 def test_weights_and_units_need_rows(option, tmp_path, request):
     put("parquet", people(5, 600), tmp_path, request)
