@@ -238,7 +238,7 @@ def crossed(columns: Any, name: str = "sensitive_features") -> Any:
     parts = [frame.iloc[:, i] for i in range(frame.shape[1])]
     if len(parts) == 1:
         return parts[0]
-    labels = [part.map(value_label, "ignore").astype(object) for part in parts]
+    labels = [value_labels(part).astype(object) for part in parts]
     joined = labels[0]
     for label in labels[1:]:
         joined = joined + CROSS + label

@@ -30,7 +30,7 @@ class Cells(NamedTuple):
         """Return the values of the combinations, None of None."""
         if values is None:
             return None
-        if isinstance(values, pd.Series):
+        if isinstance(values, pd.Series | pd.DataFrame):
             return values.iloc[self.first]
         return np.asarray(values)[self.first]
 

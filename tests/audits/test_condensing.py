@@ -6,7 +6,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import fairdash
-from fairdash.audits import condensing
+from fairdash.audits import condensing, tables
 
 
 def rows(seed, n=1_500):
@@ -44,6 +44,30 @@ def test_cells_say_what_rows_say(seed, groups, has_outcome, monkeypatch):
     for name in ("by_group", "gaps", "local"):
         if getattr(one, name) is not None:
             assert_frame_equal(getattr(one, name), getattr(other, name), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_audit_of_a_table_is_of_its_cells(seed, monkeypatch):
+    y, decided, frame = rows(seed)
+    frame = frame.assign(y=y, hired=np.where(decided, "yes", "no"), row=range(len(y)))
+    question = tables.TableQuestion(
+        groups=("race", "sex"),
+        decision="hired=yes",
+        outcome="y=1" if seed % 2 else None,
+        subgroups=("age",) if seed > 1 else (),
+    )
+    source = tables.Source.of_frame("rows", "", frame)
+    documents = []
+    for fewest in (10**9, 1):
+        monkeypatch.setattr(condensing, "FEWEST_ROWS", fewest)
+        monkeypatch.setattr(condensing, "_LEAST_REPEATS", 1)
+        documents.append(tables.audit_table(frame, question, source).to_dict())
+    one, other = documents
+    for part in ("verdict", "rows", "counts", "excluded"):
+        assert one[part] == other[part]
+    assert_frame_equal(
+        pd.DataFrame(one["estimates"]), pd.DataFrame(other["estimates"]), rtol=1e-12
+    )
 
 
 def test_cells_are_the_combinations_with_their_rows():

@@ -11,6 +11,7 @@ import pandas as pd
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import check_one_of
 from fairdash._wording import UNDEFINED, number
+from fairdash.audits.condensing import cells_of
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, count_rows
 from fairdash.audits.tables.facts import CROSSED, TableFacts
@@ -162,21 +163,28 @@ def audit_table(
     """
     rows = count_rows(frame, question, may_be_absent=may_be_absent)
     decided, scores = decisions_of(rows, question, model)
-    options: dict[str, Any] = {}
+    table, actual, made = rows.frame, rows.actual, decided
+    options: dict[str, Any] = {"counts": question.count}
     if question.unit is not None:
         options["cluster"] = question.unit
+    each_row = question.unit or question.weight or question.count
+    if scores is None and not each_row:  # all audits below are of the same cells
+        names = [*rows.features, *question.subgroups]
+        cells = cells_of(actual, made, *(table[name] for name in names))
+        if cells is not None:
+            table, actual, made = map(cells.of, (table, actual, made))
+            options["counts"] = cells.counts
 
     def by(columns: Sequence[str], measures: Sequence[str], times: int) -> Audit:
         return audit(
-            None if rows.actual is None else rows.actual.astype(int),
-            decided.astype(int),
+            None if actual is None else actual.astype(int),
+            made.astype(int),
             scores=scores,
             sensitive_features=list(columns),
-            frame=rows.frame,
+            frame=table,
             subgroups=question.inside,
             measures=list(measures) or None,
             sample_weight=question.weight,
-            counts=question.count,
             reference=question.reference,
             favourable=question.favourable,
             decided=question.decided,
