@@ -17,6 +17,7 @@ from fairdash._validation import (
     crossed,
     encode_groups,
     value_label,
+    value_labels,
 )
 from fairdash._wording import listing
 from fairdash.metrics import counting
@@ -190,9 +191,6 @@ def cross(*columns: ArrayLike) -> NDArray[Any]:
     "a" with "b × c".
     """
     check_lengths(*columns)
-    parts = [
-        pd.Series(as_vector("cross", column)).map(value_label, na_action="ignore")
-        for column in columns
-    ]
+    parts = [value_labels(pd.Series(as_vector("cross", column))) for column in columns]
     table = pd.DataFrame(dict(enumerate(parts)))
     return np.asarray(crossed(table, "cross"), dtype=object)

@@ -163,25 +163,33 @@ def audit_table(
     """
     rows = count_rows(frame, question, may_be_absent=may_be_absent)
     decided, scores = decisions_of(rows, question, model)
-    table, actual, made = rows.frame, rows.actual, decided
+    counted, made = rows, decided
     options: dict[str, Any] = {"counts": question.count}
     if question.unit is not None:
         options["cluster"] = question.unit
     each_row = question.unit or question.weight or question.count
     if scores is None and not each_row:  # all audits below are of the same cells
         names = [*rows.features, *question.subgroups]
-        cells = cells_of(actual, made, *(table[name] for name in names))
+        cells = cells_of(rows.actual, decided, *(rows.frame[name] for name in names))
         if cells is not None:
-            table, actual, made = map(cells.of, (table, actual, made))
+            made = cells.of(decided)
+            counted = replace(
+                rows,
+                frame=cells.of(rows.frame),
+                number=cells.of(rows.number),
+                decided=cells.of(rows.decided),
+                actual=cells.of(rows.actual),
+                people=cells.counts,
+            )
             options["counts"] = cells.counts
 
     def by(columns: Sequence[str], measures: Sequence[str], times: int) -> Audit:
         return audit(
-            None if actual is None else actual.astype(int),
+            None if counted.actual is None else counted.actual.astype(int),
             made.astype(int),
             scores=scores,
             sensitive_features=list(columns),
-            frame=table,
+            frame=counted.frame,
             subgroups=question.inside,
             measures=list(measures) or None,
             sample_weight=question.weight,
@@ -199,7 +207,7 @@ def audit_table(
     audits = {name: by(of, question.measures, 1) for name, of in crossed.items()}
     first = next(iter(audits.values())).by_group["measure"].iloc[:1].tolist()
     audits = _corrected(audits, lambda name, times: by(crossed[name], first, times))
-    facts = TableFacts.of(rows, decided, question, confidence=confidence)
+    facts = TableFacts.of(counted, made, question, confidence=confidence)
     return TableAudit(question, rows, source, audits, facts)
 
 
