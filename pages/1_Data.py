@@ -11,8 +11,7 @@ table = data.open_table(view.data)
 if table is None:
     ui.context("Nothing leaves this machine.")
     data.choose_table()
-    ui.freeze_imports()
-    st.stop()
+    ui.end_page()
 
 question = st.container()
 left, right = ui.form_beside("data", answered=view.data is not None, form=1 / 3)

@@ -10,8 +10,7 @@ SWEEP = "pages/5_Sweep.py"
 view = ui.page("Sweep", "What does fairness cost?", pick="run", shows=True)
 if view.on_stage:
     show.show_scene(view.run)
-    ui.freeze_imports()
-    st.stop()
+    ui.end_page()
 if view.data is None:
     ui.stop_empty(
         "No table to sweep over yet",

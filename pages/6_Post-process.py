@@ -32,8 +32,7 @@ if not sources:
         "seconds; a column of scores in your table, named on Data, serves as well.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.freeze_imports()
-    st.stop()
+    ui.end_page()
 
 start = ui.store().dataset_record(view.data).subgroups
 subgroups = ui.chosen_subgroups(dataset, start)

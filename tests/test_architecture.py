@@ -122,6 +122,13 @@ def test_the_screen_does_no_mathematics():
     assert leave == ["selection.py"], "which drops polls that come late"
 
 
+def test_pages_end_without_dropping_what_was_clicked_meanwhile():
+    # st.stop() drops what a reader did in a fragment while the page was drawn
+    pages = [*(ROOT / "fairdash" / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+    stopping = [path.name for path in pages if "st.stop()" in path.read_text("utf-8")]
+    assert len(pages) > 40 and stopping == []
+
+
 def test_a_page_process_never_loads_torch():
     code = """
 import sys

@@ -11,6 +11,7 @@ __all__ = [
     "draw_picture",
     "draw_table",
     "empty",
+    "end_page",
     "follow",
     "form_beside",
     "freeze_imports",
@@ -67,4 +68,4 @@ from fairdash.ui.widgets.pick_models import (
 from fairdash.ui.widgets.pick_rule import advise_rule, decided, pick_rule
 from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import follow, rows_to_train, start_audit, start_training
-from fairdash.ui.widgets.state import freeze_imports, store
+from fairdash.ui.widgets.state import end_page, freeze_imports, store

@@ -91,7 +91,10 @@ def _listen(at: int, n: int) -> None:
         scene = int(st.session_state["show keys"]["scene"][0])
         choose(show=scene if 1 <= scene <= n else None)
 
-    _keys()(data={"at": at, "n": n}, key="show keys", on_scene_change=pressed)
+    said = st.session_state.get("show keys", {}).get("scene")
+    heard = said[1] if said else 0  # when the last key was pressed that is drawn here
+    data = {"at": at, "n": n, "heard": heard}
+    _keys()(data=data, key="show keys", on_scene_change=pressed)
 
 
 @cache

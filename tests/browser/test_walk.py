@@ -85,6 +85,7 @@ def test_every_page_is_about_the_model_that_the_sliders_show(
     page.goto(f"{server}/Sweep?run={facts.run}&data={facts.dataset_id}")
     page.get_by_role("combobox", name="Method").first.click()
     page.get_by_role("option", name="ROAD", exact=True).click()
+    page.get_by_role("slider", name="Locality (τ)").wait_for()  # of ROAD alone
     page.get_by_role("slider", name="Fairness weight (λ)").press("Home")
     page.get_by_role("slider", name="Locality (τ)").press("End")
     page.wait_for_url(re.compile(facts.models[LABEL].id))

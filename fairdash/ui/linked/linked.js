@@ -320,7 +320,6 @@ export default function ({ data: bytes, parentElement, setStateValue, setTrigger
       state.linked.settle()
     }
   }
-  let ended = false
   const fresh = bytes.length !== state.bytes?.length || bytes.some((b, i) => b !== state.bytes[i])
   if (fresh) {
     state.bytes = bytes
@@ -328,13 +327,11 @@ export default function ({ data: bytes, parentElement, setStateValue, setTrigger
     read(bytes).then((data) => { if (state.bytes === bytes) state.coming = data })
       .then(() => { if (!state.linked) put(state, root, emit, start()) })
   } else if (state.linked) state.linked.emit = emit
-  const watcher = setInterval(() => {
-    if (ended || !state.linked || !root.isConnected) return
+  clearInterval(state.watcher) // this is called anew at every change of the data
+  state.watcher = setInterval(() => {
+    if (!state.linked || !root.isConnected) return
     if (state.coming && !state.linked.held()) put(state, root, emit, start())
     state.linked.look(state.data)
   }, LOOK_MS)
-  return () => {
-    ended = true
-    clearInterval(watcher)
-  }
+  return () => clearInterval(state.watcher)
 }

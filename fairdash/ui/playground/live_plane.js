@@ -269,10 +269,11 @@ export default function ({ data, parentElement }) {
   state.input.oninput = soon
   state.play.onclick = () => play(state, soon)
   redraw(state)
-  const watcher = new ResizeObserver(soon)
-  watcher.observe(root)
+  state.watcher?.disconnect() // this is called anew at every change of the data
+  state.watcher = new ResizeObserver(soon)
+  state.watcher.observe(root)
   return () => {
-    watcher.disconnect()
+    state.watcher.disconnect()
     cancelAnimationFrame(state.playing)
     state.playing = 0
   }

@@ -252,7 +252,8 @@ export default function ({ data, parentElement, setStateValue }) {
     buttons()
     release("gamma")
   }
-  const soon = () => { state.frame ||= requestAnimationFrame(redraw) }
+  state.redraw = redraw // of these data, whoever asks for it
+  const soon = () => { state.frame ||= requestAnimationFrame(() => state.redraw()) }
   for (const [name, value] of Object.entries(data.setting)) {
     const slider = state.inputs[name], { input, sent } = slider
     const free = data.by_hand || name !== "rate"
@@ -279,7 +280,8 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   drawing.onpointerleave = () => tip.classList.remove("on")
   redraw()
-  const watcher = new ResizeObserver(soon)
-  watcher.observe(drawing)
-  return () => { watcher.disconnect(); clearTimeout(state.timer) }
+  state.watcher?.disconnect() // of earlier data: this is called anew at every change
+  state.watcher = new ResizeObserver(soon)
+  state.watcher.observe(drawing)
+  return () => { state.watcher.disconnect(); clearTimeout(state.timer) }
 }

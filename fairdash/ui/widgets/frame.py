@@ -26,7 +26,7 @@ from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
 from fairdash.ui import selection
 from fairdash.ui.widgets.blocks import empty, problem
-from fairdash.ui.widgets.state import freeze_imports, store, theme_watch, who
+from fairdash.ui.widgets.state import end_page, store, theme_watch, who
 from fairdash.ui.widgets.tour import present_button, show_tour
 
 _HERE = Path(__file__).parent
@@ -131,7 +131,7 @@ def page(
             "Everything kept here is listed under Runs."
         )
         problem(title, body, {"Show what is here": lambda: _leave(what)})
-        st.stop()
+        end_page()
     show_tour()
     if pick and run:
         _stop_if_unsupported(run)
@@ -175,7 +175,7 @@ def _stop_unless_let_in() -> None:
     st.title("Log in", anchor=False)
     if st.button("Log in", type="primary", icon=":material/login:"):
         st.login()
-    st.stop()
+    end_page()
 
 
 def open_page(
@@ -212,8 +212,7 @@ def stop_empty(
 ) -> None:
     """End a page that has nothing to show yet with the box of `empty`."""
     empty(title, body, remedies)
-    freeze_imports()
-    st.stop()
+    end_page()
 
 
 def missing(run: str | None, data: str | None) -> tuple[str, str] | None:
@@ -240,8 +239,7 @@ def _stop_if_unsupported(run_id: str) -> None:
             )
         },
     )
-    freeze_imports()
-    st.stop()
+    end_page()
 
 
 def _agree(

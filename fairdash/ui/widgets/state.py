@@ -5,9 +5,10 @@ from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 import fairdash.plots
 import fairdash.sweep  # noqa: F401
@@ -23,6 +24,8 @@ BY_KEY: dict[str | type[Any], Callable[[Any], object]] = {
 }
 _HERE = Path(__file__).parent
 _THEME_WATCH = """
+let timer = 0
+// called anew at every change of theme; what it returns is called when the page goes
 export default function ({ parentElement, setStateValue }) {
   const host = parentElement.host ?? parentElement
   const read = () =>
@@ -33,7 +36,8 @@ export default function ({ parentElement, setStateValue }) {
     History.prototype[same ? "replaceState" : "pushState"].call(history, state, "", url)
   }
   let last = read()
-  const timer = setInterval(() => {
+  clearInterval(timer)
+  timer = setInterval(() => {
     const now = read()
     if (now !== last) { last = now; setStateValue("background", now) }
   }, 300)
@@ -82,6 +86,16 @@ def freeze_imports() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def end_page() -> NoReturn:
+    """End a page before its last line.
+
+    What the reader did in a fragment while the page was drawn is heard afterwards;
+    `st.stop` drops it.
+    """
+    freeze_imports()
+    raise StopException
 
 
 @cache
