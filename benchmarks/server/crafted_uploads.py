@@ -213,7 +213,7 @@ def _words(page: Page) -> str:
     """Wait until a page says what became of a file and return it."""
     refused = page.get_by_test_id("stAlert")
     asked = page.get_by_text("Which one?")
-    read = page.get_by_role("tab", name="Scores")
+    read = page.get_by_text("Rows used", exact=True)
     end = time.perf_counter() + PATIENCE
     while time.perf_counter() < end:
         for said in (refused, asked):

@@ -14,11 +14,11 @@ def in_menu(names: Iterable[str]) -> Callable[[str], str]:
 
     A long name is cut in its middle, unless another one would then read the same.
     """
-    whole = {name: visible(name) for name in names}
-    short = {name: _cut(label) for name, label in whole.items()}
+    # cut before it is made visible, which costs time for each letter
+    short = {name: _cut(visible(_cut(name))) for name in names}
     often = Counter(short.values())
     labels = {
-        name: label if often[label] == 1 else whole[name]
+        name: label if often[label] == 1 else visible(name)
         for name, label in short.items()
     }
     return labels.__getitem__

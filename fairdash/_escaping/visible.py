@@ -16,7 +16,7 @@ two, stay as they are.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,14 +42,15 @@ def visible(text: object) -> str:
     words = str(text)
     if _COMMON.fullmatch(words):
         return words
-    return "".join(_shown(*of_three) for of_three in _with_neighbours(words))
+    return "".join(map(_shown, words, *_neighbours(words)))
 
 
 def as_printed(text: object) -> str:
     """Return text for a terminal, where spaces and ends of lines are seen."""
+    words = str(text)
     return "".join(
         mark if mark in " \n" else _shown(mark, before, after)
-        for mark, before, after in _with_neighbours(str(text))
+        for mark, before, after in zip(words, *_neighbours(words), strict=True)
     )
 
 
@@ -75,14 +76,13 @@ def _visible_cell(value: Any) -> Any:
     return visible(value) if isinstance(value, str) else value
 
 
-def _with_neighbours(words: str) -> Iterator[tuple[str, str, str]]:
-    last = len(words) - 1
-    for place, mark in enumerate(words):
-        before = words[place - 1] if place else ""
-        after = words[place + 1] if place < last else ""
-        yield mark, before, after
+def _neighbours(words: str) -> tuple[list[str], list[str]]:
+    """Return what stands before and after each letter of a text."""
+    return ["", *words[:-1]][: len(words)], [*words[1:], ""][: len(words)]
 
 
+# a text has few different letters beside few others, and a table may have long names
+@lru_cache(10_000)
 def _shown(mark: str, before: str, after: str) -> str:
     if mark == " ":
         return SPACE if before in ("", " ", "\n") or after in ("", "\n") else mark

@@ -21,6 +21,7 @@ from fairdash.datasets.column_kinds import (
 )
 
 MISSING_GROUP = "Missing"
+FIRST_COLUMNS = 100
 
 
 def outcomes(column: "pd.Series[Any]", positive: object) -> NDArray[np.int8]:
@@ -262,10 +263,14 @@ def repeated_rows(frame: pd.DataFrame) -> NDArray[np.bool_]:
     """Flag rows that repeat an earlier row in every column."""
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     flags = np.zeros(len(frame), dtype=bool)
-    if not len(frame.columns) or any(all_differ(frame[name]) for name in frame):
+    first = frame.iloc[:, :FIRST_COLUMNS]  # in most tables no two rows agree in them
+    if not len(frame.columns) or any(all_differ(first[name]) for name in first):
         return flags
-    hashed = pd.util.hash_pandas_object(frame, index=False)
-    candidates = hashed.duplicated(keep=False).to_numpy()
-    if candidates.any():
-        flags[candidates] = frame[candidates].duplicated().to_numpy()
+    parts = [frame] if first.shape == frame.shape else [first, frame]
+    for part in parts:
+        hashed = pd.util.hash_pandas_object(part, index=False)
+        candidates = hashed.duplicated(keep=False).to_numpy()
+        if not candidates.any():
+            return flags
+    flags[candidates] = frame[candidates].duplicated().to_numpy()
     return flags

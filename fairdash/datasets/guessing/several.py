@@ -4,15 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets.choices import NONE
-from fairdash.datasets.column_kinds import count_values, is_number
+from fairdash.datasets.column_kinds import is_number
 from fairdash.datasets.guessing.words import sensitive_strength
 
 FEWEST_COLUMNS = 2
 CLEAR = 5.0  # how strongly each name says the attribute
+FIRST_ROWS, LONG = 20, 1_000
 MOST_IN_SEVERAL = 0.2  # share of the rows that are in two of the columns
 NAMES = {"ethnicity": "race", "a group": "group"}
 _TAKEN = "makes the groups of {}"
@@ -67,9 +69,16 @@ def zero_one_columns(frame: pd.DataFrame) -> list[str]:
 def _is_zero_one(column: "pd.Series[Any]") -> bool:
     if pd.api.types.is_bool_dtype(column):
         return True
-    if not is_number(column) or count_values(column, 2) > 2:
+    if not is_number(column):
         return False
-    return bool(column.dropna().isin([0, 1]).all()) and bool(column.notna().any())
+    # the first rows show most long columns not to be one
+    parts = [column.iloc[:FIRST_ROWS], column] if len(column) > LONG else [column]
+    for part in parts:
+        values = part.to_numpy(dtype=float, na_value=np.nan)
+        missing = np.isnan(values)
+        if not (missing | (values == 0) | (values == 1)).all():
+            return False
+    return not bool(missing.all())
 
 
 def _overlap(frame: pd.DataFrame, columns: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash._escaping import plain, visible
+from fairdash._escaping import in_menu, plain
 from fairdash.datasets import Remedy, Roles, Subgroups, choices, guessing
 from fairdash.ui.data.computed import zero_one_columns
 from fairdash.ui.data.draft import change_roles
@@ -23,7 +23,7 @@ def pick_several(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
         columns = st.multiselect(
             "Columns, one for each group",
             free,
-            format_func=visible,
+            format_func=in_menu(free),
             placeholder="black, hispan, white",
             key=f"{key} columns",
         )
