@@ -148,7 +148,7 @@ def build(home, n_rows):
             ratio = rng.lognormal(sigma=min(1.5, 0.2 / tau), size=len(train))
             ratio = (ratio / ratio.mean()).astype(np.float32)
             store.artifact(trial.key).write(
-                row={"key": trial.key, "seconds": 1.0},
+                row={"key": trial.key, "method": trial.method, "seconds": 1.0},
                 scores=scores,
                 history=pd.DataFrame({"epoch": [1.0], "loss": [0.5]}),
                 network={},
