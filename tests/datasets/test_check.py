@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.datasets import check_table, make_dataset, remedies
+from fairdash.datasets import Roles, check_table, make_dataset, remedies
 
 COLUMNS = ["severity", "check", "column", "rows", "message", "remedy", "action"]
 
@@ -115,3 +115,19 @@ def test_repeated_rows_and_small_groups_are_counted(people, roles):
     rare = people["granted"].mask(woman & (woman.cumsum() > 4), "no")
     message = finding(people.assign(granted=rare), roles, "small group")["message"]
     assert "of one outcome" in message
+
+
+def test_marks_of_missing_among_many_texts_are_found_as_among_few():
+    marks = [" N/A", "?", "n/a", "-", "NONE"]
+    texts = pd.Series([*marks, *(f"w{i}" for i in range(400))], dtype="str")
+    rows = np.arange(len(texts))
+    columns = {"y": rows % 2, "group": np.where(rows % 3, "a", "b")}
+    roles = Roles(target="y", positive="1", sensitive_feature="group", features=("t",))
+    found = [
+        check_table(pd.DataFrame({**columns, "t": column}), roles)
+        for column in (texts, texts.astype(object))
+    ]
+    (looks,) = found[0][found[0]["check"] == "looks missing"].to_dict("records")
+    assert looks["rows"] == 5
+    assert set(looks["action"].values) == set(marks)
+    pd.testing.assert_frame_equal(*found)

@@ -83,15 +83,19 @@ def _looks_missing(name: str, rows: int, what: str, values: tuple[str, ...]) -> 
 
 def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Problem]:
     name = str(column.name)
+    texts = column.array
+    if isinstance(texts, pd.arrays.ArrowStringArray) and (
+        column_kinds.count_values(column, MOST_LEVELS) > MOST_LEVELS
+    ):  # its labels are not sorted for nothing
+        flags = column.str.strip().str.lower().isin(LOOKS_MISSING)
+        labels = column_kinds.sorted_labels(set(column[flags]))
+        yield from _marks_of_missing(name, int(flags.sum()), labels)
+        return
     codes, labels = column_kinds.label_codes(column)
     plain = [label.strip().lower() for label in labels]
     marks = np.array([*(text in LOOKS_MISSING for text in plain), False])
-    if marks.any():
-        flags = marks[codes]
-        values = tuple(labels[i] for i in np.flatnonzero(marks))
-        shown = ", ".join(map(repr, values[:3]))
-        what = f"is {shown} in {flags.sum():,} rows"
-        yield _looks_missing(name, int(flags.sum()), what, values)
+    rows = int(marks[codes].sum())
+    yield from _marks_of_missing(name, rows, [labels[i] for i in np.flatnonzero(marks)])
     if len(labels) > MOST_LEVELS:
         return
     yield from _unsaid(name, codes, labels, plain)
@@ -105,6 +109,12 @@ def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Pr
     whole = name == roles.target and not isinstance(roles.positive, Cut)
     if not declared and not whole and name not in roles.sensitive_columns():
         yield from _numbers_as_text(column, codes, labels, plain, used)
+
+
+def _marks_of_missing(name: str, rows: int, values: list[str]) -> Iterator[Problem]:
+    if values:
+        shown = ", ".join(map(repr, values[:3]))
+        yield _looks_missing(name, rows, f"is {shown} in {rows:,} rows", tuple(values))
 
 
 def _unsaid(
