@@ -39,6 +39,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fairdash
+from fairdash._change import Change
 from fairdash._wording import moved_words
 from fairdash.audits import find_subgroups
 from fairdash.audits.choices import quiet_changes
@@ -574,8 +575,8 @@ def shown(statement: str, rows: Rows) -> str:
     """Return what is shown, without "The widest:", of what a statement is about."""
     if statement == "change of a gap":
         change = gap_change(rows.decided, rows.after, **rows.asked)
-        paired = {"difference": change.value, "low": change.low, "high": change.high}
-        return moved_words(paired, "narrows", "widens", "the gap")
+        moved = Change(*map(float, change))
+        return moved_words(moved, "narrows", "widens", "the gap")
     measure = next((m for m in MEASURES if m in statement), "selection_rate")
     inside: dict[str, Any] = {}
     if "inside" in statement or "Worst" in statement:

@@ -6,7 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from fairdash._change import Change
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,24 +198,22 @@ def gap_size(gap: float) -> str:
     return f"{in_points(gap)} pt" if math.isfinite(gap) else UNDEFINED
 
 
-def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> str:
-    """Say a paired change of a share, as a finding only if its interval excludes 0.
+def moved_words(moved: Change, less: str, more: str, what: str) -> str:
+    """Say a change of a share, as a finding only if its interval excludes 0.
 
-    ``paired`` has ``difference``, ``low`` and ``high``; ``less`` and ``more`` are verbs
-    for a change below and above 0 of ``what``.
+    ``less`` and ``more`` are verbs for a change below and above 0 of ``what``.
     """
-    difference, low, high = (paired[name] for name in ("difference", "low", "high"))
-    if not (math.isfinite(low) and math.isfinite(high)):
-        if math.isfinite(difference):
+    if not moved.known:
+        if math.isfinite(moved.value):
             return f"has no interval of how it moves {what}"
         return f"has no estimate of {what}"
-    if low <= 0 <= high:
-        ends = interval(low, high, lambda share: change(100 * share, 1))
+    if not moved.clear:
+        ends = interval(moved.low, moved.high, lambda share: change(100 * share, 1))
         return f"does not clearly move {what} ({ends} points)"
-    verb = less if difference < 0 else more
-    small, large = sorted((abs(low), abs(high)))
+    verb = less if moved.value < 0 else more
+    small, large = sorted((abs(moved.low), abs(moved.high)))
     ends = interval(small, large, in_points)
-    size = f"{in_points(abs(difference))} points ({ends})"
+    size = f"{in_points(abs(moved.value))} points ({ends})"
     return (
         f"{verb} {size} of {what}" if what == "accuracy" else f"{verb} {what} by {size}"
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._change import by_metric, excludes_zero
 from fairdash._deciding import Deciding
 from fairdash._wording import moved_words, plural
 from fairdash.audits.answer import Answer
@@ -154,7 +155,7 @@ def quiet_changes(
     change = every["difference"]
     low = change - wider * (change - every["low"])
     high = change + wider * (every["high"] - change)
-    holds = (low <= 0) & (high >= 0)
+    holds = low.notna() & high.notna() & ~excludes_zero(low, high)
     return holds.groupby(level=0).all().to_numpy()
 
 
@@ -235,8 +236,8 @@ def verdict_words(
     rows = f"95% intervals, {rows}"
     if changes is None:
         return f"By {label}, {gap_clause(gap, speech)}. {rows}."
-    paired = changes.set_index("metric").to_dict("index")
-    apart, accuracy = paired["demographic_parity_difference"], paired["accuracy"]
+    moved = by_metric(changes)
+    apart, accuracy = moved["demographic_parity_difference"], moved["accuracy"]
     return (
         f"{label}, against the plain model, "
         f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')}. It "
@@ -258,8 +259,8 @@ def model_brief(
         return deciding.brief(row["label"])
     if changes is None:
         return gap_brief(gap, speech)
-    paired = changes.set_index("metric").to_dict("index")
-    return remedy_brief(row["label"], paired, gap, speech, before=before)
+    moved = by_metric(changes)
+    return remedy_brief(row["label"], moved, gap, speech, before=before)
 
 
 def gap_clause(gap: Finding, speech: Speech) -> str:

@@ -24,7 +24,7 @@ Codes = NDArray[np.int64]
 _DIGITS = 6  # of a fraction that a reader is shown
 
 
-class Change(NamedTuple):
+class ColumnChange(NamedTuple):
     """A column of one person, as it is and as changed: values of the table."""
 
     column: str
@@ -81,7 +81,8 @@ def worst_counterparts(
         changes, then those moved most: ``row`` (of the table, from 1; of an array, its
         place), ``fair_distance`` (squared, of the row as shown), ``before`` and
         ``after`` (P(1)), ``decision_changed``, ``place`` among the rows given, and
-        ``changes``, a list of `Change`, the largest change of encoded values first.
+        ``changes``, a list of `ColumnChange`, the largest change of encoded values
+        first.
 
     Raises
     ------
@@ -238,16 +239,16 @@ def changes_between(
     after: pd.DataFrame,
     X: table_search.Float,
     Z: table_search.Float,
-) -> list[list[Change]]:
+) -> list[list[ColumnChange]]:
     """Return what differs in every row, its largest change of encoded values first.
 
     ``before`` and ``after`` hold the words of the table, ``X`` and ``Z`` are encoded.
     """
-    ranked: list[list[tuple[float, Change]]] = [[] for _ in range(len(before))]
+    ranked: list[list[tuple[float, ColumnChange]]] = [[] for _ in range(len(before))]
     for column in columns:
         squared = ((Z[:, column.span] - X[:, column.span]) ** 2).sum(1)
         was, now = before[column.name].tolist(), after[column.name].tolist()
         for i in np.flatnonzero(squared):
-            change = Change(column.name, was[i], now[i])
+            change = ColumnChange(column.name, was[i], now[i])
             ranked[i].append((-float(squared[i]), change))
     return [[change for _, change in sorted(row, key=lambda x: x[0])] for row in ranked]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._change import excludes_zero
 from fairdash._columns import in_one_order
 from fairdash._counts import RowCounts, people_of
 from fairdash._escaping import as_printed, visible, visible_table
@@ -455,8 +456,8 @@ def _gaps(
     measure: str, speech: Speech, y: Any, predicted: Any, **options: Any
 ) -> pd.DataFrame:
     gaps = measure_gaps(measure, y, predicted, **options)
-    reaches_0 = ~((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0))
-    table = gaps.assign(measure=measure, clear=~reaches_0 & ~gaps["too_few"])
+    clear = excludes_zero(gaps["ci_low"], gaps["ci_high"]) & ~gaps["too_few"]
+    table = gaps.assign(measure=measure, clear=clear)
     sentences = [sentence(finding_of(row), speech) for row in table.itertuples()]
     return table.assign(sentence=sentences)
 

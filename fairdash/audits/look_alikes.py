@@ -23,7 +23,11 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
-from fairdash.audits.counterparts import Change, changes_between, worst_counterparts
+from fairdash.audits.counterparts import (
+    ColumnChange,
+    changes_between,
+    worst_counterparts,
+)
 from fairdash.audits.table_search import nearest_rows
 from fairdash.datasets import Dataset, Encoder, NumberEncoding
 from fairdash.metrics import group_directions, ignore_columns, intervals
@@ -61,7 +65,7 @@ class Pairs:
     people : DataFrame
         row (of the table, from 1), other (likewise; 0 for nobody's row), before, after
         (P(1) of both), decision_changed, place (among the test rows), fair_distance and
-        changes (a list of `Change`); those first that show most.
+        changes (a list of `ColumnChange`); those first that show most.
     n : int
         People looked at, also those without a pair.
     """
@@ -179,7 +183,7 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
     own = frame[names].to_numpy(object)
     changes = [
         [
-            Change(name, own[i, k], values[best[i]][i, k])
+            ColumnChange(name, own[i, k], values[best[i]][i, k])
             for k, name in enumerate(names)
             if not _same(own[i, k], values[best[i]][i, k])
         ]
@@ -195,13 +199,15 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
     return Pairs("changed", table.iloc[order].reset_index(drop=True), len(places))
 
 
-def _group_changes(rows: AuditRows, places: Codes, near: Codes) -> list[list[Change]]:
+def _group_changes(
+    rows: AuditRows, places: Codes, near: Codes
+) -> list[list[ColumnChange]]:
     feature = rows.dataset.roles.sensitive_feature
     if feature in rows.features:
         return [[] for _ in places]
     groups = rows.dataset.sensitive_features[rows.where]
     return [
-        [Change(feature, own, theirs)] * (own != theirs)
+        [ColumnChange(feature, own, theirs)] * (own != theirs)
         for own, theirs in zip(groups[places], groups[near], strict=True)
     ]
 
@@ -375,7 +381,7 @@ def _table(
     places: Codes,
     before: NDArray[np.float64],
     after: NDArray[np.float64],
-    changes: list[list[Change]],
+    changes: list[list[ColumnChange]],
 ) -> pd.DataFrame:
     rows = model.rows
     return pd.DataFrame(

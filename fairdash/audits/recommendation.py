@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairdash._change import by_metric
 from fairdash._wording import gap_size, listing, percent, sentences
 from fairdash.audits.choices import LIMITED
 from fairdash.audits.gaps.evaluation import paired_changes
@@ -84,12 +85,12 @@ def _change(sweep: StoredSweep, place: int, metric: str) -> str:
     reference, model = on_shared_seeds([*plain, model]).models
     data = sweep.run.dataset_id
     table = paired_changes(sweep.store, model, reference, data, sweep.subgroups)
-    changes = table.set_index("metric").to_dict("index")
+    changes = by_metric(table)
     accuracy = changes["accuracy"]
     if metric not in changes:
         return accuracy_brief("It", accuracy)
     gap, name = changes[metric], f"the {LIMITED[metric]}"
-    if gap["low"] <= 0 <= gap["high"]:
+    if gap.within_chance:
         return sentences(_why(sweep, place, metric), accuracy_brief("It", accuracy))
     words = priced_brief("It", gap, accuracy, name)
     return words or accuracy_brief("It", accuracy)

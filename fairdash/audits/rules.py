@@ -100,7 +100,8 @@ def rule_words(rules: RuleList, encoder: Encoder) -> list[str]:
             side = "above" if above else "at most"
             what = f"is {side} {value:,.6g}{' or missing' if filled else ''}"
         else:
-            level = encoding.names()[i].removeprefix(f"{encoding.column}=")
+            is_number = isinstance(encoding, NumberEncoding)
+            level = MISSING if is_number else encoding.labels[i]
             named = {OTHER: "other", MISSING: "missing"}.get(level, level)
             what = f"{'is' if above else 'is not'} {named}"
         words.append(f"{'else if' if words else 'if'} {encoding.column} {what}")

@@ -5,11 +5,18 @@ Intervals, rows and seeds stand behind "how sure?", in `Answer.details`.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from fairdash._change import Change
 from fairdash._deciding import Deciding
-from fairdash._wording import group_label, in_decimals, in_points, sentences
-from fairdash.metrics import Finding, Speech, catalog, clause, turned_gaps, turned_words
+from fairdash._wording import in_decimals, in_points, sentences
+from fairdash.metrics import (
+    Finding,
+    Speech,
+    catalog,
+    sentence,
+    turned_gaps,
+    turned_words,
+)
 from fairdash.postprocessing import Report
 
 _ALIKE = 1e-9  # of rates: everybody is decided alike
@@ -49,41 +56,32 @@ def possible(gaps: Sequence[Finding]) -> str:
 
 def place_brief(gap: Finding, speech: Speech) -> str:
     """Return a difference as one sentence without its interval, the place first."""
-    place = "" if gap.subgroup is None else f"In {gap.subgroup}, "
-    said = f"{place}{clause(gap, speech)}."
-    name = group_label(speech.feature, gap.group)
-    return said if said.startswith(f"{name} ") else f"{said[0].upper()}{said[1:]}"
+    return sentence(gap, speech, with_ends=False)
 
 
-def moved_brief(
-    paired: Mapping[Any, Any], label: str, less: str, more: str, what: str
-) -> str:
-    """Say a paired change of a share, as a change only if its interval excludes 0.
+def moved_brief(moved: Change, label: str, less: str, more: str, what: str) -> str:
+    """Say a change of a share, as a change only if its interval excludes 0.
 
-    ``paired`` has ``difference``, ``low`` and ``high``; ``less``, ``more`` are verbs.
+    ``less`` and ``more`` are verbs. Empty where there is no interval.
     """
-    difference, low, high = (paired[name] for name in ("difference", "low", "high"))
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if not moved.known:
         return ""
-    if low <= 0 <= high:
+    if not moved.clear:
         return f"{label} does not clearly change {what}."
-    verb = less if difference < 0 else more
-    return f"{label} {verb} {what} by {in_points(abs(difference))} points."
+    verb = less if moved.value < 0 else more
+    return f"{label} {verb} {what} by {in_points(abs(moved.value))} points."
 
 
-def accuracy_brief(label: str, paired: Mapping[Any, Any]) -> str:
+def accuracy_brief(label: str, accuracy: Change) -> str:
     """Say what a remedy does to accuracy, by a paired interval."""
-    difference, low, high = (paired[name] for name in ("difference", "low", "high"))
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if not accuracy.known:
         return ""
-    if low <= 0 <= high:
+    if not accuracy.clear:
         return f"{label} does not clearly change accuracy."
-    return f"{label} {_price(difference)}."
+    return f"{label} {_price(accuracy.value)}."
 
 
-def priced_brief(
-    label: str, gap: Mapping[Any, Any], accuracy: Mapping[Any, Any], what: str
-) -> str:
+def priced_brief(label: str, gap: Change, accuracy: Change, what: str) -> str:
     """Say how a remedy moves a gap and, in the same sentence, what that costs.
 
     Empty where the change of the gap is not estimable: see `accuracy_brief`.
@@ -91,18 +89,17 @@ def priced_brief(
     moved = moved_brief(gap, label, "narrows", "widens", what)
     if not moved:
         return ""
-    difference, low, high = (accuracy[name] for name in ("difference", "low", "high"))
-    known = math.isfinite(low) and math.isfinite(high)
-    clear = known and not low <= 0 <= high
-    if gap["low"] <= 0 <= gap["high"]:
-        if clear:
-            return f"{label} {_price(difference)} and does not clearly change {what}."
-        return (
-            f"{label} does not clearly change {what} or accuracy." if known else moved
-        )
-    if clear:
-        price = f"and {_price(difference)}"
-    elif known:
+    priced = accuracy.known and accuracy.clear
+    cost = _price(accuracy.value)
+    if not gap.clear:
+        if priced:
+            return f"{label} {cost} and does not clearly change {what}."
+        if accuracy.known:
+            return f"{label} does not clearly change {what} or accuracy."
+        return moved
+    if priced:
+        price = f"and {cost}"
+    elif accuracy.known:
         price = "at no clear cost in accuracy"
     else:
         price = "at a cost in accuracy that is not known"
@@ -116,7 +113,7 @@ def _price(difference: float) -> str:
 
 def remedy_brief(
     label: str,
-    changes: Mapping[Any, Mapping[Any, Any]],
+    changes: Mapping[str, Change],
     gap: Finding,
     speech: Speech,
     *,
@@ -126,15 +123,15 @@ def remedy_brief(
 
     Parameters
     ----------
-    changes : mapping of str to mapping
-        By metric, of `fairdash.audits.gaps.evaluation.paired_changes`.
+    changes : mapping of str to Change
+        By metric.
     gap : Finding
         The widest gap of the corrected model.
     before : Finding or None
         That of the plain model: a gap that points the other way is said.
     """
-    paired, accuracy = changes["demographic_parity_difference"], changes["accuracy"]
-    first = priced_brief(label, paired, accuracy, "the gap")
+    moved, accuracy = changes["demographic_parity_difference"], changes["accuracy"]
+    first = priced_brief(label, moved, accuracy, "the gap")
     turned = turned_words(
         turned_gaps([] if before is None else [before], [gap]),
         speech.feature,
@@ -144,8 +141,8 @@ def remedy_brief(
         return sentences(
             accuracy_brief(label, accuracy), gap_brief(gap, speech), turned
         )
-    moved = paired["low"] > 0 or paired["high"] < 0
-    return sentences(first, turned, _NONE_LEFT if moved and not gap.clear else "")
+    none_left = moved.clear and not gap.clear
+    return sentences(first, turned, _NONE_LEFT if none_left else "")
 
 
 def correction_verdict(
@@ -164,18 +161,15 @@ def correction_verdict(
     rates = report.changed["rate"]
     if rates.max() < _ALIKE or rates.min() > 1 - _ALIKE:
         return Deciding(alike=True, accepted=round(rates.mean())).brief(label)
-    accuracy, gap = (
-        {"difference": row["change"], "low": row["change_low"]}
-        | {"high": row["change_high"]}
-        for row in report.outcome.to_dict("records")
-    )
+    accuracy, gap = report.changes()
     first = priced_brief(label, gap, accuracy, "the gap")
     if not first:
-        unsaid = UNDEFINED_GAP if math.isnan(gap["difference"]) else _TOO_FEW
+        unsaid = UNDEFINED_GAP if math.isnan(gap.value) else _TOO_FEW
         first = sentences(unsaid, accuracy_brief(label, accuracy))
     before, after = report.gaps()
     turned = turned_gaps([before], [after])
-    none_left = gap["high"] < 0 and not report.outcome.iloc[1]["low"] > 0
+    narrows = gap.good(rise=False) is True
+    none_left = narrows and not report.outcome.iloc[1]["low"] > 0
     return sentences(
         first,
         turned_words(turned, feature, favourable=favourable),

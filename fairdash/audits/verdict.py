@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash import metrics
+from fairdash._change import excludes_zero
 from fairdash._wording import in_decimals
 
 
@@ -95,10 +96,12 @@ def worst_inside(
         far = int(np.nanargmax(np.abs(value - value[best])))
         pair = groups[far], groups[best]
         between = local.between(*pair, subgroup=subgroup, confidence=level)
-        _, least, most = local.between(*pair, subgroup=subgroup, confidence=surely)
+        _, least, most = map(
+            float, local.between(*pair, subgroup=subgroup, confidence=surely)
+        )
         n = int(local.reported().n[place].sum())
         few = metrics.TOO_FEW if local.too_few(*pair, subgroup=subgroup) else ""
-        sure = bool(least > 0 or most < 0) and not few
+        sure = bool(excludes_zero(least, most)) and not few
         why = "" if sure else few or "within chance"
         gap, low, high = map(float, between)
         findings.append(
@@ -114,7 +117,7 @@ def worst_inside(
 def _why_not(first: pd.DataFrame) -> str:
     if first["too_few"].all():
         return "some group has too few rows of either value"
-    reaches = ~((first["ci_low"] > 0) | (first["ci_high"] < 0))
+    reaches = ~excludes_zero(first["ci_low"], first["ci_high"])
     return (
         "every interval reaches 0"
         if reaches.all()

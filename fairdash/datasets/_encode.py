@@ -48,10 +48,15 @@ class CategoryEncoding(Record):
     other: bool
     missing: bool
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The level of each encoded column."""
+        extra = [OTHER] * self.other + [MISSING] * self.missing
+        return (*self.levels, *extra)
+
     def names(self) -> list[str]:
         """Return the names of the encoded columns."""
-        extra = [OTHER] * self.other + [MISSING] * self.missing
-        return [f"{self.column}={level}" for level in (*self.levels, *extra)]
+        return [f"{self.column}={level}" for level in self.labels]
 
     def values(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
         """Return the columns before scaling; a level without a column gives zeros."""

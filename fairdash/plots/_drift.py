@@ -6,6 +6,7 @@ from functools import partial
 
 import pandas as pd
 
+from fairdash._change import excludes_zero
 from fairdash._wording import change, number
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, reasons_of, records
 from fairdash.plots.theme import INK, MUTED, Picture, Spec, value_axis
@@ -37,7 +38,7 @@ def plot_gap_changes(
         ends = f"{when}_low", f"{when}_high"
         marks.append(marks_of(shown, f"gap_{when}", ends, hover, series=i, aside=aside))
     changed = partial(_changed, in_points=in_points)
-    clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
+    clear = excludes_zero(table["ci_low"], table["ci_high"])
     for i, only in ((2, clear), (3, ~clear)):
         ends = "ci_low", "ci_high"
         marks.append(marks_of(shown, "change", ends, changed, series=i, only=only))

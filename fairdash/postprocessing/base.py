@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from fairdash._change import Change
 from fairdash._columns import in_one_order
 from fairdash._sklearn import BaseEstimator
 from fairdash._wording import moved_words, percent
@@ -145,13 +146,15 @@ class Report(NamedTuple):
         )
         return before[["subgroup", "n"]].join(_beside(before, after, "local_di"))
 
+    def changes(self) -> tuple[Change, Change]:
+        """Return the paired changes of accuracy and of the gap."""
+        names = ["change", "change_low", "change_high"]
+        accuracy, gap = self.outcome[names].to_numpy(np.float64)
+        return Change(*map(float, accuracy)), Change(*map(float, gap))
+
     def details(self) -> str:
         """Say what decisions of the ramp change, each with its paired interval."""
-        accuracy, gap = (
-            {"difference": row["change"], "low": row["change_low"]}
-            | {"high": row["change_high"]}
-            for row in self.outcome.to_dict("records")
-        )
+        accuracy, gap = self.changes()
         moved = [moved_words(gap, "narrows", "widens", "the gap between groups")]
         if self.rows.y is not None:
             moved.append(moved_words(accuracy, "loses", "gains", "accuracy"))

@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from fairdash.audits import AuditedModel, AuditRows, worst_counterparts
-from fairdash.audits.counterparts import Change
+from fairdash.audits.counterparts import ColumnChange
 from fairdash.datasets import Roles, make_dataset
 from fairdash.methods import Network
 from fairdash.metrics import FairMetric, group_directions, ignore_columns
@@ -222,6 +222,6 @@ def test_a_model_brought_along_is_searched_over_the_rows_given():
 
 
 def test_a_change_is_said_with_six_digits_of_a_fraction():
-    assert str(Change("bmi", 27.18961693693791, 12.0)) == "bmi: 27.189617 → 12"
-    assert str(Change("bmi", 85.5, float("nan"))) == "bmi: 85.5 → (missing)"
-    assert str(Change("branch", "office", "works")) == "branch: office → works"
+    assert str(ColumnChange("bmi", 27.18961693693791, 12.0)) == "bmi: 27.189617 → 12"
+    assert str(ColumnChange("bmi", 85.5, float("nan"))) == "bmi: 85.5 → (missing)"
+    assert str(ColumnChange("branch", "office", "works")) == "branch: office → works"

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdash._change import Change
 from fairdash.audits import short_verdicts
 from fairdash.metrics import Finding, Speech
 
@@ -15,10 +16,6 @@ SHARES = st.tuples(*[st.integers(-400, 400)] * 3).map(
 SPEECH = Speech("hired", feature="origin")
 CLEAR = Finding("selection_rate", "branch: works", "here", "there", -0.24, -0.3, -0.18)
 UNCLEAR = Finding("selection_rate", None, "here", "there", -0.04, -0.09, 0.01)
-
-
-def paired(difference, low, high):
-    return {"difference": difference, "low": low, "high": high}
 
 
 def test_a_clear_gap_is_said_with_place_and_size():
@@ -53,46 +50,46 @@ def test_nothing_is_said_of_a_gap_that_no_interval_holds(gap, said):
     ("gap", "accuracy", "left", "said"),
     [
         (
-            paired(-0.075, -0.097, -0.051),
-            paired(-0.003, -0.014, 0.007),
+            Change(-0.075, -0.097, -0.051),
+            Change(-0.003, -0.014, 0.007),
             CLEAR,
             "ROAD narrows the gap by 7.5 points at no clear cost in accuracy.",
         ),
         (
-            paired(-0.075, -0.097, -0.051),
-            paired(-0.02, -0.03, -0.01),
+            Change(-0.075, -0.097, -0.051),
+            Change(-0.02, -0.03, -0.01),
             UNCLEAR,
             "ROAD narrows the gap by 7.5 points and costs 2.0 points of accuracy. No "
             "clear gap remains over all rows.",
         ),
         (
-            paired(-0.075, -0.097, -0.051),
-            paired(0.012, 0.002, 0.022),
+            Change(-0.075, -0.097, -0.051),
+            Change(0.012, 0.002, 0.022),
             CLEAR,
             "ROAD narrows the gap by 7.5 points and gains 1.2 points of accuracy.",
         ),
         (
-            paired(-0.075, -0.097, -0.051),
-            paired(-0.003, -0.014, 0.007),
+            Change(-0.075, -0.097, -0.051),
+            Change(-0.003, -0.014, 0.007),
             UNCLEAR,
             "ROAD narrows the gap by 7.5 points at no clear cost in accuracy. No clear "
             "gap remains over all rows.",
         ),
         (
-            paired(-0.01, -0.03, 0.01),
-            paired(-0.02, -0.03, -0.01),
+            Change(-0.01, -0.03, 0.01),
+            Change(-0.02, -0.03, -0.01),
             UNCLEAR,
             "ROAD costs 2.0 points of accuracy and does not clearly change the gap.",
         ),
         (
-            paired(-0.01, -0.03, 0.01),
-            paired(-0.003, -0.014, 0.007),
+            Change(-0.01, -0.03, 0.01),
+            Change(-0.003, -0.014, 0.007),
             UNCLEAR,
             "ROAD does not clearly change the gap or accuracy.",
         ),
         (
-            paired(-0.5, math.nan, math.nan),
-            paired(-0.02, -0.03, -0.01),
+            Change(-0.5, math.nan, math.nan),
+            Change(-0.02, -0.03, -0.01),
             CLEAR,
             "ROAD costs 2.0 points of accuracy. In branch: works, origin: here is "
             "hired 24 points less often than origin: there.",
@@ -111,7 +108,7 @@ def test_a_change_of_a_gap_is_never_said_without_accuracy(gap, accuracy, what):
     low, middle, high = gap
     below, moved, above = accuracy
     said = short_verdicts.priced_brief(
-        "ROAD λ 2", paired(middle, low, high), paired(moved, below, above), what
+        "ROAD λ 2", Change(middle, low, high), Change(moved, below, above), what
     )
     clear = high < 0 or low > 0
     assert (" narrows " in said or " widens " in said) == clear
@@ -141,7 +138,7 @@ def test_a_gap_that_turned_is_not_only_said_to_be_narrower(
         ends = value, value - 0.05, value + 0.05
         return Finding("selection_rate", None, "here", "there", *ends, sure=clear)
 
-    change = paired(-0.1, -0.15, -0.05)
+    change = Change(-0.1, -0.15, -0.05)
     changes = {"demographic_parity_difference": change, "accuracy": change}
     speech = Speech("hired", feature="origin", favourable=favourable)
     said = short_verdicts.remedy_brief(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from fairdash._change import Change
 from fairdash._wording import moved_words
 from fairdash.metrics import demographic_parity_difference, gap_change
 from fairdash.postprocessing import ScoredRows
@@ -115,8 +116,8 @@ def test_too_few_expected_decisions_give_a_change_without_an_interval(cluster):
     assert np.isnan([found.low, found.high]).all()
     report = shown(group, old, few, cluster).iloc[1]
     assert np.isnan(report["change_low"])
-    paired = {"difference": report["change"], "low": np.nan, "high": np.nan}
-    said = moved_words(paired, "narrows", "widens", "the gap")
+    moved = Change(report["change"], np.nan, np.nan)
+    said = moved_words(moved, "narrows", "widens", "the gap")
     assert said == "has no interval of how it moves the gap"
 
 

@@ -112,6 +112,23 @@ def test_the_cost_of_errors_is_the_mean_of_what_each_costs(seed, ratio, weighted
 
 
 @pytest.mark.parametrize(
+    ("group", "measure", "opening"),
+    [
+        ("the", "brier", "The Brier score is 0.100 higher for the than for men"),
+        ("among", "true_positive_rate", "Among rows with outcome 1, among is"),
+        ("women", "selection_rate", "women is predicted positive 10 points more often"),
+    ],
+)
+def test_a_group_keeps_its_letters_and_a_sentence_of_ours_begins_with_a_capital(
+    group, measure, opening
+):
+    gap = metrics.Finding(measure, None, group, "men", 0.1, 0.05, 0.15)
+    assert metrics.sentence(gap).startswith(opening)
+    assert metrics.sentence(gap, with_ends=False).startswith(opening)
+    assert "(" not in metrics.sentence(gap, with_ends=False)
+
+
+@pytest.mark.parametrize(
     ("favourable", "words"),
     [(True, "wrongly rejected"), (False, "missed"), (None, "missed")],
 )

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import _wording as wording
+from fairdash._change import excludes_zero
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.drifts.result import moved_by, moved_gap
 from fairdash.audits.drifts.study import farthest_groups, gap_changes, measured_on
@@ -83,7 +84,7 @@ def column_drift(
     changes = changes_by_group(measured, dataset.group_names, times=times)
     pair = farthest_groups(tables[0].name, measured[measure][0])
     gaps = gap_changes(tables, measured[measure], pair, times=times)
-    clear = gaps["estimable"] & ((gaps["ci_low"] > 0) | (gaps["ci_high"] < 0))
+    clear = gaps["estimable"] & excludes_zero(gaps["ci_low"], gaps["ci_high"])
     feature = dataset.roles.sensitive_feature
     low, high = (wording.group_label(feature, group) for group in pair)
     between = f"{high} {wording.MINUS} {low}"
@@ -228,6 +229,6 @@ def changes_by_group(
         part["ci_low"], part["ci_high"] = intervals.difference_of(new, old)
         part["estimable"] = (part[["n_before", "n_after"]] >= _FEWEST).all(axis=1)
         part["reason"] = f"fewer than {_FEWEST} rows"
-        beyond = (part["ci_low"] > 0) | (part["ci_high"] < 0)
+        beyond = excludes_zero(part["ci_low"], part["ci_high"])
         parts.append(part.assign(clear=beyond & part["estimable"]))
     return pd.concat(parts, ignore_index=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._change import Change, excludes_zero
 from fairdash._deciding import Deciding
 from fairdash._wording import (
     NO_SUBGROUPS,
@@ -99,7 +100,7 @@ class DriftResult:
     def clear(self) -> pd.DataFrame:
         """The subgroups whose change has an interval without 0, the largest first."""
         inside = self.changes.iloc[1:]
-        clear = inside[(inside["ci_low"] > 0) | (inside["ci_high"] < 0)]
+        clear = inside[excludes_zero(inside["ci_low"], inside["ci_high"])]
         order = clear["change"].abs().sort_values(ascending=False, kind="stable")
         return clear.loc[order.index]
 
@@ -113,7 +114,7 @@ class DriftResult:
                 return f"{deciding.predicate()} on {table.name}"
         return ""
 
-    def changed(self, name: str) -> intervals.Interval:
+    def changed(self, name: str) -> Change:
         """Return how a column of ``points`` changed, with Zou and Donner's interval."""
         old, new = (
             intervals.Interval(
@@ -121,9 +122,8 @@ class DriftResult:
             )
             for row in self._both()
         )
-        return intervals.Interval(
-            new.value - old.value, *intervals.difference_of(new, old)
-        )
+        low, high = intervals.difference_of(new, old)
+        return Change(float(new.value - old.value), float(low), float(high))
 
     def answer(self) -> Answer:
         """Return how gaps change on the other table, by subgroup."""
@@ -168,7 +168,7 @@ class DriftResult:
             return f"{self.label} {self.idle}, so its gaps say nothing."
         if not self.changes["estimable"].iloc[0]:
             return sentences("The gaps of these tables cannot be compared.", accuracy)
-        if not (row["ci_low"] > 0 or row["ci_high"] < 0):
+        if not excludes_zero(row["ci_low"], row["ci_high"]):
             return sentences("No gap changes by more than chance would show.", accuracy)
         return sentences(moved_gap(row, self.measure, self.tables[1].name), accuracy)
 
@@ -186,7 +186,7 @@ class DriftResult:
         moved = self.changed("accuracy")
         if self.tables[1].y is None:
             return f"{gaps} Without the outcome its accuracy is not known."
-        ends = interval(float(moved.low), float(moved.high), points)
+        ends = interval(moved.low, moved.high, points)
         return f"{gaps} Accuracy changes by {ends}."
 
     def kpis(self) -> list[Kpi]:
@@ -202,16 +202,16 @@ class DriftResult:
                 "Accuracy",
                 percent(new["accuracy"]),
                 f"was {percent(old['accuracy'])}",
-                delta="" if self.tables[1].y is None else points(float(accuracy.value)),
-                good=_good(accuracy, better=1),
+                delta="" if self.tables[1].y is None else points(accuracy.value),
+                good=accuracy.good(rise=True),
                 help="The other table has an accuracy if it has the outcome.",
             ),
             Kpi(
                 name if len(name) <= _CARD else "Gap",
                 size(new["gap"]),
                 f"{ends}; was {size(old['gap'])}",
-                delta=self._signed(float(gap.value)),
-                good=None if self.idle else _good(gap, better=-1),
+                delta=self._signed(gap.value),
+                good=None if self.idle else gap.good(rise=False),
             ),
             Kpi(
                 "Largest shift",
@@ -263,12 +263,12 @@ class DriftResult:
 
     def _accuracy(self) -> str:
         moved = self.changed("accuracy")
-        if math.isnan(float(moved.low)):
+        if math.isnan(moved.low):
             return ""
-        if moved.low <= 0 <= moved.high:
+        if not moved.clear:
             return "Accuracy did not change clearly."
         verb = "rises" if moved.low > 0 else "falls"
-        return f"Accuracy {verb} by {number(100 * abs(float(moved.value)), 1)} points."
+        return f"Accuracy {verb} by {number(100 * abs(moved.value), 1)} points."
 
     def _caption(self) -> str:
         inside = self.changes.iloc[1:]
@@ -307,9 +307,3 @@ def moved_by(row: "pd.Series[Any]", measure: str) -> str:
     if catalog.measure_of(measure).in_points:
         size = whole_points(row["change"])
     return f"by {size} ({gap_ends(measure, *row[['change', 'ci_low', 'ci_high']])})"
-
-
-def _good(moved: intervals.Interval, *, better: int) -> bool | None:
-    if moved.low > 0 or moved.high < 0:
-        return bool(np.sign(moved.value) == better)
-    return None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._change import by_metric
 from fairdash._deciding import Deciding
 from fairdash._wording import (
     NO_SUBGROUPS,
@@ -265,10 +266,10 @@ class LocalResult:
         worse = self.finding and worse_off(self.finding, favourable=favourable)
         turned = turned_words(self.turned, speech.feature, favourable=favourable)
         cancelled = "" if self._clear_whole else self._opposed_words(speech)
-        if self._moved:
+        if self.changes is not None and by_metric(self.changes)["worst_1_di"].clear:
             return remedy, turned, self._left(worse, speech), cancelled
         if worse is not None:
-            return self._said(place_brief(worse, speech)), turned, cancelled
+            return self._named_brief(worse, speech), turned, cancelled
         if isnan(self.chance):
             return "What chance alone would show is not known here.", remedy
         if (whole := self._clear_whole) is not None:
@@ -326,12 +327,13 @@ class LocalResult:
         over_all = self._clear_whole is not None
         return self.opposed.words(speech.feature, len(self.groups), over_all=over_all)
 
-    def _said(self, finding: str) -> str:
-        said = finding
+    def _named_brief(self, worse: Finding, speech: Speech) -> str:
+        words = place_brief(worse, speech).removesuffix(".")
         if not self._largest_is_said:
-            inside = finding.startswith("In ")
-            said = f"Surest gap: {'i' + finding[1:] if inside else finding}"
-        return f"{said.removesuffix('.')} ({self.label})."
+            inside = worse.subgroup is not None
+            words = f"{words[0].lower()}{words[1:]}" if inside else words
+            words = f"Surest gap: {words}"
+        return f"{words} ({self.label})."
 
     def _left(self, worse: Finding | None, speech: Speech) -> str:
         if worse is None:
@@ -354,18 +356,11 @@ class LocalResult:
     def _is_plain(self) -> bool:
         return str(self.row["method"]) == BASELINE
 
-    @property
-    def _moved(self) -> bool:
-        if self.changes is None:
-            return False
-        paired = self.changes.set_index("metric").loc["worst_1_di"]
-        return bool(paired["low"] > 0 or paired["high"] < 0)
-
     def _remedy(self) -> str:
         if self.changes is None:
             return ""
-        paired = self.changes.set_index("metric").to_dict("index")
-        gap, accuracy = paired["worst_1_di"], paired["accuracy"]
+        moved = by_metric(self.changes)
+        gap, accuracy = moved["worst_1_di"], moved["accuracy"]
         first = self.models.iloc[0]
         against = "" if first["method"] == BASELINE else f", against {first['label']},"
         label = f"{self.label}{against}"
@@ -585,12 +580,11 @@ class LocalResult:
         value = self._style(row[metric])
         if self.changes is None or isnan(row[metric]):
             return Kpi(label, value, note, help=about)
-        paired = self.changes[self.changes["metric"] == _PAIRED[metric]].iloc[0]
-        clear = bool(paired["low"] > 0 or paired["high"] < 0)
-        idle = self.deciding.idle  # what it narrows is no gain
-        good = bool(paired["difference"] < 0) if clear and not idle else None
+        moved = by_metric(self.changes)[_PAIRED[metric]]
+        # what an idle model narrows is no gain
+        good = None if self.deciding.idle else moved.good(rise=False)
         signed = points if catalog.measure_of(self.measure).in_points else change
-        chip = signed(paired["difference"])
+        chip = signed(moved.value)
         return Kpi(label, value, note, delta=chip, good=good, help=about)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash import _wording as wording
+from fairdash._change import excludes_zero
 from fairdash._deciding import MOST_SEEDS
 from fairdash.audits.gaps.evaluation import (
     decision_facts,
@@ -412,14 +413,14 @@ def widest_gap(
     gaps = pd.concat([gaps_of(trial, measure, best, every) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high", "n", "too_few"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
-    clear = (by_group["ci_low"] > 0) | (by_group["ci_high"] < 0)
+    clear = excludes_zero(by_group["ci_low"], by_group["ci_high"])
     clear &= by_group["too_few"] <= MOST_SEEDS
     by_group = by_group[clear] if clear.any() else by_group
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
     difference, low, high, n, too_few = widest[numbers]
     group, n_rows = str(widest["group"]), round(n)
     few = too_few > MOST_SEEDS
-    sure = bool(low > 0 or high < 0) and not few
+    sure = bool(excludes_zero(low, high)) and not few
     why = TOO_FEW if few else "" if sure else "the interval reaches 0"
     ends = difference, low, high
     return Finding(measure, None, group, best, *ends, n_rows, sure, why)

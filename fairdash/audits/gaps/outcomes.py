@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairdash._change import Change, by_metric
 from fairdash._deciding import Deciding
 from fairdash._wording import (
     Kpi,
@@ -89,9 +90,9 @@ class Outcome:
         said = self.row, self.changes, self.gap, self.speech
         moved = ""
         if self.changes is not None:
-            paired = self.changes.set_index("metric").to_dict("index")["worst_1_di"]
-            if ends := interval(paired["low"], paired["high"], points):
-                by = points(paired["difference"])
+            largest = by_metric(self.changes)["worst_1_di"]
+            if ends := interval(largest.low, largest.high, points):
+                by = points(largest.value)
                 moved = f"The largest gap changes by {by} ({ends})."
         return Answer(
             model_brief(*said, before=self.before),
@@ -105,21 +106,20 @@ class Outcome:
 
     def kpis(self) -> list[Kpi]:
         """Return accuracy and gaps with their change, and chance."""
-        paired: dict[Any, dict[Any, Any]] = {}
+        changes: dict[str, Change] = {}
         if self.changes is not None:
-            paired = self.changes.set_index("metric").to_dict("index")
+            changes = by_metric(self.changes)
         cards = []
         idle = Deciding.of(self.row).idle  # what it narrows is no gain
         for name, label, style, better in _METRICS:
             low, high = self.row[f"{name}_low"], self.row[f"{name}_high"]
             ends = interval_note(low, high, style)
             chip, good = "", None
-            moved = paired.get(name, {"difference": math.nan})
-            if math.isfinite(moved["difference"]):
-                chip = points(moved["difference"])
-                clear = moved["low"] > 0 or moved["high"] < 0
-                if clear and not (idle and better < 0):
-                    good = moved["difference"] * better > 0
+            moved = changes.get(name)
+            if moved is not None and math.isfinite(moved.value):
+                chip = points(moved.value)
+                if not (idle and better < 0):
+                    good = moved.good(rise=better > 0)
             note, value = ends or "not estimable", style(self.row[name])
             more = ""
             if name == "accuracy":

@@ -104,7 +104,7 @@ def base_rate_kpis(
     if not estimable.all():
         few = f"estimable; {not_estimable(rates.local)}"
     share = f"{percent(used / read)} of the file"
-    if share.startswith(percent(1.0)):
+    if percent(used / read) == percent(1.0):
         but = f" but {plural(read - used, 'row')}" if used < read else ""
         share = f"all of the file{but}"
     kpis = [

@@ -313,10 +313,13 @@ def membership_answer(
 
 def _worse_than_all(gaps: pd.DataFrame, slack: float) -> pd.DataFrame:
     better_low = gaps["measure"] == views.gap_of(_FPR)
-    names = gaps["measure"].str.removeprefix(views.gap_of(""))
+    names = {
+        views.gap_of(measure): name.lower()
+        for measure, name in catalog.MEASURE_NAMES.items()
+    }
     label = gaps["group"]
-    if len(set(names)) > 1:
-        label = label + ": " + names.map(catalog.MEASURE_NAMES).str.lower()
+    if len(set(gaps["measure"])) > 1:
+        label = label + ": " + gaps["measure"].map(names)
     table = gaps.assign(label=label, limit=slack, status="undecided")
     turned = {"value": "value", "low": "high", "bound_low": "bound_high"}
     for name, other in [*turned.items(), *map(reversed, turned.items())]:

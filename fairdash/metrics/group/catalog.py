@@ -65,6 +65,11 @@ class Measure:
     interval: str = "Newcombe intervals"
     outcome: str = "classes"
 
+    @property
+    def names_group_first(self) -> bool:
+        """Whether what is said of it begins with the name of a group."""
+        return not self.among and self.clause.startswith("{group}")
+
 
 _CATALOG: dict[str, Measure] = {}
 

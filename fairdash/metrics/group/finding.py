@@ -7,6 +7,7 @@ shell and in a notebook.
 import math
 from dataclasses import dataclass, replace
 
+from fairdash._change import excludes_zero
 from fairdash._wording import MINUS, group_label, in_decimals, whole_points
 from fairdash.metrics.group.catalog import measure_in_text, measure_of
 
@@ -43,7 +44,7 @@ class Finding:
     @property
     def clear(self) -> bool:
         """Whether the interval excludes 0."""
-        return bool(self.low > 0 or self.high < 0)
+        return bool(excludes_zero(self.low, self.high))
 
     def turned(self) -> "Finding":
         """Return the same difference, said of the other group."""
@@ -114,8 +115,10 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
     )
 
 
-def sentence(finding: Finding, speech: Speech | None = None) -> str:
-    """Return a finding as one sentence, with its interval."""
+def sentence(
+    finding: Finding, speech: Speech | None = None, *, with_ends: bool = True
+) -> str:
+    """Return a finding as one sentence, with its interval unless asked without."""
     speech = speech or Speech()
     if math.isnan(finding.value):
         name = measure_in_text(finding.measure)
@@ -125,10 +128,14 @@ def sentence(finding: Finding, speech: Speech | None = None) -> str:
         )
         return f"The {name} of {' or '.join(groups)} is undefined."
     place = "" if finding.subgroup is None else f"in {finding.subgroup}, "
-    ends = gap_ends(finding.measure, finding.value, finding.low, finding.high)
-    said = f"{place}{clause(finding, speech)} ({ends})."
-    name = group_label(speech.feature, finding.group)
-    return said if said.startswith(f"{name} ") else f"{said[0].upper()}{said[1:]}"
+    ends = ""
+    if with_ends:
+        limits = gap_ends(finding.measure, finding.value, finding.low, finding.high)
+        ends = f" ({limits})"
+    text = f"{place}{clause(finding, speech)}{ends}."
+    if not place and measure_of(finding.measure).names_group_first:
+        return text  # a user's word stays as it is written
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def gap_ends(measure: str, difference: float, low: float, high: float) -> str:

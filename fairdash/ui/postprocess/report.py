@@ -1,7 +1,5 @@
 """What the ramp does: cards, tables, and thresholds to take away."""
 
-from typing import Any
-
 import streamlit as st
 
 from fairdash._escaping import as_argument, plain
@@ -80,6 +78,7 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
     n_groups = len(ramp.report.changed)
     pointing = direction_words(after, ramp.feature, n_groups, favourable=favourable)
     accuracy, gap = ramp.report.outcome.to_dict("records")
+    accuracy_moved, gap_moved = ramp.report.changes()
     ends = interval_note(gap["low"], gap["high"], gap_size)
     changed = ramp.report.changed
     n, up, down = (float(changed[name].sum()) for name in ("n", "up", "down"))
@@ -89,8 +88,8 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
             "Expected accuracy",
             percent(accuracy["value"]),
             interval_note(accuracy["low"], accuracy["high"], percent),
-            delta=points(accuracy["change"]),
-            good=_good(accuracy, up=True),
+            delta=points(accuracy_moved.value),
+            good=accuracy_moved.good(rise=True),
             help="Share of right decisions on test rows when they are drawn with the "
             "probabilities of the ramp. Change: against no correction, paired.",
         ),
@@ -98,8 +97,8 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
             "Gap, test rows",
             gap_size(gap["value"]),
             " · ".join(filter(None, [ends, pointing])),
-            delta=points(gap["change"]),
-            good=_good(gap, up=False),
+            delta=points(gap_moved.value),
+            good=gap_moved.good(rise=False),
             help="Demographic parity difference: largest minus smallest expected rate "
             "of the groups. At tolerance 0 it is 0 on the rows that thresholds are "
             "learned on; on test rows chance remains.",
@@ -194,9 +193,3 @@ def post_downloads(ramp: Ramp) -> None:
         st.caption("The same, to copy; Bash applies thresholds to a file of any size")
         st.code(script, language="python", height=220)
         st.code(_COMMAND.format(groups=groups), language="bash")
-
-
-def _good(row: dict[Any, Any], *, up: bool) -> bool | None:
-    if row["change_low"] > 0:
-        return up
-    return not up if row["change_high"] < 0 else None
