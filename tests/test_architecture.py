@@ -19,6 +19,7 @@ EVERYWHERE = (
     "_columns",
     "_counts",
     "_lazy",
+    "_metric_names",
     "_record",
     "_sklearn",
 )

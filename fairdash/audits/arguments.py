@@ -8,6 +8,7 @@ import pandas as pd
 from fairdash._columns import as_vector
 from fairdash._counts import people_of
 from fairdash._validation import (
+    CROSS,
     as_frame,
     check_one_of,
     check_unique,
@@ -74,7 +75,7 @@ class Arguments:
     def feature(self, value: Any) -> str:
         """Return the names of the columns of the groups; "" for values."""
         names = value if self._names(value) else [value]
-        return " × ".join(names) if all(isinstance(n, str) for n in names) else ""
+        return CROSS.join(names) if all(isinstance(n, str) for n in names) else ""
 
     def _names(self, value: Any) -> bool:
         if self.frame is None or not isinstance(value, list | tuple) or not value:

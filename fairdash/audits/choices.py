@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fairdash._change import by_metric, excludes_zero
 from fairdash._deciding import Deciding
+from fairdash._metric_names import METRIC_NAMES, ODDS, OPPORTUNITY, PARITY, WORST
 from fairdash._wording import moved_words, plural
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
@@ -29,15 +30,11 @@ from fairdash.audits.trials.models import (
 from fairdash.audits.trials.rows import decided_by, own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import BASELINE, PARITY, CertifiedChoice
+from fairdash.sweep import BASELINE, CertifiedChoice
 
-_PAIRED = (PARITY, "worst_1_di")
-LIMITED = {  # gaps that a front can be limited by
-    PARITY: "gap",
-    "worst_1_di": "largest local gap",
-    "equalized_odds_difference": "odds gap",
-    "equal_opportunity_difference": "opportunity gap",
-}
+_PAIRED = (PARITY, WORST)
+# gaps that a front can be limited by
+LIMITED = {gap: METRIC_NAMES[gap] for gap in (PARITY, WORST, ODDS, OPPORTUNITY)}
 
 
 def notable(store: Store, run_id: str, rule: DecisionRule = USUAL) -> list[Setting]:
@@ -237,7 +234,7 @@ def verdict_words(
     if changes is None:
         return f"By {label}, {gap_clause(gap, speech)}. {rows}."
     moved = by_metric(changes)
-    apart, accuracy = moved["demographic_parity_difference"], moved["accuracy"]
+    apart, accuracy = moved[PARITY], moved["accuracy"]
     return (
         f"{label}, against the plain model, "
         f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')}. It "

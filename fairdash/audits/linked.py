@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash import _metric_names
+from fairdash._metric_names import ODDS, OPPORTUNITY, PARITY
 from fairdash.audits import linked_form, weight_spreads
 from fairdash.audits.choices import front_points, own_metrics
 from fairdash.audits.gaps.measured import local_by_measure
@@ -34,9 +36,9 @@ from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import weight_spread, weights
 from fairdash.store import Store
-from fairdash.sweep import BASELINE, PARITY
+from fairdash.sweep import BASELINE
 
-WORST, EFFECTIVE = linked_form.WORST, "effective"
+WORST, EFFECTIVE = _metric_names.WORST, "effective"
 # edges of the bins that weights r are counted in; the ends hold the rest
 BINS: tuple[float, ...] = tuple(weight_spread.EDGES.tolist())
 QUANTILES = weight_spread.LEVELS
@@ -49,8 +51,8 @@ _METRICS = (
     WORST,
     "worst_2_di",
     "worst_3_di",
-    "equalized_odds_difference",
-    "equal_opportunity_difference",
+    ODDS,
+    OPPORTUNITY,
     "demographic_parity_ratio",
     "balanced_accuracy",
     "auc",

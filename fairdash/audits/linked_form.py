@@ -11,15 +11,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from fairdash._metric_names import PARITY, WORST
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.metrics import weight_spread
-from fairdash.sweep import PARITY
 
 VERSION = 2  # of the form: a summary of another one is made anew
 MOST_SUBGROUPS = 12
 LARGEST = 16 << 20  # bytes of JSON
-WORST = "worst_1_di"
 _N_BINS = len(weight_spread.EDGES) - 1
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairdash._change import by_metric
+from fairdash._metric_names import PARITY, WORST
 from fairdash._wording import gap_size, listing, percent, sentences
 from fairdash.audits.choices import LIMITED
 from fairdash.audits.gaps.evaluation import paired_changes
 from fairdash.audits.short_verdicts import accuracy_brief, priced_brief
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.models import on_shared_seeds
-from fairdash.sweep import BASELINE, PARITY
-
-_WORST = "worst_1_di"
+from fairdash.sweep import BASELINE
 
 
 @dataclass(frozen=True)
@@ -112,12 +111,12 @@ def _why(sweep: StoredSweep, place: int, metric: str) -> str:
 
 def _inside(sweep: StoredSweep, place: int, metric: str) -> str:
     """Say where a model that is fair over all rows is not fair in subgroups."""
-    largest = float(sweep.result.means.iloc[place][f"test_{_WORST}"])
-    if metric == _WORST or not largest > sweep.chance(place):
+    largest = float(sweep.result.means.iloc[place][f"test_{WORST}"])
+    if metric == WORST or not largest > sweep.chance(place):
         return ""
     return (
         f" Inside a subgroup its gap is {gap_size(largest)}, beyond chance: to correct "
-        f"that, limit the {LIMITED[_WORST]} (Front and limit)."
+        f"that, limit the {LIMITED[WORST]} (Front and limit)."
     )
 
 

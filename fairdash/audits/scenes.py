@@ -6,13 +6,13 @@ A sentence is the verdict of the page that has the picture, of the same model.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fairdash._metric_names import PARITY
 from fairdash.audits import choices, recommendation, weighting
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.models import Setting, settings
 from fairdash.audits.weight_spreads import with_rows
 from fairdash.methods import CATALOG
-from fairdash.sweep import PARITY
 
 
 @dataclass(frozen=True)

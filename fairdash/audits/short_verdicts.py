@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from fairdash._change import Change
 from fairdash._deciding import Deciding
+from fairdash._metric_names import PARITY
 from fairdash._wording import in_decimals, in_points, sentences
 from fairdash.metrics import (
     Finding,
@@ -130,7 +131,7 @@ def remedy_brief(
     before : Finding or None
         That of the plain model: a gap that points the other way is said.
     """
-    moved, accuracy = changes["demographic_parity_difference"], changes["accuracy"]
+    moved, accuracy = changes[PARITY], changes["accuracy"]
     first = priced_brief(label, moved, accuracy, "the gap")
     turned = turned_words(
         turned_gaps([] if before is None else [before], [gap]),

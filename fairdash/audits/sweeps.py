@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._deciding import nearly_alike
+from fairdash._metric_names import ACCURACY, PARITY, WORST, metric_title
 from fairdash._wording import Kpi, gap_size, in_points, percent, points
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
@@ -29,7 +30,6 @@ from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,
     DRAWN,
-    PARITY,
     SweepResult,
     candidate_table,
     decides,
@@ -38,9 +38,9 @@ from fairdash.sweep import (
 
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (
-    ("accuracy", "Accuracy", percent),
-    (PARITY, "Gap", gap_size),
-    ("worst_1_di", "Largest local gap", gap_size),
+    (ACCURACY, percent),
+    (PARITY, gap_size),
+    (WORST, gap_size),
 )
 
 
@@ -138,8 +138,8 @@ class StoredSweep:
         bare = dict(zip(map(int, places), rows["key"], strict=True))
         keys = {place: ruled_key(key, self.rule, seed) for place, key in bare.items()}
         # where no subgroup is estimable, the other limits put the models in order
-        ranking = self.result.ranking("worst_1_di")[rows.index].fillna(0.0)
-        shares = ranking / limits.get("worst_1_di", np.inf)
+        ranking = self.result.ranking(WORST)[rows.index].fillna(0.0)
+        shares = ranking / limits.get(WORST, np.inf)
         where = self.store, self.run.dataset_id, seed, self.subgroups
         validation, test = rows_of(*where, "validation"), rows_of(*where, "test")
 
@@ -284,10 +284,9 @@ def _card(
     row: "pd.Series[Any]",
     before: "pd.Series[Any] | None",
     metric: str,
-    label: str,
     style: Any,
 ) -> Kpi:
-    name = f"test_{metric}"
+    name, label = f"test_{metric}", metric_title(metric)
     if np.isnan(row[name]):
         return Kpi(label, style(row[name]), "not estimable")
     spread, note, delta = row[f"{name}_sd"], "one seed", ""

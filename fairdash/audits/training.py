@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairdash import sweep
+from fairdash._metric_names import PARITY, WORST
 from fairdash._wording import clock_time, duration, plural, rounded, time_left
 from fairdash.audits.pace import FOLLOWING, Pace, Span, makespan, n_workers
 from fairdash.audits.progress import seconds_left, share_done
@@ -122,7 +123,7 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
     metrics = _headline(store, run)
     accuracy, gap, largest = (
         100 * metrics[name] if name in metrics else None
-        for name in ("test_accuracy", f"test_{sweep.PARITY}", "test_worst_1_di")
+        for name in ("test_accuracy", f"test_{PARITY}", f"test_{WORST}")
     )
     going = None if run.over else store.snapshot(run.id, curves=False)
     return {

@@ -10,7 +10,7 @@ from fairdash._validation import CROSS, check_one_of, value_labels
 from fairdash.audits import correction_verdict
 from fairdash.cli._options import File, Groups, echo, echo_table, refusing
 from fairdash.datasets import read_table
-from fairdash.postprocessing import RampThreshold, ScoreType, SplitScores
+from fairdash.postprocessing import GAMMA, RampThreshold, ScoreType, SplitScores
 
 
 def learn_thresholds(
@@ -22,7 +22,7 @@ def learn_thresholds(
         str | None,
         typer.Option(help="Column and value of the positive outcome: repaid=yes."),
     ] = None,
-    gamma: Annotated[float, typer.Option(help="Width of the ramp.")] = 0.1,
+    gamma: Annotated[float, typer.Option(help="Width of the ramp.")] = GAMMA.default,
     rate: Annotated[
         str | None,
         typer.Option(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._validation import CROSS
 from fairdash._wording import is_bare, plural, value_spans
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._subgroups import cut_column
@@ -60,7 +61,7 @@ def group_labels(frame: pd.DataFrame, roles: Roles) -> "pd.Series[Any]":
     """Return the name of each row's group, missing where it has none."""
     codes, names = group_codes(frame, roles)
     labels = np.array([*names, None], dtype=object)[codes]
-    name = " × ".join(roles.sensitive_columns())
+    name = CROSS.join(roles.sensitive_columns())
     return pd.Series(labels, index=frame.index, name=name, dtype=object)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairdash._escaping import visible
+from fairdash._metric_names import ODDS, OPPORTUNITY
 from fairdash._wording import group_label
 from fairdash.audits import StoredSweep, linked
 from fairdash.methods import CATALOG
@@ -51,8 +52,8 @@ _MEASURES = {
     linked.EFFECTIVE: "Effective rows",
     "worst_2_di": "Mean of 2 largest gaps",
     "worst_3_di": "Mean of 3 largest gaps",
-    "equalized_odds_difference": "Odds gap",
-    "equal_opportunity_difference": "Opportunity gap",
+    ODDS: "Odds gap",
+    OPPORTUNITY: "Opportunity gap",
     "demographic_parity_ratio": "Parity ratio",
     "balanced_accuracy": "Balanced accuracy",
     "auc": "AUC",

@@ -2,42 +2,62 @@
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pandas as pd
 
 from fairdash._escaping import in_lines
+from fairdash._metric_names import (
+    ACCURACY,
+    METRIC_NAMES,
+    ODDS,
+    OPPORTUNITY,
+    PARITY,
+    WORST,
+)
 from fairdash._wording import floor_words, gap_size, number, percent
 from fairdash.plots import theme
 from fairdash.plots._rows import chance_alone, records, scatter, upright_line
 
-_LIMITED = "demographic_parity_difference"
 
-METRICS: dict[str, tuple[str, Callable[[float], str]]] = {
-    "accuracy": ("accuracy", percent),
-    "worst_1_di": ("largest local gap (← fairer)", gap_size),
-    _LIMITED: ("gap (← fairer)", gap_size),
-    "worst_2_di": ("mean of the 2 largest local gaps (← fairer)", gap_size),
-    "worst_3_di": ("mean of the 3 largest local gaps (← fairer)", gap_size),
-    "equalized_odds_difference": ("odds gap (← fairer)", gap_size),
-    "equal_opportunity_difference": ("opportunity gap (← fairer)", gap_size),
-    "demographic_parity_ratio": ("demographic parity ratio (fairer →)", number),
-    "balanced_accuracy": ("balanced accuracy", percent),
-    "auc": ("AUC", number),
-    "log_loss": ("log loss", number),
+class Axis(NamedTuple):
+    """How a metric stands along an axis: how it is written, and where it is fairer."""
+
+    style: Callable[[float], str]
+    fairer: str = ""
+
+    def title(self, name: str, unit: str = "") -> str:
+        """Return the name with its unit and the direction of fairer models."""
+        return f"{name}{unit} ({self.fairer})" if self.fairer else f"{name}{unit}"
+
+
+_GAP = Axis(gap_size, "← fairer")
+METRICS = {
+    ACCURACY: Axis(percent),
+    WORST: _GAP,
+    PARITY: _GAP,
+    "worst_2_di": _GAP,
+    "worst_3_di": _GAP,
+    ODDS: _GAP,
+    OPPORTUNITY: _GAP,
+    "demographic_parity_ratio": Axis(number, "fairer →"),
+    "balanced_accuracy": Axis(percent),
+    "auc": Axis(number),
+    "log_loss": Axis(number),
 }
 
 
 def metric_words(metric: str, value: float) -> str:
     """Return a value as the screen writes that metric: 65.1%, 14.4 pt or 0.144."""
-    return METRICS[metric][1](value)
+    return METRICS[metric].style(value)
 
 
 def plot_front(
     models: pd.DataFrame,
     *,
-    axes: tuple[str, str] = ("worst_1_di", "accuracy"),
+    axes: tuple[str, str] = (WORST, ACCURACY),
     limit: float = 0.05,
-    limited: str = _LIMITED,
+    limited: str = PARITY,
     n_seeds: int = 1,
     chance: float = float("nan"),
     own: pd.DataFrame | None = None,
@@ -102,7 +122,7 @@ def plot_front(
         table = pd.concat([table, rows], ignore_index=True)
     return theme.Picture(
         theme.finish(data, layout, height=420, legend=True),
-        _headline(models, limit, METRICS[limited][0].split(" (")[0]),
+        _headline(models, limit, METRIC_NAMES[limited]),
         _description(models, axes, own),
         table,
         _caption(models, n_seeds, chance),
@@ -131,7 +151,8 @@ def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame)
         )
         parts.append(f"{method}: {values}")
     parts += [", ".join(_values(row, axes)) for row in records(own)]
-    names = f"{METRICS[axes[1]][0]} against {METRICS[axes[0]][0]}"
+    across, up = (METRICS[metric].title(METRIC_NAMES[metric]) for metric in axes)
+    names = f"{up} against {across}"
     return f"Fronts of {names}. {'; '.join(parts)}."
 
 
@@ -203,10 +224,11 @@ def _mark(of_method: pd.DataFrame) -> tuple[str, str]:
 
 
 def _axis(metric: str, largest: float) -> theme.Spec:
-    title, style = METRICS[metric]
-    if style is gap_size:
-        return theme.gap_axis(title.replace(" (", ", points ("), float(largest))
-    if style is not percent:
+    axis, name = METRICS[metric], METRIC_NAMES[metric]
+    if axis.style is gap_size:
+        return theme.gap_axis(axis.title(name, ", points"), float(largest))
+    title = axis.title(name)
+    if axis.style is not percent:
         return theme.value_axis(title, "~g")
     around = {"clipmin": -0.02, "clipmax": 1.02}  # no share is beyond these
     return theme.value_axis(title, ".1~%", autorangeoptions=around)
@@ -223,7 +245,7 @@ def _hover(row: theme.Spec, axes: tuple[str, str]) -> str:
 
 def _values(row: theme.Spec, axes: tuple[str, str]) -> list[str]:
     values = [
-        f"{METRICS[metric][0].split(' (')[0]} {metric_words(metric, row[axis])}"
+        f"{METRIC_NAMES[metric]} {metric_words(metric, row[axis])}"
         for metric, axis in zip(axes, "xy", strict=True)
     ]
     return [row["label"], *values]

@@ -6,15 +6,10 @@ import pandas as pd
 
 from fairdash._deciding import Deciding
 from fairdash._escaping import bold, wrap
+from fairdash._metric_names import MAIN, PARITY, WORST, metric_title
 from fairdash._wording import gap_size, interval, percent
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
 from fairdash.plots.theme import Picture, Spec, gap_axis, model_marks, value_axis
-
-PANELS = {
-    "accuracy": "Accuracy",
-    "demographic_parity_difference": "Gap",
-    "worst_1_di": "Largest local gap",
-}
 
 
 def plot_comparison(table: pd.DataFrame) -> Picture:
@@ -32,7 +27,8 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
     """
     series: list[Series] = []
     marks, panels = [], []
-    for panel, (metric, title) in enumerate(PANELS.items()):
+    for panel, metric in enumerate(MAIN):
+        title = metric_title(metric)
         share = metric == "accuracy"
         domain = [0.36 * panel, 0.36 * panel + 0.28]
         axis: Spec = {"nticks": 3, "tickangle": 0, "showgrid": True, "domain": domain}
@@ -82,9 +78,9 @@ def _two_ticks(low: float, high: float) -> list[float]:
 def _describe(table: pd.DataFrame) -> str:
     models = "; ".join(
         f"{row['label']}: accuracy {_value(row, 'accuracy')}, "
-        f"gap {_value(row, 'demographic_parity_difference')}, "
-        f"largest local gap {_value(row, 'worst_1_di')} "
-        f"({_interval(row, 'worst_1_di')})"
+        f"gap {_value(row, PARITY)}, "
+        f"largest local gap {_value(row, WORST)} "
+        f"({_interval(row, WORST)})"
         for row in records(table)
     )
     return f"Models with 95% intervals. {models}."

@@ -3,10 +3,11 @@
 import pandas as pd
 
 from fairdash._escaping import bold, wrap
+from fairdash._metric_names import MAIN, metric_title
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of
 from fairdash.plots.theme import INK, Picture, Spec, value_axis
 
-MEASURES = ("Accuracy", "Gap", "Largest local gap")
+MEASURES = tuple(map(metric_title, MAIN))
 
 
 def plot_ranks(table: pd.DataFrame) -> Picture:

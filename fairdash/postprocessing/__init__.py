@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 __all__ = [
+    "GAMMA",
     "Baselines",
     "HardtThreshold",
     "RampPreview",
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
         fill_missing,
     )
     from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
-    from fairdash.postprocessing.ramp import RampPreview, RampThreshold
+    from fairdash.postprocessing.ramp import GAMMA, RampPreview, RampThreshold
     from fairdash.postprocessing.rows import ScoredRows, SplitScores
     from fairdash.postprocessing.rules import Thresholds, apply_thresholds
 else:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._metric_names import PARITY
 from fairdash.metrics import Drawn, Measured, accuracy_change, gap_change
 from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.rows import ScoredRows
@@ -26,7 +27,7 @@ def expected_outcome(rows: ScoredRows, h: Array) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "accuracy": _accuracy(rows, h),
-            "demographic_parity_difference": _gap(rows, h),
+            PARITY: _gap(rows, h),
         },
         index=_COLUMNS,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,19 @@ from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
 
 TARGETS = ("accuracy", "balanced")
-_GAMMAS = np.geomspace(0.01, 2, 24).round(4)  # of the preview
+
+
+class SliderRange(NamedTuple):
+    """The values of a number that a reader moves, and where it starts."""
+
+    low: float
+    high: float
+    step: float
+    default: float
+
+
+GAMMA = SliderRange(low=0.01, high=2.0, step=0.01, default=0.1)
+_GAMMAS = np.geomspace(GAMMA.low, GAMMA.high, 24).round(4)  # of the preview
 _RATES = np.linspace(0, 1, 65)
 _KNOTS, _BINS = 257, 40
 
@@ -65,7 +78,7 @@ class RampThreshold(PostProcessor):
     {'a': 0.5, 'b': 0.5}
     """
 
-    gamma: float = 0.1
+    gamma: float = GAMMA.default
     target_rate: str | float = "accuracy"
     tolerance: float = 0.0
     center: bool = False

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._parsing import parsed
 from fairdash._record import InvalidError, Record
+from fairdash._validation import CROSS
 from fairdash.postprocessing import inputs
 
 FORMAT = "fairdash thresholds 2"
@@ -257,7 +258,7 @@ def apply_thresholds(
     margins = inputs.read_margins(scores, score_type or thresholds.score_type)
     if score_type is None:
         thresholds.check_score_type(float(margins.min(initial=np.inf)))
-    columns = " × ".join(str(column.name) for column in groups)
+    columns = CROSS.join(str(column.name) for column in groups)
     names = inputs.cross(*map(inputs.fill_missing, groups))
     codes = inputs.known_codes(
         names, list(thresholds.rules), margins, columns, first_row=1

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fairdash._validation import CROSS
 from fairdash._wording import count, listing, plural, utc, value_spans
 from fairdash.datasets import split
 from fairdash.reports._sections import DataSubject, RunSubject
@@ -91,7 +92,7 @@ def data_words(record: Mapping[str, Any]) -> dict[str, str]:
         "Outcome": record["outcome"],
         "Counted as 0": record["negative"],
         "Sensitive feature": f"{record['feature']}: {listing(counts)}",
-        "Subgroups": " × ".join(record["subgroups"]) or "none",
+        "Subgroups": CROSS.join(record["subgroups"]) or "none",
     }
     if record["sample"]:
         words["Sample"] = record["sample"]

@@ -7,6 +7,7 @@ from functools import cached_property
 import pandas as pd
 
 from fairdash import plots
+from fairdash._metric_names import MAIN, WORST, metric_title
 from fairdash._wording import gap_size, listing, plural, sentences, without_sentences
 from fairdash.audits import (
     DecisionRule,
@@ -32,10 +33,9 @@ from fairdash.reports._small_groups import (
     without_small_groups,
 )
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import PARITY, SweepResult, SweepSpec
+from fairdash.sweep import SweepResult, SweepSpec
 
-_WORST = "worst_1_di"
-MEASURED = {"accuracy": "Accuracy", PARITY: "Gap", _WORST: "Largest local gap"}
+MEASURED = {metric: metric_title(metric) for metric in MAIN}
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +236,7 @@ def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
 
 
 def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
-    axes, result = (_WORST, "accuracy"), sweep.result
+    axes, result = (WORST, "accuracy"), sweep.result
     limit = subject.spec.di_limit
     picture = plots.plot_front(
         choices.front_points(sweep, axes, limit),
@@ -251,7 +251,7 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
         subject.store, run.dataset_id, run.spec.get("train_rows")
     )
     own = trials.OWN_NOTE * bool(trials.own_models(subject.store, run.dataset_id))
-    notes = [result.ranking_words(_WORST), trained, own]
+    notes = [result.ranking_words(WORST), trained, own]
     return Figure(picture, " ".join(filter(None, notes)))
 
 
@@ -264,7 +264,7 @@ def _decides(result: SweepResult, place: int) -> str:
 
 def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
     result = sweep.result
-    points = result.points((_WORST, "accuracy"), subject.spec.di_limit)
+    points = result.points((WORST, "accuracy"), subject.spec.di_limit)
     columns: dict[str, object] = {"Setting": points["label"]}
     for part in ("validation", "test"):
         for metric, title in MEASURED.items():

@@ -43,13 +43,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from fairdash._metric_names import PARITY
     from fairdash.sweep import grids, planning
     from fairdash.sweep._benchmark import benchmark_specs, long_table
     from fairdash.sweep._candidates import Part, candidate_table
     from fairdash.sweep._certified import CertifiedChoice, choose_certified
     from fairdash.sweep._comparison import MethodComparison, compare_methods
     from fairdash.sweep._front import decides, pareto_front, select
-    from fairdash.sweep._result import AXES, PARITY, SweepResult
+    from fairdash.sweep._result import AXES, SweepResult
     from fairdash.sweep._script import python_script
     from fairdash.sweep._seeds import DRAWN, mean_over_seeds
     from fairdash.sweep._spec import (

@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 from scipy.stats import beta, binom
 
+from fairdash._metric_names import ODDS, OPPORTUNITY, PARITY, WORST
 from fairdash.metrics import catalog
 from fairdash.sweep._front import pareto_front
 
 OVERALL = ""  # the subgroup of all rows
 COLUMNS = ("model", "accuracy", "gap", "subgroup", "group", "n", "positives")
-_INSIDE = "worst_1_di"
 _MEASURES = {  # that a limit over all rows is of
-    "demographic_parity_difference": ("selection_rate",),
-    "equal_opportunity_difference": ("true_positive_rate",),
+    PARITY: ("selection_rate",),
+    OPPORTUNITY: ("true_positive_rate",),
     "false_positive_rate_difference": ("false_positive_rate",),
-    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
+    ODDS: ("true_positive_rate", "false_positive_rate"),
 }
 _COST = "error_cost_difference"  # and the costs, as in "error_cost_difference 3:1"
-_LIMITS = (*_MEASURES, _COST, _INSIDE)
+_LIMITS = (*_MEASURES, _COST, WORST)
 _SET = 1e-4  # chance that the common rate lies outside the set it is looked for in
 _MOST_ROWS = 10_000_000  # up to which the rows needed are tested exactly
 _CHANCE = 0.8  # that so many more rows certify
@@ -239,7 +239,7 @@ def limit_of(
     One on error costs is as a share of the larger cost.
     """
     if subgroup != OVERALL:
-        return limits.get(_INSIDE) if measure == "selection_rate" else None
+        return limits.get(WORST) if measure == "selection_rate" else None
     most = _largest_cost(measure)
     named = [limits[name] / most for name in limits if measure in _of(name)]
     return min(named, default=None)
@@ -258,7 +258,7 @@ def _largest_cost(measure: str) -> float:
 def measures_of(limits: Mapping[str, float]) -> tuple[str, ...]:
     """Return the rates that limits are of, each once."""
     every = [measure for name in limits for measure in _of(name)]
-    return tuple(dict.fromkeys([*every, *(["selection_rate"] * (_INSIDE in limits))]))
+    return tuple(dict.fromkeys([*every, *(["selection_rate"] * (WORST in limits))]))
 
 
 def _pairs(
@@ -330,10 +330,10 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
     for name in limits:
         wanted = _of(name) or ("selection_rate",)
         for measure in wanted:
-            cells = table[(overall == (name != _INSIDE)) & (of == measure)]
+            cells = table[(overall == (name != WORST)) & (of == measure)]
             if set(cells["model"]) == set(table["model"]):
                 continue
-            where = "inside subgroups" if name == _INSIDE else "over all rows"
+            where = "inside subgroups" if name == WORST else "over all rows"
             raise ValueError(
                 f"A limit on {name!r} is tested {where}, where the table has no row of "
                 "some model. Drop the limit, choose wider subgroups, or lower the size "

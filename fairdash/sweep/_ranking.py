@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._metric_names import WORST
 from fairdash.datasets import Dataset, Subgroups, split
 from fairdash.metrics import Drawn, LocalMeasure
 
 PREFIX = "ranking_"
-RANKED_BY = {"worst_1_di": f"{PREFIX}local_gap"}
+RANKED_BY = {WORST: f"{PREFIX}local_gap"}
 
 
 def ranking_column(rows: pd.DataFrame, metric: str) -> str:
@@ -67,4 +68,4 @@ def local_gaps(
         n = np.where(np.isnan(gaps), 0, measure.cells.rows.sum(axis=1))
         squares = float((np.nan_to_num(gaps) ** 2 * n).sum())
         means.append(np.sqrt(squares / n.sum()) if n.any() else np.nan)
-    return pd.DataFrame({RANKED_BY["worst_1_di"]: np.array(means, float)})
+    return pd.DataFrame({RANKED_BY[WORST]: np.array(means, float)})

@@ -14,13 +14,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._deciding import Deciding
+from fairdash._metric_names import PARITY, WORST
 from fairdash.methods import CATALOG
 from fairdash.sweep import _seeds as seeds
 from fairdash.sweep._front import decides, pareto_front, select, within
 from fairdash.sweep._ranking import PREFIX, ranking_column
 from fairdash.sweep._spec import BASELINE, TAU, WEIGHT, Scalar, model_label
 
-PARITY, WORST = "demographic_parity_difference", "worst_1_di"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
 
 

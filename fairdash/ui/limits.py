@@ -11,8 +11,8 @@ from fairdash._escaping import plain
 from fairdash.audits import tables
 from fairdash.reports import Report, adverse_pack, ll144_pack
 from fairdash.ui.widgets.blocks import download
+from fairdash.ui.widgets.uploads import POLICY_MB
 
-MOST_MB = 1
 _HEIGHT = 380  # pixels of the policy's text
 
 
@@ -29,7 +29,7 @@ def ask_policy(dataset_id: str) -> tables.Policy | None:
         sent = st.file_uploader(
             "Upload a policy",
             type=["yaml", "yml"],
-            max_upload_size=MOST_MB,
+            max_upload_size=POLICY_MB,
             key="policy",
         )
         text = st.text_area(

@@ -25,6 +25,7 @@ from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.runs import progress_facts, waiting_for_database
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.tray import pin
+from fairdash.ui.widgets.uploads import BUNDLE_MB
 
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
 _LOCAL = "pages/3_Local_fairness.py"
@@ -223,7 +224,7 @@ def import_bundle() -> None:
             "A bundle of Export or `fairdash store export`: runs with their tables and "
             "models. It says which file a table is of; take one from whom you trust."
         )
-        sent = st.file_uploader("Bundle (ZIP)", type="zip", max_upload_size=500)
+        sent = st.file_uploader("Bundle (ZIP)", type="zip", max_upload_size=BUNDLE_MB)
         if sent is None or not st.button("Import", type="primary"):
             return
         try:

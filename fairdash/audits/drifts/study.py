@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._metric_names import ODDS, OPPORTUNITY
 from fairdash._validation import check_one_of
 from fairdash._wording import NO_SUBGROUPS
 from fairdash.audits.drifts.result import DriftResult
@@ -40,7 +41,7 @@ _NUMBERS = (
 )  # fmt: skip
 _OF_OUTCOME = (
     "accuracy", "accuracy_low", "accuracy_high", "balanced_accuracy", "auc", "log_loss",
-    "equalized_odds_difference", "equal_opportunity_difference",
+    ODDS, OPPORTUNITY,
 )  # fmt: skip
 
 

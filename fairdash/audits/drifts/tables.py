@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import datasets
+from fairdash._validation import CROSS
 from fairdash.audits.drifts.dealing import Sample
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.trials.rows import ALL_ROWS
@@ -121,7 +122,7 @@ def _read(
         raise ValueError(
             f"No row of {name} can be used: {'; '.join(excluded) or 'it is empty'}. "
             f"The groups are {', '.join(dataset.group_names)} in "
-            f"{' × '.join(roles.sensitive_columns())}."
+            f"{CROSS.join(roles.sensitive_columns())}."
         )
     frame = frame[used]
     groups = pd.Categorical(labels[used], categories=pd.Index(dataset.group_names))

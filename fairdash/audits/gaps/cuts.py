@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from fairdash._validation import CROSS
 from fairdash._wording import gap_size, number, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.measured import local_by_measure
@@ -167,7 +168,7 @@ def _cut(
 ) -> Cut:
     plain = [name for name in columns if name not in widths]
     cut = replace(subgroups, columns=columns, widths=widths, quantiles={}, cuts={})
-    return Cut(" × ".join(filter(None, [words, *plain])), cut)
+    return Cut(CROSS.join(filter(None, [words, *plain])), cut)
 
 
 def _distinct(dataset: Dataset, ways: Sequence[Cut]) -> list[Cut]:

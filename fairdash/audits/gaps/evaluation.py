@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._deciding import ALIKE, DECIDES, Deciding
+from fairdash._metric_names import METRIC_NAMES, ODDS, OPPORTUNITY, metric_title
 from fairdash._wording import Kpi, gap_size
 from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
@@ -35,17 +36,10 @@ _NAMES = {
     "label": "Model",
     "n_seeds": "Seeds",
     "n": "Test rows",
-    "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy",
-    "auc": "AUC",
-    "log_loss": "Log loss",
-    "demographic_parity_difference": "Gap",
+    **{metric: metric_title(metric) for metric in METRIC_NAMES},
     "demographic_parity_ratio": "Ratio",
-    "equalized_odds_difference": "Equalized odds",
-    "equal_opportunity_difference": "Equal opportunity",
-    "worst_1_di": "Largest local gap",
-    "worst_2_di": "Mean of the 2 largest local gaps",
-    "worst_3_di": "Mean of the 3 largest local gaps",
+    ODDS: "Equalized odds",
+    OPPORTUNITY: "Equal opportunity",
 }
 
 

@@ -12,6 +12,8 @@ import pandas as pd
 
 from fairdash._change import by_metric
 from fairdash._deciding import Deciding
+from fairdash._metric_names import MAIN, PARITY, WORST, metric_title
+from fairdash._validation import CROSS
 from fairdash._wording import (
     NO_SUBGROUPS,
     UNDEFINED,
@@ -67,11 +69,10 @@ in a subgroup. The largest of many noisy gaps is never 0. In the **grey** band l
 largest gap of a fair model in 95% of cases.
 """
 _CHANGED = {
-    "accuracy": "Accuracy",
-    "demographic_parity_difference": "Gap",
-    "worst_1_di": "Largest gap",
+    **{metric: metric_title(metric) for metric in MAIN},
+    WORST: "Largest gap",
 }
-_PAIRED = {"overall": "demographic_parity_difference", "worst_1": "worst_1_di"}
+_PAIRED = {"overall": PARITY, "worst_1": WORST}
 
 
 @dataclass(frozen=True)
@@ -266,7 +267,7 @@ class LocalResult:
         worse = self.finding and worse_off(self.finding, favourable=favourable)
         turned = turned_words(self.turned, speech.feature, favourable=favourable)
         cancelled = "" if self._clear_whole else self._opposed_words(speech)
-        if self.changes is not None and by_metric(self.changes)["worst_1_di"].clear:
+        if self.changes is not None and by_metric(self.changes)[WORST].clear:
             return remedy, turned, self._left(worse, speech), cancelled
         if worse is not None:
             return self._named_brief(worse, speech), turned, cancelled
@@ -360,7 +361,7 @@ class LocalResult:
         if self.changes is None:
             return ""
         moved = by_metric(self.changes)
-        gap, accuracy = moved["worst_1_di"], moved["accuracy"]
+        gap, accuracy = moved[WORST], moved["accuracy"]
         first = self.models.iloc[0]
         against = "" if first["method"] == BASELINE else f", against {first['label']},"
         label = f"{self.label}{against}"
@@ -496,7 +497,7 @@ class LocalResult:
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
         """Return the context line: data set, rows, subgroups, seeds."""
-        crossed = " × ".join(subgroups.columns) or "all rows"
+        crossed = CROSS.join(subgroups.columns) or "all rows"
         return (
             name,
             plural(round(self.row["n"]), self.rows),

@@ -11,6 +11,7 @@ import pandas as pd
 from fairdash import _wording as wording
 from fairdash._change import excludes_zero
 from fairdash._deciding import MOST_SEEDS
+from fairdash._metric_names import PARITY, WORST
 from fairdash.audits.gaps.evaluation import (
     decision_facts,
     metrics_by_setting,
@@ -200,7 +201,7 @@ def named_metrics(
     So a gap that Train and Local fairness show has one interval.
     """
     table = metrics_by_setting(store, models, dataset_id, subgroups)
-    names = {"overall": "demographic_parity_difference", "worst_1": "worst_1_di"}
+    names = {"overall": PARITY, "worst_1": WORST}
     for place, model in zip(table.index, models, strict=True):
         row = local_by_measure(store, [model], dataset_id, subgroups).row
         for name, metric in names.items():

@@ -9,6 +9,7 @@ import pandas as pd
 
 from fairdash._change import Change, by_metric
 from fairdash._deciding import Deciding
+from fairdash._metric_names import ACCURACY, PARITY, WORST, metric_title
 from fairdash._wording import (
     Kpi,
     gap_size,
@@ -49,9 +50,9 @@ the smallest rate of positive predictions of the groups. The **largest local gap
 **paired**: both models on the same rows. That is sharper than comparing two intervals.
 """
 _METRICS = (
-    ("accuracy", "Accuracy", percent, 1),
-    ("demographic_parity_difference", "Gap", gap_size, -1),
-    ("worst_1_di", "Largest local gap", gap_size, -1),
+    (ACCURACY, percent, 1),
+    (PARITY, gap_size, -1),
+    (WORST, gap_size, -1),
 )
 
 
@@ -90,7 +91,7 @@ class Outcome:
         said = self.row, self.changes, self.gap, self.speech
         moved = ""
         if self.changes is not None:
-            largest = by_metric(self.changes)["worst_1_di"]
+            largest = by_metric(self.changes)[WORST]
             if ends := interval(largest.low, largest.high, points):
                 by = points(largest.value)
                 moved = f"The largest gap changes by {by} ({ends})."
@@ -111,7 +112,7 @@ class Outcome:
             changes = by_metric(self.changes)
         cards = []
         idle = Deciding.of(self.row).idle  # what it narrows is no gain
-        for name, label, style, better in _METRICS:
+        for name, style, better in _METRICS:
             low, high = self.row[f"{name}_low"], self.row[f"{name}_high"]
             ends = interval_note(low, high, style)
             chip, good = "", None
@@ -122,12 +123,13 @@ class Outcome:
                     good = moved.good(rise=better > 0)
             note, value = ends or "not estimable", style(self.row[name])
             more = ""
-            if name == "accuracy":
+            if name == ACCURACY:
                 more = of_seeds(self.row["n_seeds"])
-            if name == "demographic_parity_difference":
+            if name == PARITY:
                 more = self._direction()
             note = " · ".join(filter(None, [note, more]))
-            about = GAP_HELP if label == "Gap" else None
+            about = GAP_HELP if name == PARITY else None
+            label = metric_title(name)
             cards.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*cards, chance_kpi(self.chance)]
 

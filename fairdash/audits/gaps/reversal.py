@@ -1,5 +1,6 @@
 """A gap over all rows that no subgroup repeats, as in Berkeley's admissions."""
 
+from fairdash._validation import CROSS
 from fairdash._wording import group_label, in_points, interval, listing
 from fairdash.audits.gaps.rates import outcome_rates
 from fairdash.datasets import Dataset, Subgroups
@@ -35,7 +36,7 @@ def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
     behind, ahead = group_label(feature, behind), group_label(feature, ahead)
     words = (
         f"Over all, {behind} {verb} less often than {ahead}, by "
-        f"{_points(whole, sign=-1)}. Inside {' × '.join(subgroups.columns)} no gap is "
+        f"{_points(whole, sign=-1)}. Inside {CROSS.join(subgroups.columns)} no gap is "
         "against them beyond chance"
     )
     reverse = [

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._metric_names import PARITY, WORST
 from fairdash.audits.playground.scenes import EDGE, GROUPS, People
 from fairdash.methods import CATALOG, Method, Param
 from fairdash.metrics import Drawn, evaluate, expected_local_di
@@ -116,8 +117,8 @@ class Surfaces:
             place = str(local["subgroup"].iloc[int(np.nanargmax(gaps))])
         stop = {
             "accuracy": float(figures["accuracy"]),
-            "gap": float(figures["demographic_parity_difference"]),
-            "largest_local_gap": float(figures["worst_1_di"]),
+            "gap": float(figures[PARITY]),
+            "largest_local_gap": float(figures[WORST]),
             "place": place,
         }
         for code, name in enumerate(GROUPS):

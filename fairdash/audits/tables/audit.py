@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from fairdash._escaping import as_printed, visible_table
-from fairdash._validation import check_one_of
+from fairdash._validation import CROSS, check_one_of
 from fairdash._wording import UNDEFINED, number
 from fairdash.audits.condensing import cells_of
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, count_rows
-from fairdash.audits.tables.facts import CROSSED, TableFacts
+from fairdash.audits.tables.facts import TableFacts
 from fairdash.audits.tables.question import TableQuestion
 from fairdash.audits.tables.reading import Source
 from fairdash.brought import TableModel, positive_scores
@@ -203,7 +203,7 @@ def audit_table(
             **options,
         )
 
-    crossed = {CROSSED.join(columns): columns for columns in rows.crossed}
+    crossed = {CROSS.join(columns): columns for columns in rows.crossed}
     audits = {name: by(of, question.measures, 1) for name, of in crossed.items()}
     first = next(iter(audits.values())).by_group["measure"].iloc[:1].tolist()
     audits = _corrected(audits, lambda name, times: by(crossed[name], first, times))

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._validation import value_labels
+from fairdash._validation import CROSS, value_labels
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import CountedRows, count_rows
 from fairdash.audits.tables.earlier import Earlier, Masses
-from fairdash.audits.tables.facts import CROSSED
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
 from fairdash.audits.tables.sequential import (
     BETS,
@@ -94,7 +93,7 @@ def claims_of(
     claims = []
     learned: dict[tuple[Any, ...], tuple[_Batch, Array]] = {}
     for columns in rows.crossed:
-        feature = CROSSED.join(columns)
+        feature = CROSS.join(columns)
         groups = np.asarray(Arguments(table).groups(list(columns)), dtype=str)
         for at, limit in enumerate(policy.limits):
             if limit.feature not in (None, feature):

@@ -14,13 +14,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairdash._counts import people_of
+from fairdash._validation import CROSS
 from fairdash._wording import listing
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.counting import CountedRows
 from fairdash.audits.tables.question import TableQuestion
 from fairdash.metrics import intervals, measure_by_group, measure_gaps
 
-CROSSED = " × "
 MEASURE = "selection_rate"
 
 
@@ -139,10 +139,10 @@ class TableFacts:
         """Return the facts of rows that were decided so."""
         table = rows.frame
         parts = {
-            CROSSED.join(columns): group_facts(
+            CROSS.join(columns): group_facts(
                 decided,
                 Arguments(table).groups(list(columns)),
-                feature=CROSSED.join(columns),
+                feature=CROSS.join(columns),
                 reference=question.reference,
                 favourable=question.favourable,
                 sample_weight=rows.weights(question),

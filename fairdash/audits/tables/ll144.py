@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._validation import check_one_of
+from fairdash._validation import CROSS, check_one_of
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.adverse import check_counts_people
 from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import CountedRows, count_rows
-from fairdash.audits.tables.facts import CROSSED, GroupFacts, group_facts
+from fairdash.audits.tables.facts import GroupFacts, group_facts
 from fairdash.audits.tables.question import TableQuestion
 from fairdash.metrics import counting, intervals
 
@@ -264,7 +264,7 @@ def bias_audit(frame: pd.DataFrame, question: TableQuestion) -> BiasAudit:
     for columns in [*((column,) for column in named), *several]:
         asked = question.model_copy(update={"groups": tuple(columns)})
         rows = count_rows(frame, asked)
-        name = CROSSED.join(rows.features)
+        name = CROSS.join(rows.features)
         labels = frame[list(rows.features)].isna().any(axis=1).to_numpy()
         missing = assessed.number[labels[assessed.number]]
         unknown[name] = Unknown(

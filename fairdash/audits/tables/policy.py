@@ -7,6 +7,7 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from fairdash._metric_names import OPPORTUNITY, PARITY, WORST
 from fairdash._parsing import check_entries, parsed
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash.audits.tables.judgement import JUDGES, Bound, Judge
@@ -23,10 +24,10 @@ from fairdash.metrics import MEASURES, catalog, views
 
 EVERY = "every"  # subgroup
 _CERTIFIED = {
-    ("selection_rate", None): "demographic_parity_difference",
-    ("true_positive_rate", None): "equal_opportunity_difference",
+    ("selection_rate", None): PARITY,
+    ("true_positive_rate", None): OPPORTUNITY,
     ("false_positive_rate", None): "false_positive_rate_difference",
-    ("selection_rate", EVERY): "worst_1_di",
+    ("selection_rate", EVERY): WORST,
 }
 _LARGEST_RATIO = 10.0  # a larger one is a percentage
 _JUDGED = {True: "sure_keep", False: "sure_break"}  # by the earlier `must_be_sure`

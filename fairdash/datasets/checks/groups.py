@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._validation import CROSS
 from fairdash._wording import plural
 from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import MOST_GROUPS, Problem, error
@@ -43,7 +44,7 @@ def audit_problems(
     if len(groups) > 1:
         rows = frame[list(groups)].dropna()
         sizes = np.asarray(rows.groupby(list(groups), observed=True).size(), np.int64)
-        yield from many_groups(" × ".join(groups), sizes)
+        yield from many_groups(CROSS.join(groups), sizes)
     yield from repetition_findings(frame)
 
 

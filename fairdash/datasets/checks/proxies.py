@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import binom, norm, rankdata
 
+from fairdash._validation import CROSS
 from fairdash._wording import number, percent
 from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import Problem
@@ -66,7 +67,7 @@ def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[P
         if not far:
             continue
         best = min(far, key=lambda way: way.p)
-        about = " × ".join(sensitive)
+        about = CROSS.join(sensitive)
         yield Problem(
             "warning",
             "proxy",

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._columns import in_one_order
+from fairdash._metric_names import PARITY, WORST
 from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting, local_measures
 from fairdash.metrics.group.change import Draws, GroupMeans
@@ -69,7 +70,7 @@ def compare(
     gaps = counting.spread(apart.mean.T)
     figures = [
         _row("accuracy", everyone.mean[0], everyone.mean_change(confidence)),
-        _row("demographic_parity_difference", gaps, apart.gap_change(confidence)),
+        _row(PARITY, gaps, apart.gap_change(confidence)),
     ]
     worst, change = np.full(2, np.nan), Interval(*np.full(3, np.nan))
     if subgroups is not None:
@@ -82,7 +83,7 @@ def compare(
         check_lengths(y, local.codes)
         draws = [Draws.of(decisions, np.ones(n), weight) for decisions in pair]
         worst, change = _worst_change(local, both, weight, unit, draws, confidence)
-    return pd.DataFrame([*figures, _row("worst_1_di", worst, change)])
+    return pd.DataFrame([*figures, _row(WORST, worst, change)])
 
 
 def _worst_change(

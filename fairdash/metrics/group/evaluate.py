@@ -19,6 +19,7 @@ from fairdash._deciding import (
     nearly_alike,
 )
 from fairdash._lazy import special
+from fairdash._metric_names import ODDS, OPPORTUNITY, PARITY, WORST
 from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting
 from fairdash.metrics.group.areas import area_under_curve
@@ -123,13 +124,13 @@ def evaluate(
         "log_loss": log_loss(
             y == 1, probabilities, weight if people is None else people
         ),
-        "demographic_parity_difference": counting.spread(rates.value),
+        PARITY: counting.spread(rates.value),
         "demographic_parity_difference_low": gap_low,
         "demographic_parity_difference_high": gap_high,
         "demographic_parity_ratio": ratio(rates.value),
-        "equalized_odds_difference": odds.max(axis=1),
-        "equal_opportunity_difference": odds[:, 1],
-        "worst_1_di": [float(gap.value) for gap in worst],
+        ODDS: odds.max(axis=1),
+        OPPORTUNITY: odds[:, 1],
+        WORST: [float(gap.value) for gap in worst],
         "worst_1_di_low": [float(gap.low) for gap in worst],
         "worst_1_di_high": [float(gap.high) for gap in worst],
         "worst_2_di": [float(model.worst(2).value) for model in each],

@@ -14,8 +14,7 @@ from fairdash.datasets import reading, sources
 from fairdash.ui.data.table import OpenTable, open_digest, sample_cards, title_of
 from fairdash.ui.widgets.blocks import TABLE_FILES, problem
 from fairdash.ui.widgets.state import store, who
-
-_LARGEST = 500  # MB
+from fairdash.ui.widgets.uploads import TABLE_MB
 
 
 def choose_table() -> None:
@@ -24,7 +23,7 @@ def choose_table() -> None:
         "Upload a table, one row a case or with a column of counts: CSV, Excel, "
         "LibreOffice, Parquet, Arrow, JSON lines, SPSS, Stata or SAS, plain or packed",
         type=TABLE_FILES,
-        max_upload_size=_LARGEST,
+        max_upload_size=TABLE_MB,
         key="upload",
     )
     form = _pick_format()

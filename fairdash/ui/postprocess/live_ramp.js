@@ -1,9 +1,9 @@
 // Ramps over histograms. At rest they are those that the server solved; while a slider
 // moves they are interpolated from tables of starts by width and rate.
 const SLIDERS = {
-  gamma: { label: "Ramp width (γ)", step: 0.01, digits: 2 },
-  rate: { label: "Target rate (ρ)", step: 0.005, digits: 3 },
-  tolerance: { label: "Tolerance (ε)", step: 0.005, digits: 3 },
+  gamma: { label: "Ramp width (γ)", digits: 2 },
+  rate: { label: "Target rate (ρ)", digits: 3 },
+  tolerance: { label: "Tolerance (ε)", digits: 3 },
 }
 const PANEL = 128, GAP = 34, LEFT = 38, RIGHT = 30
 const SCORES = [-1, 1] // ends of the axis
@@ -163,10 +163,11 @@ function mount(root, ranges) {
     <div class="tip" aria-hidden="true"></div><p class="said" aria-live="polite"></p>`
   const box = root.querySelector(".sliders")
   const state = { inputs: {}, setting: {}, frame: 0, timer: 0 }
-  for (const [name, { label, step }] of Object.entries(SLIDERS)) {
+  for (const [name, { label }] of Object.entries(SLIDERS)) {
     const slot = document.createElement("div"), row = document.createElement("label")
     const output = document.createElement("span"), input = document.createElement("input")
-    Object.assign(input, { type: "range", min: ranges[name][0], max: ranges[name][1], step })
+    const [min, max, step] = ranges[name]
+    Object.assign(input, { type: "range", min, max, step })
     input.setAttribute("aria-label", label)
     output.setAttribute("aria-hidden", "true") // the slider says it itself
     row.append(label, output, input)

@@ -21,9 +21,13 @@ from fairdash.ui.widgets.state import live_component
 
 HAND = "hand"  # the target rate is what the slider says
 BEFORE = "before"  # the target rate is the share that the model accepts
-RANGES = {"gamma": (0.01, 2.0), "rate": (0.0, 1.0), "tolerance": (0.0, 0.5)}
-_START = {"gamma": 0.1, "tolerance": 0.0}
-_STEP = 0.005  # of the slider of the rate
+_STEP = 0.005  # of the sliders of rates
+RANGES = {  # least, most, step
+    "gamma": postprocessing.GAMMA[:3],
+    "rate": (0.0, 1.0, _STEP),
+    "tolerance": (0.0, 0.5, _STEP),
+}
+_START = {"gamma": postprocessing.GAMMA.default, "tolerance": 0.0}
 _HERE = Path(__file__).parent
 _TARGETS = {
     "accuracy": "Most accurate",
@@ -102,7 +106,8 @@ def fit_ramp(data: Scored, choice: Choice) -> Ramp:
 
 
 def _chosen_number(name: str, usual: float) -> float:
-    chosen, (low, high) = getattr(RampFields.here(), name), RANGES[name]
+    chosen = getattr(RampFields.here(), name)
+    low, high, _ = RANGES[name]
     return chosen if chosen is not None and low <= chosen <= high else usual
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash._escaping import as_argument, plain
+from fairdash._metric_names import PARITY
 from fairdash._wording import Kpi, gap_size, headed, interval_note, percent, points
 from fairdash.audits import Answer, correction_verdict
 from fairdash.datasets import Dataset, Subgroups
@@ -124,7 +125,7 @@ def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
     """Draw accuracy and DI of the ramp and of other methods."""
     blocks.heading("Other methods", _HOW_TRADE)
     others = baselines(dataset_id, choice.source)
-    gap = "demographic_parity_difference"
+    gap = PARITY
     names = {gap: "Gap", f"{gap}_low": "Gap low", f"{gap}_high": "Gap high"}
     table = trade_off_table(ramp.report, others).dropna(axis="columns", how="all")
     blocks.show_table(headed(table, selection_rate="Decided 1", **names))

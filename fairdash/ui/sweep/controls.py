@@ -12,10 +12,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import plain
+from fairdash._metric_names import PARITY
 from fairdash.audits import Setting, StoredSweep, choices, linked, recommendation
 from fairdash.linked import MEASURES
 from fairdash.methods import CATALOG
-from fairdash.sweep import PARITY
 from fairdash.ui.selection import Fields, SharedFields, bound, choose
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.pick_rule import pick_rule

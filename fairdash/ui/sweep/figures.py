@@ -4,13 +4,14 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._escaping import plain
+from fairdash._metric_names import PARITY, WORST
 from fairdash.audits import StoredSweep, choices, tables, trials
-from fairdash.sweep import PARITY, choose_certified
+from fairdash.sweep import choose_certified
 from fairdash.ui.selection import bound
 from fairdash.ui.sweep.controls import Controls, go
 from fairdash.ui.widgets.blocks import heading, more, problem, table_below
+from fairdash.ui.widgets.uploads import POLICY_MB
 
-_WORST = "worst_1_di"
 _WORST_LIMIT = 0.15  # on the largest local gap, where none was chosen
 _HOW = """
 Every picture is of one setting; sliders, a click on a mark or a cell, and arrow keys on
@@ -37,8 +38,8 @@ its gaps say nothing.
 def front_table(sweep: StoredSweep, state: Controls) -> None:
     """Draw how to read the pictures, and the numbers of all settings."""
     result, data = sweep.result, sweep.run.dataset_id
-    across = state.pictured if state.pictured in plots.METRICS else _WORST
-    axes = (_WORST if across == "accuracy" else across, "accuracy")
+    across = state.pictured if state.pictured in plots.METRICS else WORST
+    axes = (WORST if across == "accuracy" else across, "accuracy")
 
     def make() -> plots.Picture:
         return plots.plot_front(
@@ -99,12 +100,12 @@ def _asked_limits(state: Controls) -> dict[str, float]:
     sent = st.file_uploader(
         "In their place: the limits of a policy (YAML)",
         type=["yaml", "yml"],
-        max_upload_size=1,
+        max_upload_size=POLICY_MB,
         key="certified policy",
     )
     if sent is not None:
         return tables.Policy.parse(sent.getvalue(), sent.name).certifiable()
-    limits = {PARITY: di, _WORST: worst}
+    limits = {PARITY: di, WORST: worst}
     return {name: value for name, value in limits.items() if 0 < value < 1}
 
 

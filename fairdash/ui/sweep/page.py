@@ -3,12 +3,12 @@
 import streamlit as st
 
 from fairdash._escaping import plain
+from fairdash._metric_names import PARITY
 from fairdash._wording import plural
 from fairdash.audits import StoredSweep, choices, sweeps
 from fairdash.jobs import resume, wake
 from fairdash.linked import EVERY_PART
 from fairdash.store import RunRecord, Snapshot
-from fairdash.sweep import PARITY
 from fairdash.ui.linked import draw_linked
 from fairdash.ui.local import by_measure
 from fairdash.ui.selection import SharedFields, choose

@@ -17,8 +17,8 @@ from fairdash.datasets import reading
 from fairdash.plots import Picture, theme
 from fairdash.ui.selection import SharedFields, choose, entry, with_entry
 from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.uploads import FURTHER_TABLE_MB
 
-MOST_MB = 200
 _MARKING = Lock()
 TABLE_FILES = list(reading.upload_suffixes())
 
@@ -264,7 +264,7 @@ def kept_upload(label: str, role: str) -> str | None:
     sent = st.file_uploader(
         label,
         type=TABLE_FILES,
-        max_upload_size=MOST_MB,
+        max_upload_size=FURTHER_TABLE_MB,
         key=key,
         on_change=sent_or_removed,
     )

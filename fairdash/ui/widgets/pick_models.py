@@ -7,6 +7,7 @@ import streamlit as st
 
 from fairdash import audits
 from fairdash._escaping import plain, visible
+from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups
@@ -95,7 +96,7 @@ def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
     Numbers are cut in bins as on Data.
     """
     current = chosen_subgroups(dataset, start)
-    label = shortened({"": " × ".join(current.columns) or "all rows"})[""]
+    label = shortened({"": CROSS.join(current.columns) or "all rows"})[""]
 
     def with_columns(columns: Sequence[str]) -> Subgroups:
         ways = {
