@@ -318,7 +318,11 @@ def audit(
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
-    graded = [predicted[m] for m in ("calibration", "brier") if m in predicted]
+    graded = [
+        scores
+        for measure, scores in predicted.items()
+        if catalog.measure_of(measure).takes == "probability"
+    ]
     people = people_of(weight)
     return Audit(
         len(pred) if people is None else int(people.sum()),
@@ -442,11 +446,12 @@ def _for_measure(
     weight: Any,
     unit: Any,
 ) -> Any:
-    if measure not in catalog.SCORE_MEASURES or scores is None:
+    takes = catalog.measure_of(measure).takes
+    if takes == "decision" or scores is None:
         return pred
     if ((scores >= 0) & (scores <= 1)).all():
         return scores
-    if measure != "auc":
+    if takes == "probability":
         return as_probabilities(y, scores, weight, cluster=unit)
     low, high = scores.min(), scores.max()
     return (scores - low) / max(high - low, np.finfo(float).tiny)

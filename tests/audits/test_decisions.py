@@ -263,3 +263,43 @@ def test_subgroups_are_labels_or_a_table_whose_columns_are_crossed():
 def test_what_is_no_decision_is_sent_to_the_audit_of_outcomes(pred):
     with pytest.raises(ValueError, match="audit_outcomes"):
         fairdash.audit([0, 1] * 50, pred, sensitive_features=["a", "b"] * 50)
+
+
+@pytest.mark.parametrize(
+    ("kind", "recalibrated"),
+    [
+        ({"of_scores": True}, True),
+        ({"takes": "probability"}, True),
+        ({"takes": "rank"}, False),
+        ({}, False),
+    ],
+)
+def test_a_measure_says_itself_whether_scores_become_probabilities_for_it(
+    kind, recalibrated, monkeypatch
+):
+    seen = []
+
+    def squared(y, given):
+        seen.append(given)
+        return (given - y) ** 2
+
+    clause = "the distance is {decimals} {higher} for {group} than for {other}"
+    toy = {"values": squared, "better": "low", "in_points": False, **kind}
+    monkeypatch.setattr(catalog, "_CATALOG", dict(catalog._CATALOG))
+    catalog.add(catalog.Measure("toy", "Distance", "(s − y)²", clause, **toy))
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    points = y + rng.integers(1, 9, 400)
+    audit = fairdash.audit(
+        y,
+        scores=points,
+        threshold=5,
+        sensitive_features=rng.choice(["a", "b"], 400),
+        measures="toy",
+    )
+    assert audit.recalibrated == recalibrated
+    assert (catalog.RECALIBRATED in audit.rows) == recalibrated
+    given = np.concatenate([rows for rows in seen if len(rows) == len(y)])
+    assert given.min() >= 0
+    assert given.max() <= 1
+    assert (len(set(given)) == 2) == (kind == {})  # decisions

@@ -63,11 +63,12 @@ def asked_of(
         groups = {"sensitive_features": groups["sensitive_features"]}
     y: Any = rows.y
     predicted: Any
-    if catalog.measure_of(measure).outcome != "classes":
+    kind = catalog.measure_of(measure)
+    if kind.outcome != "classes":
         y, predicted = rows.numbers(key, measure)
-    elif measure == "auc":
+    elif kind.takes == "rank":
         predicted = rows.ranks(key)
-    elif measure in catalog.SCORE_MEASURES:
+    elif kind.takes == "probability":
         predicted = rows.scores(key)
     else:
         predicted = rows.decisions(key)
@@ -188,9 +189,8 @@ def recalibrated(model: Setting, measure: str) -> str:
     """Say how deciles become probabilities where a measure takes these; else ""."""
     score = score_of_key(model.trials[0].key)
     graded = score is not None and score.kind == "score"
-    return (
-        catalog.RECALIBRATED if graded and measure in ("calibration", "brier") else ""
-    )
+    takes = catalog.measure_of(measure).takes
+    return catalog.RECALIBRATED if graded and takes == "probability" else ""
 
 
 def named_metrics(

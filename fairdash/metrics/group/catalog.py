@@ -8,13 +8,14 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Rows = Callable[[Array, Array], NDArray[np.bool_]]
+Takes = Literal["decision", "probability", "rank", "number"]
 COST = "error_cost"
 _DECIDED = "{group} is {decided} {points} {often} than {other}"
 _BY_OUTCOME = "intervals of means, by outcome"
@@ -46,6 +47,11 @@ class Measure:
         less of a decision that is favourable.
     in_points : bool
         Whether differences are in percentage points, else in decimals.
+    takes : {"decision", "probability", "rank", "number"}
+        What it needs of a model: decisions, probabilities of the outcome, scores of
+        which only the order counts, or predicted numbers. Scores that are no
+        probabilities become such for it, and a note says how. Unless given, it follows
+        from ``outcome``; ``of_scores`` is another word for a probability.
     """
 
     key: str
@@ -64,6 +70,17 @@ class Measure:
     in_points: bool = True
     interval: str = "Newcombe intervals"
     outcome: str = "classes"
+    takes: Takes | None = None
+
+    def __post_init__(self) -> None:
+        usual: dict[str, Takes] = {"number": "number", "ranking": "rank"}
+        takes = self.takes
+        if takes is None:
+            takes = "probability" if self.of_scores else "decision"
+            takes = usual.get(self.outcome, takes)
+        of_scores = self.outcome == "classes" and takes in ("probability", "rank")
+        object.__setattr__(self, "takes", takes)
+        object.__setattr__(self, "of_scores", of_scores)
 
     @property
     def names_group_first(self) -> bool:
@@ -211,19 +228,19 @@ _MEASURES = (
     Measure(
         "calibration", "Calibration", "mean score − P(y = 1)",
         "scores are {points} {higher} against outcomes for {group} than for {other}",
-        values=lambda y, score: score - y, limits=(-1.0, 1.0), of_scores=True,
+        values=lambda y, score: score - y, limits=(-1.0, 1.0), takes="probability",
         better="favourable", interval=_BY_OUTCOME,
     ),
     Measure(
         "brier", "Brier score", "mean (score − y)²",
         "the Brier score is {decimals} {higher} for {group} than for {other}",
-        values=lambda y, score: (score - y) ** 2, of_scores=True, better="low",
+        values=lambda y, score: (score - y) ** 2, takes="probability", better="low",
         in_points=False, interval=_BY_OUTCOME,
     ),
     Measure(
         "auc", "AUC", "P(score | y = 1 above score | y = 0)",
         "the AUC is {decimals} {higher} for {group} than for {other}",
-        of_scores=True, in_points=False,
+        takes="rank", in_points=False,
         interval="DeLong intervals on the logit scale",
     ),
     Measure(
