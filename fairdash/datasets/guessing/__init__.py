@@ -24,14 +24,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.datasets.guessing.features import guess_features
+    from fairdash.datasets.guessing.groups import chosen_of, groups_of, guess_groups
+    from fairdash.datasets.guessing.positive import guess_positive
     from fairdash.datasets.guessing.ranking import Candidate
     from fairdash.datasets.guessing.roles import (
         RoleGuess,
-        chosen_of,
-        groups_of,
         guess_classes,
-        guess_groups,
-        guess_positive,
         guess_rest,
         guess_score,
         more_roles,

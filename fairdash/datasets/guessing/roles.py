@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import is_bare
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._subgroups import FEW_VALUES
@@ -16,11 +15,9 @@ from fairdash.datasets.choices import separator_of
 from fairdash.datasets.column_kinds import (
     ColumnKind,
     all_differ,
-    common_labels,
     count_codes,
     count_values,
     is_age,
-    is_coded,
     is_nested,
     is_number,
     is_whole,
@@ -29,7 +26,14 @@ from fairdash.datasets.column_kinds import (
     words,
 )
 from fairdash.datasets.guessing.features import guess_features, is_weight
+from fairdash.datasets.guessing.groups import (
+    FEWEST_GROUP_ROWS,
+    MANY_VALUES,
+    MOST_GROUPS,
+    guess_groups,
+)
 from fairdash.datasets.guessing.layouts import Layout, layout_of
+from fairdash.datasets.guessing.positive import guess_positive
 from fairdash.datasets.guessing.ranking import (
     MOST_CLASSES,
     RUNNERS_UP,
@@ -39,26 +43,17 @@ from fairdash.datasets.guessing.ranking import (
 from fairdash.datasets.guessing.several import one_hot_sets, with_groups_of
 from fairdash.datasets.guessing.wide import looked_at
 from fairdash.datasets.guessing.words import (
-    LISTS,
     concept,
     guess_meaning,
     is_score,
     listed,
     truths,
 )
-from fairdash.datasets.ranges import edges, parts_between
 from fairdash.datasets.remedies import apply_steps
 
-POSITIVE, NEGATIVE = LISTS["yes"].split(), listed("no")
-MAJORITY_ETHNICITY = {"white", "caucasian", "cauc"}
-MOST_GROUPS = 5
-MANY_VALUES = 20
-_OTHERS = "All others"
-FEWEST_GROUP_ROWS = 100
 UNIT_WORDS = listed("unit")
 FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
 SOME_ROWS = 1_000  # among which most columns tell no people apart
-MOST_MOVED = 0.02  # of the rows on a side of a median that is rounded
 _MOST_GUESSED = 3
 _AFTER = "known only after the decision"
 COUNT_WORDS = listed("count")
@@ -221,133 +216,6 @@ def _choice_steps(column: "pd.Series[Any]") -> tuple[Remedy, ...]:
 def _guess_ranges(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, ColumnKind]:
     """Return the columns that are read as ranges, such as 25-34 or 65+."""
     return {name: "range" for name in names if range_labels(frame[name]) is not None}
-
-
-def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
-    """Propose what counts as 1 in an outcome.
-
-    Of two values the one that says yes, else the last. Of more numbers those above
-    the rounded median; of more words or codes the one that says yes, else all but the
-    one that says no, else the commonest.
-
-    Raises ValueError if the column has no value.
-    """
-    if not column.notna().any():
-        raise ValueError(
-            f"{column.name!r} has no value in any row, so it cannot be the outcome; "
-            "choose another column."
-        )
-    if count_values(column, 2) <= 2:
-        _, labels = label_codes(column)
-        return min(reversed(labels), key=_yes_rank)
-    if is_number(column) and not is_coded(column):
-        above = bool((column > column.median()).any())
-        value = _round_median(column, above=above)
-        return Cut(sign=">" if above else ">=", value=value)
-    labels = common_labels(column)
-    best = min(labels, key=_yes_rank)
-    if _yes_rank(best) < len(POSITIVE):
-        return (best,)
-    rest = tuple(label for label in labels if label.strip().lower() not in NEGATIVE)
-    return rest if len(rest) < len(labels) <= MOST_CLASSES else (labels[0],)
-
-
-def _round_median(column: "pd.Series[Any]", *, above: bool) -> float:
-    # with the fewest digits that move hardly any row to the other side
-    median, side = float(column.median()), column.gt if above else column.ge
-    share = float(side(median).mean())
-    most = MOST_MOVED * min(share, 1 - share)
-    rounded = (float(f"{median:.{digits}g}") for digits in range(2, 18))
-    return next(v for v in rounded if (side(v) ^ side(median)).mean() <= most)
-
-
-def _yes_rank(label: str) -> int:
-    plain = label.strip().lower()
-    return POSITIVE.index(plain) if plain in POSITIVE else len(POSITIVE)
-
-
-def guess_groups(
-    column: "pd.Series[Any]", *, second: bool = False
-) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
-    """Propose the groups of a sensitive column.
-
-    With ``second`` the largest other ethnicity is a group as well: an existing model is
-    audited for whom it is about, and needs no pair of groups to be trained.
-
-    Returns
-    -------
-    groups : dict of str to tuple of str, optional
-        As in `Roles`: of ethnicity a value such as "White" or "Caucasian" and all
-        others; rare values of other columns put together.
-    cuts : tuple of float
-        The median of a number of more than 20 values: two groups. Of many ranges the
-        end that is nearest to the median.
-    """
-    if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
-        return None, (_round_median(column, above=False),)
-    codes, labels = label_codes(column)
-    if (by_size := range_labels(column)) is not None and len(by_size) > MOST_GROUPS:
-        return None, (_middle_end(column, by_size),)
-    if len(labels) == 2:
-        bare = all(map(is_bare, labels))
-        return ({f"{column.name} {x}": (x,) for x in labels} if bare else None), ()
-    counts = count_codes(codes, len(labels))
-    order = np.argsort(-counts, kind="stable")
-    for label in labels:
-        if label.lower() in MAJORITY_ETHNICITY:
-            if not second:
-                return groups_of([label], labels), ()
-            other = next(labels[i] for i in order if labels[i] != label)
-            return groups_of([label, other], labels), ()
-    large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
-    if len(large) == len(labels):
-        return None, ()
-    alone = [labels[i] for i in (large or order[:1])[: MOST_GROUPS - 1]]
-    return groups_of(alone, labels), ()
-
-
-def _middle_end(column: "pd.Series[Any]", by_size: list[str]) -> float:
-    """Return the lower end of ranges that parts the rows most evenly."""
-    codes, labels = label_codes(column)
-    rows = dict(zip(labels, count_codes(codes, len(labels)), strict=True))
-
-    def unevenness(end: float) -> int:
-        parts = parts_between(str(column.name), by_size, [end])
-        above = sum(int(rows[label]) for label in by_size if parts[label] == 1)
-        return abs(sum(map(int, rows.values())) - 2 * above)
-
-    return min(edges(by_size), key=unevenness)
-
-
-def groups_of(
-    chosen: Sequence[str], labels: Collection[str]
-) -> dict[str, tuple[str, ...]] | None:
-    """Return a group of each chosen value, and one of all other ``labels`` together.
-
-    A rest of one value has its name. None, which makes a group of every value, where
-    all or none are chosen.
-    """
-    if not chosen or len(chosen) == len(labels):
-        return None
-    if len(chosen) == 1:
-        return {chosen[0]: (chosen[0],), f"Not {chosen[0]}": ()}
-    rest = [label for label in labels if label not in chosen]
-    together = rest[0] if len(rest) == 1 else _OTHERS
-    return {**{value: (value,) for value in chosen}, together: ()}
-
-
-def chosen_of(groups: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...] | None:
-    """Return the values that `groups_of` makes these groups of.
-
-    None where it cannot make them: without all others, or with several values in a
-    group.
-    """
-    named = [values for values in (groups or {}).values() if values]
-    if (groups and len(named) == len(groups)) or any(
-        len(values) > 1 for values in named
-    ):
-        return None
-    return tuple(values[0] for values in named)
 
 
 def _guess_subgroup_columns(
