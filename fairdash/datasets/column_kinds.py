@@ -15,6 +15,14 @@ from numpy.typing import NDArray
 from fairdash._record import NAME_LETTERS, cut
 from fairdash._validation import check_one_of, value_label
 from fairdash.datasets import ranges
+from fairdash.datasets.cell_texts import (
+    DATE_FORMATS,
+    PROBE,
+    answers_of,
+    best_dates,
+    dates_of,
+    numbers_of,
+)
 
 N_EXAMPLES = 5
 PROBED_ROWS = 10_000
@@ -32,20 +40,6 @@ NUMBERING_WORDS = {"id", "index", "key", "number", "nr", "no"}
 ROW_WORDS = {"index", "row", "rownames", "rowname", "rownumber", "rowid"}
 ColumnKind = Literal["number", "category", "yes_no", "date", "text", "id", "range"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
-YES = frozenset({"1", "yes", "y", "true", "t", "ja", "oui", "si", "sí"})
-NO = frozenset({"0", "no", "n", "false", "f", "nein", "non"})
-DATE_FORMATS = (
-    "%Y-%m-%d",
-    "%Y/%m/%d",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%d.%m.%Y",
-    "ISO8601",
-)
-SEPARATOR = r"[,' \u00a0\u202f]"
-# 0,125 and 1.234,567 have a decimal comma
-THOUSANDS = re.compile(rf"^[+-]?[1-9]\d{{0,2}}({SEPARATOR}\d{{3}})+(\.\d*)?$")
-PROBE = 200  # distinct values looked at before all of them are
 FEWEST_LEVELS = 20  # fewer distinct values are categories, whatever they say
 READ_LETTERS = 200  # of a name and of a cell that a guess reads
 FREE_TEXT_SHARE = 0.2
@@ -355,10 +349,11 @@ def _infer_text(column: "pd.Series[Any]") -> ColumnKind:
     values = values.map(str).str.strip()
     if values.empty:
         return "category"
-    if _numbers(values.iloc[:PROBE]).notna().all() and _numbers(values).notna().all():
+    probed = numbers_of(values.iloc[:PROBE]).notna().all()
+    if probed and numbers_of(values).notna().all():
         return "number"
     digits = any(character.isdigit() for character in values.iloc[0])
-    if digits and any(_dates(values, form).notna().all() for form in DATE_FORMATS):
+    if digits and any(dates_of(values, form).notna().all() for form in DATE_FORMATS):
         return "date"
     if len(values) <= FEWEST_LEVELS:
         return "category"
@@ -389,17 +384,17 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
     if kind == "number":
         if is_number(column):
             return column
-        numbers = _per_value(column, lambda v: _numbers(v.map(value_label)))
+        numbers = _per_value(column, lambda v: numbers_of(v.map(value_label)))
         return _fitted(column, numbers, "a number")
     if kind == "yes_no":
         if pd.api.types.is_bool_dtype(column):
             return column
-        answers = _per_value(column, _answers)
+        answers = _per_value(column, answers_of)
         answers = _fitted(column, answers, "yes or no")
         return answers.astype("boolean" if answers.isna().any() else "bool")
     if pd.api.types.is_datetime64_any_dtype(column):
         return column
-    return _fitted(column, _per_value(column, _best_dates), "a date")
+    return _fitted(column, _per_value(column, best_dates), "a date")
 
 
 def _as_ranges(column: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -422,7 +417,7 @@ def _as_ranges(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def are_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Tell which texts `as_kind` reads as numbers."""
-    return _numbers(pd.Series([*texts], dtype=object)).notna().to_numpy()
+    return numbers_of(pd.Series([*texts], dtype=object)).notna().to_numpy()
 
 
 def date_parts(column: "pd.Series[Any]") -> pd.DataFrame:
@@ -462,30 +457,3 @@ def _fitted(
             f"make these cells empty, or read the column as category."
         )
     return changed
-
-
-def _numbers(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    plain = values.str.strip().str.removesuffix("%").str.strip()
-    plain = plain.str.replace(
-        THOUSANDS, lambda match: re.sub(SEPARATOR, "", match[0]), regex=True
-    )
-    return pd.to_numeric(plain, errors="coerce")
-
-
-def _answers(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    words = values.map(value_label).str.strip().str.lower()
-    by_word = dict.fromkeys(YES, True) | dict.fromkeys(NO, False)
-    return words.map(by_word)
-
-
-def _best_dates(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    texts = values.map(str).str.strip()
-    return max((_dates(texts, form) for form in DATE_FORMATS), key=lambda x: x.count())
-
-
-def _dates(values: "pd.Series[Any]", form: str) -> "pd.Series[Any]":
-    head = pd.to_datetime(values.iloc[:PROBE], format=form, errors="coerce", utc=True)
-    if not head.notna().any():
-        return pd.Series(pd.NaT, index=values.index)
-    dates = pd.to_datetime(values, format=form, errors="coerce", utc=True)
-    return dates.dt.tz_localize(None)
