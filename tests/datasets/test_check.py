@@ -118,7 +118,7 @@ def test_repeated_rows_and_small_groups_are_counted(people, roles):
 
 
 def test_marks_of_missing_among_many_texts_are_found_as_among_few():
-    marks = [" N/A", "?", "n/a", "-", "NONE"]
+    marks = [" N/A", "?", "n/a", "-", "N/A"]
     texts = pd.Series([*marks, *(f"w{i}" for i in range(400))], dtype="str")
     rows = np.arange(len(texts))
     columns = {"y": rows % 2, "group": np.where(rows % 3, "a", "b")}
