@@ -80,7 +80,7 @@ _NOUNS = frozenset({"hundred", "kindred", "naked", "sacred", "wicked"})
 class Kpi:
     """One number of the KPI row, with what makes it honest."""
 
-    label: str  # at most 20 characters
+    label: str  # at most 20 characters, where cards stand in a row
     value: str  # the number as text
     note: str = ""  # quiet text below: the interval, or what the number counts
     delta: str = ""  # a change as signed text with a typographic minus, as a chip
@@ -423,6 +423,12 @@ def whole_points(difference: float) -> str:
     if n == 0 and size:
         return f"{size:.1f} points" if size >= 0.05 else "less than 0.1 points"
     return f"{n} point" if n == 1 else f"{n} points"
+
+
+def limit_words(limit: float, name: str) -> str:
+    """Return a limit with what it is on: limit of 5 points on the gap."""
+    size = f"{100 * limit:.4g}"
+    return f"limit of {size} {'point' if size == '1' else 'points'} on the {name}"
 
 
 def headed(

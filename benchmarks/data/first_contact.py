@@ -101,9 +101,9 @@ def meet(page: Page, address: str, table: str, home: str, shots: str | None) -> 
     shoot(page, shots, f"{short}_audit", "Worst-1-DI by chance")
     page.get_by_test_id("stSidebar").get_by_text("Sweep", exact=True).click()
     page.get_by_role("button", name="Run sweep").click()
-    page.get_by_text("Within limit").first.wait_for()
+    page.get_by_text("Within the limit").first.wait_for()
     swept = time.perf_counter() - start
-    shoot(page, shots, f"{short}_sweep", "Within limit")
+    shoot(page, shots, f"{short}_sweep", "Within the limit")
     print(
         f"{table}: guessed {guessed[0]}, {guessed[1]}; {clicks} clicks to the right "
         f"columns; read {read:.1f} s, audited {audited:.1f} s, swept {swept:.1f} s"

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from fairdash._change import by_metric, excludes_zero
 from fairdash._deciding import Deciding
-from fairdash._metric_names import METRIC_NAMES, ODDS, OPPORTUNITY, PARITY, WORST
+from fairdash._metric_names import PARITY, WORST
 from fairdash._wording import moved_words, plural
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.measured import named_metrics, speech_of, widest_gap
 from fairdash.audits.short_verdicts import gap_brief, remedy_brief
-from fairdash.audits.sweeps import StoredSweep, finished_sweep, has_axes
+from fairdash.audits.sweeps import LIMITED, StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import (
     Setting,
@@ -33,8 +33,6 @@ from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE, CertifiedChoice
 
 _PAIRED = (PARITY, WORST)
-# gaps that a front can be limited by
-LIMITED = {gap: METRIC_NAMES[gap] for gap in (PARITY, WORST, ODDS, OPPORTUNITY)}
 
 
 def notable(store: Store, run_id: str, rule: DecisionRule = USUAL) -> list[Setting]:

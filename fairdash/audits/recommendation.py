@@ -9,11 +9,10 @@ import numpy as np
 
 from fairdash._change import by_metric
 from fairdash._metric_names import PARITY, WORST
-from fairdash._wording import gap_size, listing, percent, sentences
-from fairdash.audits.choices import LIMITED
+from fairdash._wording import gap_size, limit_words, listing, percent, sentences
 from fairdash.audits.gaps.evaluation import paired_changes
 from fairdash.audits.short_verdicts import accuracy_brief, priced_brief
-from fairdash.audits.sweeps import StoredSweep
+from fairdash.audits.sweeps import LIMITED, StoredSweep
 from fairdash.audits.trials.models import on_shared_seeds
 from fairdash.sweep import BASELINE
 
@@ -68,7 +67,7 @@ def _recommended(sweep: StoredSweep, limit: float, metric: str) -> Recommendatio
             f"No setting {keeps}, and none is nearer than the plain model ({figures})."
         )
     elif within:
-        words = f"Best within the limit: {label} ({figures}). "
+        words = f"Best within the {limit_words(limit, name)}: {label} ({figures}). "
         words += _change(sweep, place, metric)
     else:
         words = f"No setting {keeps}. The nearest is {label} ({figures}). "
@@ -116,7 +115,7 @@ def _inside(sweep: StoredSweep, place: int, metric: str) -> str:
         return ""
     return (
         f" Inside a subgroup its gap is {gap_size(largest)}, beyond chance: to correct "
-        f"that, limit the {LIMITED[WORST]} (Front and limit)."
+        f"that, set a limit on the {LIMITED[WORST]}."
     )
 
 

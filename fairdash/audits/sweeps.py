@@ -10,8 +10,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._deciding import nearly_alike
-from fairdash._metric_names import ACCURACY, PARITY, WORST, metric_title
-from fairdash._wording import Kpi, gap_size, in_points, percent, points
+from fairdash._metric_names import (
+    ACCURACY,
+    METRIC_NAMES,
+    ODDS,
+    OPPORTUNITY,
+    PARITY,
+    WORST,
+    metric_title,
+)
+from fairdash._wording import Kpi, gap_size, in_points, limit_words, percent, points
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.memo import Memo
@@ -36,6 +44,8 @@ from fairdash.sweep import (
     score,
 )
 
+# gaps that a front can be limited by
+LIMITED = {gap: METRIC_NAMES[gap] for gap in (PARITY, WORST, ODDS, OPPORTUNITY)}
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (
     (ACCURACY, percent),
@@ -169,12 +179,14 @@ class StoredSweep:
         return {
             int(place): [
                 *(_card(means.iloc[place], before, *shown) for shown in _CARDS),
-                self._limit_card(points.iloc[place], limit),
+                self._limit_card(
+                    points.iloc[place], limit_words(limit, LIMITED[metric])
+                ),
             ]
             for place in np.flatnonzero(means["method"] == method)
         }
 
-    def _limit_card(self, point: "pd.Series[Any]", limit: float) -> Kpi:
+    def _limit_card(self, point: "pd.Series[Any]", limit: str) -> Kpi:
         place = int(point["place"])
         judged = self.result.deciding(place)
         tested = self.result.deciding(place, "test")
@@ -188,12 +200,12 @@ class StoredSweep:
         elif not point["within"]:
             note = "on validation rows"
         return Kpi(
-            "Within limit",
+            f"Within the {limit}",
             "yes" if point["within"] else "no",
             note,
-            help=f"Whether the gap of *Front and limit* is at most {gap_size(limit)} "
-            "on validation rows, by which models are chosen. A model that accepts "
-            "nearly all or none, or is not clearly better than guessing, keeps none.",
+            help=f"Whether the model keeps the {limit} on validation rows, by which "
+            "models are chosen. A model that accepts nearly all or none, or is not "
+            "clearly better than guessing, keeps none.",
         )
 
 

@@ -15,7 +15,7 @@ from fairdash._metric_names import (
     PARITY,
     WORST,
 )
-from fairdash._wording import floor_words, gap_size, number, percent
+from fairdash._wording import floor_words, gap_size, limit_words, number, percent
 from fairdash.plots import theme
 from fairdash.plots._rows import chance_alone, records, scatter, upright_line
 
@@ -85,20 +85,22 @@ def plot_front(
     own : DataFrame, optional
         One row per model of the reader's own: label, colour_role, x, y.
     """
+    gap = METRIC_NAMES[limited]
+    the_limit = f"the {limit_words(limit, gap)}"
     known = dict.fromkeys(("quiet", "alike", "guessing_test"), False)
     models = models.assign(**{n: no for n, no in known.items() if n not in models})
     shown = models[~models["constant"].astype(bool)]
     methods = list(dict.fromkeys(shown["method"]))
     data: list[theme.Spec] = []
     for method in methods:
-        data.append(_marks(shown[shown["method"] == method], axes))
+        data.append(_marks(shown[shown["method"] == method], axes, the_limit))
     for method in methods:
         of_method = shown[(shown["method"] == method) & shown["line"]]
         if len(of_method):
             data.append(_line(of_method.sort_values("x")))
     own = models.iloc[:0] if own is None else own
     own = own.assign(method=own["label"], within=True, front=True, **known)
-    data += [_marks(own.iloc[[i]], axes) for i in range(len(own))]
+    data += [_marks(own.iloc[[i]], axes, the_limit) for i in range(len(own))]
     across = [*shown["x"], *([limit] if axes[0] == limited else [])]
     widest = max((x for x in across if math.isfinite(x)), default=math.nan)
     layout: theme.Spec = {
@@ -122,10 +124,10 @@ def plot_front(
         table = pd.concat([table, rows], ignore_index=True)
     return theme.Picture(
         theme.finish(data, layout, height=420, legend=True),
-        _headline(models, limit, METRIC_NAMES[limited]),
-        _description(models, axes, own),
+        _headline(models, limit, gap),
+        _description(models, axes, own, the_limit),
         table,
-        _caption(models, n_seeds, chance),
+        _caption(models, n_seeds, chance, the_limit),
     )
 
 
@@ -137,12 +139,14 @@ def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
     )
 
 
-def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame) -> str:
+def _description(
+    models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame, the_limit: str
+) -> str:
     parts = []
     for method in dict.fromkeys(models["method"]):
         of_method = models[(models["method"] == method) & models["front"]]
         if not len(of_method):
-            parts.append(f"{method}: no model within the limit")
+            parts.append(f"{method}: no model within {the_limit}")
             continue
         ends = of_method.sort_values("x").iloc[[0, -1]]
         values = " to ".join(
@@ -156,9 +160,9 @@ def _description(models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame)
     return f"Fronts of {names}. {'; '.join(parts)}."
 
 
-def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
+def _caption(models: pd.DataFrame, n_seeds: int, chance: float, the_limit: str) -> str:
     drawn = f"Means of {n_seeds} seeds" if n_seeds > 1 else "One seed"
-    words = f"{drawn}, on test rows. Filled: fronts. Open: over the limit."
+    words = f"{drawn}, on test rows. Filled: fronts. Open: over {the_limit}."
     if models["quiet"].any():
         words += " Pale: not beyond chance from the plain model."
     if math.isfinite(chance):
@@ -176,7 +180,9 @@ def _caption(models: pd.DataFrame, n_seeds: int, chance: float) -> str:
     return words
 
 
-def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> theme.Spec:
+def _marks(
+    of_method: pd.DataFrame, axes: tuple[str, str], the_limit: str
+) -> theme.Spec:
     colour, symbol = _mark(of_method)
     rows = records(of_method)
     sizes = [10 if row["front"] else 7 for row in rows]
@@ -187,7 +193,7 @@ def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> theme.Spec:
         mode="markers",
         name=rows[0]["method"],
         legendgroup=rows[0]["method"],
-        hover=[_hover(row, axes) for row in rows],
+        hover=[_hover(row, axes, the_limit) for row in rows],
         zorder=3,
         marker={
             "size": sizes,
@@ -234,8 +240,8 @@ def _axis(metric: str, largest: float) -> theme.Spec:
     return theme.value_axis(title, ".1~%", autorangeoptions=around)
 
 
-def _hover(row: theme.Spec, axes: tuple[str, str]) -> str:
-    notes = [] if row["within"] else ["over the limit"]
+def _hover(row: theme.Spec, axes: tuple[str, str], the_limit: str) -> str:
+    notes = [] if row["within"] else [f"over {the_limit}"]
     if row["quiet"]:
         notes.append("not beyond chance from the plain model")
     if row["guessing_test"]:

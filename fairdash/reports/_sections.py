@@ -7,8 +7,15 @@ from functools import cached_property
 import pandas as pd
 
 from fairdash import plots
-from fairdash._metric_names import MAIN, WORST, metric_title
-from fairdash._wording import gap_size, listing, plural, sentences, without_sentences
+from fairdash._metric_names import MAIN, PARITY, WORST, metric_title
+from fairdash._wording import (
+    gap_size,
+    limit_words,
+    listing,
+    plural,
+    sentences,
+    without_sentences,
+)
 from fairdash.audits import (
     DecisionRule,
     Drawing,
@@ -264,13 +271,15 @@ def _decides(result: SweepResult, place: int) -> str:
 
 def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
     result = sweep.result
-    points = result.points((WORST, "accuracy"), subject.spec.di_limit)
+    limit = subject.spec.di_limit
+    points = result.points((WORST, "accuracy"), limit)
+    within = f"Within the {limit_words(limit, sweeps.LIMITED[PARITY])}"
     columns: dict[str, object] = {"Setting": points["label"]}
     for part in ("validation", "test"):
         for metric, title in MEASURED.items():
             columns[f"{title}, {part}"] = result.means[f"{part}_{metric}"].to_numpy()
     columns |= {
-        "Within the limit": points["within"].map({True: "yes", False: "no"}),
+        within: points["within"].map({True: "yes", False: "no"}),
         "On front": points["front"].map({True: "yes", False: "no"}),
         "Decides": [_decides(result, place) for place in points["place"]],
     }

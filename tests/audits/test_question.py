@@ -147,7 +147,8 @@ def test_a_recommendation_has_its_accuracy_and_decides(sweep, limit):
     if keeps[plain].any():
         assert best.place in plain
     elif keeps.any():
-        assert best.words.startswith("Best within the limit: ")
+        limited = f"Best within the limit of {100 * limit:g} points on the gap: "
+        assert best.words.startswith(limited)
         accuracy = means["validation_accuracy"]
         assert accuracy[best.place] == accuracy[keeps].max()
         assert " gap" in best.words.split("). ")[1]  # whether it changed clearly

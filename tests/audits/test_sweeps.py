@@ -143,6 +143,11 @@ def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id)
             able = row["validation_constant"] <= 0.5
             kept = able and row[f"validation_{PARITY}"] <= limit
             assert within.value == ("yes" if kept else "no")
+            limited = f"Within the limit of {100 * limit:g} points on the gap"
+            assert within.label == limited
+    (cards, *_) = sweep.cards("road", 0.01, metric="worst_1_di").values()
+    limited = "Within the limit of 1 point on the largest local gap"
+    assert cards[-1].label == limited
 
 
 def test_a_card_of_what_no_subgroup_estimates_has_no_change(store, run_id):

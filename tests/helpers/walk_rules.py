@@ -211,18 +211,24 @@ def a_plain_model_within_the_limit_is_said(
 def a_limit_kept_on_test_rows_is_said_kept(
     reading: Reading, facts: Facts
 ) -> Iterator[str]:
-    """The note of "Within limit" agrees with the gap on the card beside it."""
-    card, chip = reading.cards.get("Within limit"), facts.label_of(reading.chip)
-    if card is None or chip is None:
+    """The card names the page's limit, and agrees with the gap on the card beside."""
+    chip = facts.label_of(reading.chip)
+    labels = [label for label in reading.cards if label.startswith("Within")]
+    if not labels or chip is None:
         return
     metric, limit = _limit(reading, facts)
+    unit = "point" if round(100 * limit, 9) == 1 else "points"
+    expected = f"Within the limit of {round(100 * limit, 9):g} {unit} on the {metric}"
+    if labels != [expected]:
+        yield f"cards {labels} do not name the limit: {expected!r}"
+    card = reading.cards[labels[0]]
     if metric not in _LIMITED:
         return
     gap = facts.model(chip).means()[_LIMITED[metric]]
     said = {"also on test rows": True, "not on test rows": False}.get(card.note)
     if said is not None and said != (gap <= limit):
         yield (
-            f"'Within limit' of {chip}: {card.value}, {card.note!r}; the gap on test "
+            f"{labels[0]!r} of {chip}: {card.value}, {card.note!r}; the gap on test "
             f"rows is {_wording.gap_size(gap)}, the limit {_wording.gap_size(limit)}"
         )
 

@@ -41,7 +41,7 @@ def test_a_model_over_the_limit_is_open_and_one_on_the_front_is_larger(models):
     assert not any(symbol.endswith("-open") for symbol in road.marker.symbol)
     first, second, third = road.marker.size
     assert first == second > third
-    assert "over the limit" in plain.text[0]
+    assert "over the limit of 5 points on the gap" in plain.text[0]
 
 
 def test_what_is_not_beyond_chance_is_pale_and_the_caption_says_so(models):
@@ -95,7 +95,9 @@ def test_words_name_the_ends_of_every_front(models):
         "3 of 4 keep the gap within 5.0 pt on validation, 2 on test rows"
     )
     assert "ROAD: 10.0 pt at 60.0% to 20.0 pt at 68.0%" in picture.alt
-    assert "Unconstrained: no model within the limit" in picture.alt
+    assert (
+        "Unconstrained: no model within the limit of 5 points on the gap" in picture.alt
+    )
     assert "within_test" in picture.table
     assert len(picture.table) == 4
 

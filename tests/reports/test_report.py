@@ -53,6 +53,7 @@ def test_the_settings_are_those_of_the_store(page, swept):
     sweep = sweeps.finished_sweep(store, run)
     best = recommendation.recommend(sweep, 0.05)
     assert best.words in page.texts["p"]
+    assert "Within the limit of 5 points on the gap" in table
     assert choices.opened_on(store, run).label in page.texts["p"]
 
 

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import plain
 from fairdash._metric_names import PARITY
-from fairdash.audits import Setting, StoredSweep, choices, linked, recommendation
+from fairdash.audits import Setting, StoredSweep, linked, recommendation, sweeps
 from fairdash.linked import MEASURES
 from fairdash.methods import CATALOG
 from fairdash.ui.selection import Fields, SharedFields, bound, choose
@@ -167,7 +167,7 @@ def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
 def limit_here(sweep: StoredSweep) -> tuple[float, str]:
     """Return the limit of the URL and the gap that it is on, without a control."""
     chosen, start = SweepFields.here(), float(sweep.run.spec.get("di_limit", 0.05))
-    limited = chosen.across if chosen.across in choices.LIMITED else PARITY
+    limited = chosen.across if chosen.across in sweeps.LIMITED else PARITY
     limit = start if chosen.limit is None else chosen.limit
     return min(max(limit, 0.0), max(_MOST_LIMIT, start)), limited
 
@@ -177,11 +177,11 @@ def _limit_options(sweep: StoredSweep) -> tuple[float, str]:
     most = max(_MOST_LIMIT, start)
     limited = st.selectbox(
         "Limit on the",
-        list(choices.LIMITED),
-        format_func=choices.LIMITED.__getitem__,
-        **bound("across", PARITY, among=list(choices.LIMITED)),
+        list(sweeps.LIMITED),
+        format_func=sweeps.LIMITED.__getitem__,
+        **bound("across", PARITY, among=list(sweeps.LIMITED)),
     )
-    name = choices.LIMITED[limited]
+    name = sweeps.LIMITED[limited]
     limit = st.slider(
         f"Limit on the {name}",
         0.0,
