@@ -76,6 +76,62 @@ def test_a_table_of_counts_is_recognised():
     assert guess_roles(lone, "twice.csv").count is None  # rows are not distinct
 
 
+COUNTED = {
+    # columns with their values, what parts the people, and who is counted
+    "departments": (
+        {"Admit": 2, "Gender": 2, "Dept": 6},
+        ("Admit", "Gender", "Freq"),
+        "Dept",
+    ),
+    "schools": (
+        {"school": 60, "passed": 2, "sex": 2, "region": 4},
+        ("passed", "sex", "count"),
+        "region",
+    ),
+    "years": (
+        {"year": 3, "city": 3, "hired": 2, "sex": 2},
+        ("hired", "sex", "n"),
+        "city",
+    ),
+    "classes": (
+        {"Class": 4, "Sex": 2, "Age": 2, "Survived": 2},
+        ("Survived", "Sex", "Freq"),
+        "Class",
+    ),
+    "numbers": ({"paid": 2, "floor": 7, "sex": 2}, ("paid", "sex", "people"), "floor"),
+    "bare": ({"sex": 2, "passed": 2}, ("passed", "sex", "count"), None),
+}
+NAMED = {"Gender": ["Female", "Male"], "Sex": ["Female", "Male"], "sex": ["f", "m"]}
+NUMBERS = {"year": range(2019, 2022), "floor": range(1, 8)}
+
+
+@pytest.mark.parametrize("index", ["", "rownames", "Unnamed: 0"])
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_table_of_counts_is_parted_by_a_column_of_few_values(name, index):
+    columns, (target, group, count), subgroup = COUNTED[name]
+    values = {
+        column: NAMED.get(column)
+        or NUMBERS.get(column)
+        or [f"{column} {i}" for i in range(n)]
+        for column, n in columns.items()
+    }
+    values[target] = ["no", "yes"]
+    table = pd.MultiIndex.from_product(values.values(), names=values).to_frame(
+        index=False
+    )
+    table[count] = np.random.default_rng(0).poisson(30, len(table))
+    if index:
+        table.insert(0, index, np.arange(len(table)) + 1)
+    roles = guess_roles(table, "table.csv")
+    assert (roles.target, roles.sensitive_feature, roles.count) == (
+        target,
+        group,
+        count,
+    )
+    assert roles.subgroup_columns == ((subgroup,) if subgroup else ())
+    assert not {index, count} & {*roles.features}
+
+
 @pytest.mark.parametrize("other", [{"sample_weight": "w"}, {"unit": "w"}])
 def test_counts_stand_beside_no_weight_and_no_unit(other):
     with pytest.raises(ValueError, match="'w' cannot be a weight or a unit beside it"):

@@ -93,7 +93,8 @@ def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
         return RoleGuess(roles, outcomes, sensitive)
     names = list(map(str, frame))
     target, group = layout.target(names), str(layout.group_column(names))
-    roles = _with_layout(guess_rest(frame, target, group), layout, frame, after)
+    rest = guess_rest(frame, target, group, layout.first(layout.count, names))
+    roles = _with_layout(rest, layout, frame, after)
     outcomes, sensitive = _led_by(outcomes, target), _led_by(sensitive, group)
     return RoleGuess(roles, outcomes, sensitive, layout.name)
 
@@ -151,8 +152,13 @@ def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
     return rank_roles(frame, file_name).roles
 
 
-def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
-    """Guess all but the outcome and the sensitive feature, which are known."""
+def guess_rest(
+    frame: pd.DataFrame, target: str, sensitive: str, count: str | None = None
+) -> Roles:
+    """Guess all but the outcome and the sensitive feature, which are known.
+
+    ``count`` is the column that says how many people a row is, if that is known too.
+    """
     named = (target, sensitive)
     frame = frame[looked_at(frame, *named)]
     frame = frame[[n for n in frame if n in named or not is_nested(frame[n])]]
@@ -170,13 +176,14 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     scored = {score.column for score in scores}
     groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
     others = [name for name in map(str, frame) if name not in named]
-    people = guess_count(frame, others)
-    if people is not None and not words(people) & COUNT_WORDS:
+    people = count or guess_count(frame, others)
+    if people != count and not words(str(people)) & COUNT_WORDS:
         people = None  # offered, not taken
-    described = _guess_subgroup_columns(frame, features)
-    if people is not None:  # one row for each cell: every group has few
-        described = tuple(name for name in features if name != people)[:1]
+    if people is None:
+        described = _guess_subgroup_columns(frame, features)
+    else:  # one row for each cell: every group has few
         features = [name for name in features if name != people]
+        described = _subgroups_of_cells(frame[features], frame[people])
         groups = None
         scores = ()
     return Roles(
@@ -242,6 +249,22 @@ def _guess_subgroup_columns(
     return tuple(chosen or sorted(others, key=lambda n: -frame[n].nunique())[:1])
 
 
+def _subgroups_of_cells(
+    cells: pd.DataFrame, people: "pd.Series[Any]"
+) -> tuple[str, ...]:
+    """Return the column that parts the people of a table of counts, if any does.
+
+    It is the first category of few values, each of which holds enough people on average,
+    else the first such number; where none does, the one of the fewest values.
+    """
+    n_values = {str(name): int(cells[name].nunique()) for name in cells}
+    most = min(float(people.sum()) / FEWEST_GROUP_ROWS, MANY_VALUES)
+    large = [name for name, n in n_values.items() if n <= most]
+    if large:
+        return (min(large, key=lambda name: is_number(cells[name])),)
+    return tuple(sorted(n_values, key=n_values.__getitem__)[:1])
+
+
 def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
     """Return roles that names of further columns suggest, by what they would say.
 
@@ -289,9 +312,11 @@ def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
     """Return the column that says how many people a row of a table of counts is.
 
     All other columns are categories whose rows are distinct, and the column is whole,
-    not negative and not constant. Of several the one whose name says so.
+    not negative and not constant. Of several the one whose name says so. A column that
+    numbers the rows is neither.
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
+    frame = frame[[name for name in frame if not _numbers_rows(frame[name])]]
     if not 1 < len(frame) <= MOST_CELLS:
         return None
     n_values: dict[str, int] = {}
@@ -307,10 +332,19 @@ def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
     candidates = [
         name
         for name in names
-        if set(many) <= {name} and _may_count(frame, name, n_values)
+        if name in n_values
+        and set(many) <= {name}
+        and _may_count(frame, name, n_values)
     ]
     named = [name for name in candidates if words(name) & COUNT_WORDS]
     return next(iter(named or candidates), None)
+
+
+def _numbers_rows(column: "pd.Series[Any]") -> bool:
+    """Tell whether a column holds 0, 1, 2, … or 1, 2, 3, … down the table."""
+    if not is_number(column) or column.hasnans or column.iloc[0] not in (0, 1):
+        return False
+    return np.array_equal(column, np.arange(len(column)) + int(column.iloc[0]))
 
 
 def _may_count(frame: pd.DataFrame, name: str, n_values: Mapping[str, int]) -> bool:
