@@ -254,8 +254,8 @@ def _subgroups_of_cells(
 ) -> tuple[str, ...]:
     """Return the column that parts the people of a table of counts, if any does.
 
-    It is the first category of few values, each of which holds enough people on average,
-    else the first such number; where none does, the one of the fewest values.
+    It is the first category of few values, each of which holds enough people on
+    average, else the first such number; where none does, the one of the fewest values.
     """
     n_values = {str(name): int(cells[name].nunique()) for name in cells}
     most = min(float(people.sum()) / FEWEST_GROUP_ROWS, MANY_VALUES)
