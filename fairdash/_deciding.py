@@ -188,3 +188,21 @@ class Deciding:
         if self.guessing and np.isfinite(self.accepted):
             said += f" It accepts {percent(self.accepted)}."
         return said
+
+
+def none_decides(models: Sequence[Deciding]) -> str:
+    """Return that no model decides, and what to do; "" where one does.
+
+    Examples
+    --------
+    >>> none_decides([Deciding(guessing=True), Deciding()])
+    ''
+    >>> none_decides([Deciding(guessing=True), Deciding(guessing=True)])
+    'No setting decides on these rows: try more rows, or columns that tell the outcome.'
+    """
+    if not all(model.idle for model in models):
+        return ""
+    remedies = "more rows, or columns that tell the outcome"
+    if not all(model.guessing for model in models):
+        remedies = f"another decision rule, {remedies}"
+    return f"No setting decides on these rows: try {remedies}."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdash._change import by_metric, excludes_zero
 from fairdash._deciding import Deciding
 from fairdash._metric_names import PARITY, WORST
-from fairdash._wording import moved_words, plural
+from fairdash._wording import moved_words, plural, sentences
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.measured import named_metrics, speech_of, widest_gap
@@ -208,6 +208,7 @@ def _setting_answer(sweep: StoredSweep, place: int) -> Answer:
         what = f"{model.label} {judged.predicate()} on validation rows"
         verdict = f"{what}, so it keeps no limit."
         details = f"{verdict} {details}"
+    verdict = sentences(verdict, sweep.none_decides())
     if facts[0]["n_seeds"] > 1:
         details = f"{details} {store.dataset(data).roles.test_rows_words()}"
     facts_line = f"decided 1: {sweep.rule.words()}"

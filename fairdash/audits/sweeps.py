@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._deciding import nearly_alike
+from fairdash._deciding import nearly_alike, none_decides
 from fairdash._metric_names import (
     ACCURACY,
     METRIC_NAMES,
@@ -123,6 +123,20 @@ class StoredSweep:
         (setting,) = settings(self.trials_at(place))
         where = self.run.dataset_id, self.subgroups
         return local_by_measure(self.store, [setting], *where).chance
+
+    def none_decides(self) -> str:
+        """Say that no setting decides, and what to do; "" where one does.
+
+        A setting decides where it does on validation rows and on test rows.
+        """
+        if not self.run.over:
+            return ""  # the next model may decide
+        result = self.result
+        places = range(len(result.means))
+        judged = [result.deciding(place) for place in places]
+        tested = [result.deciding(place, "test") for place in places]
+        pairs = zip(judged, tested, strict=True)
+        return none_decides([v if v.idle else t for v, t in pairs])
 
     def compared(self, place: int) -> list[Setting]:
         """Return the plain model, if one was trained on a seed of it, and a setting."""

@@ -126,6 +126,7 @@ def linked_data(
         "limit": limit,
         "limited": limited,
         "within": points["within"].tolist(),
+        "none_decides": sweep.none_decides(),
         "own": _own(sweep),
         "shows": list(shows),
         "opens": opens,

@@ -132,6 +132,8 @@ def plot_front(
 
 
 def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
+    if models["constant"].all():
+        return "No setting decides on these rows"
     within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
     return (
         f"{within} of {len(models)} keep the {gap} within {gap_size(limit)} on "

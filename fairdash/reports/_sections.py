@@ -211,7 +211,7 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
     how, place = "No setting was chosen among others.", None
     if sweep.result.methods:
         best = recommendation.recommend(sweep, subject.spec.di_limit)
-        how, place = best.words, best.place
+        how, place = sentences(best.words, sweep.none_decides()), best.place
     how += f" The report is about {subject.model.label}"
     other = place is not None and subject.model.id != sweep.ids[place]
     how += ", which was picked instead." if other else "."

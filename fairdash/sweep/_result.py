@@ -120,7 +120,8 @@ class SweepResult:
         """Return the place to open on: the best within a limit on a gap, or nearest.
 
         Of one method, if it is given; else the plain model where it keeps the limit, so
-        that there is nothing to fix, or where no setting is nearer to it.
+        that there is nothing to fix, where no setting is nearer to it, or where none
+        decides.
         """
         if method is None and (plain := self.plain_within(limit, metric)) is not None:
             return plain
@@ -136,7 +137,11 @@ class SweepResult:
                 return plain
         if nearest is not None:
             return nearest
-        return int(str(self._swept(method).index[0]))  # all undefined
+        plain_models = self._swept(BASELINE)  # none decides, or all is undefined
+        settings = self._swept(method)
+        if method is None and len(plain_models):
+            settings = plain_models
+        return int(str(settings.index[0]))
 
     def plain_within(self, limit: float, metric: str = PARITY) -> int | None:
         """Return the place of an unconstrained model that keeps a limit on a gap.

@@ -168,7 +168,22 @@ def test_a_recommendation_has_its_accuracy_and_decides(sweep, limit):
 
 
 def test_the_answer_of_a_setting_is_about_that_setting(sweep):
-    labels = set(sweep.result.labels)
+    labels, result = set(sweep.result.labels), sweep.result
+    decides = [
+        not (result.deciding(place).idle or result.deciding(place, "test").idle)
+        for place in range(len(result.labels))
+    ]
+    said = [
+        "No setting decides on these rows" in text
+        for text in (
+            sweep.none_decides(),
+            *(choices.setting_answer(sweep, p).verdict for p in range(len(decides))),
+        )
+    ]
+    assert set(said) == {not any(decides)}
+    if not any(decides):
+        opened = result.start(0.05)
+        assert result.means["method"][opened] == BASELINE
     for place, label in enumerate(sweep.result.labels):
         answer = choices.setting_answer(sweep, place)
         others = labels - {label, "Unconstrained"}

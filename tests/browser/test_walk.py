@@ -48,6 +48,10 @@ def window(browser, server):
         lambda said: said.type == "error" and page.complaints.append(said.text),
     )
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on(
+        "response",
+        lambda got: got.status >= 400 and page.complaints.append(f"{got.status} {got.url}"),
+    )
     yield page
     page.close()
 

@@ -27,7 +27,8 @@ class Reading:
 
     ``failures`` are bugs, ``refusals`` say that and why a question has no answer.
     ``chip`` is the model looked at, by the value of its control: a label, or an id on
-    the Sweep page. ``settings`` are what the linked pictures of a sweep draw.
+    the Sweep page. ``settings`` are what the linked pictures of a sweep draw,
+    ``nothing`` is what the front says where it has no mark.
     """
 
     page: str
@@ -40,6 +41,7 @@ class Reading:
     figures: list[dict[str, Any]]
     tables: list[pd.DataFrame]
     settings: list[dict[str, Any]]
+    nothing: str
     controls: dict[str, Any]
 
     @classmethod
@@ -65,6 +67,7 @@ class Reading:
             figures=[drawn(page, place) for place in range(n_figures)],
             tables=[frame.value for frame in page.dataframe],
             settings=_settings(page),
+            nothing=(sent(page, "linked") or {}).get("none_decides", ""),
             controls=_controls(page),
         )
 

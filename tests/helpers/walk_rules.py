@@ -162,6 +162,24 @@ def a_model_that_decides_nothing_is_said_so(
         yield f"{headline!r}: {chip} does not decide"
 
 
+def a_sweep_in_which_nothing_decides_says_so(
+    reading: Reading, facts: Facts
+) -> Iterator[str]:
+    """It opens on the plain model; verdict and front say what to do, once each."""
+    if reading.page != "Sweep" or not reading.headlines:
+        return
+    parts = ("validation", "test")
+    decides = any(
+        all(facts.model(label, part).decides for part in parts)
+        for label in facts.models
+    )
+    headline = reading.headlines[0]
+    if decides == ("No setting decides on these rows" in headline):
+        yield f"{headline!r}, and a setting {'decides' if decides else 'does not'}"
+    if decides == (reading.nothing in headline and bool(reading.nothing)):
+        yield f"{headline!r}, and the front says {reading.nothing!r}"
+
+
 def a_narrower_gap_names_its_price(reading: Reading, facts: Facts) -> Iterator[str]:
     """A change of a gap is said with the accuracy it costs beyond chance."""
     chip = facts.label_of(reading.chip)
@@ -328,6 +346,7 @@ RULES: tuple[Rule, ...] = (
     cards_are_of_the_chip,
     figures_are_of_the_chip,
     alike_is_said_of_models_that_decide_alike,
+    a_sweep_in_which_nothing_decides_says_so,
     a_narrower_gap_names_its_price,
     a_model_that_decides_nothing_is_said_so,
     a_gap_that_turned_is_said,

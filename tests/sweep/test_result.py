@@ -81,7 +81,10 @@ def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):
     none = SweepResult.of(rows)
     assert none.best({}) is None
     assert none.fairest() is None
-    assert none.start(0.1) == 1
+    assert none.means["method"][none.start(0.1)] == "unconstrained"
+    assert none.means["method"][none.start(0.1, "road")] == "road"
+    bare = SweepResult.of(rows[rows["method"] != "unconstrained"])
+    assert bare.start(0.1) == 0
     assert not none.points(axes, 9.0)["front"].any()
 
 

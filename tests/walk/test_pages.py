@@ -8,6 +8,7 @@ import os
 from itertools import cycle
 
 import pytest
+from walk_facts import PLAIN
 from walk_rules import faults
 from walk_tables import TABLES
 
@@ -50,6 +51,8 @@ def test_a_page_says_what_is_so_when_it_is_opened(walk, name, page):
     reading = through.read(page)
     assert reading.refusals == []
     assert faults(reading, through.facts) == []
+    if reading.nothing:
+        assert through.facts.label_of(reading.chip) == PLAIN
 
 
 @pytest.mark.parametrize("name, page, label", list(_on_models()))

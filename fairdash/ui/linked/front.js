@@ -28,20 +28,7 @@ function frontPart(host) {
     svg.selectAll("*").remove()
     box = { left: 44, right: width - 10, top: 10, bottom: height - 34 }
     const marks = shown(view)
-    scales(view, marks)
-    const axes = svg.append("g")
-    const xTicks = ticksOf(x, width < 420 ? 4 : 6), yTicks = ticksOf(y, 5)
-    gridX(axes, x, xTicks, tickText(view.gap, xTicks), box)
-    gridY(axes, y, yTicks, tickText(view.measures.accuracy, yTicks), box)
-    const way = view.gap.better === "low" ? "(← fairer)" : "(fairer →)"
-    const unit = view.gap.unit === "points" ? ", points" : ""
-    axisTitle(axes, `${view.gap.label.toLowerCase()}${unit} ${way}`,
-      (box.left + box.right) / 2, height - 4)
-    if (view.data.limited === view.gap.name) limitLine(view)
-    if (below) {
-      svg.append("text").attr("class", "note").attr("x", box.right).attr("y", box.bottom - 6)
-        .attr("text-anchor", "end").text(`${below} below, drawn on the edge`)
-    }
+    if (marks.length || ownShown(view).length) drawAxes(view, marks, width, height)
     svg.append("g").attr("class", "lines")
     svg.append("g").attr("class", "marks")
     drawLines(view, colours)
@@ -58,6 +45,23 @@ function frontPart(host) {
     mark(view)
   }
 
+  function drawAxes(view, marks, width, height) {
+    scales(view, marks)
+    const axes = svg.append("g")
+    const xTicks = ticksOf(x, width < 420 ? 4 : 6), yTicks = ticksOf(y, 5)
+    gridX(axes, x, xTicks, tickText(view.gap, xTicks), box)
+    gridY(axes, y, yTicks, tickText(view.measures.accuracy, yTicks), box)
+    const way = view.gap.better === "low" ? "(← fairer)" : "(fairer →)"
+    const unit = view.gap.unit === "points" ? ", points" : ""
+    axisTitle(axes, `${view.gap.label.toLowerCase()}${unit} ${way}`,
+      (box.left + box.right) / 2, height - 4)
+    if (view.data.limited === view.gap.name) limitLine(view)
+    if (below) {
+      svg.append("text").attr("class", "note").attr("x", box.right).attr("y", box.bottom - 6)
+        .attr("text-anchor", "end").text(`${below} below, drawn on the edge`)
+    }
+  }
+
   function scales(view, marks) {
     const across = marks.map(({ place }) => view.value(place, view.gap))
     if (view.data.limited === view.gap.name) across.push(view.data.limit)
@@ -71,7 +75,7 @@ function frontPart(host) {
     const accuracies = marks.map(({ place }) => view.value(place, view.measures.accuracy))
     const ownAccuracies = nearTo(accuracies, own.map(({ accuracy }) => accuracy))
     const least = Math.min(lowest(accuracies), ...ownAccuracies)
-    const most = Math.max(extent(accuracies)[1], ...ownAccuracies)
+    const most = Math.max(...accuracies, ...ownAccuracies)
     const tall = Math.max(most - least, 0.005)
     y = d3.scaleLinear([least - 0.12 * tall, most + 0.16 * tall], [box.bottom, box.top])
     y.clamp(true) // settings far below stand on the lower edge, and are counted there
@@ -87,6 +91,7 @@ function frontPart(host) {
   // where the axis begins: a few settings that lost far more than most do not press the
   // others into a line
   function lowest(accuracies) {
+    if (!accuracies.length) return Infinity // own scores alone
     const sorted = [...accuracies].sort((a, b) => b - a)
     const most = sorted[0], usual = sorted[Math.floor(0.7 * (sorted.length - 1))]
     return Math.max(sorted[sorted.length - 1], most - Math.max(2.5 * (most - usual), 0.02))
@@ -223,10 +228,14 @@ function frontPart(host) {
     return best
   }
 
+  // below the title, where there is no mark: that no setting decides, and what to do
+  const note = (view) => view.data.none_decides
+
   const title = (view) => `Accuracy against the ${view.gap.label.toLowerCase()}`
 
   const words = (view) => {
     const { label, metrics } = view.setting
+    if (note(view)) return `${title(view)}: no settings. ${note(view)}`
     return `${title(view)}: ${shown(view).length} settings. ${label}: accuracy `
       + `${worded(view.measures.accuracy, metrics.accuracy)}, `
       + `${view.gap.label.toLowerCase()} ${worded(view.gap, metrics[view.gap.name])}.`
@@ -235,5 +244,5 @@ function frontPart(host) {
 
   const hint = (view, { own }) => [...describeOwn(view, view.data.own[own]), "own scores, not a setting"]
 
-  return { draw, move, mark, under, hint, title, words }
+  return { draw, move, mark, under, hint, title, note, words }
 }

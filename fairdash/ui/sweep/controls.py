@@ -151,7 +151,10 @@ def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
     """Draw what is best within the limit, and the button that looks at it."""
     best = recommendation.recommend(sweep, state.limit, metric=state.limited)
     with st.container(
-        horizontal=True, gap="small", vertical_alignment="center", wrap=False
+        horizontal=True,
+        gap="small",
+        vertical_alignment="center",
+        key="recommendation",
     ):
         st.caption(plain(best.words), width="content")
         if best.place is not None and best.place != state.place:
