@@ -74,6 +74,7 @@ _IRREGULAR = frozenset(
     ]
 )
 _NOUNS = frozenset({"hundred", "kindred", "naked", "sacred", "wicked"})
+_NEGLIGIBLE = 0.1  # a correlation of less is no relation to speak of
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,11 @@ def points(difference: float) -> str:
     if not math.isfinite(difference):
         return UNDEFINED
     return f"{change(100 * difference, 1)} pt"
+
+
+def some_percent(share: float) -> str:
+    """Return a share as whole percent, a small or large one with a decimal: 0.2%."""
+    return percent(share, 0 if 0.1 <= share <= 0.9 or share in (0, 1) else 1)
 
 
 def interval(low: float, high: float, style: Callable[[float], str] = number) -> str:
@@ -268,13 +274,16 @@ def spoken_outcome(column: str, outcome: str, value: str | None) -> str:
     """Return what people with an outcome do: "are approved", "survived".
 
     The verb is that of the column, if its name is one and ``value`` says yes or no, or
-    the value itself, such as "admitted"; else it is "have" with the whole ``outcome``,
-    such as "have grade = good".
+    the value itself, such as "admitted". A value that is called as its column is
+    quoted, as “dead”; else it is "have" with the whole ``outcome``, such as
+    "have grade = good".
 
     Examples
     --------
     >>> spoken_outcome("is_approved", "is_approved = 1", "1")
     'are approved'
+    >>> spoken_outcome("dead", "dead = dead", "dead")
+    'are “dead”'
     >>> spoken_outcome("two_year_recid", "two_year_recid = 1", "1")
     'have two_year_recid = 1'
     """
@@ -290,6 +299,8 @@ def spoken_outcome(column: str, outcome: str, value: str | None) -> str:
         return f"are not {verb}"
     if value is not None and _is_participle(value.lower()):
         return f"are {value.lower()}"
+    if value is not None and value.lower() == verb:
+        return f"are “{value}”"
     return f"have {outcome}"
 
 
@@ -423,6 +434,13 @@ def whole_points(difference: float) -> str:
     if n == 0 and size:
         return f"{size:.1f} points" if size >= 0.05 else "less than 0.1 points"
     return f"{n} point" if n == 1 else f"{n} points"
+
+
+def related(correlation: float) -> int:
+    """Return 1 or −1 for the sign of a correlation; 0 where it is below 0.1 in size."""
+    if abs(correlation) < _NEGLIGIBLE:
+        return 0
+    return 1 if correlation > 0 else -1
 
 
 def limit_words(limit: float, name: str) -> str:

@@ -18,6 +18,7 @@ from fairdash._wording import (
     number,
     percent,
     plural,
+    related,
     sentences,
 )
 from fairdash.audits import weight_spreads
@@ -108,7 +109,7 @@ class Weighted:
         brief, details = deciding.brief(label), deciding.details(label)
         if not deciding.idle:
             brief = weights_brief(related, top, ratio)
-            details = weights_details(related, top)
+            details = weights_details(related, top, ratio)
         return Answer(
             brief,
             weight_kpis(ratio, related),
@@ -265,9 +266,8 @@ def weights_brief(
     Weights that leave nearly as many effective rows as there are say nothing, whatever
     they correlate with.
     """
-    effective = weights.effective_rows(ratio) / len(ratio)
-    if effective > _NEARLY_EQUAL:
-        share = percent(effective)
+    if _nearly_equal(ratio):
+        share = percent(weights.effective_rows(ratio) / len(ratio))
         return f"The weights are practically equal: {share} effective rows."
     share = percent(weight_spread.rows_with_half(ratio), 0)
     half = f"Half of the weight lies on {share} of rows."
@@ -283,17 +283,30 @@ def weights_brief(
 def _relation(correlation: weights.Correlation) -> str:
     if isnan(correlation.value):
         return "Too few subgroups to relate weights to gaps."
-    size = "more" if correlation.value > 0 else "less"
-    value = number(correlation.value, 2)
+    value, sign = number(correlation.value, 2), related(correlation.value)
+    if not sign:
+        return f"Weights do not follow measured gaps (correlation {value})."
+    size = "more" if sign > 0 else "less"
     return (
         f"Subgroups with larger measured gaps got {size} weight (correlation {value})."
     )
 
 
-def weights_details(correlation: weights.Correlation, top: TopRows) -> str:
-    """Say what the relation of weights and gaps is of, and how many rows are at top."""
+def weights_details(
+    correlation: weights.Correlation, top: TopRows, ratio: NDArray[np.float64]
+) -> str:
+    """Say what the relation of weights and gaps is of, and how many rows are at top.
+
+    Nothing is said of the relation of weights that are practically equal.
+    """
     rows = f"The top {percent(_TOP)} are {plural(top.n_rows, 'row')}."
+    if _nearly_equal(ratio):
+        return rows
     return f"{_relation(correlation)} {_UNSURE} {rows}"
+
+
+def _nearly_equal(ratio: NDArray[np.float64]) -> bool:
+    return bool(weights.effective_rows(ratio) / len(ratio) > _NEARLY_EQUAL)
 
 
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import gap_size, number
+from fairdash._wording import gap_size, number, related
 from fairdash.plots import theme
 from fairdash.plots._rows import dots, interval_bars, numbers, records, scatter
 
@@ -89,8 +89,11 @@ def _headline(shown: pd.DataFrame, correlation: float) -> str:
         return "Too few subgroups to relate weights and gaps"
     if np.ptp(shown["mean_ratio"]) < _PRACTICALLY_EQUAL:
         return "Mean weights are practically equal in all subgroups"
-    size = "larger" if correlation > 0 else "smaller"
-    return f"Correlation {number(correlation, 2)}: more weight where gaps are {size}"
+    value, sign = number(correlation, 2), related(correlation)
+    if not sign:
+        return f"Correlation {value}: weights do not follow gaps"
+    size = "larger" if sign > 0 else "smaller"
+    return f"Correlation {value}: more weight where gaps are {size}"
 
 
 def _hover(cell: theme.Spec) -> str:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from fairdash import __version__
 from fairdash._escaping import as_json, as_markdown, visible
-from fairdash._wording import Kpi
+from fairdash._wording import Kpi, sentences
 from fairdash.linked import script as linked_script
 from fairdash.linked import styles as linked_styles
 from fairdash.plots import theme
@@ -115,7 +115,7 @@ def _written(block: blocks.Block) -> str:
             title = as_markdown(block.title)
             return f"### {title}\n\n{fence}\n{block.text.strip()}\n{fence}"
         case blocks.Figure():
-            words = " ".join(filter(None, [block.picture.headline, block.caption]))
+            words = sentences(f"{block.picture.headline}.", block.caption)
             table = _written(block.table) if block.table else ""
             return "\n\n".join(filter(None, [as_markdown(words), table]))
         case blocks.Table():

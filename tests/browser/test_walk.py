@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from driving import follow, open_window, settle
+from driving import follow, open_window, settle, still
 from playwright.sync_api import expect
 from reading import ReportPage, value
 from walk_facts import PLAIN, Facts
@@ -19,6 +19,17 @@ pytestmark = pytest.mark.browser
 LABEL = "ROAD λ 1 τ 0.6"
 TRACES = """figures => figures[0].data.map(trace => (
   {name: trace.name ?? "", mode: trace.mode ?? "", x: Array.from(trace.x ?? [])}))"""
+CUT_OFF = """dialog => {
+  const { left, right } = dialog.getBoundingClientRect()
+  const parts = dialog.querySelectorAll("[data-testid=stDataFrame], .js-plotly-plot")
+  const table = dialog.querySelector(".dvn-scroller")
+  return [
+    ...[...parts].map(part => part.getBoundingClientRect())
+      .filter(box => box.left < left || box.right > right).map(box => box.width),
+    ...[table.scrollWidth - table.clientWidth, table.scrollHeight - table.clientHeight]
+      .filter(hidden => hidden > 1),
+  ]
+}"""
 MIDDLE = """mark => {
   const box = mark.getBoundingClientRect()
   return [box.x + box.width / 2, box.y + box.height / 2]
@@ -50,7 +61,9 @@ def window(browser, server):
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on(
         "response",
-        lambda got: got.status >= 400 and page.complaints.append(f"{got.status} {got.url}"),
+        lambda got: (
+            got.status >= 400 and page.complaints.append(f"{got.status} {got.url}")
+        ),
     )
     yield page
     page.close()
@@ -77,6 +90,30 @@ def chip_is(page, label):
     expect(tray.get_by_role("radio", checked=True)).to_contain_text(label)
 
 
+def no_league_table_is_cut_off(page, server):
+    """Open the League table on Home, and expect all of its rows and columns."""
+    page.goto(server)
+    page.get_by_role("button", name="League table").click()
+    dialog = page.get_by_role("dialog")
+    still(dialog.get_by_test_id("stDataFrame").first)
+    settle(page)
+    assert dialog.evaluate(CUT_OFF) == []
+
+
+def recommended_on_a_phone(page):
+    """Expect what is best beside the chip, and on a phone in a line of its own."""
+    line = page.locator(".st-key-recommendation")
+    chip = page.get_by_role("radiogroup", name="Model", exact=True)
+    use = line.get_by_role("button", name="Use")
+    expect(use).to_be_visible()
+    assert still(line)["x"] > still(chip)["x"] + still(chip)["width"]
+    page.set_viewport_size({"width": 390, "height": 844})
+    words = line.get_by_test_id("stCaptionContainer")
+    assert still(words)["width"] > 250
+    page.set_viewport_size({"width": 1440, "height": 900})
+    settle(page)
+
+
 def test_every_page_is_about_the_model_that_the_sliders_show(
     window, server, facts, tmp_path
 ):
@@ -86,6 +123,7 @@ def test_every_page_is_about_the_model_that_the_sliders_show(
         gap_size(means["gap"]),
         gap_size(means["worst"]),
     )
+    no_league_table_is_cut_off(page, server)
     page.goto(f"{server}/Sweep?run={facts.run}&data={facts.dataset_id}")
     page.get_by_role("combobox", name="Method").first.click()
     page.get_by_role("option", name="ROAD", exact=True).click()
@@ -104,6 +142,7 @@ def test_every_page_is_about_the_model_that_the_sliders_show(
     mark = marks.nth(marks.evaluate_all(named, LABEL))
     ring = page.locator(".front .ring").evaluate(MIDDLE)
     assert ring == pytest.approx(mark.evaluate(MIDDLE), abs=1.5)
+    recommended_on_a_phone(page)
 
     follow(page, "Local_fairness")
     is_about(page, facts, LABEL)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import count, percent
+from fairdash._wording import count, some_percent
 from fairdash.audits.trials.decision_rule import DecisionRule, rule_of_key, ruled_key
 from fairdash.audits.trials.models import Setting
 from fairdash.datasets import (
@@ -355,8 +355,8 @@ def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     if min(accepted, 1 - accepted) >= min(base_rate, 1 - base_rate) / 2:
         return ""
     return (
-        f"{model.label} predicts the outcome for {percent(accepted, 0)} of rows; "
-        f"{percent(base_rate, 0)} have it. Choose another decision rule."
+        f"{model.label} predicts the outcome for {some_percent(accepted)} of rows; "
+        f"{some_percent(base_rate)} have it. Choose another decision rule."
     )
 
 

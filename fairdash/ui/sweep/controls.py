@@ -154,6 +154,7 @@ def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
         horizontal=True,
         gap="small",
         vertical_alignment="center",
+        wrap=False,
         key="recommendation",
     ):
         st.caption(plain(best.words), width="content")
