@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 
 from fairdash.audits import choices
 from fairdash.reports import report
+from fairdash.reports._blocks import Figure
 
 
 def parsed(card):
@@ -52,5 +53,14 @@ def test_the_card_has_the_sections_and_the_numbers_of_the_page(swept):
     rows = store.snapshot(run).table()
     mine = rows[rows["key"].isin([trial.key for trial in chosen.trials])]
     shown = tables(tokens)["All settings"].set_index("Setting")
+    pictures = [
+        block.picture.headline
+        for section in made.sections
+        for block in section.blocks
+        if isinstance(block, Figure)
+    ]
+    prose = "\n".join(map(text, (t for t in tokens if t.type == "inline")))
+    assert pictures
+    assert all(f"{headline}." in prose for headline in pictures)
     accuracy = float(shown.loc[chosen.label, "Accuracy, test"])
     assert accuracy == pytest.approx(mine["test_accuracy"].mean(), abs=5e-4)

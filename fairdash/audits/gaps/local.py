@@ -301,14 +301,15 @@ class LocalResult:
                 )
         else:
             place, size = self.widest["subgroup"], self._size(self.widest["gap"])
-            mean = " on average" if self.n_seeds > 1 else ""
+            # of several seeds a card averages the largest of each, wherever it is
+            average = " average over seeds" if self.n_seeds > 1 else ""
             reach = "what chance alone shows is not known"
             if not isnan(self.chance):
                 most = self._size(self.chance)
                 reach = f"a fair model stays below {most} in 95% of cases"
             said = (
-                f"No gap is sure to be beyond chance. The largest is {size}{mean}, in "
-                f"{place}; {reach} ({self._rows()})."
+                f"No gap is sure to be beyond chance. The largest{average} is {size}, "
+                f"in {place}; {reach} ({self._rows()})."
             )
         if (whole := self._clear_whole) is None:
             return said

@@ -150,6 +150,8 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
             f"fair model stays below {100 * chance:.0f} points in 95% of cases (test "
             "rows)."
         )
+        seeds = result_of([TINY, LARGE], chance, *findings, row={"n_seeds": 3})
+        assert "The largest average over seeds is 50" in seeds.details(SPEECH)
         return
     size = 50 if named == "tiny" else 30
     low = (tiny if named == "tiny" else large)[0]

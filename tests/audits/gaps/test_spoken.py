@@ -26,6 +26,9 @@ from fairdash.datasets import Roles, Subgroups, make_dataset
         ("red", "1", "have red = 1"),
         ("loan_approved", "1", "have loan_approved = 1"),
         ("two_year_recid", "1", "have two_year_recid = 1"),
+        ("dead", "dead", "are “dead”"),
+        ("Is_Dead", "dead", "are “dead”"),
+        ("dead", "1", "have dead = 1"),
         ("<b>approved", "1", "have <b>approved = 1"),
     ],
 )
