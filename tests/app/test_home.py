@@ -46,7 +46,8 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert (run.status, run.dataset_name) == ("finished", "Loans")
     sweep = sweeps.finished_sweep(ui.store(), run.id)
     best = recommendation.recommend(sweep, run.spec["di_limit"])
-    assert best.words.startswith("Best within the limit of 5 points on the gap: ROAD")
+    limited = f"limit of {100 * run.spec['di_limit']:.4g} points on the gap"
+    assert best.words.startswith(f"Best within the {limited}: ROAD")
     assert best.words in words(page)
     assert "6,000 test rows" in words(page)
     pictures = sent(page, "linked")

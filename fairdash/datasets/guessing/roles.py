@@ -183,7 +183,9 @@ def guess_rest(
         described = _guess_subgroup_columns(frame, features)
     else:  # one row for each cell: every group has few
         features = [name for name in features if name != people]
-        described = _subgroups_of_cells(frame[features], frame[people])
+        described = _subgroups_of_cells(
+            {name: frame[name] for name in features}, frame[people]
+        )
         groups = None
         scores = ()
     return Roles(
@@ -250,18 +252,18 @@ def _guess_subgroup_columns(
 
 
 def _subgroups_of_cells(
-    cells: pd.DataFrame, people: "pd.Series[Any]"
+    columns: Mapping[str, "pd.Series[Any]"], people: "pd.Series[Any]"
 ) -> tuple[str, ...]:
     """Return the column that parts the people of a table of counts, if any does.
 
     It is the first category of few values, each of which holds enough people on
     average, else the first such number; where none does, the one of the fewest values.
     """
-    n_values = {str(name): int(cells[name].nunique()) for name in cells}
+    n_values = {name: int(column.nunique()) for name, column in columns.items()}
     most = min(float(people.sum()) / FEWEST_GROUP_ROWS, MANY_VALUES)
     large = [name for name, n in n_values.items() if n <= most]
     if large:
-        return (min(large, key=lambda name: is_number(cells[name])),)
+        return (min(large, key=lambda name: is_number(columns[name])),)
     return tuple(sorted(n_values, key=n_values.__getitem__)[:1])
 
 
