@@ -318,9 +318,9 @@ def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
     numbers the rows is neither.
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
-    frame = frame[[name for name in frame if not _numbers_rows(frame[name])]]
     if not 1 < len(frame) <= MOST_CELLS:
         return None
+    frame = frame[[name for name in frame if not _numbers_rows(frame[name])]]
     n_values: dict[str, int] = {}
     many: list[str] = []
     for name in map(str, frame):
