@@ -1,5 +1,6 @@
 """How many people each row of a table stands for."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -101,6 +102,29 @@ def _number(cell: Any) -> float:
         return float(cell)
     except (TypeError, ValueError):
         return float("nan")
+
+
+def quantiles(
+    values: ArrayLike, shares: Sequence[float], people: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Return quantiles as `numpy.quantile` does, each value repeated.
+
+    ``people`` says how often each value counts; without, once. Missing values are left
+    out. NaN where no value counts.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    each = np.ones(len(numbers)) if people is None else np.asarray(people, np.float64)
+    counts = np.isfinite(numbers) & (each > 0)
+    if not counts.any():
+        return np.full(len(shares), np.nan)
+    order = np.argsort(numbers[counts], kind="stable")
+    ordered = numbers[counts][order]
+    last_place = np.cumsum(each[counts][order]) - 1
+    place = np.asarray(shares) * last_place[-1]
+    below = ordered[np.searchsorted(last_place, np.floor(place))]
+    above = ordered[np.searchsorted(last_place, np.ceil(place))]
+    between: NDArray[np.float64] = below + (place % 1) * (above - below)
+    return between
 
 
 def people_of(weight: Any) -> NDArray[np.float64] | None:

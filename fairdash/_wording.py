@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairdash._change import Change
 
@@ -118,6 +118,21 @@ def amount(value: float) -> str:
     """Return a value of a column, at least four digits of it: 36,000, 0.1234."""
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return text.replace("-", MINUS)
+
+
+class Noun(NamedTuple):
+    """What is counted: rows, or the people that rows of counts stand for."""
+
+    one: str
+    several: str
+
+    def counted(self, n: int) -> str:
+        """Return a number of them: 1 person, 4,526 people."""
+        return plural(n, self.one, self.several)
+
+
+ROWS = Noun("row", "rows")
+PEOPLE = Noun("person", "people")
 
 
 def plural(n: int, noun: str, several: str = "") -> str:

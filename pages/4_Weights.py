@@ -45,8 +45,12 @@ def show_weights():
     page.show(answer)
     gaps = chosen.gaps(subgroups)
     openers = [
-        ui.Evidence("gaps", "Weights and gaps", lambda: weights.show_gaps(gaps)),
-        ui.Evidence("traits", "Heaviest rows", lambda: weights.show_traits(top)),
+        ui.Evidence(
+            "gaps", "Weights and gaps", lambda: weights.show_gaps(chosen, gaps)
+        ),
+        ui.Evidence(
+            "traits", f"Heaviest {top.noun.several}", lambda: weights.show_traits(top)
+        ),
     ]
     if chosen.has_taus(weighted):
         draw = partial(weights.show_taus, chosen, weighted, dataset, subgroups)

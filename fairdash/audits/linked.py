@@ -338,8 +338,8 @@ class _Weights:
     Attributes
     ----------
     effective : float
-        Share of training rows that is effective (Kish), over the seeds whose weights
-        of rows are stored; NaN where none are.
+        Share of training rows that is effective (Kish), of counts of their people,
+        over the seeds whose weights of rows are stored; NaN where none are.
     density : array of shape (n_groups, n_bins)
         Share of a group's rows in each bin of `BINS`.
     quantiles : dict of arrays of shape (n_groups, n_quantiles)
@@ -366,7 +366,9 @@ class _Weights:
             spreads.append(spread)
             ratio = store.artifact(key).ratio()
             if ratio is not None:
-                effective.append(weights.effective_rows(ratio) / len(ratio))
+                people = weighted.rows.people
+                n = len(ratio) if people is None else people.sum()
+                effective.append(weights.effective_rows(ratio, people) / n)
         densities = [spread.density[-1] for spread in spreads]
         quantiles = [
             np.where((spread.n < _FEWEST)[..., None], np.nan, spread.quantiles[-1])

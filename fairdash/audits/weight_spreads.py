@@ -98,7 +98,11 @@ def at_other_taus(
     steps = sorted({*TAUS, trained})
     weights = [
         weight_spread.weights_at(
-            ratio, trained=trained, tau=tau, sensitive_features=groups
+            ratio,
+            trained=trained,
+            tau=tau,
+            sensitive_features=groups,
+            sample_weight=weighted.rows.sample_weight,
         )
         for tau in steps
     ]
@@ -140,12 +144,7 @@ def siblings(
 @lru_cache(maxsize=8)
 def _of_equal_weights(rows: Rows) -> WeightSpread:
     """Return a spread that says how many rows each cell of training rows has."""
-    groups = rows.groups
-    return WeightSpread.of(
-        np.ones((1, len(rows.where))),
-        sensitive_features=groups["sensitive_features"],
-        subgroups=groups["subgroups"],
-    )
+    return _spread_of(rows, np.ones((1, len(rows.where))), (0,))
 
 
 def _spread(
@@ -153,12 +152,20 @@ def _spread(
     ratios: NDArray[np.floating],
     steps: Sequence[float] | NDArray[np.number],
 ) -> WeightSpread:
-    groups = weighted.rows.groups
+    return _spread_of(weighted.rows, ratios, steps)
+
+
+def _spread_of(
+    rows: Rows,
+    ratios: NDArray[np.floating],
+    steps: Sequence[float] | NDArray[np.number],
+) -> WeightSpread:
     return WeightSpread.of(
         ratios,
         steps=steps,
-        sensitive_features=groups["sensitive_features"],
-        subgroups=groups["subgroups"],
+        sensitive_features=rows.groups["sensitive_features"],
+        subgroups=rows.groups["subgroups"],
+        people=rows.people,
     )
 
 

@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._counts import quantiles
 from fairdash._deciding import Deciding
 from fairdash._wording import (
+    PEOPLE,
+    ROWS,
     Kpi,
+    Noun,
     count,
     headed,
     number,
@@ -33,21 +37,21 @@ from fairdash.methods import CATALOG
 from fairdash.metrics import WeightSpread, weight_spread, weights
 from fairdash.store import Store, TrialRecord
 
-_TOP = 0.01  # of the rows
+_TOP = 0.01  # of the rows, or of the people that they stand for
 _UNSURE = (
     "Gaps are measured with error, so the true ones are related more closely; the "
     "correlation has no interval."
 )
 _NEARLY_EQUAL = 0.99  # effective rows over rows: a design effect of 1.01
 _HOW_SPREAD = """
-Above: which share of each group's training rows has which weight **r**. Weights average
-to one in each group, so a wide hill means that few rows get the attention. Below: the
-same for every subgroup: a thin line for nine in ten rows, a thick line for the middle
-half, a dot for the median. The slider moves through training; ▶ plays it.
+Above: which share of each group's training {rows} has which weight **r**. Weights
+average to one in each group, so a wide hill means that few {rows} get the attention.
+Below: the same for every subgroup: a thin line for nine in ten {rows}, a thick line for
+the middle half, a dot for the median. The slider moves through training; ▶ plays it.
 """
-HOW_GAPS = """
-Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
-other model treats its groups more differently. Up: this model gave its rows more
+_HOW_GAPS = """
+Each dot is a **subgroup** of the training {rows}, its area the number of {rows}. Right:
+the other model treats its groups more differently. Up: this model gave its {rows} more
 weight. A rising line means that the weights went where the gap was. No model was told
 of these subgroups.
 """
@@ -84,6 +88,16 @@ class Weighted:
         """The training rows, in the order of the weights."""
         return self.on(Subgroups()).rows
 
+    @property
+    def noun(self) -> Noun:
+        """What is counted: rows, or the people that rows of counts stand for."""
+        return ROWS if self.rows.people is None else PEOPLE
+
+    @property
+    def how_gaps(self) -> str:
+        """How to read the figure of `gaps`."""
+        return _HOW_GAPS.format(rows=self.noun.several)
+
     def on(self, subgroups: Subgroups) -> WeightedTrial:
         """Return the trial with the subgroups that are asked about."""
         trial = self.trial
@@ -102,21 +116,23 @@ class Weighted:
         """
         ratio, trial = self.ratio(), self.trial
         _, related = self.by_subgroup(subgroups)
-        rows = plural(len(ratio), "training row")
+        people, noun = self.rows.people, self.noun
+        n = len(ratio) if people is None else int(people.sum())
+        rows = Noun(f"training {noun.one}", f"training {noun.several}").counted(n)
         rule = f"decided 1: {self.rule.words()}"
         facts = decision_facts(self.rows, ruled(trial, self.rule).key)
         deciding, label = Deciding.of(facts), self.model.label
         brief, details = deciding.brief(label), deciding.details(label)
         if not deciding.idle:
-            brief = weights_brief(related, top, ratio)
-            details = weights_details(related, top, ratio)
+            brief = weights_brief(related, top, ratio, people)
+            details = weights_details(related, top, ratio, people)
         return Answer(
             brief,
-            weight_kpis(ratio, related),
+            weight_kpis(ratio, related, people),
             self._drawn(weight_spreads.by_epoch(self.on(subgroups)), dataset),
             facts=(dataset.name, rows, self.model.label, f"seed {trial.seed}", rule),
             details=details,
-            how=_HOW_SPREAD,
+            how=_HOW_SPREAD.format(rows=noun.several),
         )
 
     def gaps(self, subgroups: Subgroups) -> Drawing:
@@ -126,6 +142,7 @@ class Weighted:
             "colour_role": CATALOG[self.model.method].colour_role,
             "related": related,
             "reference": self.reference_name,
+            "noun": self.noun,
         }
         return Drawing("plot_ratio_against_di", table, arguments)
 
@@ -175,6 +192,7 @@ class Weighted:
             "feature": dataset.roles.sensitive_feature,
             "step_name": step_name,
             "step": step,
+            "noun": self.noun,
         }
         return Drawing(
             "plot_weight_spread", spread.quantile_table(), {**arguments, **more}
@@ -190,13 +208,14 @@ class Weighted:
 
 @dataclass(frozen=True)
 class TopRows:
-    """The rows with the largest weights.
+    """The rows with the largest weights; of counts, ``n`` of their people.
 
     ``traits`` are held to all training rows.
     """
 
     traits: pd.DataFrame
-    n_rows: int
+    n: int
+    noun: Noun = ROWS
 
     @property
     def clear(self) -> pd.DataFrame:
@@ -206,8 +225,9 @@ class TopRows:
     def readable(self) -> pd.DataFrame:
         """Return the traits for a reader."""
         shown = ("trait", "share_top", "ci_low", "ci_high", "share_all")
-        names = {"trait": "Value", "share_top": "Share of these rows"}
-        return headed(self.traits, shown, **names, share_all="Share of all rows")
+        rows = self.noun.several
+        names = {"trait": "Value", "share_top": f"Share of these {rows}"}
+        return headed(self.traits, shown, **names, share_all=f"Share of all {rows}")
 
 
 def weighted_models(models: Sequence[Setting]) -> list[Setting]:
@@ -222,10 +242,18 @@ def without_weights(model: Setting, shown: Setting) -> str:
 
 
 def weight_kpis(
-    ratio: NDArray[np.float64], correlation: weights.Correlation
+    ratio: NDArray[np.float64],
+    correlation: weights.Correlation,
+    people: NDArray[np.float64] | None = None,
 ) -> list[Kpi]:
-    """Return correlation, largest weight, effective rows and rows with half of it."""
-    n_rows, effective = len(ratio), weights.effective_rows(ratio)
+    """Return correlation, largest weight, effective rows and rows with half of it.
+
+    ``people`` says how many each row stands for, where rows are counts.
+    """
+    noun = ROWS if people is None else PEOPLE
+    n = len(ratio) if people is None else int(people.sum())
+    effective = weights.effective_rows(ratio, people)
+    (heavy,) = quantiles(ratio, (0.99,), people)
     return [
         Kpi(
             "Weights and gaps",
@@ -239,43 +267,50 @@ def weight_kpis(
         Kpi(
             "Largest r",
             number(float(ratio.max()), 1),
-            f"99th percentile {number(float(np.quantile(ratio, 0.99)), 1)}",
+            f"99th percentile {number(float(heavy), 1)}",
         ),
         Kpi(
-            "Effective rows",
+            f"Effective {noun.several}",
             count(round(effective)),
-            f"{percent(effective / n_rows)} of {count(n_rows)}",
-            help="So many rows of equal weight say as much as all rows with these "
-            "weights. Kish: (sum of weights)² / sum of squares.",
+            f"{percent(effective / n)} of {count(n)}",
+            help=f"So many {noun.several} of equal weight say as much as all "
+            f"{noun.several} with these weights. Kish: (sum of weights)² / sum of "
+            "squares.",
         ),
         Kpi(
             "Half of the weight",
-            percent(weight_spread.rows_with_half(ratio), 0),
-            "of the rows",
-            help="The smallest share of rows that has half of all weight. It is 50% "
-            "where all rows weigh the same.",
+            percent(weight_spread.rows_with_half(ratio, people), 0),
+            f"of the {noun.several}",
+            help=f"The smallest share of {noun.several} that has half of all weight. "
+            f"It is 50% where all {noun.several} weigh the same.",
         ),
     ]
 
 
 def weights_brief(
-    correlation: weights.Correlation, top: TopRows, ratio: NDArray[np.float64]
+    correlation: weights.Correlation,
+    top: TopRows,
+    ratio: NDArray[np.float64],
+    people: NDArray[np.float64] | None = None,
 ) -> str:
     """Say where the weights went.
 
     Weights that leave nearly as many effective rows as there are say nothing, whatever
     they correlate with.
     """
-    if _nearly_equal(ratio):
-        share = percent(weights.effective_rows(ratio) / len(ratio))
-        return f"The weights are practically equal: {share} effective rows."
-    share = percent(weight_spread.rows_with_half(ratio), 0)
-    half = f"Half of the weight lies on {share} of rows."
+    several = top.noun.several
+    if _nearly_equal(ratio, people):
+        n = len(ratio) if people is None else people.sum()
+        share = percent(weights.effective_rows(ratio, people) / n)
+        return f"The weights are practically equal: {share} effective {several}."
+    share = percent(weight_spread.rows_with_half(ratio, people), 0)
+    half = f"Half of the weight lies on {share} of {several}."
     rows = ""
     for row in top.clear.to_dict("records"):
         shares = percent(row["share_top"], 0), percent(row["share_all"], 0)
         rows = (
-            f"{shares[0]} of the heaviest rows have {row['trait']}, {shares[1]} of all."
+            f"{shares[0]} of the heaviest {several} have {row['trait']}, {shares[1]} "
+            "of all."
         )
     return sentences(half, rows, _relation(correlation))
 
@@ -293,32 +328,39 @@ def _relation(correlation: weights.Correlation) -> str:
 
 
 def weights_details(
-    correlation: weights.Correlation, top: TopRows, ratio: NDArray[np.float64]
+    correlation: weights.Correlation,
+    top: TopRows,
+    ratio: NDArray[np.float64],
+    people: NDArray[np.float64] | None = None,
 ) -> str:
-    """Say what the relation of weights and gaps is of, and how many rows are at top.
+    """Say what the relation of weights and gaps is of, and how many are at the top.
 
     Nothing is said of the relation of weights that are practically equal.
     """
-    rows = f"The top {percent(_TOP)} are {plural(top.n_rows, 'row')}."
-    if _nearly_equal(ratio):
+    rows = f"The top {percent(_TOP)} are {top.noun.counted(top.n)}."
+    if _nearly_equal(ratio, people):
         return rows
     return f"{_relation(correlation)} {_UNSURE} {rows}"
 
 
-def _nearly_equal(ratio: NDArray[np.float64]) -> bool:
-    return bool(weights.effective_rows(ratio) / len(ratio) > _NEARLY_EQUAL)
+def _nearly_equal(
+    ratio: NDArray[np.float64], people: NDArray[np.float64] | None
+) -> bool:
+    n = len(ratio) if people is None else people.sum()
+    return bool(weights.effective_rows(ratio, people) / n > _NEARLY_EQUAL)
 
 
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
     """Return the rows with the largest weights and what they share."""
     dataset, rows = weighted.store.dataset(weighted.dataset_id), weighted.rows
-    top = weights.top_rows(ratio, _TOP)
+    top = weights.top_rows(ratio, _TOP, rows.people)
     roles = dataset.roles
     columns = dict.fromkeys(
         [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
-    return TopRows(weights.traits(frame, top, **rows.sampling), len(top))
+    found = weights.traits(frame, top, **rows.sampling)
+    return TopRows(found, top.n, weighted.noun)
 
 
 @lru_cache(maxsize=500)

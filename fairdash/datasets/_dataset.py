@@ -24,6 +24,7 @@ from fairdash.datasets._rows import (
     outcomes,
     row_reasons,
 )
+from fairdash.datasets._subgroups import Subgroups
 from fairdash.datasets.column_kinds import (
     is_nested,
     is_number,
@@ -89,18 +90,27 @@ class Dataset:
         """How many people have the outcome 1."""
         return self.people_in(np.flatnonzero(self.y))
 
+    @property
+    def people(self) -> NDArray[np.float64] | None:
+        """How many people each row stands for, None where each is one."""
+        return people_of(self.sample_weight)
+
     def people_in(self, rows: NDArray[np.int64]) -> int:
         """Return how many people some rows stand for."""
-        weight = self.sample_weight
-        people = people_of(weight)
+        people = self.people
         return len(rows) if people is None else int(people[rows].sum())
+
+    def label_subgroups(self, subgroups: Subgroups) -> "pd.Series[Any]":
+        """Name the subgroup of each row; bins follow people where rows are counts.
+
+        Raises ValueError if the subgroups cannot be made, see `Subgroups.label`.
+        """
+        return subgroups.label(self.frame, self.people)
 
     @property
     def group_sizes(self) -> dict[str, int]:
         """How many people each group has."""
-        weight = self.sample_weight
-        people = weight if isinstance(weight, RowCounts) else None
-        sizes = np.bincount(self.group, people, minlength=len(self.group_names))
+        sizes = np.bincount(self.group, self.people, minlength=len(self.group_names))
         return {n: int(k) for n, k in zip(self.group_names, sizes, strict=True)}
 
     @property

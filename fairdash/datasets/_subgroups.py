@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._counts import quantiles
 from fairdash._record import Record, Whole
 from fairdash._validation import Count, as_frame, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
@@ -44,7 +45,7 @@ def default_width(
     values, counts = _distinct(column, people)
     if not len(values):
         return AGE_WIDTH if is_age(str(column.name)) else 1.0
-    low, high = (_quantile(values, counts, share) for share in (0.05, 0.95))
+    low, high = quantiles(values, (0.05, 0.95), counts).tolist()
     if is_age(str(column.name)) and high >= AGE_WIDTH:  # not in decades
         return AGE_WIDTH
     if high == low:
@@ -74,19 +75,6 @@ def _distinct(
     distinct, place = np.unique(values[counts], return_inverse=True)
     sums = np.bincount(place, each[counts], len(distinct))
     return distinct, sums.astype(np.float64)
-
-
-def _quantile(
-    values: NDArray[np.float64], counts: NDArray[np.float64], share: float
-) -> float:
-    """Return a quantile as `numpy.quantile` does, of values that are repeated."""
-    last_place = np.cumsum(counts) - 1
-    place = share * last_place[-1]
-    below, above = (
-        values[np.searchsorted(last_place, rounded)]
-        for rounded in (np.floor(place), np.ceil(place))
-    )
-    return float(below + (place % 1) * (above - below))
 
 
 def bin_column(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._escaping import Label
-from fairdash._wording import count, group_label, listing, number
+from fairdash._wording import ROWS, Noun, count, group_label, listing, number
 from fairdash.plots import theme
 from fairdash.plots._rows import UNDER_POINTER, name_axis, offsets, records, scatter
 
@@ -35,11 +35,12 @@ def plot_weight_spread(
     step: float | None = None,
     beside: pd.DataFrame | None = None,
     beside_words: str = "",
+    noun: Noun = ROWS,
 ) -> theme.Picture:
     """Density of weights by group; below, quantiles by subgroup and group.
 
     A row has a thin line from the 5 % to the 95 % quantile, a thick one from 25 % to
-    75 %, and the median as a dot. The first row is of all rows.
+    75 %, and the median as a dot. The first row is of all rows, or people: ``noun``.
 
     Parameters
     ----------
@@ -56,7 +57,9 @@ def plot_weight_spread(
     steps = list(dict.fromkeys(table["step"]))
     shown = steps[-1] if step is None else min(steps, key=lambda at: abs(at - step))
     rows, n_left_out = _rows(table)
-    axis = name_axis([name or "All rows" for name in rows], list(range(len(rows))), 0)
+    axis = name_axis(
+        [name or f"All {noun.several}" for name in rows], list(range(len(rows))), 0
+    )
     colours = theme.group_colours(groups)
     named = {group: group_label(feature, group) for group in groups}
 
@@ -67,7 +70,8 @@ def plot_weight_spread(
             own = now[now["group"] == group].set_index("subgroup").reindex(rows)
             spread = bins[bins["group"] == group]
             colour, name = colours[group], named[group]
-            data += [_density(spread, colour, name), *_bars(own, colour, name, shift)]
+            data += [_density(spread, colour, name, noun)]
+            data += _bars(own, colour, name, shift, noun)
         return data
 
     data = traces(shown)
@@ -75,7 +79,7 @@ def plot_weight_spread(
         data += [_outline(beside[beside["group"] == g], colours[g]) for g in groups]
     frames = [{"name": _name(at), "data": traces(at)} for at in steps]
     height = _DENSITY + (_ROW * len(groups) + 8) * len(rows) + 70
-    layout = _layout(axis, height, [table, density])
+    layout = _layout(axis, height, [table, density], noun)
     if len(steps) > 1:
         layout |= _controls(steps, steps.index(shown), step_name)
         height += _CONTROLS
@@ -89,10 +93,10 @@ def plot_weight_spread(
             bottom=_CONTROLS if len(steps) > 1 else 4,
             frames=frames if len(steps) > 1 else (),
         ),
-        _headline(now),
-        _describe(now, groups, named, f"{step_name} {_name(shown)}"),
+        _headline(now, noun),
+        _describe(now, groups, named, f"{step_name} {_name(shown)}", noun),
         now.drop(columns="step"),
-        _caption(n_left_out, beside_words, step_name),
+        _caption(n_left_out, beside_words, step_name, noun),
     )
 
 
@@ -104,11 +108,11 @@ def _rows(table: pd.DataFrame) -> tuple[list[str], int]:
     return names, len(sizes) - len(names)
 
 
-def _density(spread: pd.DataFrame, colour: str, name: str) -> theme.Spec:
+def _density(spread: pd.DataFrame, colour: str, name: str, noun: Noun) -> theme.Spec:
     centres = np.sqrt(spread["low"] * spread["high"])
     hover = [
         f"{name}: r {number(row['low'])} to {number(row['high'])}, "
-        f"{100 * row['share']:.1f}% of its rows"
+        f"{100 * row['share']:.1f}% of its {noun.several}"
         for row in records(spread)
     ]
     return scatter(
@@ -134,10 +138,12 @@ def _outline(spread: pd.DataFrame, colour: str) -> theme.Spec:
     )
 
 
-def _bars(own: pd.DataFrame, colour: str, name: str, shift: float) -> list[theme.Spec]:
+def _bars(
+    own: pd.DataFrame, colour: str, name: str, shift: float, noun: Noun
+) -> list[theme.Spec]:
     at = [float(place) + shift for place in range(len(own))]
     within = own[list(_QUANTILES)].clip(*_SPANNED)
-    hover = [_hover(str(subgroup), name, row) for subgroup, row in own.iterrows()]
+    hover = [_hover(str(subgroup), name, row, noun) for subgroup, row in own.iterrows()]
     marker = {
         "color": colour,
         "size": 8,
@@ -174,11 +180,12 @@ def _strokes(
     return scatter(x, y, hoverinfo="skip", **look)
 
 
-def _hover(subgroup: str, name: str, row: "pd.Series[float]") -> str:
+def _hover(subgroup: str, name: str, row: "pd.Series[float]", noun: Noun) -> str:
+    of = subgroup or f"All {noun.several}"
     if not np.isfinite(row["q50"]):
-        return f"{subgroup or 'All rows'}, {name}: no rows"
+        return f"{of}, {name}: no {noun.several}"
     return (
-        f"{subgroup or 'All rows'}, {name}, {count(int(row['n']))} rows: median r "
+        f"{of}, {name}, {count(int(row['n']))} {noun.several}: median r "
         f"{number(row['q50'])}, half of them {number(row['q25'])} to "
         f"{number(row['q75'])}, nine in ten {number(row['q05'])} to "
         f"{number(row['q95'])}"
@@ -186,7 +193,7 @@ def _hover(subgroup: str, name: str, row: "pd.Series[float]") -> str:
 
 
 def _layout(
-    rows: theme.Spec, height: int, tables: Sequence[pd.DataFrame]
+    rows: theme.Spec, height: int, tables: Sequence[pd.DataFrame], noun: Noun
 ) -> theme.Spec:
     share = _DENSITY / height
     table, density = tables
@@ -203,14 +210,14 @@ def _layout(
             "range": [float(np.log10(lowest)), float(np.log10(highest))],
             "tickvals": ticks,
             "ticktext": [f"{tick:g}" for tick in ticks],
-            "title": "weight r of a row",
+            "title": f"weight r of a {noun.one}",
             "anchor": "y",
             "showgrid": True,
         },
         "yaxis": rows | {"domain": [0, 1 - share - 0.03]},
         "yaxis2": {
             "domain": [1 - share, 1],
-            "title": "% of rows",
+            "title": f"% of {noun.several}",
             "nticks": 3,
             "rangemode": "tozero",
             "anchor": "x",
@@ -282,20 +289,25 @@ def _name(step: float) -> str:
     return f"{step:.4g}"
 
 
-def _headline(table: pd.DataFrame) -> str:
+def _headline(table: pd.DataFrame, noun: Noun) -> str:
+    several = noun.several
     everyone = table[table["subgroup"] == ""]
     with np.errstate(divide="ignore"):
         factors = everyone["q95"] / everyone["q05"]
     factor = float(factors.max())
     if not np.isfinite(factor):
-        return "Some rows have no weight"
+        return f"Some {several} have no weight"
     if factor < 1.1:
-        return "All rows weigh nearly the same"
-    return f"The weights of nine in ten rows span a factor of {number(factor, 1)}"
+        return f"All {several} weigh nearly the same"
+    return f"The weights of nine in ten {several} span a factor of {number(factor, 1)}"
 
 
 def _describe(
-    table: pd.DataFrame, groups: Sequence[str], named: dict[str, str], step: str
+    table: pd.DataFrame,
+    groups: Sequence[str],
+    named: dict[str, str],
+    step: str,
+    noun: Noun,
 ) -> str:
     everyone = {row["group"]: row for row in records(table[table["subgroup"] == ""])}
     parts = [
@@ -305,12 +317,12 @@ def _describe(
     ]
     n_subgroups = table["subgroup"].nunique() - 1
     return (
-        f"Density of the weights of rows by group at {step}, and their quantiles in "
-        f"{n_subgroups} subgroups: {listing(parts)}."
+        f"Density of the weights of {noun.several} by group at {step}, and their "
+        f"quantiles in {n_subgroups} subgroups: {listing(parts)}."
     )
 
 
-def _caption(n_left_out: int, beside_words: str, step_name: str) -> str:
+def _caption(n_left_out: int, beside_words: str, step_name: str, noun: Noun) -> str:
     left_out = (
         f" The {MOST_ROWS} largest subgroups; {n_left_out} more in the table."
         if n_left_out
@@ -318,6 +330,7 @@ def _caption(n_left_out: int, beside_words: str, step_name: str) -> str:
     )
     dashed = f" Dotted: {beside_words}." if beside_words else ""
     return (
-        f"At each {step_name}, thin lines hold 5 to 95% of rows, thick lines 25 to "
-        f"75%; dots are medians. Training rows, logarithmic axis.{dashed}{left_out}"
+        f"At each {step_name}, thin lines hold 5 to 95% of {noun.several}, thick lines "
+        f"25 to 75%; dots are medians. Training {noun.several}, logarithmic axis."
+        f"{dashed}{left_out}"
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import gap_size, number, related
+from fairdash._wording import ROWS, Noun, gap_size, number, related
 from fairdash.plots import theme
 from fairdash.plots._rows import dots, interval_bars, numbers, records, scatter
 
@@ -19,13 +19,14 @@ def plot_ratio_against_di(
     colour_role: str,
     related: Any,
     reference: str = "the unconstrained model",
+    noun: Noun = ROWS,
 ) -> theme.Picture:
     """Mean weight against the gap, one dot per estimable subgroup, area by rows.
 
     The figure has the dots, then the line if there is one. ``table`` is of
     ``fairdash.metrics.weights.ratio_by_subgroup``, ``reference`` whose gaps it has;
     the line is that of ``related``, a ``fairdash.metrics.weights.Correlation``, none
-    where its slope is NaN.
+    where its slope is NaN. ``noun`` is what ``n`` of the table counts.
     """
     shown = table[table["estimable"]]
     colour = theme.method_mark(colour_role)[0]
@@ -69,8 +70,8 @@ def plot_ratio_against_di(
         _headline(shown, related.value),
         _describe(shown, related),
         table,
-        "One dot per subgroup of the training rows, area by rows, 95% intervals on "
-        "both axes; line: least squares.",
+        f"One dot per subgroup of the training {noun.several}, area by {noun.several}, "
+        "95% intervals on both axes; line: least squares.",
     )
 
 

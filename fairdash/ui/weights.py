@@ -16,8 +16,8 @@ from fairdash.ui.widgets.question import model_in_question
 from fairdash.ui.widgets.state import store
 
 _TRAITS = """
-For each column, the value that the heaviest rows have more often than all training
-rows. The 95% Wilson intervals hold for all values at once. Numbers are cut at their
+For each column, the value that the heaviest {rows} have more often than all training
+{rows}. The 95% Wilson intervals hold for all values at once. Numbers are cut at their
 quartiles.
 """
 _CLOSED_FORM = """
@@ -55,10 +55,10 @@ def note_without_weights(
         st.caption(plain(weighting.without_weights(asked, shown)))
 
 
-def show_gaps(gaps: Drawing) -> None:
+def show_gaps(chosen: weighting.Weighted, gaps: Drawing) -> None:
     """Draw mean weights against gaps, a dot a subgroup."""
     picture = gaps.picture(plots)
-    figure(picture, key="weights against gaps", how=weighting.HOW_GAPS)
+    figure(picture, key="weights against gaps", how=chosen.how_gaps)
 
 
 def show_taus(
@@ -76,5 +76,8 @@ def show_taus(
 
 def show_traits(top: weighting.TopRows) -> None:
     """Draw what these rows have in common."""
-    heading("What the rows with the largest r have in common", _TRAITS)
+    rows = top.noun.several
+    heading(
+        f"What the {rows} with the largest r have in common", _TRAITS.format(rows=rows)
+    )
     show_table(top.readable())

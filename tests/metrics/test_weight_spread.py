@@ -66,6 +66,21 @@ def test_a_cell_of_one_row_has_no_quantiles():
     assert cells.loc[("x", "b"), "q50"] == 1
 
 
+def test_a_spread_of_counts_is_that_of_repeated_rows():
+    ratio, group, subgroup = rows()
+    times = np.random.default_rng(1).integers(0, 4, len(group))
+    each = np.repeat(np.arange(len(group)), times)
+    steps = {"steps": (3, 9), "sensitive_features": group, "subgroups": subgroup}
+    one = WeightSpread.of(ratio, people=times, **steps)
+    other = spread_of(ratio[:, each], group[each], subgroup.iloc[each])
+    tables = one.quantile_table(), other.quantile_table()
+    pd.testing.assert_frame_equal(*tables, rtol=1e-6)
+    pd.testing.assert_frame_equal(one.density_table(), other.density_table())
+    for step in ratio:
+        half = weight_spread.rows_with_half(step, times)
+        assert half == pytest.approx(weight_spread.rows_with_half(step[each]))
+
+
 def test_half_precision_keeps_weights_within_a_thousandth():
     ratio, group, subgroup = rows()
     spread = spread_of(ratio, group, subgroup)
@@ -118,6 +133,18 @@ def test_weights_at_another_tau_are_those_of_the_same_losses(seed, trained, tau)
     np.testing.assert_allclose(shown, by_hand(loss, tau, group), rtol=tolerance)
     direct = weight_spread.boltzmann_weights(loss, tau=tau, sensitive_features=group)
     np.testing.assert_allclose(direct, by_hand(loss, tau, group), rtol=1e-9)
+
+
+def test_weights_of_counts_average_to_one_over_people():
+    rng = np.random.default_rng(3)
+    loss, group = rng.uniform(0, 2, 60), rng.choice(["a", "b"], 60)
+    times = rng.integers(1, 5, 60)
+    each = np.repeat(np.arange(60), times)
+    one = weight_spread.boltzmann_weights(
+        loss, tau=0.3, sensitive_features=group, sample_weight=times
+    )
+    other = by_hand(loss[each], 0.3, group[each])
+    np.testing.assert_allclose(one[each], other, rtol=1e-9)
 
 
 def test_without_groups_the_mean_is_one_over_all_rows():

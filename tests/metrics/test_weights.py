@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairdash._counts import RowCounts
 from fairdash.metrics import intervals, local_di, weights
 
 FRAME = pd.DataFrame(
@@ -91,8 +92,8 @@ def test_correlation_counts_a_row_as_often_as_it_weighs(rows, ratio):
 
 
 def test_the_top_rows_are_the_largest_in_falling_order():
-    assert weights.top_rows([0.1, 3.0, 2.0, 3.0], 0.5).tolist() == [1, 3]
-    assert weights.top_rows(np.arange(200), 0.001).tolist() == [199]
+    assert weights.top_rows([0.1, 3.0, 2.0, 3.0], 0.5).rows.tolist() == [1, 3]
+    assert weights.top_rows(np.arange(200), 0.001).rows.tolist() == [199]
     with pytest.raises(ValueError, match="`share` must lie in"):
         weights.top_rows([1.0], 0)
 
@@ -122,3 +123,23 @@ def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval():
         )
         claimed += (table["ci_low"] > table["share_all"]).any()
     assert claimed <= 4
+
+
+def test_the_heaviest_of_counts_are_those_of_repeated_rows(ratio):
+    times = np.random.default_rng(1).integers(0, 5, len(FRAME))
+    counts, each = RowCounts.of("n", times), np.repeat(np.arange(len(FRAME)), times)
+    ratio = ratio[: len(FRAME)].round(1)  # with ties
+    people = FRAME.iloc[each].reset_index(drop=True)
+    assert weights.effective_rows(ratio, times) == pytest.approx(
+        weights.effective_rows(ratio[each])
+    )
+    for share in (0.001, 0.1, 0.37, 1):
+        of_counts = weights.top_rows(ratio, share, times)
+        of_people = weights.top_rows(ratio[each], share)
+        assert of_counts.n == of_people.n == len(of_people.rows)
+        repeated = np.repeat(of_counts.rows, of_counts.people.astype(int))
+        assert each[of_people.rows].tolist() == repeated.tolist()
+        pd.testing.assert_frame_equal(
+            weights.traits(FRAME, of_counts, sample_weight=counts),
+            weights.traits(people, of_people),
+        )

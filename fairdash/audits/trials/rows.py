@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._counts import people_of
 from fairdash._wording import count, some_percent
 from fairdash.audits.trials.decision_rule import DecisionRule, rule_of_key, ruled_key
 from fairdash.audits.trials.models import Setting
@@ -185,6 +186,11 @@ class Rows:
     def sample_weight(self) -> NDArray[np.float64] | None:
         """The sampling weights of these rows, None without."""
         return self.dataset.weight_of(self.where)
+
+    @property
+    def people(self) -> NDArray[np.float64] | None:
+        """How many people each of these rows stands for, None where each is one."""
+        return people_of(self.sample_weight)
 
     @property
     def sampling(self) -> dict[str, Any]:
@@ -454,4 +460,4 @@ def _rows(
 
 @lru_cache(maxsize=32)
 def _labels(store: Store, dataset_id: str, subgroups: Subgroups) -> "pd.Series[Any]":
-    return subgroups.label(store.dataset(dataset_id).frame)
+    return store.dataset(dataset_id).label_subgroups(subgroups)

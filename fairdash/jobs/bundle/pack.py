@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from safetensors import numpy as safetensors
 
 from fairdash import __version__
+from fairdash._counts import people_of
 from fairdash._wording import plural
 from fairdash.datasets import SAMPLES, Subgroups, training_rows
 from fairdash.metrics import WeightSpread
@@ -245,7 +246,8 @@ def _spread(
         history["ratio"][chosen],
         steps=history["epoch"][chosen],
         sensitive_features=dataset.sensitive_features[rows],
-        subgroups=spec.subgroups.label(dataset.frame).iloc[rows],
+        subgroups=dataset.label_subgroups(spec.subgroups).iloc[rows],
+        people=people_of(dataset.weight_of(rows)),
     ).arrays()
 
 

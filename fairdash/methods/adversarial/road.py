@@ -28,7 +28,8 @@ class ReweightedTrainer(AdversarialTrainer):
         """Return the groups within which r averages to one."""
         if self.conditional:
             return batch.groups
-        return Groups(torch.zeros_like(batch.groups.codes), 1)
+        codes = torch.zeros_like(batch.groups.codes)
+        return Groups(codes, 1, batch.groups.weight)
 
 
 class RoadTrainer(ReweightedTrainer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +28,13 @@ class Groups:
     Values of rows have shape (n_models, n_rows), of groups (n_models, n_groups). A
     group without rows in sight is skipped: nothing is divided by its size.
 
-    ``n_groups`` counts those seen here and those not.
+    ``n_groups`` counts those seen here and those not. ``weight`` says how much each
+    row counts in a mean; without, each counts once.
     """
 
     codes: Tensor
     n_groups: int
+    weight: Tensor | None = None
 
     @cached_property
     def indicator(self) -> Tensor:
@@ -47,17 +49,30 @@ class Groups:
         return self.indicator.sum(0).clamp(min=1)
 
     @cached_property
+    def _shares(self) -> tuple[Tensor, Tensor]:
+        """How much each row counts in each group, and the sums of it by group."""
+        if self.weight is None:
+            return self.indicator.T, self.sizes
+        counted = self.indicator.T * self.weight
+        sums = counted.sum(-1)
+        # a group that weighs nothing counts each of its rows once
+        counted = torch.where(sums[:, None] > 0, counted, self.indicator.T)
+        return counted, torch.where(sums > 0, sums, self.sizes)
+
+    @cached_property
     def _outside(self) -> Tensor:
         return torch.where(self.indicator.T == 1, 0.0, -torch.inf)
 
     def __getitem__(self, rows: Tensor) -> Groups:
+        # rows of a minibatch are drawn by their weight, so that each counts once
         return Groups(self.codes[rows], self.n_groups)
 
     def mean(self, values: Tensor) -> Tensor:
         """Return each row's group mean of ``values``."""
         # a product of matrices would round by the number of models
-        sums = (values[:, None] * self.indicator.T).sum(-1)
-        return (sums / self.sizes)[:, self.codes]
+        counted, totals = self._shares
+        sums = (values[:, None] * counted).sum(-1)
+        return (sums / totals)[:, self.codes]
 
     def log_weights(self, logits: Tensor) -> Tensor:
         r"""Return log weights whose exponentials average to one within each group.
@@ -123,6 +138,15 @@ class Batch:
 
     def __getitem__(self, rows: Tensor) -> Batch:
         return Batch(self.X[rows], self.y[rows], self.groups[rows])
+
+    def weighing(self, weight: NDArray[np.float64] | None) -> Batch:
+        """Return the same rows, of which means of groups are weighted."""
+        if weight is None:
+            return self
+        relative = torch.as_tensor(weight / weight.mean(), dtype=self.y.dtype)
+        return replace(
+            self, groups=replace(self.groups, weight=relative.to(self.y.device))
+        )
 
 
 class Trainer(ABC):
@@ -217,7 +241,8 @@ class StackView:
     def ratios(self) -> NDArray[np.float32] | None:
         """Return r of the training rows, (n_models, n_samples), if there is one.
 
-        Normalised over the whole training set, not over a batch.
+        Normalised over the whole training set, not over a batch: of mean one over
+        rows as they are weighted, so that of counts it is one over people.
         """
         ratios = self._trainer.ratios(self._rows)
         return None if ratios is None else ratios.cpu().numpy()
@@ -246,7 +271,7 @@ def train(
     Snapshots are ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_models,
     n_samples); empty when the method has no weights.
     """
-    view = StackView(list(points), n_epochs, trainer, rows)
+    view = StackView(list(points), n_epochs, trainer, rows.weighing(weight))
     generator = torch.Generator().manual_seed(seed)
     keep = set(np.unique(np.linspace(1, n_epochs, N_SNAPSHOTS).round().astype(int)))
     epochs, ratios = [], []

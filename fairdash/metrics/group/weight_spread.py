@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._counts import quantiles
 from fairdash._validation import check_lengths, check_positive
 from fairdash.metrics.group import counting
 
@@ -20,7 +21,7 @@ QUANTILES = tuple(f"q{100 * level:02.0f}" for level in LEVELS)
 EDGES = np.geomspace(1e-3, 1e2, 51)
 EVERYONE = ""  # the subgroup of all rows
 _HALF = 1e-7, 6e4  # what half precision holds of weights
-_LEAST = 2  # rows of a cell that has quantiles
+_LEAST = 2  # people of a cell that has quantiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +36,11 @@ class WeightSpread:
         The first is `EVERYONE`.
     groups : tuple of str
     n : int ndarray of shape (n_subgroups, n_groups)
-        Rows of every cell.
+        Rows of every cell; of rows that are counts, their people.
     density : ndarray of shape (n_steps, n_groups, n_bins)
-        Share of a group's rows in each bin of `EDGES`.
+        Share of a group's rows, or people, in each bin of `EDGES`.
     quantiles : ndarray of shape (n_steps, n_subgroups, n_groups, 5)
-        Weights at `LEVELS`, NaN in cells of fewer than two rows.
+        Weights at `LEVELS`, NaN in cells of fewer than two rows, or people.
     """
 
     steps: NDArray[np.float64]
@@ -57,8 +58,11 @@ class WeightSpread:
         sensitive_features: ArrayLike,
         subgroups: ArrayLike,
         steps: Sequence[float] | NDArray[np.number] = (0,),
+        people: ArrayLike | None = None,
     ) -> Self:
         """Return the spread of weights of shape (n_steps, n_rows).
+
+        ``people`` says how many each row stands for, where rows are counts.
 
         Raises ValueError where lengths differ or a weight is negative or not finite.
         """
@@ -69,26 +73,33 @@ class WeightSpread:
         check_lengths(weights[0], np.asarray(sensitive_features))
         group = counting.group_codes(sensitive_features, weights[0])
         named = counting.subgroup_codes(subgroups, weights[0])
+        each = counting.row_weights("people", people, n_rows)
         shape = len(named.names) + 1, len(group.names)
-        quantiles = np.full((len(weights), *shape, len(LEVELS)), np.nan)
+        at_levels = np.full((len(weights), *shape, len(LEVELS)), np.nan)
         n = np.zeros(shape, dtype=np.int64)
         density = np.empty((len(weights), shape[1], len(EDGES) - 1))
         for g in range(shape[1]):
             own = group.codes == g
-            density[:, g] = [_density(step[own]) for step in weights]
+            density[:, g] = [_density(step[own], each[own]) for step in weights]
             for s in range(shape[0]):
                 cell = own if s == 0 else own & (named.codes == s - 1)
-                n[s, g] = cell.sum()
-                if n[s, g] >= _LEAST:
+                n[s, g] = each[cell].sum()
+                if n[s, g] < _LEAST:
+                    continue
+                if people is None:  # a tenth of the time of sorting each step
                     inside = np.quantile(weights[:, cell], LEVELS, axis=1)
-                    quantiles[:, s, g] = inside.T
+                    at_levels[:, s, g] = inside.T
+                else:
+                    at_levels[:, s, g] = [
+                        quantiles(step[cell], LEVELS, each[cell]) for step in weights
+                    ]
         return cls(
             np.asarray(steps, dtype=np.float64),
             (EVERYONE, *named.names),
             group.names,
             n,
             density,
-            quantiles,
+            at_levels,
         )
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -150,34 +161,52 @@ class WeightSpread:
         return table
 
 
-def rows_with_half(ratio: ArrayLike) -> float:
-    """Return the smallest share of rows that has half of all weight."""
-    heaviest = np.sort(np.asarray(ratio, dtype=np.float64))[::-1]
-    carried = np.cumsum(heaviest)
-    n_rows = int(np.searchsorted(carried, carried[-1] / 2)) + 1
-    return n_rows / len(heaviest)
+def rows_with_half(ratio: ArrayLike, people: ArrayLike | None = None) -> float:
+    """Return the smallest share of rows that has half of all weight.
+
+    ``people`` says how many each row stands for, where rows are counts: the share is
+    then of people.
+    """
+    weights = np.asarray(ratio, dtype=np.float64)
+    each = counting.row_weights("people", people, len(weights))
+    order = np.argsort(-weights, kind="stable")
+    heaviest, times = weights[order], each[order]
+    carried = np.cumsum(heaviest * times)
+    place = int(np.searchsorted(carried, carried[-1] / 2))
+    missing = carried[-1] / 2 - (carried[place] - heaviest[place] * times[place])
+    # as many of the people of that row as bring the sum to one half
+    last = max(1, int(np.ceil(missing / heaviest[place]))) if heaviest[place] else 1
+    return float((times[:place].sum() + min(last, times[place])) / times.sum())
 
 
 def boltzmann_weights(
-    loss: ArrayLike, *, tau: float, sensitive_features: ArrayLike | None
+    loss: ArrayLike,
+    *,
+    tau: float,
+    sensitive_features: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     r"""Return the weights of BROAD for losses of an adversary, of mean one by group.
 
     .. math:: r_i = n_{s_i} e^{-L_i/\tau} \Big/ \sum_{s_j = s_i} e^{-L_j/\tau}
 
     Exact for losses of any size. Without groups the mean is one over all rows, as with
-    ``normalisation="global"``.
+    ``normalisation="global"``. With ``sample_weight``, sampling weights or counts, it
+    is the weighted mean that is one.
     """
     check_positive("tau", tau)
     log_weights = -np.asarray(loss, dtype=np.float64) / tau
     codes = np.zeros(len(log_weights), dtype=np.int64)
     if sensitive_features is not None:
         codes = counting.group_codes(sensitive_features, log_weights).codes
+    mass = counting.row_weights("sample_weight", sample_weight, len(log_weights))
     weights = np.empty(len(log_weights))
     for code in range(codes.max() + 1):
         own = codes == code
         raised = np.exp(log_weights[own] - log_weights[own].max())
-        weights[own] = raised / raised.mean()
+        # as in training, a group that weighs nothing counts each row once
+        each = mass[own] if mass[own].any() else None
+        weights[own] = raised / np.average(raised, weights=each)
     return weights
 
 
@@ -187,6 +216,7 @@ def weights_at(
     trained: float,
     tau: float,
     sensitive_features: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     r"""Return the weights that BROAD's adversary, trained at one τ, gives at another.
 
@@ -198,10 +228,17 @@ def weights_at(
     check_positive("trained", trained)
     with np.errstate(divide="ignore"):
         losses = -trained * np.log(np.asarray(ratio, dtype=np.float64))
-    return boltzmann_weights(losses, tau=tau, sensitive_features=sensitive_features)
+    return boltzmann_weights(
+        losses,
+        tau=tau,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+    )
 
 
-def _density(weights: NDArray[np.floating]) -> NDArray[np.float64]:
+def _density(
+    weights: NDArray[np.floating], each: NDArray[np.float64]
+) -> NDArray[np.float64]:
     inside = np.clip(weights, EDGES[0], EDGES[-1])
-    counts, _ = np.histogram(inside, EDGES)
-    return counts / max(1, len(weights))
+    counts, _ = np.histogram(inside, EDGES, weights=each)
+    return counts / max(1.0, float(each.sum()))

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from fairdash._counts import people_of
+from fairdash._counts import RowCounts, people_of, quantiles
 from fairdash._validation import check_lengths, value_labels
 from fairdash._wording import spoken_value
 from fairdash.metrics.group import counting
@@ -33,10 +33,31 @@ class Correlation(NamedTuple):
     intercept: float
 
 
-def effective_rows(ratio: ArrayLike) -> float:
-    r"""Kish's effective number of rows, :math:`(\sum r)^2 / \sum r^2`."""
+class Heaviest(NamedTuple):
+    """Rows with the largest weights, largest first.
+
+    ``people`` says how many of those of each row are among them: 1, unless rows are
+    counts.
+    """
+
+    rows: NDArray[np.int64]
+    people: NDArray[np.float64]
+
+    @property
+    def n(self) -> int:
+        """How many rows or, of counts, people they are."""
+        return int(self.people.sum())
+
+
+def effective_rows(ratio: ArrayLike, people: ArrayLike | None = None) -> float:
+    r"""Kish's effective number of rows, :math:`(\sum r)^2 / \sum r^2`.
+
+    ``people`` says how many each row stands for, where rows are counts: sums and number
+    are then of people.
+    """
     weights = _weights(ratio)
-    return float(weights.sum() ** 2 / np.square(weights).sum())
+    each = counting.row_weights("people", people, len(weights))
+    return float((each * weights).sum() ** 2 / (each * np.square(weights)).sum())
 
 
 def ratio_by_subgroup(
@@ -145,21 +166,29 @@ def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
     return counting.row_weights("ratio", ratio, np.size(ratio))
 
 
-def top_rows(ratio: ArrayLike, share: float) -> NDArray[np.int64]:
+def top_rows(
+    ratio: ArrayLike, share: float, people: ArrayLike | None = None
+) -> Heaviest:
     """Return the rows with the largest weights, largest first.
 
-    ``share`` of all rows, at least one; rows of equal weight in their order.
+    ``share`` of all rows, at least one; rows of equal weight in their order. With
+    ``people``, how many each row stands for, it is the share of people: of the last
+    row as many as are missing.
     """
     weights = np.asarray(ratio, dtype=np.float64)
     if not 0 < share <= 1:
         raise ValueError(f"`share` must lie in (0, 1], got {share!r}.")
-    count = max(1, round(share * len(weights)))
-    return np.argsort(-weights, kind="stable")[:count]
+    each = counting.row_weights("people", people, len(weights))
+    count = max(1, round(share * each.sum()))
+    order = np.argsort(-weights, kind="stable")
+    before = np.cumsum(each[order]) - each[order]
+    inside = np.clip(count - before, 0, each[order])
+    return Heaviest(order[inside > 0], np.asarray(inside[inside > 0]))
 
 
 def traits(
     frame: pd.DataFrame,
-    top: ArrayLike,
+    top: Heaviest | ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
@@ -171,10 +200,10 @@ def traits(
 
     Parameters
     ----------
-    top : array-like of int
-        Positions of the rows looked at.
+    top : Heaviest or array-like of int
+        The rows looked at, or their positions.
     sample_weight : array-like of shape (n_rows,), optional
-        Sampling weights: shares are weighted.
+        Sampling weights: shares are weighted. Counts of people: all is of people.
     cluster : array-like of shape (n_rows,), optional
         Unit of each row, such as a person: a few persons with many rows each share
         what they share.
@@ -186,22 +215,28 @@ def traits(
     and Bonferroni; with weights or units at the number of independent rows), lift
     (share_top / share_all)
     """
-    rows = np.asarray(top, dtype=np.int64)
+    people = people_of(sample_weight)
+    if not isinstance(top, Heaviest):
+        positions = np.asarray(top, dtype=np.int64)
+        each_of = np.ones(len(frame)) if people is None else people
+        top = Heaviest(positions, each_of[positions])
+    rows = top.rows
     if len(rows) == 0:
         raise ValueError("`top` must name at least one row.")
-    labels = {name: _levels(frame[name]) for name in frame.columns}
+    labels = {name: _levels(frame[name], people) for name in frame.columns}
     n_values = sum(label.nunique() for label in labels.values())
     each = 1 - 0.05 / n_values
     unit = unit_codes(cluster, len(frame))
     mass = counting.row_weights("sample_weight", sample_weight, len(frame))
+    top_mass = mass[rows] if people is None else top.people.view(RowCounts)
     own = (
-        None if sample_weight is None else mass[rows],
+        None if sample_weight is None else top_mass,
         None if unit is None else unit[rows],
     )
     gains = []
     for name, label in labels.items():
         everywhere = _shares(label, mass)
-        among = _shares(label.iloc[rows], mass[rows])
+        among = _shares(label.iloc[rows], top_mass)
         among = among.reindex(everywhere.index, fill_value=0.0)
         low, high = _share_ends(label.iloc[rows], everywhere.index, *own, each)
         table = pd.DataFrame(
@@ -238,9 +273,12 @@ def _share_ends(
     confidence: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the interval of the share of each level among some values."""
-    if unit is None and weight is None:
-        among = values.value_counts().reindex(levels, fill_value=0)
-        return wilson_interval(among, len(values), confidence=confidence)
+    people = people_of(weight)
+    if unit is None and (weight is None or people is not None):
+        each = np.ones(len(values)) if people is None else people
+        among = pd.Series(each, values.index).groupby(values).sum()
+        among = among.reindex(levels, fill_value=0)
+        return wilson_interval(among, each.sum(), confidence=confidence)
     ends = []
     for level in levels:
         flags = (values == level).to_numpy(np.float64)
@@ -251,12 +289,15 @@ def _share_ends(
     return low, high
 
 
-def _levels(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def _levels(
+    column: "pd.Series[Any]", people: NDArray[np.float64] | None
+) -> "pd.Series[Any]":
     numeric = pd.api.types.is_numeric_dtype(column) and column.dtype != bool
     if not numeric or column.nunique() <= _MOST_LEVELS:
         return value_labels(column).astype(object).fillna("missing")
     numbers = column.astype(np.float64)
-    cuts = np.unique(np.nanquantile(numbers, [0, 0.25, 0.5, 0.75, 1])).tolist()
+    quarters = (0, 0.25, 0.5, 0.75, 1)
+    cuts = np.unique(quantiles(numbers.to_numpy(), quarters, people)).tolist()
     names = [f"{low:,.6g}–{high:,.6g}" for low, high in itertools.pairwise(cuts)]
     cut = pd.cut(numbers, cuts, labels=names, include_lowest=True, ordered=False)
     return pd.Series(cut).astype(object).fillna("missing")
