@@ -93,7 +93,7 @@ class Form(_Part):
     def fits(self, sweep: StoredSweep) -> bool:
         """Tell whether it can be of a sweep: of its settings, subgroups and groups."""
         dataset = sweep.store.dataset(sweep.run.dataset_id)
-        names = sweep.subgroups.label(dataset.frame).cat.categories
+        names = dataset.label_subgroups(sweep.subgroups).cat.categories
         methods = sweep.result.means["method"]
         shape = len(self.subgroups), len(dataset.group_names)
         return (

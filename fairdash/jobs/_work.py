@@ -239,7 +239,7 @@ def queue(
     """
     dataset_id = keep_data(store, spec)
     dataset = store.dataset(dataset_id)
-    spec.subgroups.label(dataset.frame)
+    dataset.label_subgroups(spec.subgroups)
     spec = spec.fitted_to(dataset)
     trials = sweep.expand(spec, dataset.key)
     labels = dict.fromkeys(CATALOG[grid.method].label for grid in spec.methods)

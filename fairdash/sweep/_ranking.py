@@ -51,7 +51,7 @@ def local_gaps(
     """
     parts = split(dataset, seed)
     rows = np.concatenate([parts.train, parts.validation])
-    labels = subgroups.label(dataset.frame).iloc[rows]
+    labels = dataset.label_subgroups(subgroups).iloc[rows]
     group = dataset.group[rows]  # numbers are checked sooner than names
     means = []
     for model in scores[:, rows]:

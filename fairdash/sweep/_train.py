@@ -189,7 +189,7 @@ def score(
     expected ones, and a column ``drawn`` says so.
     """
     rows = datasets.split(dataset, seed)
-    labels = subgroups.label(dataset.frame)
+    labels = dataset.label_subgroups(subgroups)
     groups = dataset.group  # numbers are checked sooner than names
     parts = []
     for part, where in (("validation", rows.validation), ("test", rows.test)):

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, ks_2samp, t
 from toys import ROLES, people
 
+from fairdash._counts import RowCounts
 from fairdash.audits import DecisionRule, drift, portable, trials
 from fairdash.audits.drifts.columns import column_drift, column_models
+from fairdash.audits.drifts.dealing import Sample
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
@@ -237,6 +239,48 @@ def test_another_table_has_the_weights_and_units_of_the_roles(store, dataset, tr
     assert inside["works"] == pytest.approx(np.ptp(works))
     with pytest.raises(ValueError, match="no column 'stands', which the models or"):
         drift(store, [model], data, other=("new", drifted()), **options)
+
+
+def test_a_table_of_counts_drifts_as_its_people_do(store):
+    pairs, sizes = [], []
+    for seed, made in ((0, people), (9, drifted)):
+        frame = made(300, seed).assign(age=lambda rows: rows["age"] // 10)
+        times = np.random.default_rng(seed).integers(1, 5, 300)
+        pairs.append((frame.assign(n=times), frame.iloc[np.arange(300).repeat(times)]))
+        sizes.append(f"{times.sum():,}")
+    score = {"column": "age", "kind": "score", "threshold": 0}
+    about = {"features": (), "scores": (score,)}
+    about |= {"target": "skill", "positive": {"sign": ">=", "value": 0}}
+    answers, shifts = [], []
+    for (training, new), count in zip(
+        zip(*pairs, strict=True), ("n", None), strict=True
+    ):
+        roles = Roles.model_validate({**vars(ROLES), **about, "count": count})
+        digest = store.add_table(training.to_csv(index=False).encode(), "people.csv")
+        data = store.add_dataset(digest, roles, f"Counts {count}")
+        (model,) = column_models(store, data)
+        answers.append(
+            column_drift(
+                store,
+                model,
+                data,
+                other=("new", new),
+                measure="mean_error",
+                subgroups=BRANCH,
+            )
+        )
+        samples = tuple(
+            Sample(RowCounts.of("n", part["n"]) if count else None)
+            for part in (training, new)
+        )
+        columns = ("skill", "age", "branch", "origin")
+        shifts.append(
+            column_shifts(training, new, training, columns=columns, samples=samples)
+        )
+    pd.testing.assert_frame_equal(answers[0].data, answers[1].data)
+    pd.testing.assert_frame_equal(*shifts)
+    assert answers[0].facts[1] == f"new: {sizes[1]} people"
+    assert answers[1].facts[1] == f"new: {sizes[1]} rows"
 
 
 def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store):

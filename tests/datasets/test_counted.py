@@ -1,11 +1,14 @@
 """Data sets whose rows stand for several people."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairdash.audits.gaps import base_rates, reversal_words
+from fairdash.audits.gaps.cuts import cuts_of
 from fairdash.datasets import (
     PUBLISHED,
     Roles,
@@ -18,6 +21,7 @@ from fairdash.datasets import (
     split,
 )
 from fairdash.methods import Unconstrained
+from fairdash.sweep import score
 
 
 @pytest.fixture
@@ -149,3 +153,65 @@ def test_people_used_and_left_out_are_all_people(berkeley):
     some = make_dataset(table, roles, name="A")
     assert some.n_people == 933
     assert some.n_read == some.n_people + some.excluded["rows"].sum() == 4526
+
+
+@pytest.fixture
+def ages():
+    """A table of counts by age, few people in most rows, and their people as rows."""
+    rng = np.random.default_rng(0)
+    age = np.arange(18, 78)
+    parts = [
+        pd.DataFrame({"age": age, "sex": sex, "hired": hired})
+        for sex in ("Female", "Male")
+        for hired in ("yes", "no")
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    table["people"] = np.where(table["age"] < 25, 400, rng.integers(1, 9, len(table)))
+    roles = Roles(
+        target="hired",
+        positive="yes",
+        sensitive_feature="sex",
+        features=("age",),
+        count="people",
+    )
+    counts = make_dataset(table, roles, name="counts")
+    each = np.repeat(np.arange(counts.n_rows), counts.people.astype(int))
+    alone = Roles.model_validate({**vars(roles), "count": None})
+    frame = counts.frame.iloc[each].drop(columns="people").reset_index(drop=True)
+    people = replace(
+        counts,
+        frame=frame,
+        roles=alone,
+        **{name: getattr(counts, name)[each] for name in ("y", "group", "lot")},
+    )
+    return counts, people, each
+
+
+@pytest.mark.parametrize(
+    "subgroups",
+    [Subgroups(columns=("age",), quantiles={"age": 4}), Subgroups(columns=("age",))],
+    ids=["quantiles", "usual"],
+)
+def test_bins_of_numbers_follow_people(ages, subgroups):
+    counts, people, each = ages
+    labels = counts.label_subgroups(subgroups)
+    of_people = people.label_subgroups(subgroups)
+    assert labels.iloc[each].tolist() == of_people.tolist()
+    assert list(labels.cat.categories) == list(of_people.cat.categories)
+    assert labels.tolist() != subgroups.label(counts.frame).tolist()
+
+
+def test_what_is_measured_in_bins_of_counts_is_that_of_people(ages):
+    counts, people, _ = ages
+    subgroups = Subgroups(columns=("age",), quantiles={"age": 4}, min_size=20)
+    tables = [base_rates(part, subgroups).cells for part in (counts, people)]
+    pd.testing.assert_frame_equal(*tables)
+    scores = np.linspace(0.2, 0.9, 60)
+    scored = [
+        score(part, 0, scores[None, part.frame["age"] - 18], subgroups)
+        for part in (counts, people)
+    ]
+    pd.testing.assert_frame_equal(*scored)
+    usual = Subgroups(columns=("age",))
+    ways = [[way.words for way in cuts_of(part, usual)] for part in (counts, people)]
+    assert ways[0] == ways[1]

@@ -169,7 +169,7 @@ def _answer(
         Drawing("plot_gap_changes", shown, look),
         Listing("Changes by group, and of gaps", table),
         ". ".join(f"{t.name}: {why}" for t in tables for why in t.excluded),
-        facts=tuple(f"{t.name}: {wording.plural(t.n, 'row')}" for t in tables),
+        facts=tuple(f"{t.name}: {t.size}" for t in tables),
         how=_HOW,
         file="fairdash-drift.csv",
         data=data,

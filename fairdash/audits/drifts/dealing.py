@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from fairdash._counts import people_of
 from fairdash.metrics import counting
 
 _LEAST = 999  # permutations
@@ -18,15 +19,24 @@ Codes = NDArray[np.int64]
 
 
 class Sample(NamedTuple):
-    """How the rows of a table were drawn: weights and units, None without."""
+    """How the rows of a table were drawn: weights and units, None without.
+
+    Rows of counts have `RowCounts` as weights.
+    """
 
     weight: Array | None = None
     unit: Codes | None = None
 
     @property
     def plain(self) -> bool:
-        """Whether rows are independent and weigh alike."""
-        return self.weight is None and self.unit is None
+        """Whether rows, or the people that they stand for, are independent alike."""
+        weighed = self.weight is not None and self.people is None
+        return not weighed and self.unit is None
+
+    @property
+    def people(self) -> Array | None:
+        """How many people each row stands for, None where each is one."""
+        return people_of(self.weight)
 
 
 class Dealt(NamedTuple):

@@ -135,7 +135,7 @@ class DriftResult:
             "caption": self._caption(),
             "in_points": self._in_points,
         }
-        rows = [f"{t.name}: {plural(t.n, 'row')}" for t in self.tables]
+        rows = [f"{t.name}: {t.size}" for t in self.tables]
         dropped = [f"{t.name}: {why}" for t in self.tables for why in t.excluded]
         return Answer(
             self.brief(),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency, ks_2samp
+from scipy.stats import chi2_contingency, kstwo
 
 from fairdash._wording import amount, percent
 from fairdash.audits.drifts.dealing import Dealt, Sample
@@ -40,7 +40,7 @@ def column_shifts(
     The tables are independent of each other; the encoding was fitted on ``training``.
     With weights or units shares are weighted, and p-values are those of permutations:
     whole units are dealt to the two tables, as many as each had. Numbers are then
-    compared at up to 200 of their quantiles.
+    compared at up to 200 of their quantiles. Rows of counts are as many as people.
 
     Parameters
     ----------
@@ -60,11 +60,16 @@ def column_shifts(
     scipy.stats.ks_2samp and chi2_contingency. S. Holm (1979), A simple sequentially
     rejective multiple test procedure. Scand. J. Stat. 6, 65-70.
     """
+    sizes = len(before), len(after)
     dealt = None
     if any(not sample.plain for sample in samples):
-        dealt = Dealt.of(samples, (len(before), len(after)), len(columns), random_state)
+        dealt = Dealt.of(samples, sizes, len(columns), random_state)
+    people = _people(samples, sizes)
     rows = [
-        {"column": name, **_shift(before[name], after[name], training[name], dealt)}
+        {
+            "column": name,
+            **_shift(before[name], after[name], training[name], dealt, people),
+        }
         for name in columns
     ]
     table = pd.DataFrame(rows)
@@ -72,48 +77,98 @@ def column_shifts(
     return table.sort_values("shift", ascending=False, ignore_index=True)
 
 
+_People = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def _people(samples: tuple[Sample, Sample], sizes: tuple[int, int]) -> _People:
+    """Return how often each row of both tables counts: once, unless it is a count."""
+    before, after = (
+        np.ones(size) if sample.people is None else sample.people
+        for sample, size in zip(samples, sizes, strict=True)
+    )
+    return before, after
+
+
 def _shift(
     before: "pd.Series[Any]",
     after: "pd.Series[Any]",
     training: "pd.Series[Any]",
     dealt: Dealt | None,
+    people: _People,
 ) -> dict[str, object]:
     compared = _numbers if column_kinds.is_number(training) else _categories
-    return compared(before, after, dealt) | {
-        "unseen": float(_unseen(after, training).mean()),
-        "missing": float(after.isna().mean() - before.isna().mean()),
+    missing = (
+        np.average(column.isna(), weights=each)
+        for column, each in zip((before, after), people, strict=True)
+    )
+    return compared(before, after, dealt, people) | {
+        "unseen": float(np.average(_unseen(after, training), weights=people[1])),
+        "missing": float(-np.subtract(*missing)),
     }
 
 
 def _numbers(
-    before: "pd.Series[Any]", after: "pd.Series[Any]", dealt: Dealt | None
+    before: "pd.Series[Any]",
+    after: "pd.Series[Any]",
+    dealt: Dealt | None,
+    people: _People,
 ) -> dict[str, object]:
     x, y = (_values(column) for column in (before, after))
     both = np.concatenate([x, y])
+    times = tuple(
+        each[~np.isnan(values)] for values, each in zip((x, y), people, strict=True)
+    )
     x, y = x[~np.isnan(x)], y[~np.isnan(y)]
     shift = p = float("nan")
     words = "no value present"
-    if len(x) and len(y):
+    if times[0].any() and times[1].any():
         if dealt is None:
-            test = ks_2samp(x, y, method="asymp")
-            shift, p = float(test.statistic), float(test.pvalue)
+            shift, p = _kolmogorov_smirnov(x, y, times)
         else:
             shift, p = dealt.numbers(both)
-        words = f"mean {amount(x.mean())} → {amount(y.mean())}"
+        means = [
+            amount(float(np.average(values, weights=each)))
+            for values, each in zip((x, y), times, strict=True)
+        ]
+        words = f"mean {means[0]} → {means[1]}"
     return {"statistic": "KS", "shift": shift, "p_value": p, "change": words}
 
 
+def _kolmogorov_smirnov(
+    x: NDArray[np.float64], y: NDArray[np.float64], times: tuple[Any, ...]
+) -> tuple[float, float]:
+    """Return the distance of two samples and its p-value, each value ``times`` over.
+
+    As `scipy.stats.ks_2samp` with ``method="asymp"`` of repeated values.
+    """
+    cuts = np.unique(np.concatenate([x, y]))
+    shares = [
+        np.cumsum(np.bincount(np.searchsorted(cuts, values), each, len(cuts)))
+        / each.sum()
+        for values, each in zip((x, y), times, strict=True)
+    ]
+    distance = float(np.abs(shares[1] - shares[0]).max())
+    n, m = (float(each.sum()) for each in times)
+    return distance, float(kstwo.sf(distance, np.round(n * m / (n + m))))
+
+
 def _categories(
-    before: "pd.Series[Any]", after: "pd.Series[Any]", dealt: Dealt | None
+    before: "pd.Series[Any]",
+    after: "pd.Series[Any]",
+    dealt: Dealt | None,
+    people: _People,
 ) -> dict[str, object]:
     values = pd.concat([before, after], ignore_index=True)
     codes, labels = column_kinds.label_codes(values)
     codes = np.where(codes < 0, len(labels), codes)
     n_levels, table = len(labels) + 1, np.arange(len(values)) >= len(before)
     if dealt is None:
-        counts = pd.crosstab(table, codes)
-        present: list[Any] = list(counts.columns)
-        shares = counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True)
+        each = np.concatenate(people)
+        places = codes + n_levels * table
+        counts = np.bincount(places, each, 2 * n_levels).reshape(2, n_levels)
+        present = np.flatnonzero(counts.any(axis=0)).tolist()
+        counts = counts[:, present]
+        shares = counts / counts.sum(axis=1, keepdims=True)
         p = float(chi2_contingency(counts)[1]) if len(present) > 1 else 1.0
     else:
         shares, p = dealt.categories(codes, n_levels)

@@ -291,8 +291,8 @@ def gap_changes(
         rows.append(
             {
                 "subgroup": subgroup or NO_SUBGROUPS,
-                "n_before": _rows(measured[0], subgroup),
-                "n_after": _rows(measured[1], subgroup),
+                "n_before": _rows(*both[0], subgroup),
+                "n_after": _rows(*both[1], subgroup),
                 **dict(zip(_NUMBERS, numbers, strict=True)),
                 "estimable": not reason,
                 "reason": reason,
@@ -317,9 +317,9 @@ def _reason(table: DriftTable, measured: LocalMeasure, subgroup: str) -> str:
     return f"{reason} in {table.name}" if reason else ""
 
 
-def _rows(measured: LocalMeasure, subgroup: str | None) -> int:
+def _rows(table: DriftTable, measured: LocalMeasure, subgroup: str | None) -> int:
     if subgroup is None:
-        return len(measured.cells.group)
+        return table.n_people
     if subgroup not in measured.cells.subgroups:
         return 0
     return int(measured.reported().n[measured.cells.subgroups.index(subgroup)].sum())

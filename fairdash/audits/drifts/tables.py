@@ -9,7 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import datasets
+from fairdash._counts import RowCounts
 from fairdash._validation import CROSS
+from fairdash._wording import PEOPLE, ROWS
 from fairdash.audits.drifts.dealing import Sample
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.trials.rows import ALL_ROWS
@@ -30,8 +32,9 @@ class DriftTable:
     excluded : tuple of str
         Why rows are not used, with their number.
     weight, unit : ndarray or None
-        Sampling weights, and the unit of each row, where the roles of the training
-        table name their columns; a table without the column has rows that are units.
+        Sampling weights or `RowCounts`, and the unit of each row, where the roles of
+        the training table name their columns; a table without the column has rows that
+        are units.
     """
 
     name: str
@@ -48,6 +51,18 @@ class DriftTable:
     def n(self) -> int:
         """Number of rows used."""
         return len(self.frame)
+
+    @property
+    def n_people(self) -> int:
+        """How many people the rows used stand for: of counts their sum."""
+        people = self.sample.people
+        return self.n if people is None else int(people.sum())
+
+    @property
+    def size(self) -> str:
+        """How many are used, in words: 600 rows or, of counts, 4,526 people."""
+        noun = ROWS if self.sample.people is None else PEOPLE
+        return noun.counted(self.n_people)
 
     @property
     def sample(self) -> Sample:
@@ -99,7 +114,11 @@ def drift_tables(
         )
     # labelled together: bins at the ends follow the data
     both = pd.concat([table.frame[columns] for table in (reference, new)])
-    labels = subgroups.label(both.set_axis(range(len(both)))).array
+    people = [table.sample.people for table in (reference, new)]
+    counted = [part for part in people if part is not None]
+    labels = subgroups.label(
+        both.set_axis(range(len(both))), np.concatenate(counted) if counted else None
+    ).array
     return (
         replace(reference, subgroups=labels[: reference.n]),
         replace(new, subgroups=labels[reference.n :]),
@@ -115,7 +134,11 @@ def _read(
     labels = datasets.group_labels(frame, roles)
     outcome = _outcome_of(raw, dataset, name)
     told = frame if outcome is None else frame.assign(**{roles.target: outcome})
-    used, lines = datasets.exclude_rows(told, _reasons(told, labels, dataset))
+    counts = None
+    if roles.count is not None:
+        counts = RowCounts.of(roles.count, frame[roles.count].array)
+    reasons = _reasons(told, labels, dataset)
+    used, lines = datasets.exclude_rows(told, reasons, counts)
     excluded = tuple(map(str, lines))
     y = None if outcome is None else datasets.outcomes(outcome, roles.positive)
     if not used.any():
@@ -126,7 +149,7 @@ def _read(
         )
     frame = frame[used]
     groups = pd.Categorical(labels[used], categories=pd.Index(dataset.group_names))
-    weight = None
+    weight = None if counts is None else counts[used]
     if roles.sample_weight is not None:
         weight = datasets.read_weights(frame[roles.sample_weight], np.flatnonzero(used))
     return DriftTable(
@@ -173,7 +196,7 @@ def _reasons(
 
 def _check_columns(frame: pd.DataFrame, dataset: datasets.Dataset, name: str) -> None:
     roles = dataset.roles
-    weight = [] if roles.sample_weight is None else [roles.sample_weight]
+    weight = [name for name in (roles.sample_weight, roles.count) if name is not None]
     filters = [name for part in roles.rows for name in part.columns()]
     needed = dict.fromkeys(
         name

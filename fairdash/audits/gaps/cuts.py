@@ -154,7 +154,8 @@ def _binned(subgroups: Subgroups) -> set[str]:
 def _bins_of(
     dataset: Dataset, subgroups: Subgroups, crossing: tuple[str, ...], name: str
 ) -> Iterator[Cut]:
-    width = subgroups.widths.get(name, default_width(dataset.frame[name]))
+    usual = default_width(dataset.frame[name], dataset.people)
+    width = subgroups.widths.get(name, usual)
     for factor in FACTORS:
         words = f"{name} by {factor * width:g}"
         yield _cut(subgroups, (name, *crossing), {name: factor * width}, words)
@@ -176,7 +177,7 @@ def _distinct(dataset: Dataset, ways: Sequence[Cut]) -> list[Cut]:
     seen: set[bytes] = set()
     result = []
     for way in ways:
-        codes = way.subgroups.label(dataset.frame).cat.codes.to_numpy()
+        codes = dataset.label_subgroups(way.subgroups).cat.codes.to_numpy()
         key = np.unique(codes, return_inverse=True)[1].tobytes()
         if key not in seen:
             seen.add(key)

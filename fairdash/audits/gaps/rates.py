@@ -61,7 +61,7 @@ def outcome_rates(dataset: Dataset, subgroups: Subgroups) -> LocalMeasure:
         None,
         dataset.y,
         sensitive_features=dataset.groups,
-        subgroups=subgroups.label(dataset.frame),
+        subgroups=dataset.label_subgroups(subgroups),
         min_size=subgroups.min_size,
         sample_weight=dataset.sample_weight,
         cluster=dataset.unit,

@@ -7,6 +7,7 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from fairdash._counts import RowCounts
 from fairdash._metric_names import OPPORTUNITY, PARITY, WORST
 from fairdash._parsing import check_entries, parsed
 from fairdash._validation import check_one_of, explain_invalid
@@ -246,24 +247,31 @@ def first_policy(roles: Roles, frame: pd.DataFrame, subgroups: Subgroups) -> str
         "judge": "sure_keep",
     }
     policy |= _recipe_of(roles)
-    if roles.unit is not None:
-        policy["unit"] = roles.unit
+    sampling = {
+        "unit": roles.unit,
+        "weight": roles.sample_weight,
+        "count": roles.count,
+    }
+    policy |= {name: column for name, column in sampling.items() if column is not None}
     inside = [name for name in subgroups.columns if name in frame]
     if inside:
         policy["subgroups"] = inside
-        policy |= _bins(subgroups, frame, inside)
+        policy |= _bins(subgroups, frame, inside, roles.count)
         limits.append({**limits[0], "subgroup": EVERY})
     return str(yaml.safe_dump(policy | {"limits": limits}, sort_keys=False))
 
 
 def _bins(
-    subgroups: Subgroups, frame: pd.DataFrame, columns: list[str]
+    subgroups: Subgroups, frame: pd.DataFrame, columns: list[str], counted: str | None
 ) -> dict[str, Any]:
     """Return the fields of a policy for the bins that are chosen, not usual."""
     widths = {name: w for name, w in subgroups.widths.items() if name in columns}
     cuts = {name: list(c) for name, c in subgroups.cuts.items() if name in columns}
+    people = None if counted is None else RowCounts.of(counted, frame[counted].array)
     for name, n_bins in subgroups.quantiles.items():
-        points = quantile_cuts(frame[name], n_bins) if name in columns else ()
+        if name not in columns:
+            continue
+        points = quantile_cuts(frame[name], n_bins, people)
         if points:
             cuts[name] = list(points)
     fields = {"subgroup_widths": widths, "subgroup_cuts": cuts}

@@ -215,7 +215,7 @@ class _Check:
                 dataset = self._dataset(spec, table)
                 data_keys.append(dataset.key)
                 if run.subgroups is not None:
-                    run.subgroups.label(dataset.frame)
+                    dataset.label_subgroups(run.subgroups)
                 self._read_models(run, spec, dataset, curves)
                 self._read_summaries(run)
         self._arrays.flush()
@@ -245,7 +245,7 @@ class _Check:
         dataset = make_dataset(
             self._frames[table], source.roles, name=source.name, key=table
         )
-        spec.subgroups.label(dataset.frame)
+        dataset.label_subgroups(spec.subgroups)
         return dataset
 
     def _read_curves(self) -> pd.DataFrame:
@@ -268,7 +268,7 @@ class _Check:
                 "sampling weights. Train them from their configuration"
             )
         encoded: dict[int, Any] = {}
-        subgroups = list(spec.subgroups.label(dataset.frame).cat.categories)
+        subgroups = list(dataset.label_subgroups(spec.subgroups).cat.categories)
         n_trained = {
             seed: len(training_rows(dataset, seed, spec.train_rows))
             for seed in {trial.seed for trial in trials}

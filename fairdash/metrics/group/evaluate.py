@@ -115,7 +115,7 @@ def evaluate(
     ]
     worst = [model.worst(confidence=confidence) for model in each]
     columns = {
-        "n": np.full(len(predictions), len(y) if people is None else people.sum()),
+        "n": np.full(len(predictions), len(y) if people is None else int(people.sum())),
         "accuracy": every.value[:, 0],
         "accuracy_low": every.low[:, 0],
         "accuracy_high": every.high[:, 0],

@@ -134,7 +134,7 @@ def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
 
 def inside_subgroups(ramp: Ramp, dataset_id: str, subgroups: Subgroups) -> None:
     """Draw the gap inside every subgroup before and after the ramp."""
-    labels = subgroups.label(store().dataset(dataset_id).frame)
+    labels = store().dataset(dataset_id).label_subgroups(subgroups)
     blocks.heading("Inside subgroups", _HOW_LOCAL)
     table = ramp.report.inside(
         labels.iloc[ramp.data.split.test_rows], min_size=subgroups.min_size

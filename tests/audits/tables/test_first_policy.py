@@ -67,3 +67,16 @@ def test_without_subgroups_there_is_no_local_limit(frame):
 def test_bins_of_a_column_that_makes_no_subgroups_are_refused():
     with pytest.raises(ValueError, match="'age' has bins but makes no subgroups"):
         tables.TableQuestion(groups=("sex",), subgroup_widths={"age": 10.0})
+
+
+def test_a_policy_on_counts_counts_people(frame):
+    subgroups = WAYS["quantiles"]
+    times = np.where(frame["age"] < 30, 9, 1)
+    counts = frame.assign(people=times)
+    people = frame.loc[frame.index.repeat(times)].reset_index(drop=True)
+    roles = ROLES.model_copy(update={"count": "people"})
+    of_counts = yaml.safe_load(tables.first_policy(roles, counts, subgroups))
+    of_people = yaml.safe_load(tables.first_policy(ROLES, people, subgroups))
+    assert of_counts == {**of_people, "count": "people"}
+    weighted = ROLES.model_copy(update={"sample_weight": "people"})
+    assert yaml.safe_load(tables.first_policy(weighted, counts, subgroups))["weight"]
