@@ -14,7 +14,17 @@ from fairdash._validation import check_one_of
 from fairdash._wording import plural
 from fairdash.audits import tables
 from fairdash.audits.tables import stored_name
-from fairdash.cli._options import Home, Out, check_out, echo, explain, opened, say
+from fairdash.cli._options import (
+    Home,
+    JoinBy,
+    JoinFile,
+    Out,
+    check_out,
+    echo,
+    explain,
+    opened,
+    say,
+)
 from fairdash.cli._parsing import UNUSABLE, CommandApp
 from fairdash.store import Store
 
@@ -54,12 +64,17 @@ def add(
         str | None,
         typer.Option(help=f"Command or URL for an alarm; ${ALLOWED} must list it."),
     ] = None,
+    join: JoinFile = None,
+    by: JoinBy = None,
     home: Home = None,
 ) -> None:
     """Add a monitor of a source of decisions or scores; no run is needed.
 
-    Its first batch is audited, so that it is sure to fit. The exit status is 2 when
-    there is a monitor of this name, or something does not fit.
+    Its first batch is audited, so that it is sure to fit. With --join each batch gets
+    columns of a second file, such as people's groups; it is read at each look.
+
+    The exit status is 2 when there is a monitor of this name, or something does not
+    fit.
     """
     with opened(home) as store:
         if name in map(stored_name, store.monitors()):
@@ -71,7 +86,8 @@ def add(
         limited = tables.Policy.parse(policy.read_bytes(), policy.name)
         limits = limited.model_dump(mode="json")
         fields = (name, source, limits, every, date, outcomes, key, hook)
-        watch = tables.Watch(tables.Monitor(*fields), ())
+        further = None if join is None else str(join)
+        watch = tables.Watch(tables.Monitor(*fields, further, tuple(by or ())), ())
         first = watch.first_batch()
         store.keep_monitor(name, watch.to_json())
     echo(

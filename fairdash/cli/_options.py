@@ -113,14 +113,19 @@ def read_joined(
     by: list[str] | None = None,
     *,
     sheet: str | None = None,
+    table: str = "",
 ) -> pd.DataFrame:
-    """Read a table, joined with a second one where that is given."""
+    """Read a table, joined with a second one where that is given.
+
+    ``table`` is the digest of the second one where a store keeps it.
+    """
     if (join is None) != (not by):
         raise ValueError("Give `--join FILE` and `--by COLUMN` together, or neither.")
     frame = read_table(file, sheet=sheet)
     if join is None:
         return frame
-    return join_tables(frame, read_table(join), by or (), name=join.name)
+    other = read_table(join)
+    return join_tables(frame, other, by or (), name=join.name, table=table)
 
 
 def read_rows(

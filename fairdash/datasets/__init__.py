@@ -43,6 +43,7 @@ __all__ = [
     "guess_roles",
     "guessing",
     "has_bins",
+    "join_again",
     "join_tables",
     "load_sample",
     "make_dataset",
@@ -119,7 +120,7 @@ if TYPE_CHECKING:
     from fairdash.datasets.checks.table import check_table, readable_checks
     from fairdash.datasets.conditions import Condition, read_conditions
     from fairdash.datasets.guessing.roles import guess_roles
-    from fairdash.datasets.joins import join_tables
+    from fairdash.datasets.joins import join_again, join_tables
     from fairdash.datasets.reading.read import read_table
     from fairdash.datasets.table_notes import DrawnRows, TableNotes, notes_of
 else:

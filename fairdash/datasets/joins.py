@@ -1,6 +1,6 @@
 """A second table joined to a first: columns of people that stand in another file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,12 @@ MOST_EXAMPLES = 3
 
 
 def join_tables(
-    frame: pd.DataFrame, other: pd.DataFrame, by: Sequence[str], *, name: str
+    frame: pd.DataFrame,
+    other: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    name: str,
+    table: str = "",
 ) -> pd.DataFrame:
     """Add the columns of a second table to the rows whose keys it has.
 
@@ -34,6 +39,8 @@ def join_tables(
     name : str
         Of the second table, for messages and notes. A column of a name that the first
         has too gets it in brackets.
+    table : str
+        Digest of the second table where a store keeps it, for `join_again`.
 
     Raises
     ------
@@ -65,12 +72,75 @@ def join_tables(
     note = JoinedTable(
         name=name,
         by=tuple(keys),
+        other_by=tuple(other_keys),
+        columns=tuple(map(str, added)),
+        table=table,
         n_rows=len(frame),
         n_unmatched=int((~matched).sum()),
         n_unused=len(other) - len(np.unique(place[matched])),
     )
     notes = notes_of(frame)
     return notes.model_copy(update={"joined": (*notes.joined, note)}).put(joined)
+
+
+def join_again(
+    frame: pd.DataFrame,
+    joined: Sequence[JoinedTable],
+    needed: Collection[str],
+    read: Callable[[str], pd.DataFrame],
+    *,
+    name: str,
+) -> pd.DataFrame:
+    """Join to new rows the tables that the rows before them were joined with.
+
+    A table is joined if one of its columns is needed and the new rows lack it. A column
+    that they have already stays as it is.
+
+    Parameters
+    ----------
+    joined : sequence of JoinedTable
+        Notes of the rows before, see `notes_of`.
+    needed : collection of str
+    read : callable
+        Returns a kept table by its digest; ValueError where it is not kept.
+    name : str
+        Of the new rows, for messages.
+
+    Raises
+    ------
+    ValueError
+        Where the new rows have no key, the second table is not kept, or no row has a
+        match: with the column that is missing and the way out.
+    """
+    for note in joined:
+        missing = [c for c in note.columns if c in needed and c not in frame]
+        if not missing:
+            continue
+        lack = f"{name} has no column {missing[0]!r}"
+        origin = f"Before, it came from {note.name}, joined by {listing(note.by)}"
+        keys = [key for key in note.by if key not in frame]
+        if keys:
+            raise ValueError(
+                f"{lack}. {origin}, and {keys[0]!r} is missing as well. Add "
+                f"{keys[0]!r}, so that {note.name} is joined here too, or add "
+                f"{missing[0]!r}."
+            )
+        try:
+            if not note.table:
+                raise ValueError(f"{note.name} was not kept.")
+            other = read(note.table)
+        except ValueError as error:
+            raise ValueError(
+                f"{lack}. {origin}, and that table is not kept here. Join it first: "
+                "“Join a second file” on Data, or `join_tables` in Python."
+            ) from error
+        own = [column for column in other if str(column) not in note.other_by]
+        names = dict(zip(own, note.columns, strict=True))
+        by = [f"{a}={b}" for a, b in zip(note.by, note.other_by, strict=True)]
+        frame = join_tables(
+            frame, other.rename(columns=names), by, name=note.name, table=note.table
+        )
+    return frame
 
 
 def _pair(

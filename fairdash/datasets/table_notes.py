@@ -61,6 +61,12 @@ class JoinedTable(Record):
         Of the second table.
     by : tuple of str
         Columns whose values both tables have.
+    other_by : tuple of str
+        What the second table calls them; empty where an earlier version joined.
+    columns : tuple of str
+        Columns that came of it, by their names in the joined table, in its order.
+    table : str
+        Digest of the second table in the store; "" where it was not kept.
     n_rows, n_unmatched : int
         Rows there were, and rows among them that it has no match for.
     n_unused : int
@@ -72,6 +78,9 @@ class JoinedTable(Record):
     n_rows: int
     n_unmatched: int
     n_unused: int
+    other_by: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    table: str = ""
 
     @property
     def sentence(self) -> str:

@@ -18,7 +18,7 @@ from fairdash.audits.drifts.dealing import Sample
 from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
-from fairdash.datasets import Roles, Subgroups, split
+from fairdash.datasets import Roles, Subgroups, join_tables, split
 from fairdash.jobs import submit
 from fairdash.metrics import catalog, measure_gaps
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -281,6 +281,41 @@ def test_a_table_of_counts_drifts_as_its_people_do(store):
     pd.testing.assert_frame_equal(*shifts)
     assert answers[0].facts[1] == f"new: {sizes[1]} people"
     assert answers[1].facts[1] == f"new: {sizes[1]} rows"
+
+
+def test_new_rows_without_the_groups_are_joined_as_the_table_was(store):
+    rng = np.random.default_rng(2)
+    origins = pd.DataFrame({"id": np.arange(500), "origin": people(500)["origin"]})
+    kept = store.add_table(origins.to_csv(index=False).encode(), "origins.csv")
+    frames = [
+        made(400, seed).drop(columns="origin").assign(id=rng.integers(0, 600, 400))
+        for seed, made in ((0, people), (9, drifted))
+    ]
+    rows, new = frames
+    joined = join_tables(rows, origins, ["id"], name="origins.csv", table=kept)
+    score = {"column": "age", "kind": "score", "threshold": 0}
+    about = {"features": (), "scores": (score,), "target": "skill"}
+    about |= {"positive": {"sign": ">=", "value": 0}}
+    roles = Roles.model_validate({**vars(ROLES), **about})
+    digest = store.add_frame(joined, "joined.parquet")
+    data = store.add_dataset(digest, roles, "Joined")
+    (model,) = column_models(store, data)
+    asked = {"measure": "mean_error", "subgroups": BRANCH}
+    answer = column_drift(store, model, data, other=("May", new), **asked)
+    by_hand = new.merge(origins, on="id", how="left")
+    told = column_drift(store, model, data, other=("May", by_hand), **asked)
+    pd.testing.assert_frame_equal(answer.data, told.data)
+    n = (new["id"] >= 500).sum()
+    assert f"May: Joined with origins.csv by id: {n} of 400 rows have" in answer.caption
+    assert f"{n} rows: sensitive feature missing (origin)" in answer.caption
+    lone = new.drop(columns="id")
+    with pytest.raises(ValueError, match=r"no column 'origin'.*Add 'id', so that"):
+        column_drift(store, model, data, other=("May", lone), **asked)
+    store.delete_table(kept)
+    with pytest.raises(
+        ValueError, match=r"from origins.csv, joined by id, and that tab"
+    ):
+        column_drift(store, model, data, other=("May", new), **asked)
 
 
 def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store):

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shlex
 import sys
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
@@ -16,6 +17,7 @@ from fairdash.audits import tables
 from fairdash.audits.tables import sequential
 from fairdash.audits.tables.claims import claims_of
 from fairdash.cli import app
+from fairdash.store import open_store
 
 LIMITS = {
     "decision": "hired=yes",
@@ -444,6 +446,39 @@ def test_add_reads_one_batch_and_refuses_what_cannot_be_watched(
     assert words in done.stderr
     assert "pw" not in done.stderr
     assert call("show").output == ""
+
+
+def test_batches_get_the_groups_of_a_second_file(home, tmp_path):
+    rng = np.random.default_rng(5)
+    sexes = pd.DataFrame({"id": np.arange(900), "sex": rng.choice(["f", "m"], 900)})
+    sexes.to_csv(tmp_path / "sexes.csv", index=False)
+    for at in range(2):
+        rows = pd.DataFrame({"id": rng.integers(0, 990, 600)})
+        rows["hired"] = rng.choice(["yes", "no"], 600)
+        rows.to_csv(tmp_path / f"week{at:02}.csv", index=False)
+        own = rows.merge(sexes, on="id", how="left")
+        own.to_csv(tmp_path / f"whole{at:02}.csv", index=False)
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(json.dumps(LIMITS))
+    asked = [f"--source={tmp_path}/week*.csv", f"--policy={policy}"]
+    refused = call("add", "m", *asked)
+    assert refused.exit_code == 2
+    assert "week00.csv has no column 'sex'" in refused.stderr
+    assert "--join FILE --by COLUMN" in refused.stderr
+    join = [f"--join={tmp_path}/sexes.csv", "--by=id"]
+    done = call("add", "m", *asked, *join)
+    assert done.exit_code == 0, done.stderr
+    assert call("run").exit_code == 0
+    with closing(open_store()) as store:
+        watch = tables.Watch.of_json(store.monitor("m"))
+    whole = tables.Watch(tables.Monitor("w", f"{tmp_path}/whole*.csv", LIMITS), ())
+    for one, other in zip(watch.batches, whole.run().batches, strict=True):
+        assert (one.rows, one.excluded) == (other.rows, other.excluded)
+        assert one.judged == other.judged
+    (tmp_path / "sexes.csv").unlink()
+    assert "There is no file" in call("run").stderr
+    with pytest.raises(ValueError, match="`--join FILE` and `--by COLUMN` together"):
+        tables.Monitor("m", "x.csv", LIMITS, by=("id",))
 
 
 def test_a_batch_that_fails_by_itself_is_printed_beside_the_alarm(home, tmp_path):

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import join_tables, make_dataset, notes_of, reading
+from fairdash.datasets import (
+    join_again,
+    join_tables,
+    make_dataset,
+    notes_of,
+    reading,
+)
 from fairdash.datasets.guessing.roles import rank_roles
 
 
@@ -177,3 +183,59 @@ def test_a_file_without_keys_is_refused(loans, people, tmp_path):
     )
     assert done.exit_code == 2
     assert "together, or neither" in done.output
+
+
+@pytest.fixture
+def joined_before(loans, people):
+    """The notes of loans joined by a renamed key, with a column of a taken name."""
+    other = people.rename(columns={"person": "who"})
+    joined = join_tables(loans, other, ["person=who"], name="people.csv", table="d1")
+    return notes_of(joined).joined, {"d1": other}.__getitem__
+
+
+def test_new_rows_are_joined_as_the_rows_before_them(loans, joined_before):
+    notes, read = joined_before
+    new = loans.iloc[:90].reset_index(drop=True)
+    needed = {"race", "amount (people.csv)"}
+    again = join_again(new, notes, needed, read, name="May")
+    other = read("d1").rename(columns={"who": "person"})
+    expected = join_tables(new, other, ["person"], name="people.csv")
+    pd.testing.assert_frame_equal(again, expected)
+    (note,) = notes_of(again).joined
+    assert (note.n_rows, note.table) == (90, "d1")
+    # without a column of a taken name it is called as before
+    short = join_again(new[["person"]], notes, needed, read, name="May")
+    assert list(short) == ["person", "race", "amount (people.csv)"]
+
+
+def test_rows_that_have_what_is_needed_are_not_joined(loans, joined_before):
+    notes, _ = joined_before
+    new = loans.assign(race="White")
+    assert join_again(new, notes, {"race"}, {}.__getitem__, name="May") is new
+    assert join_again(loans, notes, {"sex"}, {}.__getitem__, name="May") is loans
+
+
+def _not_kept(digest):
+    raise ValueError(f"No file {digest} was uploaded.")
+
+
+def test_rows_that_cannot_be_joined_again_say_what_to_change(loans, joined_before):
+    notes, read = joined_before
+    where = (
+        "May has no column 'race'. Before, it came from people.csv, joined by person"
+    )
+    with pytest.raises(ValueError, match=f"{where}, and 'person' is missing as well."):
+        join_again(loans.drop(columns="person"), notes, {"race"}, read, name="May")
+    with pytest.raises(ValueError, match=f"{where}, and that table is not kept here."):
+        join_again(loans, notes, {"race"}, _not_kept, name="May")
+    unkept = [note.model_copy(update={"table": ""}) for note in notes]
+    with pytest.raises(ValueError, match="“Join a second file” on Data"):
+        join_again(loans, unkept, {"race"}, read, name="May")
+
+
+def test_a_note_of_an_earlier_version_is_read():
+    earlier = {"name": "p", "by": ["id"], "n_rows": 3, "n_unmatched": 1, "n_unused": 0}
+    frame = pd.DataFrame({"id": [1]})
+    frame.attrs["fairdash"] = {"joined": [earlier]}
+    (note,) = notes_of(frame).joined
+    assert (note.columns, note.table) == ((), "")

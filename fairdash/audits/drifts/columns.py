@@ -1,6 +1,6 @@
 """A column of predictions on two tables, by group, and how its gaps change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,7 +66,7 @@ def column_drift(
     score = rows.score_of_key(main.trials[0].key)
     assert score is not None, "own scores name their column"
     dataset, about = store.dataset(dataset_id), catalog.measure_of(measure)
-    tables = _both_tables(dataset, score.column, measure, subgroups, other)
+    tables = _both_tables(dataset, score.column, measure, subgroups, other, store.table)
     predicted = [score.values(table.frame) for table in tables]
     family = [
         each
@@ -98,13 +98,14 @@ def _both_tables(
     measure: str,
     subgroups: Subgroups,
     other: tuple[str, pd.DataFrame],
+    read: Callable[[str], pd.DataFrame],
 ) -> tuple[DriftTable, DriftTable]:
     about = catalog.measure_of(measure)
     columns: dict[str, Any] = {"features": (column,), "missing": "exclude"}
     dataset = replace(dataset, roles=dataset.roles.model_copy(update=columns))
     no_model: Any = None
     reader = PortableModel(no_model, no_model, dataset.roles, dataset.group_names)
-    first, second = drift_tables(dataset, rows.ALL_ROWS, reader, subgroups, other)
+    first, second = drift_tables(dataset, rows.ALL_ROWS, reader, subgroups, other, read)
     if about.outcome == "number":
         after = second.outcome
         y = None if after is None else after.to_numpy(np.float64)
@@ -168,7 +169,7 @@ def _answer(
         ],
         Drawing("plot_gap_changes", shown, look),
         Listing("Changes by group, and of gaps", table),
-        ". ".join(f"{t.name}: {why}" for t in tables for why in t.excluded),
+        ". ".join(why for t in tables for why in t.remarks),
         facts=tuple(f"{t.name}: {t.size}" for t in tables),
         how=_HOW,
         file="fairdash-drift.csv",

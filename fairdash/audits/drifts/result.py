@@ -136,13 +136,13 @@ class DriftResult:
             "in_points": self._in_points,
         }
         rows = [f"{t.name}: {t.size}" for t in self.tables]
-        dropped = [f"{t.name}: {why}" for t in self.tables for why in t.excluded]
+        remarks = [why for table in self.tables for why in table.remarks]
         return Answer(
             self.brief(),
             self.kpis(),
             Drawing("plot_gap_changes", self.changes, arguments),
             Listing("Models on both tables", self.table_of_models()),
-            ". ".join([*dropped, *self.excluded]),
+            ". ".join([*remarks, *self.excluded]),
             facts=(*rows, f"seed {self.seed}", f"decided 1: {self.rule.words()}"),
             details=self.details(),
             how=_HOW,

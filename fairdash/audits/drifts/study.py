@@ -84,7 +84,7 @@ def drift(
     seed = min(main.seeds) if seed is None else seed
     first = _scored(store, dataset_id, main, seed)
     scored, excluded = {main.label: first}, []
-    tables = drift_tables(dataset, seed, first, subgroups, other)
+    tables = drift_tables(dataset, seed, first, subgroups, other, store.table)
     if catalog.measure_of(measure).needs_outcome and tables[1].y is None:
         raise ValueError(
             f"{catalog.MEASURE_NAMES[measure]} needs the outcome, column "

@@ -1,6 +1,6 @@
 """The two tables of a comparison: a model's test rows, and rows from elsewhere."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,8 @@ class DriftTable:
         Of one definition over both tables, so that a bin means the same in each.
     excluded : tuple of str
         Why rows are not used, with their number.
+    joined : tuple of str
+        What was joined to the rows, and how many have no match.
     weight, unit : ndarray or None
         Sampling weights or `RowCounts`, and the unit of each row, where the roles of
         the training table name their columns; a table without the column has rows that
@@ -46,6 +48,12 @@ class DriftTable:
     weight: NDArray[np.float64] | None = None
     unit: NDArray[np.int64] | None = None
     outcome: "pd.Series[Any] | None" = None
+    joined: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was joined and why rows are not used, after the name of the table."""
+        return [f"{self.name}: {why}" for why in (*self.joined, *self.excluded)]
 
     @property
     def n(self) -> int:
@@ -76,6 +84,7 @@ def drift_tables(
     model: PortableModel,
     subgroups: datasets.Subgroups,
     other: tuple[str, pd.DataFrame],
+    read: Callable[[str], pd.DataFrame],
 ) -> tuple[DriftTable, DriftTable]:
     """Return the test rows of the training table, and those used of the other table.
 
@@ -85,6 +94,9 @@ def drift_tables(
         With `ALL_ROWS` all rows of the training table are compared.
     other : pair of str and DataFrame
         Name and rows of another table, columns as in its file.
+    read : callable
+        Returns a kept table by its digest: what the training table was joined with is
+        joined to the other table, where it lacks a column that is needed.
 
     Raises
     ------
@@ -104,8 +116,8 @@ def drift_tables(
         weight=dataset.weight_of(test),
         unit=None if dataset.unit is None else dataset.unit[test],
     )
-    new = _read(dataset, model, *other)
     columns = list(dict.fromkeys((*subgroups.columns, *subgroups.where)))
+    new = _read(dataset, model, *_joined(dataset, columns, other, read))
     missing = [column for column in columns if column not in new.frame]
     if missing:
         raise ValueError(
@@ -123,6 +135,18 @@ def drift_tables(
         replace(reference, subgroups=labels[: reference.n]),
         replace(new, subgroups=labels[reference.n :]),
     )
+
+
+def _joined(
+    dataset: datasets.Dataset,
+    columns: list[str],
+    other: tuple[str, pd.DataFrame],
+    read: Callable[[str], pd.DataFrame],
+) -> tuple[str, pd.DataFrame]:
+    """Return the other table, with what the training table was joined with."""
+    name, raw = other
+    needed = {*columns, *_needed(dataset.roles), dataset.roles.target}
+    return name, datasets.join_again(raw, dataset.joined, needed, read, name=name)
 
 
 def _read(
@@ -162,6 +186,7 @@ def _read(
         weight,
         datasets.read_units(frame[roles.unit]) if roles.unit in frame else None,
         None if outcome is None else outcome[used],
+        tuple(note.sentence.rstrip(".") for note in datasets.notes_of(raw).joined),
     )
 
 
@@ -196,14 +221,7 @@ def _reasons(
 
 def _check_columns(frame: pd.DataFrame, dataset: datasets.Dataset, name: str) -> None:
     roles = dataset.roles
-    weight = [name for name in (roles.sample_weight, roles.count) if name is not None]
-    filters = [name for part in roles.rows for name in part.columns()]
-    needed = dict.fromkeys(
-        name
-        for name in (*roles.sensitive_columns(), *roles.features, *weight, *filters)
-        if name != roles.target  # without outcomes rates are compared
-    )
-    missing = [column for column in needed if column not in frame]
+    missing = [column for column in _needed(roles) if column not in frame]
     if missing:
         raise ValueError(
             f"{name} has no column{'s' * (len(missing) > 1)} "
@@ -219,6 +237,15 @@ def _check_columns(frame: pd.DataFrame, dataset: datasets.Dataset, name: str) ->
                 f"Column {column!r} of {name} holds text such as {texts} where the "
                 "training table has numbers; clean these values."
             )
+
+
+def _needed(roles: datasets.Roles) -> list[str]:
+    """Return the columns that the models or their measures need."""
+    weight = [name for name in (roles.sample_weight, roles.count) if name is not None]
+    filters = [name for part in roles.rows for name in part.columns()]
+    names = (*roles.sensitive_columns(), *roles.features, *weight, *filters)
+    # without outcomes rates are compared
+    return [name for name in dict.fromkeys(names) if name != roles.target]
 
 
 def _target_alone(roles: datasets.Roles) -> datasets.Roles:

@@ -28,7 +28,7 @@ from fairdash.audits.tables.limits import Judged, check_policy, judged_again
 from fairdash.audits.tables.policy import Limit, Policy
 from fairdash.audits.tables.reading import Source
 from fairdash.audits.tables.sequential import ALPHA, BETS, alarms, evidence
-from fairdash.datasets import read_table, sources
+from fairdash.datasets import join_tables, read_table, sources
 
 PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}
 LOOKS: dict[str, int] = {"day": 365, "week": 52, "month": 12}
@@ -61,6 +61,10 @@ class Monitor:
         Column of dates.
     outcomes, key : str, optional
         File of outcomes that come later, and the column of both that joins them.
+    join : str, optional
+        File with further columns, such as people's groups; read at each look.
+    by : tuple of str
+        What it is joined by, as `fairdash.datasets.join_tables` takes it.
     hook : str, optional
         Command or URL that gets a new alarm as JSON; the operator must allow it.
     """
@@ -73,6 +77,8 @@ class Monitor:
     outcomes: str | None = None
     key: str | None = None
     hook: str | None = None
+    join: str | None = None
+    by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -80,6 +86,10 @@ class Monitor:
         check_one_of("--every", self.every, PERIODS)
         if (self.outcomes is None) != (self.key is None):
             raise ValueError("Outcomes that come later need both --outcomes and --key.")
+        if (self.join is None) != (not self.by):
+            raise ValueError(
+                "Give `--join FILE` and `--by COLUMN` together, or neither."
+            )
         for limit in self.limits.limits:
             check_one_of("measure", limit.measure, WATCHED)
 
@@ -394,8 +404,38 @@ def _batches(monitor: Monitor) -> Iterator[tuple[str, pd.DataFrame]]:
     frames = ((file.name, read_table(file)) for file in _files(monitor.source))
     if monitor.date is not None:
         frames = _by_period(pd.concat([frame for _, frame in frames]), monitor)
+    people = _further(monitor)
     for label, frame in frames:
-        yield label, frame if later is None else _joined(frame, later, monitor)
+        batch = frame if later is None else _joined(frame, later, monitor)
+        if people is not None:
+            name = Path(str(monitor.join)).name
+            batch = join_tables(batch, people, monitor.by, name=name)
+        _check_groups(batch, label, monitor)
+        yield label, batch
+
+
+def _further(monitor: Monitor) -> pd.DataFrame | None:
+    """Return the table that batches are joined with, None without one."""
+    if monitor.join is None:
+        return None
+    if not Path(monitor.join).is_file():
+        raise ValueError(
+            f"There is no file {monitor.join!r} to join batches with. Put it back, or "
+            "remove the monitor and add it with another `--join`."
+        )
+    return read_table(Path(monitor.join))
+
+
+def _check_groups(frame: pd.DataFrame, label: str, monitor: Monitor) -> None:
+    policy = monitor.limits
+    made = {step.column for step in policy.preparation}
+    missing = [g for g in policy.groups if g not in frame and g not in made]
+    if missing:
+        raise ValueError(
+            f"The batch {label} has no column {missing[0]!r}, a group of the policy. "
+            "Write it to each batch, or add the monitor with the file that has it: "
+            "`--join FILE --by COLUMN`."
+        )
 
 
 def _files(source: str) -> list[Path]:

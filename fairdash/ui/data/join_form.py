@@ -43,7 +43,7 @@ def _pick_keys(table: OpenTable, digest: str) -> None:
     if not by or not st.button("Join", type="primary", key=key):
         return
     name = file_of(digest)
-    joined = join_tables(table.frame, other, by, name=name)
+    joined = join_tables(table.frame, other, by, name=name, table=digest)
     made = store().add_frame(joined, table.file)
     st.toast(plain(notes_of(joined).joined[-1].sentence))
     open_digest(made, table.name)
