@@ -1,13 +1,16 @@
 """Every kind of file gives the same rows, here and in the box; a kind is one file."""
 
 import io
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
-from crafted.formats import ods, ods_row
+import python_calamine
+from crafted.formats import ODS, ods, ods_row
 from crafted.workbooks import packed, workbook
 from pandas.testing import assert_frame_equal
 
@@ -16,6 +19,8 @@ from fairdash.datasets.reading import registry
 from fairdash.datasets.reading.format import TableFormat
 from fairdash.datasets.table_notes import TableNotes
 
+OLE = b"\xd0\xcf\x11\xe0"
+BEGIN = b"\x09\x08\x10\x00\x00\x06\x05\x00"  # the first record of .xls
 PEOPLE = pd.DataFrame(
     {"age": [31, 45, 52], "sex": ["f", "m", None], "score": [0.5, np.nan, 2.25]}
 )
@@ -131,6 +136,66 @@ def test_one_column_and_a_header_without_some_names_have_no_title():
 def test_a_damaged_file_of_a_new_kind_is_refused_by_a_sentence(content, message):
     with pytest.raises(ValueError, match=message):
         read_table(content)
+
+
+LOCKED_ODS = packed(
+    {
+        "mimetype": ODS,
+        "META-INF/manifest.xml": "<manifest:encryption-data/>",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        OLE + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"),
+        OLE + b"\0" * 508 + BEGIN + b"\0" * 12 + b"\x2f\x00\x36\x00",
+        LOCKED_ODS,
+    ],
+    ids=["xlsx", "xls", "ods"],
+)
+def test_a_workbook_with_a_password_says_so(content):
+    with pytest.raises(ValueError, match="locked with a password; save it without one"):
+        read_table(content)
+
+
+def test_a_workbook_that_excel_97_wrote_is_read():
+    """By LibreOffice as .xls: numbers, texts, dates, booleans and empty cells."""
+    table = read_table(Path(__file__).with_name("people.xls"))
+    assert table.to_dict("list") == {
+        "id": [1, 2, 3],
+        "größe": [1.5, 2.25, 4.0],
+        "day": ["2023-01-02", "2023-02-03", "2024-12-31"],
+        "ok": [True, False, True],
+        "zip": ["01234", "02345", "00001"],
+        "name": ["Ä, b", "c\nd", "e"],
+    }
+
+
+class _Book:
+    """A workbook with a sheet that is a chart, which cannot be read as cells."""
+
+    def __init__(self, kinds):
+        self.book = python_calamine.load_workbook(io.BytesIO(workbook(People=ROWS)))
+        chart = SimpleNamespace(name="Chart", typ=kinds.ChartSheet)
+        self.sheets_metadata = [*self.book.sheets_metadata, chart]
+
+    def get_sheet_by_name(self, name):
+        if name == "Chart":
+            raise OSError("failed to fill whole buffer")
+        return self.book.get_sheet_by_name(name)
+
+
+def test_a_sheet_that_is_a_chart_is_no_table(monkeypatch):
+    book = _Book(python_calamine.SheetTypeEnum)
+    monkeypatch.setattr(python_calamine, "load_workbook", lambda file: book)
+    assert_frame_equal(read_table(workbook(People=ROWS)), PEOPLE)
+    book.sheets_metadata[0] = SimpleNamespace(
+        name="Chart", typ=python_calamine.SheetTypeEnum.WorkSheet
+    )
+    with pytest.raises(ValueError, match="is a damaged workbook"):
+        read_table(workbook(People=ROWS))
 
 
 class _Pairs:

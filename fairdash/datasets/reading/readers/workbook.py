@@ -34,9 +34,15 @@ else:
 
 LEAST_BATCH, BATCH_CELLS = 256, 1_000_000
 LOOKED_AT = 50  # rows with cells among which the header is looked for
+MOST_MANIFEST = 1 << 20  # bytes of the list of parts of an .ods that are looked at
 WHOLE = 2**53  # whole numbers up to it are exact
 
 OLD = b"\xd0\xcf\x11\xe0"  # .xls, and workbooks with a password
+# what a workbook has that is encrypted: the name of a part, as .xls writes it
+ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+BEGIN, FILEPASS = b"\x09\x08\x10\x00\x00\x06\x05\x00", b"\x2f\x00"
+AFTER_BEGIN = 20  # bytes of the first record of .xls
+ODS_ENCRYPTED = b"encryption-data"
 PARTS = {"xl/workbook.xml", "xl/workbook.bin"}
 ODS = b"application/vnd.oasis.opendocument.spreadsheet"
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -123,7 +129,7 @@ class WorkbookSheet:
     def _open(self) -> tuple[Any, str]:
         calamine = load("python_calamine")
         name = self.source.name
-        with self.source.open() as file, _undamaged(name, calamine):
+        with self.source.open() as file, _undamaged(self.source, calamine):
             book = calamine.load_workbook(file)
             chosen = self._choose(book)
             rows = book.get_sheet_by_name(chosen)
@@ -133,7 +139,9 @@ class WorkbookSheet:
 
     def _choose(self, book: Any) -> str:
         """Return the sheet that was named, or the only one that has a cell."""
-        names = list(book.sheet_names)
+        # a sheet that is a chart alone has no cells, and in .xlsb cannot be read
+        kind = load("python_calamine").SheetTypeEnum.WorkSheet
+        names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == kind]
         if self.source.sheet in names:
             return str(self.source.sheet)
         if 1 < len(names) <= MOST_CHOICES:  # one after the other: a sheet may be large
@@ -161,15 +169,34 @@ def header_place(rows: Sequence[Sequence[Any]]) -> int:
 
 
 @contextmanager
-def _undamaged(name: str, calamine: Any) -> Iterator[None]:
+def _undamaged(source: Source, calamine: Any) -> Iterator[None]:
     try:
         yield
-    except calamine.PasswordError as error:
-        message = f"{name} is locked with a password"
-        raise ValueError(f"{message}; save it without one.") from error
-    except calamine.CalamineError as error:
-        message = f"{name} is a damaged workbook"
+    except (calamine.CalamineError, OSError) as error:
+        if isinstance(error, calamine.PasswordError) or _is_locked(source):
+            message = f"{source.name} is locked with a password"
+            raise ValueError(f"{message}; save it without one.") from error
+        message = f"{source.name} is a damaged workbook"
         raise ValueError(f"{message}; save it again as .xlsx.") from error
+
+
+def _is_locked(source: Source) -> bool:
+    """Return whether a workbook that cannot be read is encrypted.
+
+    Of a file without a name the library says that its kind is unknown.
+    """
+    with source.open() as file:
+        content = file.read()
+    if content.startswith(OLD):
+        begin = content.find(BEGIN)
+        after = content[begin + AFTER_BEGIN :][: len(FILEPASS)]
+        return ENCRYPTED in content or (begin >= 0 and after == FILEPASS)
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        with archive.open("META-INF/manifest.xml") as manifest:
+            return ODS_ENCRYPTED in manifest.read(MOST_MANIFEST)
+    except (*ZIP_ERRORS, KeyError):
+        return False
 
 
 def _cell(value: Any) -> str | None:
