@@ -14,6 +14,8 @@ if table is None:
     ui.end_page()
 
 question = st.container()
+with question:
+    data.wide_form(table)
 left, right = ui.form_beside("data", answered=view.data is not None, form=1 / 3)
 with right:
     page = ui.result_page("base rates", beside=False)

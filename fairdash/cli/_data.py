@@ -1,5 +1,6 @@
 """The commands that keep and move: `fairdash data`, `store`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +14,23 @@ from fairdash.cli._options import (
     Home,
     JoinBy,
     JoinFile,
+    check_out,
     echo,
     opened,
     read_joined,
+    refusing,
+    write,
 )
 from fairdash.cli._parsing import CommandApp
-from fairdash.datasets import Roles, guess_roles, sources
+from fairdash.datasets import (
+    Roles,
+    find_wide_counts,
+    guess_roles,
+    notes_of,
+    read_table,
+    rows_of_counts,
+    sources,
+)
 from fairdash.jobs import pack_runs, unpack_runs
 
 data = CommandApp(
@@ -100,6 +112,32 @@ def add(
         record = store.dataset_record(key)
     echo(f"{title}: {record.n_rows} rows, outcome {table_roles.outcome()}")
     echo(f"open /Data?data={key} in the app")
+
+
+@data.command()
+def counts(
+    file: File,
+    out: Annotated[Path, typer.Argument(help="CSV or Parquet file to write.")],
+    sheet: Sheet = None,
+) -> None:
+    """Write a table with counts of groups in columns as rows of counts.
+
+    Columns such as applicants_men and admitted_men, or APPLCNM and ADMSSNM of IPEDS,
+    become a row for each group and outcome, which other commands count by
+    `--count people`.
+    """
+    with refusing(file):
+        check_out(out)
+        table = read_table(file, sheet=sheet)
+        wide = find_wide_counts(table)
+        rows = rows_of_counts(table, wide)
+        write(rows, out)
+    assert wide is not None, "refused otherwise"
+    echo(" ".join(notes_of(rows).sentences))
+    echo(
+        f"fairdash audit {shlex.quote(str(out))} --decision {wide.outcome}=yes "
+        f"--group {wide.feature} --count people"
+    )
 
 
 @data.command("list")

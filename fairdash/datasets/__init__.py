@@ -28,6 +28,7 @@ __all__ = [
     "ScoreKind",
     "Subgroups",
     "TableNotes",
+    "WideCounts",
     "audit_remarks",
     "check_table",
     "choices",
@@ -39,6 +40,7 @@ __all__ = [
     "fetch",
     "fetch_table",
     "filter_reasons",
+    "find_wide_counts",
     "group_labels",
     "guess_roles",
     "guessing",
@@ -58,6 +60,7 @@ __all__ = [
     "reading",
     "remedies",
     "row_reasons",
+    "rows_of_counts",
     "sources",
     "split",
     "training_rows",
@@ -123,5 +126,10 @@ if TYPE_CHECKING:
     from fairdash.datasets.joins import join_again, join_tables
     from fairdash.datasets.reading.read import read_table
     from fairdash.datasets.table_notes import DrawnRows, TableNotes, notes_of
+    from fairdash.datasets.wide_counts import (
+        WideCounts,
+        find_wide_counts,
+        rows_of_counts,
+    )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -92,6 +92,32 @@ class JoinedTable(Record):
         )
 
 
+class WideNote(Record):
+    """That rows were made of counts of groups in columns.
+
+    Attributes
+    ----------
+    feature : str
+        Column of the groups.
+    n_rows, n_counts, n_missing : int
+        Rows there were, counts of a group in them, and those among them that are
+        missing.
+    """
+
+    feature: str
+    n_rows: int
+    n_counts: int
+    n_missing: int
+
+    @property
+    def sentence(self) -> str:
+        """What the rows were made of, and what is missing."""
+        return (
+            f"Made of {self.n_rows:,} rows with counts by {self.feature} in columns; "
+            f"{self.n_missing:,} of {self.n_counts:,} counts are missing."
+        )
+
+
 class TableNotes(Record):
     """Notes on a table.
 
@@ -101,19 +127,23 @@ class TableNotes(Record):
         Where the rows are a sample.
     joined : tuple of JoinedTable
         Tables that columns come from.
+    wide : WideNote, optional
+        Where rows were made of counts in columns.
     renamed : dict of str to str
         Columns whose name in the file an earlier column has, with that name.
     """
 
     drawn: DrawnRows | None = None
     joined: tuple[JoinedTable, ...] = ()
+    wide: WideNote | None = None
     renamed: dict[str, str] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
         """What a reader of any number of these rows must know."""
         drawn = [] if self.drawn is None else [self.drawn.sentence]
-        return [*drawn, *(table.sentence for table in self.joined)]
+        wide = [] if self.wide is None else [self.wide.sentence]
+        return [*drawn, *wide, *(table.sentence for table in self.joined)]
 
     def sampled(self, n_rows: int, n_total: int, by: Sequence[str] = ()) -> Self:
         """Return the notes on so many rows of the ``n_total`` that these notes are on.

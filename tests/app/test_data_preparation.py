@@ -115,3 +115,25 @@ def test_keys_that_stand_twice_are_refused_on_the_page(visit, one_hot):
     (error,) = (box.value for box in page.error)
     assert r"person = 1 in the rows \[1, 2\]" in error  # as Markdown
     assert "Keep one row for each person" in error
+
+
+def test_counts_in_columns_become_rows_of_counts_by_a_click(visit):
+    colleges = pd.DataFrame(
+        {
+            "UNITID": range(1, 41),
+            "APPLCNM": range(100, 140),
+            "ADMSSNM": range(60, 100),
+            "APPLCNW": range(200, 240),
+            "ADMSSNW": range(90, 130),
+        }
+    )
+    page = upload(visit("Data"), colleges, "adm2022.csv")
+    assert "This looks like IPEDS, admissions of colleges" in words(page)
+    button(page, "Make rows of counts").click().run()
+    assert not page.exception
+    dataset = dataset_of(page)
+    assert dataset.n_people == colleges[["APPLCNM", "APPLCNW"]].sum().sum()
+    assert dataset.roles.count == "people"
+    n_admitted = colleges[["ADMSSNM", "ADMSSNW"]].sum().sum()
+    assert dataset.n_positive == n_admitted
+    assert "Made of 40 rows with counts by sex in columns" in words(page)

@@ -244,8 +244,8 @@ def _remarks(
     others += question.subgroups
     for name in question.subgroups:
         check_one_of("subgroups", name, list(map(str, frame)))
-    joined = (table.sentence for table in notes_of(frame).joined)
-    return (*joined, *audit_remarks(frame, features, others))
+    notes = notes_of(frame).model_copy(update={"drawn": None})  # said with the rows
+    return (*notes.sentences, *audit_remarks(frame, features, others))
 
 
 def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:

@@ -30,6 +30,7 @@ from fairdash.ui.data.table import (
     ways_to_a_table,
 )
 from fairdash.ui.data.upload import choose_table, how_read
+from fairdash.ui.data.wide_form import wide_form
 
 __all__ = [
     "LiveCounts",
@@ -63,4 +64,5 @@ __all__ = [
     "sample_cards",
     "stop_without_features",
     "ways_to_a_table",
+    "wide_form",
 ]

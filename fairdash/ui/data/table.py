@@ -213,6 +213,11 @@ def open_digest(digest: str, name: str) -> None:
     open_page(_PAGE, table=digest)
 
 
+def open_dataset(dataset_id: str) -> None:
+    """Open a data set that was just kept."""
+    open_page(_PAGE, data=dataset_id)
+
+
 def title_of(file: str) -> str:
     """Return the name of a data set made of a file."""
     name = Path(file).name

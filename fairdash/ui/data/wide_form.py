@@ -1,0 +1,33 @@
+"""Counts of groups in columns, made rows of counts by a click."""
+
+import streamlit as st
+
+from fairdash._escaping import plain
+from fairdash.datasets import WideCounts, find_wide_counts, rows_of_counts
+from fairdash.ui.data.table import OpenTable, open_dataset
+from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.state import store
+
+
+def wide_form(table: OpenTable) -> None:
+    """Say that groups stand in columns, with the button that makes rows of them.
+
+    Nothing is drawn of a table without such columns.
+    """
+    wide = find_wide_counts(table.frame)
+    if wide is None:
+        return
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", gap="xsmall"
+    ):
+        st.markdown(plain(wide.sentence), width="content")
+        if st.button("Make rows of counts", type="primary", key=f"wide {table.key}"):
+            try:
+                _make(table, wide)
+            except ValueError as error:
+                problem("No rows of counts were made", error)
+
+
+def _make(table: OpenTable, wide: WideCounts) -> None:
+    made = store().add_frame(rows_of_counts(table.frame, wide), table.file)
+    open_dataset(store().add_dataset(made, wide.roles, table.name))
