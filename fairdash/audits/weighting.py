@@ -359,8 +359,8 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
         [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
-    found = weights.traits(frame, top, **rows.sampling)
-    return TopRows(found, top.n, weighted.noun)
+    traits = weights.traits(frame, top, **rows.sampling)
+    return TopRows(traits, top.n, weighted.noun)
 
 
 @lru_cache(maxsize=500)

@@ -6,7 +6,7 @@ each group and outcome, which `Roles.count` counts.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -123,18 +123,21 @@ def find_wide_counts(frame: pd.DataFrame) -> WideCounts | None:
     The names of a pair differ in what is counted only: "applicants_women" and
     "admitted_women", APPLCNW and ADMSSNW.
     """
-    numbers = [str(name) for name in frame if is_number(frame[name])]
+    words = {name: _words(name) for name in frame if isinstance(name, str)}
     best: WideCounts | None = None
     for asked in _ASKED:
-        whole = dict(_rests(numbers, asked))
+        whole = dict(_rests(words, asked))
         if len(whole) < _LEAST:
             continue
         for chosen, outcome in _CHOSEN.items():
-            part = dict(_rests(numbers, chosen))
+            part = dict(_rests(words, chosen))
             shared = [
                 rest
                 for rest in whole
-                if rest and rest in part and not _is_flag(frame[whole[rest]])
+                if rest in part
+                and rest
+                and is_number(frame[part[rest]])
+                and _is_count(frame[whole[rest]])
             ]
             if len(shared) < max(_LEAST, len(best.groups) + 1 if best else 0):
                 continue
@@ -153,16 +156,21 @@ def find_wide_counts(frame: pd.DataFrame) -> WideCounts | None:
     return best
 
 
-def _is_flag(column: "pd.Series[Any]") -> bool:
-    """Return whether numbers are 0 and 1, as yes and no of one person."""
+def _is_count(column: "pd.Series[Any]") -> bool:
+    """Return whether a column holds numbers that are not yes and no of a person."""
+    if not is_number(column):
+        return False
     present = column.dropna()
-    return bool(len(present) and present.isin([0, 1]).all())
+    return not (len(present) and present.isin([0, 1]).all())
 
 
-def _rests(names: Sequence[str], stem: str) -> Iterator[tuple[str, str]]:
+def _words(name: str) -> str:
+    return re.sub(r"[^0-9a-z]+", " ", name.lower()).strip()
+
+
+def _rests(words_of: dict[str, str], stem: str) -> Iterator[tuple[str, str]]:
     """Yield what names say beside a word they begin or end with, with the name."""
-    for name in names:
-        words = re.sub(r"[^0-9a-z]+", " ", name.lower()).strip()
+    for name, words in words_of.items():
         if words.startswith(stem):
             yield words.removeprefix(stem).strip(), name
         elif words.endswith(stem):
@@ -213,7 +221,11 @@ def rows_of_counts(frame: pd.DataFrame, wide: WideCounts | None = None) -> pd.Da
         known = ~(np.isnan(asked) | np.isnan(chosen))
         n_missing += int((~known).sum())
         for answer, people in ((YES, chosen), (NO, asked - chosen)):
-            new = {wide.feature: group.name, wide.outcome: answer, PEOPLE: people}
+            new: dict[str, Any] = {
+                wide.feature: group.name,
+                wide.outcome: answer,
+                PEOPLE: people,
+            }
             parts.append(rest.assign(**new)[known & (people > 0)])
     table = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
     if table.empty:

@@ -29,7 +29,7 @@ class Sample(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether rows, or the people that they stand for, are independent alike."""
+        """Whether rows, or the people of counts, are independent and weigh alike."""
         weighed = self.weight is not None and self.people is None
         return not weighed and self.unit is None
 

@@ -97,13 +97,13 @@ def _shift(
     people: _People,
 ) -> dict[str, object]:
     compared = _numbers if column_kinds.is_number(training) else _categories
-    missing = (
+    missing_before, missing_after = (
         np.average(column.isna(), weights=each)
         for column, each in zip((before, after), people, strict=True)
     )
     return compared(before, after, dealt, people) | {
         "unseen": float(np.average(_unseen(after, training), weights=people[1])),
-        "missing": float(-np.subtract(*missing)),
+        "missing": float(missing_after - missing_before),
     }
 
 

@@ -86,7 +86,7 @@ class WeightSpread:
                 n[s, g] = each[cell].sum()
                 if n[s, g] < _LEAST:
                     continue
-                if people is None:  # a tenth of the time of sorting each step
+                if people is None:  # all steps at once
                     inside = np.quantile(weights[:, cell], LEVELS, axis=1)
                     at_levels[:, s, g] = inside.T
                 else:
