@@ -1,7 +1,7 @@
 // One hand, linked pictures: data in, events out. Whatever the hand does, every picture
 // is of the same setting at once; the server hears of it when the hand lets go.
 const LOOK_MS = 250 // between two looks where the server stands, and at the theme
-const ANSWER_MS = 2000 // until the server has repeated what it was told on release
+const ANSWER_MS = 5000 // until the server has repeated what it was told on release
 const SETTLE_MS = 60 // after the last key or click
 const FEW = 2 // pictures that stand beside the controls in one row
 const STAGE_REST = 230 // px of the window for a caption and what stands below the pictures
@@ -36,6 +36,9 @@ class Linked {
     this.speech = d3.select(this.append("p", "said")).attr("aria-live", "polite").node()
     this.watcher = new ResizeObserver(() => this.resize())
     this.watcher.observe(root)
+    // who goes elsewhere at once, by Escape or a click, takes the last setting along
+    this.leaving = (event) => { if (!event.key?.startsWith("Arrow")) this.tell() }
+    for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, this.leaving, true)
     this.resize()
   }
 
@@ -163,13 +166,17 @@ class Linked {
   // let go: the server is told, after the last of several keys
   settle() {
     clearTimeout(this.settling)
-    this.settling = setTimeout(() => {
-      this.settling = 0
-      if (this.view.place === this.told) return
-      this.told = this.view.place
-      this.until = Date.now() + ANSWER_MS
-      this.emit("place", this.view.place)
-    }, SETTLE_MS)
+    this.settling = setTimeout(() => this.tell(), SETTLE_MS)
+  }
+
+  tell() {
+    if (!this.settling) return
+    clearTimeout(this.settling)
+    this.settling = 0
+    if (this.view.place === this.told) return
+    this.told = this.view.place
+    this.until = Date.now() + ANSWER_MS
+    this.emit("place", this.view.place)
   }
 
   measure(name) {
@@ -264,14 +271,23 @@ class Linked {
     const place = start === "" ? null : +start
     if (place === null || start === this.seen) return
     if (place === this.told) this.until = 0
-    else if (this.isHeld || this.controls.isPlaying() || Date.now() < (this.until ?? 0)) return
+    else if (this.isHeld || this.settling || this.controls.isPlaying() || this.waits()) return
     else this.go(place)
     this.seen = start
     this.told = place
   }
 
+  // for the answer to what was told: a busy server first repeats earlier settings
+  waits() {
+    const runs = document.querySelector("[data-test-script-state=running]")
+    if (this.until && (runs || Date.now() < this.until)) return true
+    this.until = 0
+    return false
+  }
+
   end() {
     this.watcher.disconnect()
+    for (const kind of ["keydown", "pointerdown"]) removeEventListener(kind, this.leaving, true)
     this.controls.stop()
     clearTimeout(this.speaking)
     clearTimeout(this.settling)
@@ -333,5 +349,8 @@ export default function ({ data: bytes, parentElement, setStateValue, setTrigger
     if (state.coming && !state.linked.held()) put(state, root, emit, start())
     state.linked.look(state.data)
   }, LOOK_MS)
-  return () => clearInterval(state.watcher)
+  return () => {
+    clearInterval(state.watcher)
+    state.linked?.end()
+  }
 }
