@@ -299,9 +299,9 @@ def weights_brief(
     they correlate with.
     """
     several = top.noun.several
-    if _nearly_equal(ratio, people):
-        n = len(ratio) if people is None else people.sum()
-        share = percent(weights.effective_rows(ratio, people) / n)
+    effective = _effective_share(ratio, people)
+    if effective > _NEARLY_EQUAL:
+        share = percent(effective)
         return f"The weights are practically equal: {share} effective {several}."
     share = percent(weight_spread.rows_with_half(ratio, people), 0)
     half = f"Half of the weight lies on {share} of {several}."
@@ -338,16 +338,16 @@ def weights_details(
     Nothing is said of the relation of weights that are practically equal.
     """
     rows = f"The top {percent(_TOP)} are {top.noun.counted(top.n)}."
-    if _nearly_equal(ratio, people):
+    if _effective_share(ratio, people) > _NEARLY_EQUAL:
         return rows
     return f"{_relation(correlation)} {_UNSURE} {rows}"
 
 
-def _nearly_equal(
+def _effective_share(
     ratio: NDArray[np.float64], people: NDArray[np.float64] | None
-) -> bool:
+) -> float:
     n = len(ratio) if people is None else people.sum()
-    return bool(weights.effective_rows(ratio, people) / n > _NEARLY_EQUAL)
+    return float(weights.effective_rows(ratio, people) / n)
 
 
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:

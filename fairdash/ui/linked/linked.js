@@ -341,7 +341,7 @@ export default function ({ data: bytes, parentElement, setStateValue, setTrigger
     state.bytes = bytes
     // of a sweep that grows: what a hand holds is not taken from it
     read(bytes).then((data) => { if (state.bytes === bytes) state.coming = data })
-      .then(() => { if (!state.linked) put(state, root, emit, start()) })
+      .then(() => { if (!state.linked && root.isConnected) put(state, root, emit, start()) })
   } else if (state.linked) state.linked.emit = emit
   clearInterval(state.watcher) // this is called anew at every change of the data
   state.watcher = setInterval(() => {
