@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from bench_release import processor_seconds
 
@@ -102,8 +103,17 @@ def started_engine(home: Path) -> int:
     return int(json.loads((home / "engine.json").read_text())["pid"])
 
 
-def ask(store: Store, host: int, sample: str, n_seeds: int, grid: MethodGrid) -> float:
-    """Train what is asked for, print a line and return the ratio said to taken."""
+class Outcome(NamedTuple):
+    """The ratio of the expected time to that taken, and whether the words held."""
+
+    ratio: float
+    held: bool
+
+
+def ask(
+    store: Store, host: int, sample: str, n_seeds: int, grid: MethodGrid
+) -> Outcome:
+    """Train what is asked for, print a line and return what became of the promise."""
     data = add_sample(sample)
     spec = training_spec(data, grid, n_seeds)
     busy = crowd(n_workers())
@@ -114,13 +124,17 @@ def ask(store: Store, host: int, sample: str, n_seeds: int, grid: MethodGrid) ->
         time.sleep(LOOK_SECONDS)
     taken = time.perf_counter() - began
     status = store.run(run).status
+    held = cost.promise.low <= taken <= cost.promise.high
+    words = cost.words().partition(": ")[2].partition(" with ")[0]
     print(
         f"{cost.seconds:6.1f} {taken:6.1f} {cost.seconds / taken:6.2f} "
-        f"{spent(host) - before:6.1f} {busy:5.1f}   {sample}, {grid.method} "
-        f"{grid.effort}, {cost.missing} models" + f" {status}" * (status != "finished"),
+        f"{spent(host) - before:6.1f} {busy:5.1f}   {'held' if held else 'not '}   "
+        f"{sample}, {grid.method} {grid.effort}, {cost.missing} models: {words}"
+        + f" {status}"
+        * (status != "finished"),
         flush=True,
     )
-    return cost.seconds / taken
+    return Outcome(cost.seconds / taken, held)
 
 
 def main() -> None:
@@ -130,18 +144,19 @@ def main() -> None:
     parser.add_argument("--runs", default=f"1-{len(ASKED)}", help="first and last")
     chosen = parser.parse_args()
     first, _, last = chosen.runs.partition("-")
-    print("  said  taken  ratio    CPU  busy   what")
+    print("  said  taken  ratio    CPU  busy   words  what")
     with home_at(chosen.home) as home:
         os.environ["FAIRDASH_HOME"] = str(home)
         with engine.attach(home), closing(ui.store()) as store:
             host = started_engine(home)
-            ratios = [
+            outcomes = [
                 ask(store, host, *asked)
                 for asked in ASKED[int(first) - 1 : int(last or first)]
             ]
+    print(f"words held: {sum(o.held for o in outcomes)} of {len(outcomes)}")
     for factor in RIGHT:
-        right = sum(1 / factor <= ratio <= factor for ratio in ratios)
-        print(f"within a factor of {factor}: {right} of {len(ratios)}")
+        right = sum(1 / factor <= outcome.ratio <= factor for outcome in outcomes)
+        print(f"within a factor of {factor}: {right} of {len(outcomes)}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """How long training takes on this machine: learned from its last runs.
 
 `fairdash.sweep.planning.work` counts the multiply-adds of a stack from its epochs,
-rows, models and networks. How many seconds so much work takes differs by method, so it
-is learned by method from the stacks trained here last. Where nothing was trained yet, a
-short product of matrices tells the order of magnitude, and the estimate is a range.
+rows, models and networks. How many seconds so much work takes differs by method and by
+data set, since columns differ in kind and number, so it is learned from the stacks
+trained here last. Where nothing was trained yet, a short product of matrices tells the
+order of magnitude, and the estimate is a range.
 """
 
 import heapq
@@ -27,12 +28,13 @@ N_LATEST = 20  # runs that are learned from
 _HALF_LIFE = 12.0  # stacks after which what was measured counts half
 _SIMILAR = 1.0  # difference of the logarithms of work within which stacks are alike
 _LEAST_WEIGHT = 0.02  # of a stack of the same method, however different its size
+_OTHER_DATA = 0.1  # weight of a stack of another data set
 _MODEL_SECONDS = 0.05  # to score and store a model, before runs tell
 FOLLOWING = 0.4  # seconds beside training, of a run that finds its workers loaded
 # a run that just ended counts half beside what is measured now, and fades
 _LATELY, _FADES = 0.5, 300.0  # seconds after which it counts half of that
 # factors within which an estimate usually holds
-_OF_METHOD, _OF_OTHERS, _CALIBRATED = 1.3, 2.5, 4.0
+_OF_BOTH, _OF_METHOD, _OF_OTHERS, _CALIBRATED = 1.3, 1.7, 2.5, 4.0
 # seconds of a unit of `work` beside those of a multiply-add of small matrices
 _NETWORK_RATIO, _EXACT_RATIO = 1.0, 0.01
 _CALIBRATION = 20  # products of matrices, some milliseconds
@@ -61,11 +63,20 @@ class Span:
 
 @dataclass(frozen=True)
 class TrainedStack:
-    """A stack that was trained here: its method, its work and what it took."""
+    """A stack that was trained here: its method, its work, what it took, on what data.
+
+    ``data`` is the id of the data set.
+    """
 
     method: str
     work: float
     seconds: float
+    data: str = ""
+
+    @property
+    def unit(self) -> float:
+        """Seconds of a unit of work."""
+        return self.seconds / self.work
 
 
 @dataclass(frozen=True)
@@ -103,11 +114,13 @@ def calibrated() -> float:
     """Return the seconds of a multiply-add in a product of small matrices here."""
     rng = np.random.default_rng(0)
     rows, weights = rng.random((512, 64)), rng.random((64, 64))
-    began = time.process_time()
+    spent = []
     for _ in range(_CALIBRATION):
+        began = time.thread_time()
         rows @ weights
-    spent = max(time.process_time() - began, 1e-4)
-    return spent / (_CALIBRATION * rows.size * weights.shape[1])
+        spent.append(time.thread_time() - began)
+    # the quickest: others are slower where another process has the processor's caches
+    return max(min(spent), 1e-6) / (rows.size * weights.shape[1])
 
 
 @dataclass(frozen=True)
@@ -156,23 +169,31 @@ class Pace:
         lately = self.newest.slower(self.model_seconds)
         return float(now ** (1 - weight) * lately**weight)
 
-    def seconds(self, method: str, work: float, n_models: int = 1) -> Span:
+    def seconds(
+        self, method: str, work: float, n_models: int = 1, data: str = ""
+    ) -> Span:
         """Return how long a stack trains on one idle processor.
 
         The time of a unit of work is the weighted median of that of the stacks trained
-        here: of the same method, of similar size and lately. Of a method that was not
-        trained it is that of methods of its kind, with epochs or without.
+        here: of the same method, of the data set ``data``, of similar size and lately.
+        Of a method that was not trained it is that of methods of its kind, with epochs
+        or without. What was trained on other data is taken as much longer or shorter
+        as methods tell that were trained on both.
         """
-        same = [stack for stack in self.stacks if stack.method == method]
         kind = _by_epochs(method)
         alike = [stack for stack in self.stacks if _by_epochs(stack.method) == kind]
-        stacks, factor = (same, _OF_METHOD) if same else (alike, _OF_OTHERS)
-        if stacks:
-            unit = _median_unit(stacks, work)
+        same = [stack for stack in alike if stack.method == method]
+        if same:
+            known = any(stack.data == data for stack in same)
+            unit = _expected_unit(same, work, data, _data_ratios(alike, data))
+            factor = _OF_BOTH if known else _OF_METHOD
+        elif alike:
+            unit = _expected_unit(alike, work, data, _data_ratios(alike, data))
+            factor = _OF_OTHERS
         else:
-            factor = _CALIBRATED
             ratio = _NETWORK_RATIO if kind else _EXACT_RATIO
             unit = ratio * self.calibrate()
+            factor = _CALIBRATED
         return Span.within(unit * work, factor).times(1, self.model_seconds * n_models)
 
 
@@ -201,6 +222,7 @@ def trained_stacks(store: Store, run_id: str) -> tuple[TrainedStack, ...]:
             trials[0].method,
             sweep.planning.work(trials[0].params, n_rows=n_rows, n_models=len(trials)),
             len(trials) * float(trials[0].seconds or 0.0),
+            run.dataset_id,
         )
         for trials in _stacks_of(snapshot.trials)
         if trials[0].method in CATALOG
@@ -249,12 +271,43 @@ def _by_epochs(method: str) -> bool:
     return any(param.name == "n_epochs" for param in CATALOG[method].params)
 
 
-def _median_unit(stacks: Sequence[TrainedStack], work: float) -> float:
-    units = np.array([stack.seconds / stack.work for stack in stacks])
+def _data_ratios(stacks: Sequence[TrainedStack], data: str) -> dict[str, float]:
+    """Return how many times as long work takes on ``data`` as on each data set.
+
+    The median over the methods trained on both, nearer to 1 the fewer they are: a
+    method differs from others in what of its work the columns make longer.
+    """
+    units: dict[str, dict[str, list[float]]] = {data: {}}
+    for stack in stacks:
+        by_method = units.setdefault(stack.data, {})
+        by_method.setdefault(stack.method, []).append(stack.unit)
+    here = {method: np.median(times) for method, times in units[data].items()}
+    ratios = {}
+    for other, by_method in units.items():
+        logarithms = [
+            math.log(here[method] / np.median(times))
+            for method, times in by_method.items()
+            if method in here
+        ]
+        n_methods = len(logarithms)
+        middle = float(np.median(logarithms)) if logarithms else 0.0
+        ratios[other] = math.exp(middle * n_methods / (n_methods + 1))
+    return ratios
+
+
+def _expected_unit(
+    stacks: Sequence[TrainedStack],
+    work: float,
+    data: str,
+    data_ratios: dict[str, float],
+) -> float:
+    """Return the weighted median of the time of a unit of work, the newest first."""
+    units = np.array([stack.unit * data_ratios[stack.data] for stack in stacks])
     sizes = np.log([stack.work for stack in stacks])
     similar = np.exp(-(((sizes - math.log(work)) / _SIMILAR) ** 2) / 2)
     lately = 0.5 ** (np.arange(len(stacks)) / _HALF_LIFE)
-    weights = np.maximum(similar, _LEAST_WEIGHT) * lately
+    there = np.where([stack.data == data for stack in stacks], 1.0, _OTHER_DATA)
+    weights = np.maximum(similar, _LEAST_WEIGHT) * lately * there
     order = np.argsort(units)
     below = np.cumsum(weights[order])
     middle = int(np.searchsorted(below, below[-1] / 2))

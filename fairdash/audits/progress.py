@@ -42,7 +42,8 @@ def expected_stacks(store: Store, run_id: str) -> tuple[ExpectedStack, ...]:
     stacks = []
     for stack in sweep.planning.plan(trials):
         work = stack.work(n_rows=n_rows)
-        span = pace.seconds(stack.method, work, len(stack.trials))
+        n_models = len(stack.trials)
+        span = pace.seconds(stack.method, work, n_models, run.dataset_id)
         keys = tuple(trial.key for trial in stack.trials)
         stacks.append(ExpectedStack(keys, span.seconds))
     return tuple(stacks)

@@ -22,6 +22,8 @@ from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
 _KNOWN = 2.5  # ratio of the ends of a range from which on it is said as a range
+_FEW = 5.0  # seconds
+_ABOUT = 1.5  # factor within which a time that is said as one number has to hold
 
 
 def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
@@ -186,7 +188,18 @@ class ExpectedCost:
         workers = plural(n_workers(), "worker")
         return f"{models}: {self._long()} with {workers} here."
 
+    @property
+    def promise(self) -> Span:
+        """What `words` say of the time: a moment, or the ends of a range."""
+        if self.time.high <= _FEW:
+            return Span(self.time.seconds, 0.0, _FEW)
+        if self.time.high < _KNOWN * self.time.low:
+            return Span.within(self.time.seconds, _ABOUT)
+        return self.time
+
     def _long(self) -> str:
+        if self.time.high <= _FEW:
+            return "a few seconds"
         if self.time.high < _KNOWN * self.time.low:
             return f"about {duration(self.time.seconds)}"
         return f"between {rounded(self.time.low)} and {rounded(self.time.high)}"
@@ -206,7 +219,9 @@ def expected_cost(store: Store, dataset_id: str, spec: sweep.SweepSpec) -> Expec
     n_rows = rows_used(store, dataset_id, spec.train_rows)
     pace = Pace.of(store)
     spans = [
-        pace.seconds(stack.method, stack.work(n_rows=n_rows), len(stack.trials))
+        pace.seconds(
+            stack.method, stack.work(n_rows=n_rows), len(stack.trials), dataset_id
+        )
         for stack in sweep.planning.plan(missing)
     ]
     expected, low, high = (

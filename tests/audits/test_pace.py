@@ -1,5 +1,7 @@
 """Estimates of time learn from what was trained here, in simulated seconds."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +45,27 @@ def test_another_method_of_its_kind_gives_a_wider_range():
     assert other.low < same.low < same.high < other.high
 
 
+def test_data_on_which_work_takes_longer_do_so_with_other_methods():
+    stacks = [
+        TrainedStack("unconstrained", 1e9, 1.0, "narrow"),
+        TrainedStack("unconstrained", 1e9, 4.0, "wide"),
+        TrainedStack(ROAD, 1e9, 2.0, "narrow"),
+    ]
+    learned = Pace(tuple(stacks), model_seconds=0.0, calibrate=never)
+    there, here = (learned.seconds(ROAD, 1e9, data=d) for d in ("narrow", "wide"))
+    assert there.seconds == pytest.approx(2.0)
+    assert here.seconds == pytest.approx(4.0)  # half of the way to 8, on a logarithm
+    assert here.high / here.low > there.high / there.low
+    assert learned.seconds(ROAD, 1e9, data="new").seconds == pytest.approx(2.0)
+
+
+def test_stacks_of_the_same_data_count_more():
+    here, elsewhere = (TrainedStack(ROAD, 1e9, 1.0, d) for d in ("here", "elsewhere"))
+    slow = dataclasses.replace(elsewhere, seconds=9.0)
+    learned = Pace((*[slow] * 5, here), model_seconds=0.0, calibrate=never)
+    assert learned.seconds(ROAD, 1e9, data="here").seconds == pytest.approx(1.0)
+
+
 def test_before_any_run_a_calibration_gives_a_range():
     fresh = Pace(model_seconds=0.0, calibrate=lambda: 1e-9)
     span = fresh.seconds(ROAD, 1e10)
@@ -53,6 +76,9 @@ def test_before_any_run_a_calibration_gives_a_range():
     assert "4 models: between 5 s and 1 min 20 s with" in cost.words()
     known = training.ExpectedCost(4, 4, Span(20.0, 16.0, 25.0))
     assert "4 models: about 20 s with" in known.words()
+    assert known.promise.low < 14 < 29 < known.promise.high
+    short = training.ExpectedCost(1, 1, Span(2.0, 1.0, 4.0))
+    assert "1 model: a few seconds with" in short.words()
 
 
 def test_a_calibration_is_a_plausible_speed():

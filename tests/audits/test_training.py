@@ -25,7 +25,7 @@ def specification(methods):
 class TenSeconds:
     """A pace at which every model takes ten seconds."""
 
-    def seconds(self, method, work, n_models):
+    def seconds(self, method, work, n_models, data):
         return Span.within(10.0 * n_models, 1.0)
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
 from fairdash._escaping import in_menu, plain
+from fairdash._record import NAME_LETTERS, cut
 from fairdash._wording import listing
 from fairdash.datasets import Roles, Subgroups, column_kinds, guessing, remedies
 from fairdash.ui.data import groups_form, outcome_form, rows_form
@@ -186,7 +187,9 @@ def _pick_codes(
 
 def _show_reasons(reasons: dict[str, str]) -> None:
     if reasons:
-        table = pd.DataFrame(reasons.items(), columns=["Excluded", "because"])
+        # a cell has no room for more, and a file may have thousands of long names
+        names = [cut(name, NAME_LETTERS) for name in reasons]
+        table = pd.DataFrame({"Excluded": names, "because": list(reasons.values())})
         draw_table(table, height=150)
 
 
