@@ -246,6 +246,11 @@ def test_a_local_gap_shows_which_of_two_groups_is_worse_off(browser, server, hom
     # a bundle brings its weights as quantiles and densities: they are drawn
     expect(page.locator(".density .empty")).to_have_text("")
     expect(page.locator(".quantiles .row circle").first).to_be_visible()
+    # what the colours of densities mean stands above them, never on them
+    keys = [key.bounding_box() for key in page.locator(".density .fill_key").all()]
+    lines = [line.bounding_box()["y"] for line in page.locator(".density .areas").all()]
+    assert len(keys) == len(summary["groups"])
+    assert max(key["y"] + key["height"] for key in keys) <= min(lines) + 2
     page.close()
 
 

@@ -202,6 +202,25 @@ function axisTitle(layer, text, x, y) {
     .attr("text-anchor", "middle").text(text)
 }
 
+// what fills mean, in as many lines as they need; returns the height of these
+function keys(svg, fills, width) {
+  const line = 16
+  let left = 6, middle = 8
+  for (const [fill, text] of fills) {
+    const key = svg.append("g").attr("class", "fill_key")
+    const words = key.append("text").attr("class", "tick").attr("x", 8).attr("y", 4).text(text)
+    const wide = 22 + words.node().getComputedTextLength()
+    if (left > 6 && left + wide - 12 > width) {
+      left = 6
+      middle += line
+    }
+    key.append("circle").attr("class", "fill").attr("r", 4.5).attr("fill", fill)
+    key.attr("transform", `translate(${left},${middle})`)
+    left += wide
+  }
+  return fills.length ? middle + line / 2 : 0
+}
+
 // a long name keeps its beginning and its end, the whole stands in its title
 function shortened(text, most) {
   const letters = [...text]

@@ -22,15 +22,18 @@ function localPart(host) {
     svg.selectAll("*").remove()
     const { subgroups, settings } = view.summary
     const name = Math.min(132, 0.32 * width)
-    const top = isSigned(view) ? 20 : 4
-    box = { left: name, right: width - 58, top, bottom: height - 34 }
-    if (isSigned(view)) keys(view, colours, width)
+    const most = Math.floor((width - 150) / 2 / 6.4)
+    const fills = isSigned(view) ? [
+      ...view.data.groups.map((group, k) => [colours.groups[k], `${shortened(group, most)} worse off`]),
+      [colours.paper, "not clear"],
+    ] : []
+    box = { left: name, right: width - 58, top: 4 + keys(svg, fills, width), bottom: height - 34 }
     tall = (box.bottom - box.top) / Math.max(subgroups.length, 1)
     const gaps = settings.filter(({ alike }) => !alike)
       .flatMap(({ local }) => local.map((gap) => gap?.[0] ?? null))
     const before = (view.plain?.local ?? []).map((gap) => gap?.[2] ?? null)
-    const most = Math.max(extent(gaps)[1] * 1.15, extent(before)[1], 0.02)
-    x = d3.scaleLinear([0, Math.min(most, 1)], [box.left, box.right])
+    const widest = Math.max(extent(gaps)[1] * 1.15, extent(before)[1], 0.02)
+    x = d3.scaleLinear([0, Math.min(widest, 1)], [box.left, box.right])
     svg.append("rect").attr("class", "chance").attr("x", box.left).attr("y", box.top)
       .attr("height", box.bottom - box.top)
     const ticks = ticksOf(x, 5)
@@ -55,22 +58,6 @@ function localPart(host) {
     rows.select(".square").attr("fill", filled(view, colours, view.plain, "var(--st-gray-color, #6b7280)"))
     move(view, colours)
     mark(view)
-  }
-
-  // what the fills say
-  function keys(view, colours, width) {
-    const most = Math.floor((width - 150) / 2 / 6.4)
-    const entries = [
-      ...view.data.groups.map((group, k) => [colours.groups[k], `${shortened(group, most)} worse off`]),
-      [colours.paper, "not clear"],
-    ]
-    let left = 6
-    for (const [fill, text] of entries) {
-      svg.append("circle").attr("class", "fill").attr("cx", left).attr("cy", 8).attr("r", 4.5)
-        .attr("fill", fill)
-      const words = svg.append("text").attr("class", "tick").attr("x", left + 8).attr("y", 12).text(text)
-      left += 22 + words.node().getComputedTextLength()
-    }
   }
 
   function interval(at, kind, y) {

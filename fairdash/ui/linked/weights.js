@@ -33,7 +33,8 @@ function densityPart(host) {
 
   function draw(view, colours, width, height) {
     svg.selectAll("*").remove()
-    box = { left: 10, right: width - 10, top: 8, bottom: height - 34 }
+    const fills = view.data.groups.map((group, k) => [colours.groups[k], shortened(group, 28)])
+    box = { left: 10, right: width - 10, top: 8 + keys(svg, fills, width), bottom: height - 34 }
     x = d3.scaleLog(weightRange(view), [box.left, box.right]).clamp(true)
     const ticks = weightTicks(x)
     gridX(svg, x, ticks, ticks.map(String), box)
@@ -42,10 +43,6 @@ function densityPart(host) {
       .attr("fill", (_, k) => colours.groups[k]).attr("stroke", (_, k) => colours.groups[k])
     const one = svg.append("line").attr("class", "plain").attr("x1", x(1)).attr("x2", x(1))
     one.attr("y1", box.top).attr("y2", box.bottom)
-    view.data.groups.forEach((group, k) => {
-      svg.append("text").attr("class", "key").attr("x", box.right - 2).attr("y", box.top + 10 + 15 * k)
-        .attr("text-anchor", "end").style("fill", colours.groups[k]).text(shortened(group, 28))
-    })
     svg.append("text").attr("class", "empty").attr("x", (box.left + box.right) / 2)
       .attr("y", (box.top + box.bottom) / 2).attr("text-anchor", "middle")
     move(view)
