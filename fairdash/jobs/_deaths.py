@@ -16,7 +16,9 @@ from distributed import NannyPlugin
 
 TOPIC = "fairdash: a worker ended"
 REPORT_SECONDS = 15.0  # after which the nanny is taken for gone with its worker
-MEMORY, CRASH, OUTSIDE = "memory", "crash", "outside"
+MEMORY = "memory"
+CRASH = "crash"
+OUTSIDE = "outside"
 # signals that a process is sent for what it does itself
 _OWN = {
     signal.SIGABRT,
@@ -106,13 +108,15 @@ class Witness(NannyPlugin):
 
     def setup(self, nanny: Any) -> None:
         """Report the end of this nanny's worker, and of those that follow."""
-        oom_kills, last = count_oom_kills(), None
+        oom_kills = count_oom_kills()
+        last = None
         # Dask tells a plugin of no end, so its own reaction to one is preceded.
         react: Callable[[int], Any] = nanny._on_worker_exit
 
         async def report(exit_code: int) -> None:
             nonlocal oom_kills, last
-            before, oom_kills = oom_kills, count_oom_kills()
+            before = oom_kills
+            oom_kills = count_oom_kills()
             # One that died as soon as it had begun has not told its address yet; the
             # nanny then still has that of an earlier worker.
             address = nanny.worker_address

@@ -50,10 +50,12 @@ def serve(
         signal.signal(number, lambda *_: stop.set())
     logging.getLogger("distributed").setLevel(logging.WARNING)
     store.tidy()
-    cluster, security = None, None
+    cluster = None
+    security = None
     if scheduler is None:
         cluster = local_cluster(n_workers)
-        scheduler, security = str(cluster.scheduler_address), cluster.security
+        scheduler = str(cluster.scheduler_address)
+        security = cluster.security
     else:
         check_encrypted(scheduler)
         warn_of_the_end()

@@ -53,8 +53,10 @@ class Host:
         self, server: Store, claim: Claim, client: Any, *, elsewhere: bool
     ) -> None:
         self.bell = threading.Event()  # rung when a stack has ended: do not sleep on
-        self._server, self._claim = server, claim
-        self.client, self._elsewhere = client, elsewhere
+        self._server = server
+        self._claim = claim
+        self.client = client
+        self._elsewhere = elsewhere
         self.deaths = Deaths()  # of the workers of all homes
         self._users = Homes(server)
         self._homes = {"": Home(self._driver(server), ExitStack())}

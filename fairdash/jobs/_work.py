@@ -146,7 +146,8 @@ def measure(
     spec: sweep.SweepSpec,
 ) -> list[Outcome]:
     """Return the metrics of models on disk; one that is damaged fails alone."""
-    damaged, measured = [], []
+    damaged = []
+    measured = []
     for key in keys:
         artifact = store.artifact(key)
         try:

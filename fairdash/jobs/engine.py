@@ -157,7 +157,8 @@ def watching(server: Store, after: float) -> Iterator[None]:
     stop = threading.Event()
 
     def look() -> None:
-        seconds, first = after, True
+        seconds = after
+        first = True
         while not stop.wait(seconds):
             seconds = WATCH_SECONDS
             with suppress(OSError):  # a full disk, no database; pages say so

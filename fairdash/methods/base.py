@@ -257,7 +257,8 @@ class ManyClassifier(BinaryClassifier):
             model.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 model.feature_names_in_ = self.feature_names_in_
-            model.classes_, model.groups_ = self.classes_, self.groups_
+            model.classes_ = self.classes_
+            model.groups_ = self.groups_
 
 
 def alike(models: Sequence[Any], free: Sequence[str]) -> list[list[int]]:

@@ -242,7 +242,8 @@ class Mixture:
 
     def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
         """Return the probability of a positive decision."""
-        total, none = np.zeros(len(X)), np.zeros(len(X), np.int64)
+        total = np.zeros(len(X))
+        none = np.zeros(len(X), np.int64)
         for share, member in zip(self.member_shares, self.members, strict=True):
             total += share * (member.positive(X, none) > 0.5)
         return total.clip(0, 1)

@@ -48,14 +48,16 @@ def _around(value: float, axis: Spec) -> list[float]:
     if axis.get("rangemode") == "tozero" or "tickvals" in axis:  # ticks start at 0
         ends = [min(ends[0], 0.0), ends[1]] if value < 0 else [0.0, ends[1]]
     bounds = axis.get("autorangeoptions", {})
-    low, high = bounds.get("clipmin", -np.inf), bounds.get("clipmax", np.inf)
+    low = bounds.get("clipmin", -np.inf)
+    high = bounds.get("clipmax", np.inf)
     return [max(ends[0], low), min(ends[1], high)]
 
 
 def _values(
     name: str, data: Sequence[Spec], shapes: Iterable[Mapping[str, Any]]
 ) -> Iterator[float]:
-    letter, anchor = name[0], name.replace("axis", "")
+    letter = name[0]
+    anchor = name.replace("axis", "")
     for trace in data:
         if trace.get(f"{letter}axis", letter) == anchor:
             yield from _of_trace(letter, trace)

@@ -134,7 +134,8 @@ def plot_front(
 def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
     if models["constant"].all():
         return "No setting decides on these rows"
-    within, on_test = int(models["within"].sum()), int(models["within_test"].sum())
+    within = int(models["within"].sum())
+    on_test = int(models["within_test"].sum())
     return (
         f"{within} of {len(models)} keep the {gap} within {gap_size(limit)} on "
         f"validation, {on_test} on test rows"
@@ -232,7 +233,8 @@ def _mark(of_method: pd.DataFrame) -> tuple[str, str]:
 
 
 def _axis(metric: str, largest: float) -> theme.Spec:
-    axis, name = METRICS[metric], METRIC_NAMES[metric]
+    axis = METRICS[metric]
+    name = METRIC_NAMES[metric]
     if axis.style is gap_size:
         return theme.gap_axis(axis.title(name, ", points"), float(largest))
     title = axis.title(name)

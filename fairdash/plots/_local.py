@@ -81,11 +81,13 @@ def plot_local_di(
     rows = {name: row for row, name in enumerate(subgroups)}
     fills = _fills(worse_off, groups)
     colours = theme.model_marks(models["colour_role"].tolist())
-    series, marks = [], []
+    series = []
+    marks = []
     for i, (model, (colour, mark), aside) in enumerate(
         zip(records(models), colours, offsets(len(labels)), strict=True)
     ):
-        label, overall = model["label"], float(model["overall"])
+        label = model["label"]
+        overall = float(model["overall"])
         words = f"all rows {style(overall)}"
         series.append(
             Series(
@@ -127,7 +129,8 @@ def plot_local_di(
         keys = [] if fills is None else _fill_keys(groups, feature)
         return [*bars, *_true_gaps(places, truth), *keys]
 
-    title, across = f"gap in {symbol}", theme.Spec(showgrid=True, range=[0, top])
+    title = f"gap in {symbol}"
+    across = theme.Spec(showgrid=True, range=[0, top])
     across |= {"domain": [0, _SPLIT[0]]}
     if points:
         axis = theme.gap_axis(f"{title}, points", top, **across)
@@ -239,7 +242,8 @@ def _counts(
 ) -> list[theme.Spec]:
     bars = []
     for group, colour in theme.group_colours(groups).items():
-        own, label = cells[cells["group"] == group], group_label(feature, group)
+        own = cells[cells["group"] == group]
+        label = group_label(feature, group)
         bars.append(
             {
                 "type": "bar",

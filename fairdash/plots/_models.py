@@ -26,7 +26,8 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         stands on top.
     """
     series: list[Series] = []
-    marks, panels = [], []
+    marks = []
+    panels = []
     for panel, metric in enumerate(MAIN):
         title = metric_title(metric)
         share = metric == "accuracy"

@@ -58,7 +58,8 @@ def plot_base_rates(
     series = []
     for group, colour in group_colours(groups).items():
         total = float(overall.loc[overall["group"] == group, "rate"].item())
-        label, share = group_label(feature, group), percent(total, 0)
+        label = group_label(feature, group)
+        share = percent(total, 0)
         series.append(
             rows.Series(
                 f"{label} · all rows {share}",
@@ -111,7 +112,8 @@ def plot_planted(
         y = [at[name] for name in moved["subgroup"]]
         return [rows.strokes(moved["fair"].tolist(), y, "a fair rule", words)]
 
-    share, n = table["decided"], table["rows"]
+    share = table["decided"]
+    n = table["rows"]
     shares = table.assign(rate=share, ci_low=share, ci_high=share, n=n)
     figure = _rows(shares, "subgroup", groups, series, outcome, extra=strokes)
     worst = words[(moved["fair"] - moved["decided"]).abs().argmax()]

@@ -17,7 +17,8 @@ def plot_ranks(table: pd.DataFrame) -> Picture:
     best, and ``Critical difference`` (Nemenyi). Dashed: the best mean rank plus that.
     """
     critical = float(table["Critical difference"].iloc[0])
-    marks, panels = [], []
+    marks = []
+    panels = []
     for place, measure in enumerate(MEASURES):
         rank = f"{measure} rank"
 
@@ -27,7 +28,8 @@ def plot_ranks(table: pd.DataFrame) -> Picture:
         marks.append(marks_of(table, rank, None, hover, series=place))
         domain = [0.36 * place, 0.36 * place + 0.28]
         axis = value_axis("", nticks=4, domain=domain, range=[0, len(table) + 1])
-        limit, words = float(table[rank].min()) + critical, wrap(measure, 12)
+        limit = float(table[rank].min()) + critical
+        words = wrap(measure, 12)
         panels.append(Panel(axis, limit=limit, words=bold(words)))
     labels = table["Method"].astype(str).tolist()
     kinds = [Series(measure, INK, panel=i) for i, measure in enumerate(MEASURES)]

@@ -42,7 +42,8 @@ def strokes(x: list[Any], y: list[Any], name: str, hover: list[str]) -> Spec:
 
 def interval_bars(at: Any, low: Any, high: Any, *, colour: str, thickness: int) -> Spec:
     """Return bars around marks from ``low`` to ``high``."""
-    up, down = numbers(high - at), numbers(at - low)
+    up = numbers(high - at)
+    down = numbers(at - low)
     look: Spec = {"color": colour, "thickness": thickness, "width": 0}
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, **look}
 
@@ -72,7 +73,8 @@ def positions(names: Sequence[str]) -> list[float]:
     """Return where each row stands, with a gap where the first words change."""
     heads = [name.partition(" ")[0] for name in names]
     apart = len(set(heads)) <= len(names) / 2
-    place, places = 0.0, []
+    place = 0.0
+    places = []
     for i, head in enumerate(heads):
         if i:
             place += 1 + (_GAP if apart and head != heads[i - 1] else 0)
@@ -156,7 +158,8 @@ def marks_of(
     """
     at = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
     if only is not None:
-        table, at = table[only], at[only.to_numpy(bool)]
+        table = table[only]
+        at = at[only.to_numpy(bool)]
     columns = [value, *(ends or (value, value))]
     numbers_of = table[columns].to_numpy(np.float64).reshape(-1, 3)
     marks = pd.DataFrame(numbers_of, columns=["value", "low", "high"])

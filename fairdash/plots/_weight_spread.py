@@ -64,12 +64,14 @@ def plot_weight_spread(
     named = {group: group_label(feature, group) for group in groups}
 
     def traces(at: float) -> list[theme.Spec]:
-        now, bins = table[table["step"] == at], density[density["step"] == at]
+        now = table[table["step"] == at]
+        bins = density[density["step"] == at]
         data = []
         for group, shift in zip(groups, offsets(len(groups)), strict=True):
             own = now[now["group"] == group].set_index("subgroup").reindex(rows)
             spread = bins[bins["group"] == group]
-            colour, name = colours[group], named[group]
+            colour = colours[group]
+            name = named[group]
             data += [_density(spread, colour, name, noun)]
             data += _bars(own, colour, name, shift, noun)
         return data
@@ -228,7 +230,8 @@ def _layout(
 
 def _ends(table: pd.DataFrame, density: pd.DataFrame) -> tuple[float, float]:
     """Return the decades around all that is drawn at any step."""
-    lowest, highest = table["q05"].min(), table["q95"].max()
+    lowest = table["q05"].min()
+    highest = table["q95"].max()
     seen = density[density["share"] > 0.002]
     lowest = min(lowest, seen["low"].min(), 0.5)
     highest = max(highest, seen["high"].max(), 2)

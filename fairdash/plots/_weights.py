@@ -90,7 +90,8 @@ def _headline(shown: pd.DataFrame, correlation: float) -> str:
         return "Too few subgroups to relate weights and gaps"
     if np.ptp(shown["mean_ratio"]) < _PRACTICALLY_EQUAL:
         return "Mean weights are practically equal in all subgroups"
-    value, sign = number(correlation, 2), related(correlation)
+    value = number(correlation, 2)
+    sign = related(correlation)
     if not sign:
         return f"Correlation {value}: weights do not follow gaps"
     size = "larger" if sign > 0 else "smaller"

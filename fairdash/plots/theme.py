@@ -27,7 +27,8 @@ Theme = Literal["light", "dark"]
 GROUPS = ("#000001", "#000002", "#000003", "#000004")
 _MARKS = tomllib.loads(Path(__file__).with_name("marks.toml").read_text("utf-8"))
 METHODS = {role: tuple(mark) for role, mark in _MARKS["methods"].items()}
-OTHER_METHOD, REPEATS = tuple(_MARKS["other"]), _MARKS["repeats"]
+OTHER_METHOD = tuple(_MARKS["other"])
+REPEATS = _MARKS["repeats"]
 MUTED, INK, PAPER = "#000036", "#000037", "#000038"
 GRID = "#00003626"
 TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white
@@ -101,7 +102,8 @@ def fade(token: str, opacity: float) -> str:
     Fading twice multiplies: the fifth group is a faded first one, and its intervals
     are fainter still.
     """
-    colour, before = token[:7], token[7:]
+    colour = token[:7]
+    before = token[7:]
     share = int(before, 16) / 255 if before else 1.0
     return f"{colour}{round(share * opacity * 255):02x}"
 

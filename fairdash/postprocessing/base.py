@@ -62,11 +62,13 @@ class Report(NamedTuple):
         return self._widest(self.rows.decisions), self._widest(Drawn(self.h))
 
     def _widest(self, decisions: "NDArray[Any] | Drawn") -> Finding:
-        names, measure = self.rows.names, "selection_rate"
+        names = self.rows.names
+        measure = "selection_rate"
         measured = Measured.of(measure, None, decisions, **self.rows.sampling)
         cells = measured.estimate(self.rows.codes, (len(names),))
         value = np.nan_to_num(cells.value, nan=float(np.nanmean(cells.value)))
-        high, low = int(value.argmax()), int(value.argmin())
+        high = int(value.argmax())
+        low = int(value.argmin())
         level = intervals.for_all_pairs(0.95, len(names))
         gap, least, most = map(float, cells.between(high, low, level))
         few = bool(cells.too_few(high, low))
@@ -240,7 +242,8 @@ class PostProcessor(BaseEstimator, ABC):
     def fit_rows(self, rows: ScoredRows) -> Self:
         """Learn the rules on rows that were checked and sorted before."""
         rules = self._rules(rows)
-        self.groups_, self.score_range_ = rows.group_values, rows.score_range
+        self.groups_ = rows.group_values
+        self.score_range_ = rows.score_range
         self.rules_ = dict(zip(rows.names, rules, strict=True))
         rates = np.clip(self._rates(rows), 0, 1).tolist()  # sums may round beyond
         self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))

@@ -17,11 +17,9 @@ from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
 from fairdash.postprocessing.target_rate import ByOutcome
 
-BEFORE, PARITY, ODDS = (
-    "No correction",
-    "Hardt, demographic parity",
-    "Hardt, equalized odds",
-)
+BEFORE = "No correction"
+PARITY = "Hardt, demographic parity"
+ODDS = "Hardt, equalized odds"
 OPPORTUNITY = "true_positive_rate_parity"
 Baselines = Mapping[str, PostProcessor]
 GRID = np.arange(1, 101) / 100  # critical regions of reject option
@@ -148,7 +146,9 @@ def _most_accurate(
     all_rows = [(g.true + g.false) / (g.true[-1] + g.false[-1]) for g in groups]
     compared = {"equalized_odds": [false, true], OPPORTUNITY: [true]}
     kinds = compared.get(constraints, [all_rows])
-    k, n_kinds, sizes = len(groups), len(kinds), [len(g.true) for g in groups]
+    k = len(groups)
+    n_kinds = len(kinds)
+    sizes = [len(g.true) for g in groups]
     member = np.repeat(np.eye(k), sizes, axis=1)
     rates = np.vstack([member * np.concatenate(kind) for kind in kinds])
     lowest = np.repeat(np.eye(n_kinds), k, axis=0)
@@ -163,7 +163,8 @@ def _most_accurate(
     rules = []
     own = np.split(np.asarray(best)[:-n_kinds], np.cumsum(sizes)[:-1])
     for g, across, up, part in zip(groups, false, true, own, strict=True):
-        at, height = float(across @ part), float(up @ part)
+        at = float(across @ part)
+        height = float(up @ part)
         # below its curve a group mixes the curve with a coin of the same false rate;
         # of vertices above one another the last is the highest
         last = np.append(np.diff(across) > 0, True)

@@ -96,7 +96,8 @@ def check_rate(name: str, rate: object) -> None:
 
 def check_informative(margins: Array, score_type: str = "margin") -> None:
     """Raise ValueError if scores are constant or look like labels and are not told."""
-    low, high = margins.min(), margins.max()
+    low = margins.min()
+    high = margins.max()
     labels = {low, high} <= {-1.0, 0.0, 1.0} and score_type != "decision"
     two = low < high and ((margins == low) | (margins == high)).all()
     if labels and two and len(margins) > 2:

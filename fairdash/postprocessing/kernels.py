@@ -54,7 +54,8 @@ class SortedScores:
             weights = np.asarray(weight, dtype=np.float64)
             heavy = np.flatnonzero(weights > 0)
             order = heavy[np.argsort(values[heavy], kind="stable")]
-            self.scores, self.weights = values[order], weights[order]
+            self.scores = values[order]
+            self.weights = weights[order]
             self.mass = np.concatenate([[0.0], np.cumsum(self.weights)])
         weighted = self.scores if weight is None else self.scores * self.weights
         self.moment: inputs.Array = np.concatenate([[0.0], np.cumsum(weighted)])
@@ -88,7 +89,8 @@ class SortedScores:
         With ``shift`` the start nearest ``-shift``, as if it were added to all scores.
         """
         at_rest = float(self.mean_h(-shift, gamma))
-        low, high = max(rate - tolerance / 2, 0.0), min(rate + tolerance / 2, 1.0)
+        low = max(rate - tolerance / 2, 0.0)
+        high = min(rate + tolerance / 2, 1.0)
         if low - _NOISE <= at_rest <= high + _NOISE:
             return -shift
         target = high if at_rest > high else low
@@ -141,7 +143,8 @@ def reach(
     ``bound``; ``breaks(low, high)`` tells whether it may bend strictly between.
     """
     side = 1.0 if function(0.0) > target else -1.0
-    near, far = 0.0, side * bound
+    near = 0.0
+    far = side * bound
     for _ in range(_HALVINGS):
         if not breaks(min(near, far), max(near, far)):
             break
@@ -152,7 +155,8 @@ def reach(
             near = middle
         else:
             far = middle
-    at_near, at_far = function(near), function(far)
+    at_near = function(near)
+    at_far = function(far)
     if abs(at_near - at_far) <= _NOISE:
         return far
     share = (at_near - target) / (at_near - at_far)

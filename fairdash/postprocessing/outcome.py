@@ -43,11 +43,9 @@ def changed_decisions(rows: ScoredRows, h: Array) -> pd.DataFrame:
         return np.bincount(rows.codes, weight * part, n_groups).astype(np.float64)
 
     before = rows.before.astype(np.float64)
-    n, up, down = (
-        total(np.ones(len(h))),
-        total(h * (1 - before)),
-        total((1 - h) * before),
-    )
+    n = total(np.ones(len(h)))
+    up = total(h * (1 - before))
+    down = total((1 - h) * before)
     table = pd.DataFrame(
         {
             "group": list(rows.names),
@@ -75,7 +73,8 @@ def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
 def _gap(rows: ScoredRows, h: Array) -> list[Any]:
     drawn = Measured.of("selection_rate", None, Drawn(h), **rows.sampling)
     rates = drawn.estimate(rows.codes, (len(rows.names),))
-    gap, ends = np.ptp(rates.value[~np.isnan(rates.value)]), rates.largest_gap(0.95)
+    gap = np.ptp(rates.value[~np.isnan(rates.value)])
+    ends = rates.largest_gap(0.95)
     asked = {"sensitive_features": rows.codes, **rows.sampling}
     change = gap_change(rows.decisions, Drawn(h), **asked)
     return [float(gap), *map(float, ends), *map(float, change)]

@@ -27,7 +27,8 @@ class SliderRange(NamedTuple):
 GAMMA = SliderRange(low=0.01, high=2.0, step=0.01, default=0.1)
 _GAMMAS = np.geomspace(GAMMA.low, GAMMA.high, 24).round(4)  # of the preview
 _RATES = np.linspace(0, 1, 65)
-_KNOTS, _BINS = 257, 40
+_KNOTS = 257
+_BINS = 40
 
 
 @dataclass(eq=False, repr=False)
@@ -212,7 +213,8 @@ class RampPreview:
         """
         last = len(group.scores) - 1
         knots = group.scores[np.linspace(0, last, _KNOTS).round().astype(np.int64)]
-        middles, at_rest = [], []
+        middles = []
+        at_rest = []
         for gamma in _GAMMAS:
             starts = np.unique(np.concatenate([knots, knots - gamma]))[::-1]
             at_rates = np.interp(_RATES, group.mean_h(starts, gamma), starts)

@@ -67,7 +67,8 @@ class Rule(Record):
 
     def __call__(self, margins: inputs.Array) -> inputs.Array:
         """Return the probability of a positive decision of every margin."""
-        score, probability = np.array(self.score), np.array(self.probability)
+        score = np.array(self.score)
+        probability = np.array(self.probability)
         place = np.searchsorted(score, margins, side="right")
         left = np.maximum(place - 1, 0)
         right = np.minimum(place, len(score) - 1)

@@ -24,7 +24,8 @@ class Artifact:
     """
 
     def __init__(self, folder: Path, files: Files) -> None:
-        self.folder, self._files = folder, files
+        self.folder = folder
+        self._files = files
 
     def exists(self) -> bool:
         """Tell whether the trial is complete on disk."""

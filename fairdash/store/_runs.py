@@ -54,7 +54,8 @@ class RunStore:
 
         Raises ValueError when there is no such data set (any more).
         """
-        run_id, trials = run_id or uuid.uuid4().hex[:12], list(trials)
+        run_id = run_id or uuid.uuid4().hex[:12]
+        trials = list(trials)
         errors = failed or {}
         run = {
             "id": run_id,

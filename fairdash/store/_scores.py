@@ -21,7 +21,9 @@ from fairdash.store._files import Files
 from fairdash.store._records import ScoresRecord
 from fairdash.store._tables import ID_LENGTH, TableStore
 
-FACTS, VALUES, MODEL = "scores.json", "scores.npy", "model.onnx"
+FACTS = "scores.json"
+VALUES = "scores.npy"
+MODEL = "model.onnx"
 OPENED = 4  # models whose processes may wait for rows
 
 
@@ -65,10 +67,12 @@ class ScoreStore(TableStore):
             If there is no such data set, the name is taken, numbers of rows differ, or
             a score is not of its kind.
         """
-        dataset, name = self.dataset(dataset_id), name.strip()
+        dataset = self.dataset(dataset_id)
+        name = name.strip()
         n_rows = self.dataset_record(dataset_id).n_rows
         _check_name(name, dataset)
-        column, rows = np.asarray(scores), dataset.row_number
+        column = np.asarray(scores)
+        rows = dataset.row_number
         if len(column) == n_rows:
             column = column[rows]
         if len(column) != len(rows):
@@ -95,7 +99,8 @@ class ScoreStore(TableStore):
             run (see `fairdash.brought.OnnxModel`), or a column that it reads is not in
             the table, is of another type or is the outcome.
         """
-        dataset, name = self.dataset(dataset_id), name.strip()
+        dataset = self.dataset(dataset_id)
+        name = name.strip()
         _check_name(name, dataset)
         model = OnnxModel(content, source or name, owner=str(self.home))
         columns = model_columns(model, dataset.frame, dataset.roles)
@@ -125,8 +130,10 @@ class ScoreStore(TableStore):
         source: str,
         model: bytes | None = None,
     ) -> ScoresRecord:
-        name, plain = score.column, score.model_dump(mode="json")
-        content, digest = _as_bytes(values), _digest(score, values, model)
+        name = score.column
+        plain = score.model_dump(mode="json")
+        content = _as_bytes(values)
+        digest = _digest(score, values, model)
         record = ScoresRecord(
             AddedScores(**plain, file=digest, has_model=model is not None),
             source,
@@ -169,7 +176,8 @@ class ScoreStore(TableStore):
         A model's file scores the rows anew. Excluded are scores whose name is taken, a
         column that lacks a row used there, and a model that does not take the rows.
         """
-        before, after = self.dataset(dataset_id), self.dataset(to)
+        before = self.dataset(dataset_id)
+        after = self.dataset(to)
         place = pd.Index(before.row_number).get_indexer(pd.Index(after.row_number))
         taken = [record.score.column for record in self.own_scores(to)]
         for record in self.own_scores(dataset_id):

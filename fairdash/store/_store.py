@@ -154,7 +154,8 @@ class Store(ScoreStore, RunStore):
                 Kept("data set", data.id, data.name, *counts, size, data.created)
             )
         for digest in tables.keys() - {data.table_sha256 for data in datasets}:
-            table, size = tables[digest], n_bytes.get(digest, 0)
+            table = tables[digest]
+            size = n_bytes.get(digest, 0)
             counts = table.n_rows, 0
             entries.append(
                 Kept("file", digest, table.name, *counts, size, table.created)

@@ -26,7 +26,8 @@ from fairdash.store._database import DATASETS, TABLES, Database
 from fairdash.store._files import WRITING, Files, make_folder, write_file
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
-TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
+TABLE_FILE = "table.parquet"
+FORMAT_FILE = "format.json"
 MOST_TABLES, MOST_DATASETS = 3, 8  # in memory; data sets share the rows of tables
 MOST_NOTES = 64  # on tables, small where no column was renamed
 APART: dict[str, Any] = {  # fields of roles that decide no row
@@ -47,7 +48,9 @@ class TableStore:
     """
 
     def __init__(self, database: Database, files: Files) -> None:
-        self.database, self.files, self.home = database, files, files.home
+        self.database = database
+        self.files = files
+        self.home = files.home
         self._table = lru_cache(MOST_TABLES)(self._read_table)
         self._notes = lru_cache(MOST_NOTES)(self._read_notes)
         self._rows = lru_cache(MOST_TABLES)(self._use_rows)

@@ -56,14 +56,16 @@ class Part:
         positives are the expected ones.
         """
         costs = catalog.error_costs(measure)
-        about, value = np.ones(len(self.y), bool), np.asarray(decided, np.float64)
+        about = np.ones(len(self.y), bool)
+        value = np.asarray(decided, np.float64)
         if costs is None:
             about = catalog.rate_of(measure)[0](self.y, np.ones(len(self.y)))
         else:  # of a row as a share of the larger cost
             y = np.asarray(self.y, np.float64)
             missed = costs[0] * value * (1 - y) + costs[1] * (1 - value) * y
             value = missed / max(costs)
-        present, people = np.unique(self.groups), people_of(self.sample_weight)
+        present = np.unique(self.groups)
+        people = people_of(self.sample_weight)
         tables = []
         for name, within in {OVERALL: about, **self.inside}.items():
             mine = about & within
@@ -91,7 +93,8 @@ class Part:
         measured = Measured.of(
             measure, self.y, decided, self.sample_weight, cluster=self.unit
         )
-        shape, parts = (int(self.groups.max()) + 1,), []
+        shape = (int(self.groups.max()) + 1,)
+        parts = []
         for name in counts["subgroup"].unique():
             within = self.inside.get(name, np.ones(len(self.y), bool))
             estimate = measured.estimate(np.where(within, self.groups, -1), shape)

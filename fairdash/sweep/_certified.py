@@ -132,7 +132,8 @@ def choose_certified(
     models.columns = pd.Index(["model", axes[1], axes[0]])
     front = pareto_front(models, axes=axes)
     counts = dict(list(table.groupby("model", sort=False)))
-    tested, chosen = [], None
+    tested = []
+    chosen = None
     for model, accuracy in zip(
         front["model"], front["validation_accuracy"], strict=True
     ):
@@ -163,7 +164,8 @@ def gap_p_value(positives: tuple[int, int], n: tuple[int, int], limit: float) ->
     """
     if limit <= 0:
         return 1.0
-    (x1, x0), (n1, n0) = positives, n
+    (x1, x0) = positives
+    (n1, n0) = n
     low = float(beta.ppf(_SET / 2, x0, n0 - x0 + 1)) if x0 else 0.0
     high = float(beta.ppf(1 - _SET / 2, x0 + 1, n0 - x0)) if x0 < n0 else 1.0
     high = min(high, 1 - limit)
@@ -190,7 +192,8 @@ def _supremum(
 ) -> float:
     rates = np.linspace(low, high, _RATES)
     values = chances(rates)
-    largest, step = float(values.max()), (high - low) / (_RATES - 1)
+    largest = float(values.max())
+    step = (high - low) / (_RATES - 1)
     around = np.pad(values, 1, constant_values=-1)
     tops = (around[1:-1] >= around[:-2]) & (around[1:-1] >= around[2:])
     # far from the largest a maximum cannot be within one step of it
@@ -201,7 +204,8 @@ def _supremum(
                 max(low, middle - width), min(high, middle + width), _FINER
             )
             there = chances(finer)
-            middle, width = float(finer[there.argmax()]), width / 4
+            middle = float(finer[there.argmax()])
+            width = width / 4
             largest = max(largest, float(there.max()))
     return largest
 
@@ -326,7 +330,8 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
     if (table["n"] < 1).any():
         rows = table.index[table["n"] < 1].tolist()
         raise ValueError(f"`n` must be at least 1; rows {rows[:5]} have none.")
-    overall, of = table["subgroup"] == OVERALL, _measured(table)["measure"]
+    overall = table["subgroup"] == OVERALL
+    of = _measured(table)["measure"]
     for name in limits:
         wanted = _of(name) or ("selection_rate",)
         for measure in wanted:

@@ -168,7 +168,8 @@ class SweepResult:
 
     def fairest(self, method: str | None = None, *, metric: str = PARITY) -> int | None:
         """Return where a gap is least by `ranking_column`, of models that decide."""
-        models, column = self._swept(method), ranking_column(self.rows, metric)
+        models = self._swept(method)
+        column = ranking_column(self.rows, metric)
         gaps = models[decides(models, "validation")][column].dropna()
         return None if gaps.empty else int(str(gaps.idxmin()))
 
@@ -195,7 +196,8 @@ class SweepResult:
         alike = np.array([test.alike for test in tests], bool)
         x, y = (f"test_{metric}" for metric in axes)
         judged = (ranking_column(self.rows, axes[0]), f"validation_{axes[1]}")
-        front, line = np.zeros(len(table), bool), np.zeros(len(table), bool)
+        front = np.zeros(len(table), bool)
+        line = np.zeros(len(table), bool)
         for method in dict.fromkeys(table["method"]):
             best = pareto_front(table[(table["method"] == method) & keeps], axes=judged)
             front[best["place"]] = True

@@ -28,7 +28,8 @@ from fairdash._wording import plural
 from fairdash.methods import CATALOG, Effort, Param
 
 BASELINE = "unconstrained"
-WEIGHT, TAU = "fairness_weight", "tau"
+WEIGHT = "fairness_weight"
+TAU = "tau"
 Scalar = int | float | str
 RowCount = Annotated[int, Field(ge=1, le=10**12, strict=True)]
 # fields of earlier versions

@@ -118,7 +118,8 @@ def train_stack(
     if stack.params.get("metric") == COMPARABLE:
         labels = _comparable(dataset, str(stack.params.get("comparable", "")))
         estimator.set_params(comparable_rows=labels[train])
-    clock, processor = time.monotonic(), time.process_time()
+    clock = time.monotonic()
+    processor = time.process_time()
     try:
         models = estimator.fit_many(
             stack.points,

@@ -18,7 +18,8 @@ MOST_SETTINGS = 10_000  # of a grid: days of training, and a page must list them
 MOST_TRIALS = 100_000  # of a sweep, over its seeds
 MAX_MODELS = 32  # of a stack, for it is what a crash can lose
 USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # where only an order of stacks counts
-PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
+PREDICTOR = (64, 32, 1)
+ADVERSARY = (1, 64, 32, 16, 1)
 # in the parameters of trials of earlier versions: a further start on the same split
 INITIALISATION = "initialisation"
 FOLD = "fold"  # likewise: a further fold of the split
@@ -242,10 +243,8 @@ def work(params: Mapping[str, Any], *, n_rows: int, n_models: int = 1) -> float:
     predictor = _products(USUAL_FEATURES, *PREDICTOR)
     if "n_epochs" not in params:
         return float(n_models * EXACT_PASSES * n_rows * USUAL_FEATURES)
-    adversary, ratio = (
-        params.get("n_adversary_steps", 0),
-        params.get("n_ratio_steps", 0),
-    )
+    adversary = params.get("n_adversary_steps", 0)
+    ratio = params.get("n_ratio_steps", 0)
     search = params.get("n_subspace_steps", 0) + params.get("n_full_steps", 0)
     curved = CURVED if "curvature_weight" in params else 1
     per_row = 3 * predictor + 3 * curved * adversary * _products(*ADVERSARY)

@@ -58,7 +58,8 @@ from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand
 
 LARGEST = 2**31  # bytes of all that a bundle holds
 LARGEST_FACTS = 16 << 20
-MOST_CURVE_CELLS, MOST_CURVES = 10_000_000, 100
+MOST_CURVE_CELLS = 10_000_000
+MOST_CURVES = 100
 MOST_DIMENSIONS = 3
 LARGEST_SUMMARY = 16 << 20  # bytes of JSON
 _RESULTS = (SCORES, RATIO, LOG_RATIO, EPOCH, RATIOS)
@@ -189,7 +190,8 @@ class _Check:
     def __init__(
         self, bundle: ZipFile, request: Request, files: Sequence[BinaryIO]
     ) -> None:
-        self._bundle, self._facts = bundle, _facts(bundle)
+        self._bundle = bundle
+        self._facts = _facts(bundle)
         self._tables = request.tables
         _, self._arrays, *rest = files
         n_present = len(request.present)
@@ -352,7 +354,8 @@ def _fits(
 ) -> bool:
     scores: Any = result[SCORES]
     weights: list[Any] = [result[name] for name in (RATIO, RATIOS) if name in result]
-    epochs, snapshots = result.get(EPOCH), result.get(RATIOS)
+    epochs = result.get(EPOCH)
+    snapshots = result.get(RATIOS)
     return (
         scores.shape == (dataset.n_rows,)
         and bool(((scores >= 0) & (scores <= 1)).all())

@@ -26,10 +26,13 @@ from fairdash.store import Artifact, Store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec
 
 EPOCHS = 40  # of a curve that are kept without rows
-FACTS, HISTORY = "run.json", "history.parquet"
+FACTS = "run.json"
+HISTORY = "history.parquet"
 # arrays of a trial beside those of its network
-SCORES, RATIO = "scores of rows", "ratio of training rows"
-EPOCH, RATIOS = "epochs of ratios", "ratios of training rows"
+SCORES = "scores of rows"
+RATIO = "ratio of training rows"
+EPOCH = "epochs of ratios"
+RATIOS = "ratios of training rows"
 LOG_RATIO = "log ratio of training rows"
 # "spread of ratios: density" and the other arrays of a `WeightSpread`
 SPREAD = "spread of ratios: "
@@ -38,7 +41,9 @@ _LOG_STEPS = 128.0
 _LEAST_LOG = -200.0  # of a weight that no number format of ours holds
 Arrays = dict[str, NDArray[np.generic]]
 
-MOST_RUNS, MOST_MODELS, MOST_SUMMARIES = 100, 5_000, 20
+MOST_RUNS = 100
+MOST_MODELS = 5_000
+MOST_SUMMARIES = 20
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Key = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]  # of a trial
 Text = Annotated[str, StringConstraints(max_length=10_000)]
@@ -195,11 +200,9 @@ def pack_runs(
 
 def _with_rows(artifact: Artifact) -> Arrays:
     arrays = {**artifact.network(), SCORES: artifact.scores()}
-    ratio, history, spread = (
-        artifact.ratio(),
-        artifact.ratio_history(),
-        artifact.weight_spread(),
-    )
+    ratio = artifact.ratio()
+    history = artifact.ratio_history()
+    spread = artifact.weight_spread()
     if ratio is not None:
         arrays[RATIO] = ratio
     if history is not None:

@@ -110,7 +110,9 @@ def _checked(store: Store, file: Path | IO[bytes]) -> Iterator[_Bundle]:
         facts = Facts.model_validate_json(said)
         specs = [check.specification(run) for run in facts.runs]
         digests = [_digest(spec) for spec in specs]
-        new, here, tables = dict[str, Path](), dict[str, Path](), dict[str, _Table]()
+        new = dict[str, Path]()
+        here = dict[str, Path]()
+        tables = dict[str, _Table]()
         stored = {record.sha256 for record in store.tables()}
         for digest, spec in zip(digests, specs, strict=True):
             if f"{digest}.parquet" in facts.sha256:
@@ -145,7 +147,8 @@ def _checked(store: Store, file: Path | IO[bytes]) -> Iterator[_Bundle]:
         runs = [_Run(*run) for run in parts]
         for run in runs:
             if run.table in new and run.table not in stored:
-                about, form = answer.tables[run.table], run.spec.data.table_format
+                about = answer.tables[run.table]
+                form = run.spec.data.table_format
                 name = run.packed.table_name
                 tables[run.table] = _Table(new[run.table], name, about, form)
         models = stack.enter_context(ZipFile(arrays))
@@ -176,7 +179,9 @@ def _sample(spec: SweepSpec, digest: str, path: Path) -> _Table:
 
 
 def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
-    packed, spec, data = run.packed, run.spec, run.spec.data
+    packed = run.packed
+    spec = run.spec
+    data = run.spec.data
     shown = {record.id: record for record in store.datasets()}.get(run.dataset_id)
     if shown is None:
         if run.table in bundle.tables:

@@ -109,7 +109,8 @@ class CumaTrainer(FadTrainer):
         :math:`\sum \langle P, G \rangle = \sum L_Y'(f)\, J P` moves it: through
         :math:`L_Y''\, J P` as any output's gradient, and through the weights in J.
         """
-        n, net = len(batch), self.predictor
+        n = len(batch)
+        net = self.predictor
         loss, gradient = binary_cross_entropy(logits, batch.y)
         hidden = self.adversary.input_gradient(slope)[..., : net.sizes[-2]]
         here = net.input_gradient(gradient[..., None])
@@ -157,7 +158,8 @@ def group_mmd(values: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
 
     Values and slope are of shape (n_models, n_rows), the gap (n_models,).
     """
-    gap, slope = values.new_zeros(len(values)), torch.zeros_like(values)
+    gap = values.new_zeros(len(values))
+    slope = torch.zeros_like(values)
     shares = (groups.indicator / groups.sizes).T
     present = [g for g in range(groups.n_groups) if bool(groups.indicator[:, g].any())]
     pairs = list(combinations(present, 2))
@@ -177,7 +179,8 @@ def kernels(values: Tensor) -> tuple[Tensor, Tensor]:
     """
     apart = values[:, None] - values
     bump = (apart * apart).mul_(-0.5 / WIDTHS[0] ** 2).exp_()
-    kernel, derivative = bump.clone(), bump * (-1 / WIDTHS[0] ** 2)
+    kernel = bump.clone()
+    derivative = bump * (-1 / WIDTHS[0] ** 2)
     for width in WIDTHS[1:]:
         bump.square_().square_()
         kernel += bump

@@ -38,8 +38,10 @@ class RoadTrainer(ReweightedTrainer):
     def prepare(self, rows: Batch) -> None:
         """Make the adversary and the ratio network."""
         super().prepare(rows)
-        inputs, layers = self.ratio_inputs(rows), self.first.ratio_layers
-        width, seed = inputs.shape[1], self.seeds[2]
+        inputs = self.ratio_inputs(rows)
+        layers = self.first.ratio_layers
+        width = inputs.shape[1]
+        seed = self.seeds[2]
         self.ratio = self.network(width, layers, seed=seed, like=inputs)
 
     def fit_ratio(self, group_loss: Tensor, batch: Batch) -> Tensor:

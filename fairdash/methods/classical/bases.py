@@ -188,7 +188,8 @@ def _boosted(model: Any) -> Boosted:
     trees = [predictor.nodes for (predictor,) in model._predictors]
     sizes = [len(nodes) for nodes in trees]
     first = np.cumsum([0, *sizes])[:-1]
-    nodes, offset = np.concatenate(trees), np.repeat(first, sizes)
+    nodes = np.concatenate(trees)
+    offset = np.repeat(first, sizes)
     leaf = nodes["is_leaf"] == 1
     return Boosted(
         roots=first.astype(np.int32),

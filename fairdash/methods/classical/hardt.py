@@ -66,9 +66,11 @@ class HardtLogistic(Weighted, CarriesBase, GroupedMixture):
 def as_arrays(base: Scorer, by_group: Thresholds) -> GroupThresholds:
     """Return staircases of at most two steps, by group, as plain arrays."""
     rules = list(by_group.rules.values())
-    thresholds, shares = np.full((len(rules), 2), np.inf), np.zeros((len(rules), 2))
+    thresholds = np.full((len(rules), 2), np.inf)
+    shares = np.zeros((len(rules), 2))
     for code, rule in enumerate(rules):
-        step, level = rule.score[1::2], np.array(rule.probability)
+        step = rule.score[1::2]
+        level = np.array(rule.probability)
         # a rule accepts from a knot on, a threshold above it
         thresholds[code, : len(step)] = np.nextafter(step, -np.inf)
         shares[code, : len(step)] = np.diff(level)[::2]

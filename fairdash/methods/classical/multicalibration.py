@@ -115,14 +115,18 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
             return log_loss(target[held], expit(z[held]), sample_weight=each[held])
 
         z = logit(p.clip(EXTREME, 1 - EXTREME))
-        least, best, trees = held_loss(z), 0, []
+        least = held_loss(z)
+        best = 0
+        trees = []
         for _ in range(self.max_iter):
-            table, p = audited_rows(X, codes, len(self.groups_), z), expit(z)
+            table = audited_rows(X, codes, len(self.groups_), z)
+            p = expit(z)
             tree = DecisionTreeRegressor(
                 max_depth=DEPTH, min_samples_leaf=self.min_size, random_state=0
             ).fit(table[fit], (target - p)[fit], each[fit])
             leaf = tree.apply(table)
-            n, at = tree.tree_.node_count, leaf[fit]
+            n = tree.tree_.node_count
+            at = leaf[fit]
             left = np.bincount(at, (each * (target - p))[fit], n)
             bend = np.bincount(at, (each * p * (1 - p))[fit], n)
             step = left / np.where(bend > 0, bend, 1)
@@ -131,7 +135,8 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
             trees.append((tree.tree_, values))
             loss = held_loss(z)
             if loss < least:
-                least, best = loss, len(trees)
+                least = loss
+                best = len(trees)
             elif len(trees) - best >= PATIENCE:
                 break
         return trees[:best]

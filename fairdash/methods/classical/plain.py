@@ -57,7 +57,8 @@ class OneByOne(BinaryClassifier):
         positive = np.clip(self._learn(rows), 1e-7, 1 - 1e-7)
         loss = log_loss(rows.target, positive, sample_weight=rows.weight, labels=[0, 1])
         self.history_ = pd.DataFrame({"epoch": [1], "loss": [loss]})
-        self.ratio_, self.ratio_history_ = None, None
+        self.ratio_ = None
+        self.ratio_history_ = None
         context.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
 
     def _row_checks(self) -> dict[str, Any]:
@@ -145,7 +146,8 @@ class OneModel(LearnedModel, NetworkClassifier):
         network = bases.stored(model)
         if isinstance(network, Linear):
             network = as_network(network.coefficients, float(network.intercept[0]))
-        self.model_, self.network_ = model, network
+        self.model_ = model
+        self.network_ = network
         return self.predict_proba(rows.X)[:, 1]
 
 

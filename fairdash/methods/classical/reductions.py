@@ -141,7 +141,8 @@ class OnAllRows:
     """
 
     def __init__(self, base: Any, rows: Any) -> None:
-        self.base, self.rows = base, rows
+        self.base = base
+        self.rows = rows
         self.fitted: Any = None
 
     def __deepcopy__(self, memo: object) -> "OnAllRows":

@@ -139,7 +139,8 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
         search.run(self.max_prefixes)
         self.rules_ = [(conditions[i], decision) for i, decision in search.rules]
         self.default_ = search.default
-        self.objective_, self.bound_ = search.objective, search.bound
+        self.objective_ = search.objective
+        self.bound_ = search.bound
         used = [condition for condition, _ in self.rules_]
         self.network_ = RuleList(
             features=np.array([one.feature for one in used], np.int32),

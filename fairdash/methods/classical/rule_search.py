@@ -118,8 +118,12 @@ class RuleSearch:
         max_rules: int,
         min_rows: float,
     ) -> None:
-        self.rows, self.odds, self.tolerance = rows, odds, tolerance
-        self.cost, self.max_rules, self.min_rows = cost, max_rules, min_rows
+        self.rows = rows
+        self.odds = odds
+        self.tolerance = tolerance
+        self.cost = cost
+        self.max_rules = max_rules
+        self.min_rows = min_rows
         self.total = rows.all_rows.sum(0)
         self.n = self.total.sum()
         self.rules: tuple[tuple[int, int], ...] = ()
@@ -197,7 +201,8 @@ class RuleSearch:
         for objective, i, decision, default in sorted(lists):
             rule = (i, decision)
             if self._robust(self._with_rule(prefix, rule), default):
-                self.rules, self.default = (*prefix.rules, rule), default
+                self.rules = (*prefix.rules, rule)
+                self.default = default
                 self.objective = float(objective)
                 break
 

@@ -61,7 +61,8 @@ class WeightedParity(WeightedRows):
     def load_data(self, X: Any, y: Any, *, sensitive_features: Any) -> None:
         """Read the rows, and weight what fairlearn made of them."""
         super().load_data(X, y, sensitive_features=sensitive_features)  # type: ignore[misc]
-        event, group = self.tags["event"], self.tags["group_id"]
+        event = self.tags["event"]
+        group = self.tags["group_id"]
         counted = self.tags.assign(weight=self.weight)
         shares = counted.groupby(["event", "group_id"])["weight"].sum()
         self.prob_group_event = shares / self.total_samples

@@ -63,12 +63,14 @@ class Attack:
     ) -> None:
         device = network.parameters.device
         self.network = network
-        self.n_subspace_steps, self.n_full_steps = n_subspace_steps, n_full_steps
+        self.n_subspace_steps = n_subspace_steps
+        self.n_full_steps = n_full_steps
         self.subspace_learning_rate = subspace_learning_rate
         self.full_learning_rate = full_learning_rate
         basis = np.ascontiguousarray(metric.basis, np.float32)
         self.basis = torch.as_tensor(basis, device=device)
-        self._across, self._minus = self._each(self.basis.T), self._each(-self.basis)
+        self._across = self._each(self.basis.T)
+        self._minus = self._each(-self.basis)
         self._generator = torch.Generator().manual_seed(seed)
 
     def __call__(
@@ -80,7 +82,8 @@ class Attack:
         ``multiplier`` is (n_models, 1).
         """
         rows = X.T.expand(self.network.n_models, *X.T.shape)
-        first, bias = self.network.weights[0].mT, self.network.biases[0].mT
+        first = self.network.weights[0].mT
+        bias = self.network.biases[0].mT
         above = _Above(self.network, len(X))
         at_free = product(first, rows, plus=bias)
         at_x = above.outputs(at_free).clone()
@@ -131,7 +134,8 @@ class Attack:
     ) -> tuple[Tensor, Tensor]:
         first = self.network.weights[0]
         ascent = self._start(at_free, first.shape[1], self.full_learning_rate)
-        moves, twice = ascent.place, 2 * multiplier[..., None]
+        moves = ascent.place
+        twice = 2 * multiplier[..., None]
         for _ in range(self.n_full_steps):
             product(first.mT, moves, plus=at_free, out=above.entry)
             above.gradient(objective, first, out=ascent.gradient)
@@ -157,7 +161,8 @@ class Attack:
 
 class _Above:
     def __init__(self, network: StackedNetwork, n_rows: int) -> None:
-        self._weights, self._biases = network.weights[1:], network.biases[1:]
+        self._weights = network.weights[1:]
+        self._biases = network.biases[1:]
         new = network.parameters.new_empty
         # of the last layer, products of few rows come in memory of their own
         widths = network.sizes[1 : max(2, len(network.sizes) - 1)]
@@ -169,7 +174,8 @@ class _Above:
         """Return the outputs (n_models, n_rows, K), which the next call may change."""
         if entry is not self.entry:
             self.entry.copy_(entry)
-        hidden, into = self.entry, (*self._values[1:], None)
+        hidden = self.entry
+        into = (*self._values[1:], None)
         for weight, bias, out in zip(self._weights, self._biases, into, strict=False):
             hidden = product(weight.mT, hidden.relu_(), plus=bias.mT, out=out)
         return hidden.mT
@@ -181,7 +187,8 @@ class _Above:
         # of one output, it is a factor of each row: cheapest after all products
         factored = slope.shape[1] == 1 and len(self._weights) > 0
         for layer in reversed(range(len(self._weights))):
-            above, hidden = self._weights[layer], self._values[layer]
+            above = self._weights[layer]
+            hidden = self._values[layer]
             if factored and delta is slope:
                 below = above.expand_as(hidden)
             else:

@@ -87,7 +87,8 @@ class PairTrainer(Trainer):
         rows = batch.X.expand_as(counterparts)
         outputs = self.predictor.forward(torch.cat([rows, counterparts], dim=1))
         here, there = outputs.split(len(batch), dim=1)
-        loss, distance = TargetLoss(batch.y), OutputDistance(here)
+        loss = TargetLoss(batch.y)
+        distance = OutputDistance(here)
         losses = {
             "loss": loss.value(here).mean(1),
             "fair_loss": distance.value(there).mean(1),

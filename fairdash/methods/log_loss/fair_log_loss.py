@@ -122,13 +122,16 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
         groups = self.groups_
         share = training.each / training.n_rows
         table = truncation.scales(target, codes, share, groups, models[0].constraints)
-        scale, labels = table[target, codes], target.astype(np.float64)
+        scale = table[target, codes]
+        labels = target.astype(np.float64)
         bound = truncation.bounds(labels, share, models[0].constraints, len(groups))
         own = len(groups) - 1 if models[0].group_feature == "included" else 0
         indicator = np.eye(len(groups))[codes, 1 : 1 + own]
         design = np.column_stack([rows, np.ones(len(rows)), indicator])
-        at, offsets = rows.shape[1], np.zeros(len(groups))
-        theta, multiplier = np.zeros(design.shape[1]), np.zeros(scale.shape[1])
+        at = rows.shape[1]
+        offsets = np.zeros(len(groups))
+        theta = np.zeros(design.shape[1])
+        multiplier = np.zeros(scale.shape[1])
         root = self._init_callback_context(max_subtasks=len(models))
         root.call_on_fit_task_begin(estimator=self, X=samples.X, y=samples.y)
         for model in sorted(models, key=lambda model: -model.alpha):
@@ -144,9 +147,11 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
             )
             if ask.answer:
                 break
-            theta, multiplier = best.theta, best.multiplier
+            theta = best.theta
+            multiplier = best.multiplier
             self._share([model])
-            model.coef_, model.intercept_ = theta[None, :at].copy(), theta[at : at + 1]
+            model.coef_ = theta[None, :at].copy()
+            model.intercept_ = theta[at : at + 1]
             offsets[1 : 1 + own] = theta[at + 1 :]
             model.group_offsets_ = offsets.copy()
             model.multiplier_ = multiplier.copy()
@@ -160,7 +165,8 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
             model.history_ = pd.DataFrame(
                 {"epoch": [1], "loss": [best.value], "kkt_residual": [best.residual]}
             )
-            model.ratio_, model.ratio_history_ = None, None
+            model.ratio_ = None
+            model.ratio_history_ = None
             if best.residual > ACCEPTED:
                 message = (
                     f"Fair log-loss stopped at a residual of {best.residual:.1e} "

@@ -65,7 +65,8 @@ class Saddle:
 
     def at(self, theta: Float, multiplier: Float) -> "Position":
         """Return the game at given parameters."""
-        margin, pull = self.X @ theta, self.scale @ multiplier
+        margin = self.X @ theta
+        pull = self.scale @ multiplier
         return Position(self, theta, multiplier, margin, pull, play(margin, pull))
 
 
@@ -99,9 +100,12 @@ class Position:
     @cached_property
     def value(self) -> float:
         """L at this place."""
-        m, a, cut = self.margin, self.pull, self.played.truncated
+        m = self.margin
+        a = self.pull
+        cut = self.played.truncated
         loss = np.logaddexp(0, m) + a * self.played.p
-        up, down = cut & (a > 0), cut & (a < 0)
+        up = cut & (a > 0)
+        down = cut & (a < 0)
         loss[up] = m[up] + np.log(a[up]) + 1
         loss[down] = np.log(-a[down]) + a[down] + 1
         ridge = self.game.alpha / 2 * (self.theta @ self.theta)
@@ -127,7 +131,8 @@ class Position:
     @cached_property
     def curvature(self) -> tuple[NDArray[np.float64], bool]:
         """Cholesky factor of the Hessian in theta."""
-        game, (p, _, truncated) = self.game, self.played
+        game = self.game
+        (p, _, truncated) = self.played
         weight = (1 + self.pull - 2 * self.pull * p) * p * (1 - p)
         weight[truncated] = 0  # where Q is 0 or 1 whatever theta is
         root = np.sqrt(np.maximum(weight, 0) * game.share)
@@ -153,7 +158,8 @@ class Position:
         :math:`C + B^\top H^{-1} B` and the slope :math:`G - B^\top H^{-1} r` in the
         multipliers.
         """
-        game, (p, _, truncated) = self.game, self.played
+        game = self.game
+        (p, _, truncated) = self.played
         tilt = np.where(truncated, 0, p * (1 - p)) * game.share
         cross = game.X.T @ (game.scale * tilt[:, None])
         cut = game.scale[truncated] / self.pull[truncated, None]
@@ -234,7 +240,8 @@ def _together(
     for used in range(max_iter):
         if here.residual <= tol or stopped():
             return here, used
-        step, share = here.newton(), 1.0
+        step = here.newton()
+        share = 1.0
         there = here.moved(step, share)
         while not _norm(there) <= (1 - share / 10) * _norm(here):
             share /= 2
@@ -256,9 +263,11 @@ def _nested(
         there, more = minimise(start, tol / 10, max_iter - used, stopped)
         used += more + 1
         moved = there.multiplier - here.multiplier
-        ahead, promised = float(there.gap @ moved), float(here.gap @ moved)
+        ahead = float(there.gap @ moved)
+        promised = float(here.gap @ moved)
         if _improved(there.value - here.value, ahead, promised):
-            here, damping = there, max(DAMPING, damping / 16)
+            here = there
+            damping = max(DAMPING, damping / 16)
             continue
         while damping <= STIFFEST:  # until the step is clearly shorter
             damping = max(8 * damping, SOFTEST * np.trace(here.eliminated.curvature))

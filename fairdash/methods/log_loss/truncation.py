@@ -89,7 +89,8 @@ def fair_log_loss_multiplier(e1: ArrayLike, e0: ArrayLike, n: int) -> float:
     Rezaei et al., Fairness for Robust Log Loss Classification (AAAI 2020), Theorem 2
     and Algorithm 1.
     """
-    first, second = _scores("e1", e1), _scores("e0", e0)
+    first = _scores("e1", e1)
+    second = _scores("e0", e0)
     check_whole("n", n, at_least=len(first) + len(second))
     gap = first.mean() - second.mean()
     if gap == 0:
@@ -130,8 +131,10 @@ def limits(pull: Float) -> tuple[Float, Float]:
     :math:`\sigma(m) \geq 1 + 1/a` is :math:`m \geq \log(-a - 1)` for :math:`a < -1`.
     A smaller pull truncates nothing.
     """
-    low, high = np.full_like(pull, -np.inf), np.full_like(pull, np.inf)
-    up, down = pull > 1, pull < -1
+    low = np.full_like(pull, -np.inf)
+    high = np.full_like(pull, np.inf)
+    up = pull > 1
+    down = pull < -1
     high[up] = -np.log(pull[up] - 1)
     low[down] = np.log(-pull[down] - 1)
     return low, high

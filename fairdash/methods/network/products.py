@@ -94,7 +94,8 @@ def alone(
     memory, so it is tried, once, with operands of these shapes and strides; `twice`
     always does.
     """
-    random, single = torch.Generator().manual_seed(0), torch.float32
+    random = torch.Generator().manual_seed(0)
+    single = torch.float32
     for _ in range(4):
         a = torch.empty_strided(left, left_stride, dtype=single)
         b = torch.empty_strided(right, right_stride, dtype=single)
@@ -159,7 +160,8 @@ def find_sparse(X: Tensor) -> SparseColumns | None:
     rare = (seen != commonest).mean(axis=0) <= RARE
     if rare.sum() < WORTH:
         return None
-    value, is_sparse = torch.as_tensor(commonest), torch.as_tensor(rare)
+    value = torch.as_tensor(commonest)
+    is_sparse = torch.as_tensor(rare)
     dense = torch.nonzero(~is_sparse)[:, 0]
     return SparseColumns(dense, torch.where(is_sparse, value, 0).to(X), is_sparse)
 

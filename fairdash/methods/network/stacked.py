@@ -144,7 +144,8 @@ class StackedNetwork:
         That is with ``gradient`` held fast; ``tangents`` are those of ``along``.
         """
         for layer, delta in self._deltas(gradient):
-            weight, change = self._weight_gradients[layer], tangents[layer]
+            weight = self._weight_gradients[layer]
+            change = tangents[layer]
             if delta.shape[2] == 1:
                 weight.mT.add_(product(delta.mT, change))
             else:
@@ -160,7 +161,8 @@ class StackedNetwork:
         Rows go through in parts that stay in the cache: activations of all of them at
         once would be fresh memory at every call, which costs more than the products.
         """
-        parts, outputs = [], self._new_outputs(0)
+        parts = []
+        outputs = self._new_outputs(0)
         for part in inputs.split(ROWS_AT_ONCE, dim=-2):
             if outputs[0].shape[1] != part.shape[-2]:
                 outputs = self._new_outputs(part.shape[-2])
@@ -239,10 +241,12 @@ class Adam:
         *,
         uphill: bool = False,
     ) -> None:
-        self.place, self.gradient = place, gradient
+        self.place = place
+        self.gradient = gradient
         self._moments = torch.zeros_like(place), torch.zeros_like(place)
         self._steps = torch.zeros((), device=place.device)
-        self._learning_rate, self._uphill = learning_rate, uphill
+        self._learning_rate = learning_rate
+        self._uphill = uphill
 
     def step(self) -> None:
         """Move ``place`` along ``gradient``."""

@@ -166,8 +166,10 @@ class Trainer(ABC):
         seeds: Sequence[int],
         device: torch.device,
     ) -> None:
-        self.models, self.first = models, models[0]
-        self.seeds, self.device = seeds, device
+        self.models = models
+        self.first = models[0]
+        self.seeds = seeds
+        self.device = device
         self.predictor = self.network(
             rows.X.shape[1], self.first.predictor_layers, seed=seeds[0], like=rows.X
         )
@@ -274,7 +276,8 @@ def train(
     view = StackView(list(points), n_epochs, trainer, rows.weighing(weight))
     generator = torch.Generator().manual_seed(seed)
     keep = set(np.unique(np.linspace(1, n_epochs, N_SNAPSHOTS).round().astype(int)))
-    epochs, ratios = [], []
+    epochs = []
+    ratios = []
     for epoch in range(1, n_epochs + 1):
         totals: dict[str, Tensor] = {}
         seen = 0

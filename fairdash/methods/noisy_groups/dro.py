@@ -74,7 +74,8 @@ class NoisyGroupsDRO(LearnedRadius, estimators.RobustClassifier):
     def _violations(
         self, models: Sequence[Self], rows: Rows, training: TrainingRows
     ) -> ViolationFunction:
-        radius, slack = _radii(models), estimators.column(models, "slack")
+        radius = _radii(models)
+        slack = estimators.column(models, "slack")
         return drawn_violations(rows, training, radius, slack, self.random_state)
 
 
@@ -108,9 +109,11 @@ class AscentInBall:
     """
 
     def __init__(self, rows: SideRows, radius: Float32, rate: Float32) -> None:
-        k, (m, n) = len(radius), (len(rows.groups), len(rows.counts))
+        k = len(radius)
+        (m, n) = (len(rows.groups), len(rows.counts))
         self.n_groups = m
-        inside, sizes = rows.inside, rows.sizes
+        inside = rows.inside
+        sizes = rows.sizes
         self._radius = radius
         self._base = np.zeros((m, n + 2), np.float32)
         self._counts = np.zeros((m, n + 2), np.float32)
@@ -146,14 +149,16 @@ class AscentInBall:
         binding = np.empty(level.shape, bool)
         for j, own in enumerate(self._own):
             # the caps are so narrow that Newton's method would gain nothing
-            down, caps = -up[:, j, own], self._base[j, own]
+            down = -up[:, j, own]
+            caps = self._base[j, own]
             below = capped_level(down, caps, self._counts[j, own], self._radius[:, j])
             below = below.astype(np.float32)
             binding[:, j] = level[:, j] + below >= 0
             moved[:, j, own] -= np.clip(down - below[:, None], 0, caps)
         within = ~binding
         if within.any():
-            inner, groups = self._p[within], np.nonzero(within)[1]
+            inner = self._p[within]
+            groups = np.nonzero(within)[1]
             whole = np.ones(len(inner), np.float32)
             height = _level(inner, self._counts[groups], whole)
             moved[within] = np.maximum(inner - height[:, None], 0)
@@ -168,7 +173,8 @@ def _level(values: Float32, counts: Float32, mass: Float32) -> Float32:
     size = np.zeros_like(level)
     for _ in range(NEWTON_STEPS):
         held = np.where(values > level[..., None], counts, np.float32(0))
-        before, size = size, held.sum(axis=-1)
+        before = size
+        size = held.sum(axis=-1)
         if ((size == before) | (size == 0)).all():
             break
         held *= values
@@ -212,7 +218,8 @@ def drawn_violations(
 def _tilted(
     rows: Rows, training: TrainingRows, radii: Float32, moves: Float32
 ) -> list[Float32]:
-    codes, each = training.codes, training.each
+    codes = training.codes
+    each = training.each
     groups = np.arange(len(radii))[:, None]
     base = (codes == groups) * each / np.bincount(codes, each)[:, None]
     p = np.maximum(base + radii[:, None] * moves, 0).reshape(-1, len(codes))

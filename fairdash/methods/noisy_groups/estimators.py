@@ -177,8 +177,10 @@ class GameClassifier(NoisyGroupsClassifier):
                 model.constant_ = bool(decided[i].all() or not decided[i].any())
 
     def _keep(self, played: game.Played, i: int) -> None:
-        theta, best = played.theta[i], int(played.best[i])
-        self.coef_, self.intercept_ = theta[None, :-1], theta[-1:]
+        theta = played.theta[i]
+        best = int(played.best[i])
+        self.coef_ = theta[None, :-1]
+        self.intercept_ = theta[-1:]
         self.network_ = Network([theta[:-1, None]], [theta[-1:]])
         self.multiplier_ = played.multiplier[i]
         self.n_iter_ = int(played.iteration[best])
@@ -192,7 +194,8 @@ class GameClassifier(NoisyGroupsClassifier):
                 "violation": played.violation[:, i],
             }
         )
-        self.ratio_, self.ratio_history_ = None, None
+        self.ratio_ = None
+        self.ratio_history_ = None
 
 
 class NoisyGroupsNaive(GameClassifier):

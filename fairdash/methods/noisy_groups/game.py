@@ -123,7 +123,8 @@ def compress(
     by_outcome = y if len(sides[0].outcomes) == 1 else np.zeros_like(y)
     keyed = np.column_stack([1 - by_outcome, codes, y, features]).astype(np.float32)
     first, of_row = _distinct(keyed)
-    counts, n = np.bincount(of_row, weight), len(y) if weight is None else weight.sum()
+    counts = np.bincount(of_row, weight)
+    n = len(y) if weight is None else weight.sum()
     order = np.lexsort((codes[first], -by_outcome[first]))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -244,7 +245,8 @@ def play(
 
     Rates and slack have a value for each model.
     """
-    k, d = len(slack), rows.X.shape[1]
+    k = len(slack)
+    d = rows.X.shape[1]
     theta = np.zeros((k, d), np.float32)
     n_constraints = sum(opponent.n_groups for opponent in opponents)
     multiplier = np.zeros((k, n_constraints), np.float32)
@@ -317,7 +319,8 @@ def slopes(
     start = 0
     for side, opponent in zip(rows.sides, opponents, strict=True):
         part = slice(start, start := start + opponent.n_groups)
-        here, phi_side = multiplier[:, part], phi[:, side.span]
+        here = multiplier[:, part]
+        phi_side = phi[:, side.span]
         signed = phi_side if side.side.sign > 0 else -phi_side
         answer = opponent.answer(np.maximum(signed, -1), phi_side > 0, here)
         overall, bend = _overall(signed, side.share)

@@ -112,7 +112,9 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
         multiplier = np.zeros((1, b.shape[2] * len(rows.sides)), np.float32)
         descent = Adam(theta.shape, np.array([[self.learning_rate]], np.float32))
         features = np.ascontiguousarray(rows.X.T)
-        mixture, history, steepest = [], [], 1.0
+        mixture = []
+        history = []
+        steepest = 1.0
         for _ in range(self.n_rounds):
             gaps = []
             for _ in range(self.n_responses):
@@ -134,7 +136,8 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
             if stopped.answer:
                 break
         models = np.stack(mixture)
-        self.coefs_, self.intercepts_ = models[:, :-1], models[:, -1]
+        self.coefs_ = models[:, :-1]
+        self.intercepts_ = models[:, -1]
         alike = np.full(len(models), 1 / len(models))
         self.network_ = LinearMixture(self.coefs_, self.intercepts_, alike)
         self.multiplier_ = multiplier[0]
@@ -148,7 +151,8 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
         self.n_iter_ = len(history)
         self.history_ = pd.DataFrame(history)
         self.history_.insert(0, "epoch", np.arange(1, len(history) + 1))
-        self.ratio_, self.ratio_history_ = None, None
+        self.ratio_ = None
+        self.ratio_history_ = None
 
 
 METHOD = Method.of(
@@ -167,7 +171,8 @@ class WorstSoft(soft_method.SoftOpponent):
     """The exact worst memberships of each group: `soft_ratio_max`."""
 
     def _memberships(self, cells: soft_method.Cells, multiplier: Float32) -> Float32:
-        prior, size = self._prior.astype(np.float64), cells.size.astype(np.float64)
+        prior = self._prior.astype(np.float64)
+        size = cells.size.astype(np.float64)
         value = cells.cut / np.maximum(size, soft_method.TINY)
         rest = np.maximum(prior - size.sum(axis=-1), 0)
         budget = prior[:, None] * self._b
@@ -190,13 +195,15 @@ class PenalisedSoft(soft_method.SoftOpponent):
         self, rows: SideRows, group_given_noisy: Float32, tolerance: float, rate: float
     ) -> None:
         super().__init__(rows, group_given_noisy)
-        self._tolerance, self._rate = tolerance, rate
+        self._tolerance = tolerance
+        self._rate = rate
         self._w = np.repeat(group_given_noisy[:, :, None], 3, axis=2)
 
     def climb(self, v: Float32, decided: Mask, multiplier: Float32) -> None:
         """Take one step of the memberships against the model that has these scores."""
         cells = self.cells(v, decided)
-        size, w = self.shares(cells), self._w
+        size = self.shares(cells)
+        w = self._w
         gain = self.gain(cells, w)
         over = np.einsum("knc,kncj->knj", size, w) - self._b
         worst = np.abs(over).argmax(axis=1, keepdims=True)

@@ -171,7 +171,8 @@ def estimate_noise(
         )
     counts = counts[list(counts.index)]
     recorded = counts.T
-    hits, whole = recorded.to_numpy(), recorded.to_numpy().sum(axis=1, keepdims=True)
+    hits = recorded.to_numpy()
+    whole = recorded.to_numpy().sum(axis=1, keepdims=True)
     low, high = (
         pd.DataFrame(end, recorded.index, recorded.columns)
         for end in _exact_limits(hits, whole - hits, confidence)
@@ -199,9 +200,11 @@ def shares_on_rows(
     All limits hold together with ``confidence``.
     """
     rows = np.asarray(n)[:, None]
-    least, most = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    least = np.asarray(low, np.float64)
+    most = np.asarray(high, np.float64)
     error = error_of_ends(least.size, confidence)
-    fewest, largest = binom.ppf(error, rows, least), binom.isf(error, rows, most)
+    fewest = binom.ppf(error, rows, least)
+    largest = binom.isf(error, rows, most)
     return np.maximum(fewest, 0) / rows, np.minimum(largest, rows) / rows
 
 
@@ -263,7 +266,8 @@ def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
         )
         raise ValueError(message)
     check_distribution("joint", table.ravel())
-    prior, noisy = table.sum(axis=1), table.sum(axis=0)
+    prior = table.sum(axis=1)
+    noisy = table.sum(axis=0)
     hit = np.diag(table)
     paper = 1 - _ratio(hit, prior)
     general = np.maximum(paper, 1 - _ratio(hit, noisy))

@@ -97,7 +97,8 @@ METHOD = Method.of(
 def noises(models: Sequence[Any]) -> Float32:
     """Return each model's P(G = j | noisy group k), and keep it with the model."""
     for model in models:
-        prior, matrix = model.noisy_prior_, model.group_given_noisy
+        prior = model.noisy_prior_
+        matrix = model.group_given_noisy
         model.noise_ = (
             symmetric_noise(prior, model.noise_level, name="noise_level")
             if matrix is None
@@ -112,7 +113,8 @@ def soft_violations(
     """Return the exact violations over soft memberships: see `soft_group_rates`."""
 
     def worst(side: SideRows, here: Float32) -> Float32:
-        sign, prior = side.side.sign, side.sizes.astype(np.float64) / side.sizes.sum()
+        sign = side.side.sign
+        prior = side.sizes.astype(np.float64) / side.sizes.sum()
         positive = by_model(here, side.weights.T) * (
             inside := prior * side.inside / side.sizes
         )
@@ -157,7 +159,8 @@ class SoftOpponent(ABC):
         coefficient = np.einsum("kncj,kj->knc", w, multiplier / whole)
         pull = np.empty_like(v)
         for group, part in enumerate(self._rows.groups):
-            no, yes = coefficient[:, group, :1], coefficient[:, group, 1:]
+            no = coefficient[:, group, :1]
+            yes = coefficient[:, group, 1:]
             pull[:, part] = no + (yes - no) * decided[:, part]
         pull *= self._rows.counts / self._rows.sizes.sum()
         return Answer(mean, pull)

@@ -79,7 +79,8 @@ def worst_rates(
     exact if the sample has a false negative (false positive) to put the mass on; else
     the rate is 1 (0) whatever the distribution. ``radii`` has the result's shape.
     """
-    chosen, n_groups = side.rows(y), radii.shape[-1]
+    chosen = side.rows(y)
+    n_groups = radii.shape[-1]
     n = np.bincount(codes[chosen], minlength=n_groups)
     positive = np.bincount(codes[chosen], decision[chosen], minlength=n_groups)
     rate = np.where(n > 0, positive / np.maximum(n, 1), np.nan)
@@ -245,11 +246,13 @@ def soft_ratio_max(
     limits = value.reshape(*value.shape[:-2], 1, 1, 1, -1)
     above = value[..., None, None] >= limits
     place = np.arange(value.shape[-1])
-    own, other = value[..., :, None], value[..., None, :]
+    own = value[..., :, None]
+    other = value[..., None, :]
     earlier = (other > own) | ((other == own) & (place < place[:, None]))
     before = (earlier * size[..., None, :]).sum(axis=-1)[..., None, None]
     beyond = rest[..., None, None, None]
-    least, most = low[..., None, :, None], high[..., None, :, None]
+    least = low[..., None, :, None]
+    most = high[..., None, :, None]
     room = np.where(above, most - before, least - before - beyond)
     x = np.clip(room, 0, size[..., None, None])
     whole = x.sum(axis=(-4, -3))
@@ -295,7 +298,8 @@ def soft_group_rates(
     low = b if least is None else np.minimum(b, np.asarray(least, dtype=np.float64))
     high = b if most is None else np.maximum(b, np.asarray(most, dtype=np.float64))
     prior = joint.sum(axis=1, keepdims=True)
-    negative, positive = joint[:, :2], joint[:, 2:]
+    negative = joint[:, :2]
+    positive = joint[:, 2:]
     cells = {
         inputs.TPR: (joint[:, 1], joint[:, 3]),
         inputs.FPR: (joint[:, 0], joint[:, 2]),
