@@ -52,25 +52,25 @@ class TrainingRows(NamedTuple):
     weight: Float | None
 
     @property
-    def each(self) -> Float:
+    def row_weights(self) -> Float:
         """How many rows each stands for."""
         return np.ones(len(self.target)) if self.weight is None else self.weight
 
     @property
     def n_rows(self) -> float:
         """How many rows they stand for."""
-        return float(self.each.sum())
+        return float(self.row_weights.sum())
 
-    def only(self, where: NDArray[Any]) -> "TrainingRows":
+    def only(self, selection: NDArray[Any]) -> "TrainingRows":
         """Return some of the rows, by index or mask."""
-        weight = None if self.weight is None else self.weight[where]
+        weight = None if self.weight is None else self.weight[selection]
         return TrainingRows(
-            self.X[where], self.target[where], self.codes[where], weight
+            self.X[selection], self.target[selection], self.codes[selection], weight
         )
 
 
 class Samples(NamedTuple):
-    """What ``fit`` was called with."""
+    """Arguments of ``fit``, not checked yet."""
 
     X: Any
     y: ArrayLike
@@ -138,9 +138,10 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared,
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        own = {tag.name: getattr(tags, tag.name) for tag in fields(tags)}
-        needs_groups = not self._ignores_groups
-        return GroupTags(**own, needs_groups=needs_groups, mixture=self._mixture)
+        values = {tag.name: getattr(tags, tag.name) for tag in fields(tags)}
+        return GroupTags(
+            **values, needs_groups=not self._ignores_groups, mixture=self._mixture
+        )
 
     def _training_rows(self, samples: Samples, **checks: Any) -> TrainingRows:
         X, y, sensitive_features, sample_weight = samples
@@ -153,10 +154,12 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared,
                 f"{type(self).__name__} needs `sensitive_features`, the group of every "
                 "row: without groups there is nothing to make fair."
             )
+        at_least = 1 if self._ignores_groups else 2
         self.groups_, codes = encode_groups(
-            sensitive_features, target, at_least=2 - self._ignores_groups
+            sensitive_features, target, at_least=at_least
         )
-        check_lengths(rows, target)  # of rows that no check has looked at
+        # `validate_data` may have been told to skip its checks of X.
+        check_lengths(rows, target)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(
@@ -184,9 +187,12 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Learned, Declared,
         TypeError
             For ``sample_weight``, where this method cannot count it.
         """
-        for name in [name for name, value in unknown.items() if value is not None]:
-            why = f": {self._no_weights}" if name == "sample_weight" else ""
-            raise TypeError(f"{type(self).__name__}.fit takes no `{name}`{why}.")
+        for name, value in unknown.items():
+            # scikit-learn passes a routed argument that nobody gave as None.
+            if value is None:
+                continue
+            reason = f": {self._no_weights}" if name == "sample_weight" else ""
+            raise TypeError(f"{type(self).__name__}.fit takes no `{name}`{reason}.")
         self._fit(Samples(X, y, sensitive_features))
         return self
 
@@ -252,7 +258,8 @@ class ManyClassifier(BinaryClassifier):
     @abstractmethod
     def _fit_models(self, models: Sequence[Self], samples: Samples) -> None: ...
 
-    def _share(self, models: Iterable[Self]) -> None:
+    def _copy_learned(self, models: Iterable[Self]) -> None:
+        """Set on each model what `_training_rows` learned of the rows."""
         for model in models:
             model.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
@@ -261,13 +268,17 @@ class ManyClassifier(BinaryClassifier):
             model.groups_ = self.groups_
 
 
-def alike(models: Sequence[Any], free: Sequence[str]) -> list[list[int]]:
-    """Return indices of models by all their parameters except the ``free`` ones."""
+def group_by_fixed(models: Sequence[Any], free: Sequence[str]) -> list[list[int]]:
+    """Return indices of models, those together that differ in ``free`` parameters only.
+
+    Groups, and the models within them, keep the order of ``models``.
+    """
     groups: dict[str, list[int]] = {}
     for i, model in enumerate(models):
         params = model.get_params(deep=False)
-        fixed = {k: v for k, v in params.items() if k not in free}
-        groups.setdefault(repr(sorted(fixed.items())), []).append(i)
+        fixed = {name: value for name, value in params.items() if name not in free}
+        key = repr(sorted(fixed.items()))
+        groups.setdefault(key, []).append(i)
     return list(groups.values())
 
 
@@ -288,7 +299,8 @@ class NetworkClassifier(BinaryClassifier):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the more probable class of each sample."""
-        positive = self.decision_function(X) > 0  # first, since it checks the fit
+        # Before ``classes_`` is read: an unfitted model gets scikit-learn's error.
+        positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
     def _rows(self, X: ArrayLike) -> Any:
@@ -352,22 +364,23 @@ def known_groups(
     sensitive_features: ArrayLike, groups: NDArray[Any], like: Any
 ) -> NDArray[np.int64]:
     """Return the index in ``groups`` of every row's group."""
-    seen, codes = encode_groups(sensitive_features, like, at_least=1)
-    strangers = ~np.isin(seen, groups)
-    if strangers.any():
-        rows = np.flatnonzero(strangers[codes])
+    labels, codes = encode_groups(sensitive_features, like, at_least=1)
+    is_new = ~np.isin(labels, groups)
+    if is_new.any():
+        rows = np.flatnonzero(is_new[codes])
+        first_label = labels[codes[rows[0]]]
         message = (
-            f"`sensitive_features` has the group {value_label(seen[codes[rows[0]]])} "
+            f"`sensitive_features` has the group {value_label(first_label)} "
             f"in {len(rows)} rows, first row {rows[0]}, and the model was fitted on "
             f"{', '.join(map(value_label, groups))}. Leave "
             "these rows out or fit with their group."
         )
         raise ValueError(message)
-    return np.searchsorted(groups, seen)[codes]
+    return np.searchsorted(groups, labels)[codes]
 
 
 @dataclass
-class Asked:
+class StopRequest:
     """Ask the callbacks at every call whether to stop; a yes is final.
 
     ``context`` is the solver's; every call becomes a subtask "step" of it.

@@ -42,7 +42,7 @@ def _optional(module: str, name: str, label: str, **settings: Any) -> Base:
                 f"`pip install {module}`, or choose another base model."
             )
         library = __import__(module)
-        # a worker has one core, and threads that share it wait for each other
+        # A worker has one core, and threads that share it wait for each other.
         return getattr(library, name)(n_jobs=1, **settings)
 
     suffix = "" if find_spec(module) else NOT_INSTALLED
@@ -57,7 +57,7 @@ def _plugged(entry: EntryPoint) -> Base:
 def bases() -> Mapping[str, Base]:
     """Return base models by name: logistic regression, trees, and those of plugins."""
     named = {
-        # made by `base_model`, since its penalty depends on the rows
+        # `base_model` makes this one, since its penalty depends on the rows.
         "logistic": Base("Logistic regression", LogisticRegression, False),
         "gradient_boosting": Base(
             "Gradient boosting", lambda: ensemble.HistGradientBoostingClassifier()
@@ -142,19 +142,18 @@ def fit_base(model: Any, X: Any, target: Any, weight: Any) -> Any:
     return model.fit(X, target, sample_weight=weight)
 
 
-def stored(model: Any) -> Scorer:
+def as_scorer(model: Any) -> Scorer:
     """Return a fitted base model as arrays; `Unkept` where its kind has none."""
+    # By name, so that scikit-learn's trees need not be imported.
+    if not type(model).__module__.startswith("sklearn."):
+        return Unkept(model)
     kind = type(model).__name__
-    own = type(model).__module__.startswith("sklearn.")
-    if own and kind == "LogisticRegression":
+    if kind == "LogisticRegression":
         return Linear(model.coef_[0], model.intercept_)
-    if (
-        own
-        and kind == "HistGradientBoostingClassifier"
-        and model.is_categorical_ is None
-    ):
+    # Arrays have no place for categories.
+    if kind == "HistGradientBoostingClassifier" and model.is_categorical_ is None:
         return _boosted(model)
-    if own and kind == "RandomForestClassifier":
+    if kind == "RandomForestClassifier":
         return _forest(model)
     return Unkept(model)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fairdash.methods.base import Float, TrainingRows, Weighted
-from fairdash.methods.classical.bases import fit_base, stored
+from fairdash.methods.classical.bases import as_scorer, fit_base
 from fairdash.methods.classical.plain import CarriesBase, Codes
 from fairdash.methods.declare import Method, param, positional
 from fairdash.methods.mixture import GroupedMixture
@@ -48,7 +48,7 @@ class HardtLogistic(Weighted, CarriesBase, GroupedMixture):
 
     def _learn(self, rows: TrainingRows) -> Float:
         self.solver_ = fit_base(self._base(rows), rows.X, rows.target, rows.weight)
-        base = stored(self.solver_)
+        base = as_scorer(self.solver_)
         corrected = HardtThreshold(self.constraints, tolerance=self.tolerance).fit(
             base.positive(rows.X, rows.codes),
             rows.target,
@@ -69,11 +69,12 @@ def as_arrays(base: Scorer, by_group: Thresholds) -> GroupThresholds:
     thresholds = np.full((len(rules), 2), np.inf)
     shares = np.zeros((len(rules), 2))
     for code, rule in enumerate(rules):
-        step = rule.score[1::2]
-        level = np.array(rule.probability)
-        # a rule accepts from a knot on, a threshold above it
-        thresholds[code, : len(step)] = np.nextafter(step, -np.inf)
-        shares[code, : len(step)] = np.diff(level)[::2]
+        # Two knots at the same score are a jump.
+        steps = rule.score[1::2]
+        levels = np.array(rule.probability)
+        # A rule accepts from a knot on, a threshold only above it.
+        thresholds[code, : len(steps)] = np.nextafter(steps, -np.inf)
+        shares[code, : len(steps)] = np.diff(levels)[::2]
     constants = np.array([rule.probability[0] for rule in rules])
     return GroupThresholds(base, thresholds, np.ones_like(shares), shares, constants)
 

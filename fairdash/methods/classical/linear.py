@@ -93,11 +93,12 @@ class CovarianceConstraint(plain.LinearBaseline):
 
     def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
         X, target, codes, _ = rows
-        share = rows.each / rows.n_rows
+        share = rows.row_weights / rows.n_rows
         design = np.column_stack([X, np.ones(len(X))])
         ridge = np.append(np.full(X.shape[1], self.alpha), 0.0)
         indicator = np.eye(codes.max() + 1)[codes]
-        # the covariances are sums of these over rows of margins, as shares of the bound
+        # A covariance is linear in theta: a row of these coefficients for each group.
+        # As shares of the bound, all constraints are of the same size.
         pulls = ((indicator - share @ indicator) * share[:, None]).T
         directions = pulls / self.covariance_bound @ design
 
@@ -148,9 +149,12 @@ COVARIANCE = Method.of(
 def independence_weights(
     target: plain.Codes, codes: plain.Codes, weight: Float | None = None
 ) -> Float:
-    """Return the weight of each row; they average to one if no cell is empty."""
-    each = np.ones(len(target)) if weight is None else weight
-    cells = np.bincount(2 * codes + target, each, minlength=2 * codes.max() + 2)
+    """Return the weight of each row, P(a) P(y) / P(a, y) times what it counts.
+
+    They average to one if no cell is empty.
+    """
+    row_weights = np.ones(len(target)) if weight is None else weight
+    cells = np.bincount(2 * codes + target, row_weights, minlength=2 * codes.max() + 2)
     cells = cells.reshape(-1, 2)
     expected = np.outer(cells.sum(1), cells.sum(0)) / cells.sum()
-    return (expected / np.where(cells > 0, cells, 1))[codes, target] * each
+    return (expected / np.where(cells > 0, cells, 1))[codes, target] * row_weights

@@ -10,7 +10,12 @@ from sklearn.tree import DecisionTreeRegressor
 
 from fairdash._validation import check_positive
 from fairdash.methods.base import Float, GroupedClassifier, TrainingRows, Weighted
-from fairdash.methods.classical.bases import fit_base, joined_trees, row_checks, stored
+from fairdash.methods.classical.bases import (
+    as_scorer,
+    fit_base,
+    joined_trees,
+    row_checks,
+)
 from fairdash.methods.classical.plain import CarriesBase, Codes
 from fairdash.methods.declare import Method, param
 from fairdash.methods.scorers import EXTREME, Recalibrated, audited_rows
@@ -80,7 +85,7 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
     def _row_checks(self) -> dict[str, Any]:
         if isinstance(self.estimator, str):
             return row_checks(self.estimator)
-        # its trees read numbers, whatever the base model takes
+        # The trees read numbers, whatever the base model takes.
         return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
     def _learn(self, rows: TrainingRows) -> Float:
@@ -90,13 +95,15 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
             raise ValueError("`y` has one row of an outcome; folds need two of each.")
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         parts = list(folds.split(X, target))
-        unseen = np.empty(len(target))
-        for fit, held in parts:
-            model = self._fitted(rows.only(fit))
-            unseen[held] = model.predict_proba(X[held])[:, 1]
-        trees = self._rounds(rows, unseen, *parts[0])
+        # Scores of rows that the model did not see: on rows it has seen, residuals are
+        # too small to show where it is wrong.
+        scores = np.empty(len(target))
+        for training, held_out in parts:
+            model = self._fitted(rows.only(training))
+            scores[held_out] = model.predict_proba(X[held_out])[:, 1]
+        trees = self._rounds(rows, scores, *parts[0])
         self.n_iter_ = len(trees)
-        base = stored(self._fitted(rows))
+        base = as_scorer(self._fitted(rows))
         values = [values for _, values in trees]
         forest = joined_trees([tree for tree, _ in trees], values)
         self.network_ = Recalibrated(base, np.array([len(self.groups_)]), forest)
@@ -106,13 +113,21 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
         return fit_base(self._base(rows), rows.X, rows.target, rows.weight)
 
     def _rounds(
-        self, rows: TrainingRows, p: Float, fit: Codes, held: Codes
+        self, rows: TrainingRows, p: Float, training: Codes, held_out: Codes
     ) -> list[tuple[Any, Float]]:
+        """Return the trees that lower the held-out log loss, with their leaves' values.
+
+        ``p`` are scores to correct, ``training`` and ``held_out`` indices of rows.
+        """
         X, target, codes, _ = rows
-        each = rows.each
+        row_weights = rows.row_weights
 
         def held_loss(z: Float) -> float:
-            return log_loss(target[held], expit(z[held]), sample_weight=each[held])
+            return log_loss(
+                target[held_out],
+                expit(z[held_out]),
+                sample_weight=row_weights[held_out],
+            )
 
         z = logit(p.clip(EXTREME, 1 - EXTREME))
         least = held_loss(z)
@@ -123,13 +138,17 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
             p = expit(z)
             tree = DecisionTreeRegressor(
                 max_depth=DEPTH, min_samples_leaf=self.min_size, random_state=0
-            ).fit(table[fit], (target - p)[fit], each[fit])
+            ).fit(table[training], (target - p)[training], row_weights[training])
             leaf = tree.apply(table)
             n = tree.tree_.node_count
-            at = leaf[fit]
-            left = np.bincount(at, (each * (target - p))[fit], n)
-            bend = np.bincount(at, (each * p * (1 - p))[fit], n)
-            step = left / np.where(bend > 0, bend, 1)
+            training_leaf = leaf[training]
+            residual = np.bincount(
+                training_leaf, (row_weights * (target - p))[training], n
+            )
+            curvature = np.bincount(
+                training_leaf, (row_weights * p * (1 - p))[training], n
+            )
+            step = residual / np.where(curvature > 0, curvature, 1)
             values = self.learning_rate * step.clip(-MOST, MOST)
             z = z + values[leaf]
             trees.append((tree.tree_, values))

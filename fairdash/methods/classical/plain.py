@@ -54,7 +54,7 @@ class OneByOne(BinaryClassifier):
         rows = self._training_rows(samples, **self._row_checks())
         context = self._init_callback_context()
         context.call_on_fit_task_begin(estimator=self, X=samples.X, y=samples.y)
-        positive = np.clip(self._learn(rows), 1e-7, 1 - 1e-7)
+        positive = np.clip(self._learn(rows), 1e-7, 1 - 1e-7)  # the log of 0 is none
         loss = log_loss(rows.target, positive, sample_weight=rows.weight, labels=[0, 1])
         self.history_ = pd.DataFrame({"epoch": [1], "loss": [loss]})
         self.ratio_ = None
@@ -143,7 +143,7 @@ class OneModel(LearnedModel, NetworkClassifier):
         return logit(self.predict_proba(X)[:, 1])
 
     def _keep(self, model: Any, rows: TrainingRows) -> Float:
-        network = bases.stored(model)
+        network = bases.as_scorer(model)
         if isinstance(network, Linear):
             network = as_network(network.coefficients, float(network.intercept[0]))
         self.model_ = model

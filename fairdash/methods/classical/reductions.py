@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from fairdash.methods.base import Float, TrainingRows, Weighted
-from fairdash.methods.classical.bases import fit_base, stored
+from fairdash.methods.classical.bases import as_scorer, fit_base
 from fairdash.methods.classical.plain import CarriesBase, OneModel
 from fairdash.methods.classical.weighted_moments import WeightedParity, weighted
 from fairdash.methods.declare import Method, param, positional
@@ -17,7 +17,7 @@ from fairdash.methods.lazy import reductions
 from fairdash.methods.mixture import MixtureClassifier
 from fairdash.methods.noisy_groups.inputs import check_share
 from fairdash.methods.params import CLASSIC_CONSTRAINT, TOLERANCE, at_least_two
-from fairdash.methods.scorers import Constant, Mixture
+from fairdash.methods.scorers import Constant, Mixture, Scorer
 
 AGARWAL = "Agarwal et al., A reductions approach to fair classification (ICML 2018)"
 MOMENTS = {
@@ -64,11 +64,13 @@ class Reductions(Weighted, CarriesBase, MixtureClassifier):
         used = [i for i in search.weights_.index if search.weights_[i] > 0]
         self.weights_ = search.weights_[used].to_numpy()
         self.models_ = [_fitted(search.predictors_[i]) for i in used]
-        parts = [
-            Constant(np.array([model])) if isinstance(model, float) else stored(model)
-            for model in self.models_
-        ]
-        self.network_ = Mixture(parts, self.weights_)
+        members: list[Scorer] = []
+        for model in self.models_:
+            if isinstance(model, float):
+                members.append(Constant(np.array([model])))
+            else:
+                members.append(as_scorer(model))
+        self.network_ = Mixture(members, self.weights_)
         return self.predict_proba(rows.X)[:, 1]
 
 
@@ -108,7 +110,9 @@ class GridReductions(Weighted, CarriesBase, OneModel):
         )
         _search(search, rows)
         best = _fitted(search.predictors_[search.best_idx_])
-        if isinstance(best, float):  # a decision for everybody: log odds of -1 or 1
+        if isinstance(best, float):
+            # One decision for everybody, on which fairlearn trains no model: a model of
+            # this type, so that the result can be kept.
             n_features = self.n_features_in_
             best = LogisticRegression().fit(np.zeros((2, n_features)), [0, 1])
         return self._keep(best, rows)

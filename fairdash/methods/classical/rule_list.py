@@ -126,8 +126,8 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
         X, target, codes, _ = rows
         conditions, met = possible_conditions(X, self.n_bins, self.min_support)
         rng = check_random_state(self.random_state)
-        kept = rng.random((self.n_samples, len(X))) < 0.5
-        samples = np.vstack([np.ones(len(X), bool), kept])
+        halves = rng.random((self.n_samples, len(X))) < 0.5
+        samples = np.vstack([np.ones(len(X), bool), halves])
         search = RuleSearch(
             Patterns(met, target, codes, samples),
             odds=self.constraints == "equalized_odds",
@@ -141,14 +141,14 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
         self.default_ = search.default
         self.objective_ = search.objective
         self.bound_ = search.bound
-        used = [condition for condition, _ in self.rules_]
+        used = [conditions[i] for i, _ in search.rules]
+        decisions = [decision for _, decision in search.rules]
+        thresholds = [condition.threshold for condition in used]
         self.network_ = RuleList(
-            features=np.array([one.feature for one in used], np.int32),
-            rule_thresholds=np.array([one.threshold for one in used], np.float64),
-            above=np.array([one.above for one in used], np.int8),
-            decisions=np.array(
-                [d for _, d in search.rules] + [search.default], np.int8
-            ),
+            features=np.array([condition.feature for condition in used], np.int32),
+            rule_thresholds=np.array(thresholds, np.float64),
+            above=np.array([condition.above for condition in used], np.int8),
+            decisions=np.array([*decisions, search.default], np.int8),
         )
         return self.network_.positive(X)
 

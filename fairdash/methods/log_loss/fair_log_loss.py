@@ -11,16 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from fairdash._validation import check_positive
 from fairdash.methods.base import (
-    Asked,
     GroupedClassifier,
     ManyClassifier,
     Samples,
+    StopRequest,
     Weighted,
-    alike,
+    group_by_fixed,
 )
 from fairdash.methods.declare import Method, param, positional, vary
 from fairdash.methods.log_loss import truncation
-from fairdash.methods.log_loss.saddle import Saddle, solve
+from fairdash.methods.log_loss.saddle import Position, Saddle, solve
 from fairdash.methods.params import CLASSIC_CONSTRAINT, NO_RANDOM_STATE, RIDGE
 
 ACCEPTED = 1e-6  # residual above which a fit warns
@@ -111,7 +111,7 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
         return network.positive(rows, group)
 
     def _fit_models(self, models: Sequence[Self], samples: Samples) -> None:
-        for places in alike(models, ("alpha",)):
+        for places in group_by_fixed(models, ("alpha",)):
             self._fit_path([models[place] for place in places], samples)
 
     def _fit_path(self, models: Sequence[Self], samples: Samples) -> None:
@@ -120,53 +120,38 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
         training = self._training_rows(samples, dtype=np.float64)
         rows, target, codes, _ = training
         groups = self.groups_
-        share = training.each / training.n_rows
-        table = truncation.scales(target, codes, share, groups, models[0].constraints)
-        scale = table[target, codes]
+        constraints = models[0].constraints
+        share = training.row_weights / training.n_rows
+        scales = truncation.scales(target, codes, share, groups, constraints)
+        scale = scales[target, codes]
         labels = target.astype(np.float64)
-        bound = truncation.bounds(labels, share, models[0].constraints, len(groups))
-        own = len(groups) - 1 if models[0].group_feature == "included" else 0
-        indicator = np.eye(len(groups))[codes, 1 : 1 + own]
+        bound = truncation.bounds(labels, share, constraints, len(groups))
+        n_offsets = len(groups) - 1 if models[0].group_feature == "included" else 0
+        indicator = np.eye(len(groups))[codes, 1 : 1 + n_offsets]
         design = np.column_stack([rows, np.ones(len(rows)), indicator])
-        at = rows.shape[1]
-        offsets = np.zeros(len(groups))
         theta = np.zeros(design.shape[1])
         multiplier = np.zeros(scale.shape[1])
         root = self._init_callback_context(max_subtasks=len(models))
         root.call_on_fit_task_begin(estimator=self, X=samples.X, y=samples.y)
+        # From the largest penalty down, each from the solution before: the path is
+        # smooth, and the strongly penalised problem the easiest.
         for model in sorted(models, key=lambda model: -model.alpha):
             game = Saddle(design, labels, share, scale, bound, model.alpha)
-            ask = Asked(self, root.subcontext("alpha", max_subtasks=None))
+            stop = StopRequest(self, root.subcontext("alpha", max_subtasks=None))
             best, model.n_iter_ = solve(
                 game,
                 theta,
                 multiplier,
                 tol=model.tol,
                 max_iter=model.max_iter,
-                stopped=ask,
+                stopped=stop,
             )
-            if ask.answer:
+            if stop.answer:
                 break
             theta = best.theta
             multiplier = best.multiplier
-            self._share([model])
-            model.coef_ = theta[None, :at].copy()
-            model.intercept_ = theta[at : at + 1]
-            offsets[1 : 1 + own] = theta[at + 1 :]
-            model.group_offsets_ = offsets.copy()
-            model.multiplier_ = multiplier.copy()
-            model.kkt_residual_ = best.residual
-            model.network_ = truncation.TruncatedLogistic(
-                theta[:at].copy(),
-                float(theta[at]),
-                table @ multiplier,
-                model.group_offsets_,
-            )
-            model.history_ = pd.DataFrame(
-                {"epoch": [1], "loss": [best.value], "kkt_residual": [best.residual]}
-            )
-            model.ratio_ = None
-            model.ratio_history_ = None
+            self._copy_learned([model])
+            model._keep(best, scales)
             if best.residual > ACCEPTED:
                 message = (
                     f"Fair log-loss stopped at a residual of {best.residual:.1e} "
@@ -175,6 +160,29 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
                 )
                 warnings.warn(message, ConvergenceWarning, stacklevel=4)
         root.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
+
+    def _keep(self, solution: Position, scales: truncation.Float) -> None:
+        """Set the learned attributes; theta is features, intercept, groups' offsets."""
+        theta = solution.theta
+        n_features = self.n_features_in_
+        n_offsets = len(theta) - n_features - 1
+        offsets = np.zeros(len(self.groups_))
+        offsets[1 : 1 + n_offsets] = theta[n_features + 1 :]
+        self.coef_ = theta[None, :n_features].copy()
+        self.intercept_ = theta[n_features : n_features + 1]
+        self.group_offsets_ = offsets
+        self.multiplier_ = solution.multiplier.copy()
+        self.kkt_residual_ = solution.residual
+        self.network_ = truncation.TruncatedLogistic(
+            theta[:n_features].copy(),
+            float(theta[n_features]),
+            scales @ solution.multiplier,
+            offsets,
+        )
+        losses = {"loss": [solution.value], "kkt_residual": [solution.residual]}
+        self.history_ = pd.DataFrame({"epoch": [1], **losses})
+        self.ratio_ = None
+        self.ratio_history_ = None
 
 
 METHOD = Method.of(

@@ -19,7 +19,8 @@ SUFFICIENT = 1e-4  # share of the promised gain that a step must bring
 FLAT = 0.5  # share of the slope at the start of a step that may remain at its end
 ROUNDING = 1e-14  # of values of the game, which are about 1
 FINEST_STEP = 1e-12
-SOFTEST, STIFFEST = 1e-6, 1e12  # damping, of the curvature's trace, and absolute
+SOFTEST = 1e-6  # damping a refused step begins with, of the curvature's trace
+STIFFEST = 1e12  # damping beyond which the search gives up
 
 Stopped = Callable[[], bool]
 
@@ -78,7 +79,7 @@ class Step(NamedTuple):
 
 
 class Eliminated(NamedTuple):
-    """See `Position.eliminated`."""
+    """The Newton system with theta eliminated: see `Position.eliminated`."""
 
     theta: Float
     cross: Float
@@ -114,6 +115,8 @@ class Position:
     @cached_property
     def slope(self) -> Float:
         """Gradient in theta: mean of (Q - y) x, and the penalty's."""
+        # By Danskin's theorem on Eq. 10 lambda counts as fixed. The subgradient that
+        # the paper prints (Eq. 67-71) lacks a term.
         game = self.game
         error = (self.played.q - game.y) * game.share
         return error @ game.X + game.alpha * self.theta
@@ -130,11 +133,11 @@ class Position:
 
     @cached_property
     def curvature(self) -> tuple[NDArray[np.float64], bool]:
-        """Cholesky factor of the Hessian in theta."""
+        """Cholesky factor of the Hessian in theta, and whether it is the lower one."""
         game = self.game
-        (p, _, truncated) = self.played
+        p = self.played.p
         weight = (1 + self.pull - 2 * self.pull * p) * p * (1 - p)
-        weight[truncated] = 0  # where Q is 0 or 1 whatever theta is
+        weight[self.played.truncated] = 0  # where Q is 0 or 1 whatever theta is
         root = np.sqrt(np.maximum(weight, 0) * game.share)
         hessian = np.zeros((game.X.shape[1], game.X.shape[1]))
         for start in range(0, len(p), CHUNK):
@@ -159,17 +162,24 @@ class Position:
         multipliers.
         """
         game = self.game
-        (p, _, truncated) = self.played
+        p = self.played.p
+        truncated = self.played.truncated
+        # B: how the gaps change with theta; a truncated row's probability does not.
         tilt = np.where(truncated, 0, p * (1 - p)) * game.share
         cross = game.X.T @ (game.scale * tilt[:, None])
+        # C: a truncated probability is 1/a or 1 + 1/a, so it moves with lambda.
         cut = game.scale[truncated] / self.pull[truncated, None]
-        right = np.column_stack([self.slope, cross])
-        solved = cho_solve(self.curvature, right, check_finite=False)
+        direct = (cut.T * game.share[truncated]) @ cut
+        # One solve with the factor of H for both columns, r and B.
+        right_sides = np.column_stack([self.slope, cross])
+        solved = cho_solve(self.curvature, right_sides, check_finite=False)
+        theta = solved[:, 0]
+        theta_cross = solved[:, 1:]
         return Eliminated(
-            solved[:, 0],
-            solved[:, 1:],
-            (cut.T * game.share[truncated]) @ cut + cross.T @ solved[:, 1:],
-            self.gap - cross.T @ solved[:, 0],
+            theta=theta,
+            cross=theta_cross,
+            curvature=direct + cross.T @ theta_cross,
+            slope=self.gap - cross.T @ theta,
         )
 
     def newton(self, damping: float = DAMPING) -> Step:
@@ -224,98 +234,116 @@ def solve(
     kinks of truncation stop it, theta is minimised for every multiplier, and the
     multiplier maximises the minimum, a concave function: slower, and sure.
     """
-    best, used = _together(game.at(theta, multiplier), tol, max_iter, stopped)
+    best, n_iter = _together(game.at(theta, multiplier), tol, max_iter, stopped)
     if best.residual > tol:
-        nested, more = _nested(best, tol, max_iter - used, stopped)
-        left = max(0, max_iter - used - more)
-        nested, last = _together(nested, tol, left, stopped)
-        used += more + last
+        nested, n_nested = _nested(best, tol, max_iter - n_iter, stopped)
+        remaining = max(0, max_iter - n_iter - n_nested)
+        nested, n_last = _together(nested, tol, remaining, stopped)
+        n_iter += n_nested + n_last
         best = min(best, nested, key=lambda position: position.residual)
-    return Solution(best, used)
+    return Solution(best, n_iter)
 
 
 def _together(
-    here: Position, tol: float, max_iter: int, stopped: Stopped
-) -> tuple[Position, int]:
-    for used in range(max_iter):
-        if here.residual <= tol or stopped():
-            return here, used
-        step = here.newton()
+    position: Position, tol: float, max_iter: int, stopped: Stopped
+) -> Solution:
+    """Move both players by Newton's method while that shrinks the residual."""
+    for n_iter in range(max_iter):
+        if position.residual <= tol or stopped():
+            return Solution(position, n_iter)
+        step = position.newton()
         share = 1.0
-        there = here.moved(step, share)
-        while not _norm(there) <= (1 - share / 10) * _norm(here):
+        candidate = position.moved(step, share)
+        # "not <=" also refuses a norm that is NaN.
+        while not _norm(candidate) <= (1 - share / 10) * _norm(position):
             share /= 2
             if share < SHORTEST_STEP:
-                return here, used + 1
-            there = here.moved(step, share)
-        here = there
-    return here, max_iter
+                return Solution(position, n_iter + 1)
+            candidate = position.moved(step, share)
+        position = candidate
+    return Solution(position, max_iter)
 
 
 def _nested(
-    here: Position, tol: float, max_iter: int, stopped: Stopped
-) -> tuple[Position, int]:
-    here, used = minimise(here, tol / 10, max_iter, stopped)
+    position: Position, tol: float, max_iter: int, stopped: Stopped
+) -> Solution:
+    """Maximise D(lambda) = min over theta of L, by damped Newton steps."""
+    position, n_iter = minimise(position, tol / 10, max_iter, stopped)
     damping = DAMPING
-    while used < max_iter and np.abs(here.gap).max() > tol and not stopped():
-        # theta is at its best, so this is a step of D, with theta along its tangent
-        start = here.moved(here.newton(damping), 1.0)
-        there, more = minimise(start, tol / 10, max_iter - used, stopped)
-        used += more + 1
-        moved = there.multiplier - here.multiplier
-        ahead = float(there.gap @ moved)
-        promised = float(here.gap @ moved)
-        if _improved(there.value - here.value, ahead, promised):
-            here = there
+    while n_iter < max_iter and np.abs(position.gap).max() > tol and not stopped():
+        # theta is at its best, so this is a step of D, with theta along its tangent.
+        start = position.moved(position.newton(damping), 1.0)
+        candidate, n_inner = minimise(start, tol / 10, max_iter - n_iter, stopped)
+        n_iter += n_inner + 1
+        change = candidate.multiplier - position.multiplier
+        end_slope = float(candidate.gap @ change)
+        start_slope = float(position.gap @ change)
+        if _improved(candidate.value - position.value, end_slope, start_slope):
+            position = candidate
             damping = max(DAMPING, damping / 16)
             continue
-        while damping <= STIFFEST:  # until the step is clearly shorter
-            damping = max(8 * damping, SOFTEST * np.trace(here.eliminated.curvature))
-            if _reach(here, damping) <= np.abs(moved).max() / 2:
-                break
-        else:  # rounding hides what is left to gain
+        # Refused: dampen until the step is clearly shorter.
+        stiffer = _stiffer(position, damping, np.abs(change).max() / 2)
+        if stiffer is None:  # rounding hides what is left to gain
             break
-    return here, used
+        damping = stiffer
+    return Solution(position, n_iter)
 
 
-def _reach(here: Position, damping: float) -> float:
-    bound = here.game.bound
-    aim = np.clip(here.multiplier + here.newton(damping).multiplier, -bound, bound)
-    return float(np.abs(aim - here.multiplier).max())
+def _stiffer(position: Position, damping: float, longest: float) -> float | None:
+    """Return a damping with which no multiplier moves further than ``longest``."""
+    least = SOFTEST * np.trace(position.eliminated.curvature)
+    while damping <= STIFFEST:
+        damping = max(8 * damping, least)
+        if _reach(position, damping) <= longest:
+            return damping
+    return None
+
+
+def _reach(position: Position, damping: float) -> float:
+    """Return how far the largest move of a multiplier goes, within the bounds."""
+    bound = position.game.bound
+    step = position.newton(damping).multiplier
+    target = np.clip(position.multiplier + step, -bound, bound)
+    return float(np.abs(target - position.multiplier).max())
 
 
 def minimise(
-    here: Position, tol: float, max_iter: int, stopped: Stopped = _never
-) -> tuple[Position, int]:
-    """Move theta alone to its minimum."""
-    for used in range(max_iter):
-        if np.abs(here.slope).max() <= tol or stopped():
-            return here, used
-        step = Step(here.descent(), np.zeros_like(here.multiplier))
-        promised = -float(here.slope @ step.theta)
+    position: Position, tol: float, max_iter: int, stopped: Stopped = _never
+) -> Solution:
+    """Move theta alone to its minimum, by Newton's method with a line search."""
+    for n_iter in range(max_iter):
+        if np.abs(position.slope).max() <= tol or stopped():
+            return Solution(position, n_iter)
+        step = Step(position.descent(), np.zeros_like(position.multiplier))
+        start_slope = -float(position.slope @ step.theta)
         share = 1.0
-        there = here.moved(step, share)
+        candidate = position.moved(step, share)
         while not _improved(
-            here.value - there.value,
-            -share * float(there.slope @ step.theta),
-            share * promised,
+            position.value - candidate.value,
+            -share * float(candidate.slope @ step.theta),
+            share * start_slope,
         ):
             share /= 2
             if share < FINEST_STEP:
-                return here, used + 1
-            there = here.moved(step, share)
-        here = there
-    return here, max_iter
+                return Solution(position, n_iter + 1)
+            candidate = position.moved(step, share)
+        position = candidate
+    return Solution(position, max_iter)
 
 
-def _improved(gained: float, ahead: float, promised: float) -> bool:
-    # By concavity it gains at least `ahead`, the slope at its end times the step, which
-    # counts where rounding hides the gain itself; a step that ends where the function
-    # is flat has gained what there is.
-    if promised <= 0:
+def _improved(gain: float, end_slope: float, start_slope: float) -> bool:
+    """Return whether a step gained enough of what the slope at its start promised.
+
+    Slopes are along the step, times its length.
+    """
+    # By concavity a step gains at least the slope at its end, which counts where
+    # rounding hides the gain itself. A step that ends where the function is flat has
+    # gained all that there is.
+    if start_slope <= 0:
         return False
-    enough = max(gained, ahead) >= SUFFICIENT * promised
-    return bool(enough or (abs(ahead) <= FLAT * promised and gained >= -ROUNDING))
+    enough = max(gain, end_slope) >= SUFFICIENT * start_slope
+    return bool(enough or (abs(end_slope) <= FLAT * start_slope and gain >= -ROUNDING))
 
 
 def _norm(position: Position) -> float:

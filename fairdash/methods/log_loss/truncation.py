@@ -95,15 +95,18 @@ def fair_log_loss_multiplier(e1: ArrayLike, e0: ArrayLike, n: int) -> float:
     gap = first.mean() - second.mean()
     if gap == 0:
         return 0.0
-    sign = 1.0
     if gap < 0:
-        first, second, sign = second, first, -1.0
+        first, second = second, first
+    sign = np.sign(gap)
+    # Water filling: c is the level up to which every volume is filled.
     volumes = np.concatenate([first / len(first), (1 - second) / len(second)])
     return float(sign / (n * _level(volumes)))
 
 
 def _level(volumes: NDArray[np.float64]) -> float:
     """Return c with ``minimum(volumes, c).sum() == 1``, from below."""
+    # The level only rises, and each pass leaves a volume below it behind: as many
+    # passes as there are volumes at most, about three in practice.
     level = 1 / len(volumes)
     while True:
         below = volumes <= level
@@ -161,7 +164,9 @@ def play(margin: Float, pull: Float) -> Played:
     low, high = limits(pull)
     truncated = (margin > high) | (margin < low)
     p = expit(np.clip(margin, low, high))
-    q = np.where(truncated, (pull > 0).astype(np.float64), p * (1 + pull * (1 - p)))
+    # At a truncated P the formula for Q is 1 or 0 exactly; computed, it would round.
+    extreme = (pull > 0).astype(np.float64)
+    q = np.where(truncated, extreme, p * (1 + pull * (1 - p)))
     return Played(p, np.clip(q, 0, 1), truncated)
 
 
@@ -202,8 +207,9 @@ class TruncatedLogistic:
         equilibrium, and :math:`\sigma(m)` stands for Q.
         """
         margin = self.margins(X, group)
-        no, yes = (play(margin, pulls[group]) for pulls in self.pulls)
-        if np.array_equal(self.pulls[0], self.pulls[1]):
+        no = play(margin, self.pulls[0][group])
+        yes = play(margin, self.pulls[1][group])
+        if np.array_equal(self.pulls[0], self.pulls[1]):  # demographic parity
             return yes.p
         total = (1 - yes.q) + no.q
         q = np.divide(no.q, total, out=expit(margin), where=total > 0)
@@ -222,9 +228,10 @@ class TruncatedLogistic:
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.floating]]) -> Self:
         """Return the model whose ``arrays()`` these are; older ones have no offsets."""
         pulls = np.asarray(arrays["pulls"], np.float64)
+        offsets = arrays.get("offsets", np.zeros(pulls.shape[1]))
         return cls(
             np.asarray(arrays["coefficients"], np.float64),
             float(arrays["intercept"][0]),
             pulls,
-            np.asarray(arrays.get("offsets", np.zeros(pulls.shape[1])), np.float64),
+            np.asarray(offsets, np.float64),
         )

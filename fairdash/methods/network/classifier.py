@@ -17,7 +17,7 @@ from fairdash.methods.base import (
     NetworkClassifier,
     Samples,
     Weighted,
-    alike,
+    group_by_fixed,
 )
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.training import Batch, Groups, StackView, train
@@ -36,8 +36,9 @@ CACHED_ROWS = 8_192  # models x batch rows whose activations stay in a core's ca
 def plan_stacks(models: Sequence[Any], stackable: Sequence[str]) -> list[list[int]]:
     """Return indices of models that train together, in stacks that fit a cache."""
     stacks = []
-    for indices in alike(models, stackable):
-        size = max(1, CACHED_ROWS // int(models[indices[0]].batch_size))
+    for indices in group_by_fixed(models, stackable):
+        batch_size = int(models[indices[0]].batch_size)
+        size = max(1, CACHED_ROWS // batch_size)
         stacks += [indices[i : i + size] for i in range(0, len(indices), size)]
     return stacks
 
@@ -87,7 +88,7 @@ class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
             model._check_params()
         rows = self._training_rows(samples, dtype=np.float32, order="C")
         X, target, codes, weight = rows
-        self._share(models)
+        self._copy_learned(models)
         stacks = plan_stacks(models, self._stackable)
         root = self._init_callback_context(max_subtasks=len(stacks))
         groups = {"sensitive_features": samples.sensitive_features}
@@ -115,6 +116,7 @@ class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
     ) -> None:
         stack = [models[i] for i in points]
         first = stack[0]
+        # The order of rows has a seed of its own: every method then sees the same one.
         random = check_random_state(first.random_state)
         order_seed, *seeds = random.randint(np.iinfo(np.int32).max, size=4).tolist()
         trainer = self._trainer_class(stack, rows, seeds=seeds, device=rows.X.device)

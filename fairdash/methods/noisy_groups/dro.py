@@ -109,77 +109,95 @@ class AscentInBall:
     """
 
     def __init__(self, rows: SideRows, radius: Float32, rate: Float32) -> None:
-        k = len(radius)
-        (m, n) = (len(rows.groups), len(rows.counts))
-        self.n_groups = m
-        inside = rows.inside
+        n_models = len(radius)
+        n_groups = len(rows.groups)
+        n = len(rows.counts)
+        self.n_groups = n_groups
         sizes = rows.sizes
+        # Rows of each noisy group that the rate is not over, and all such rows.
+        outside = sizes - rows.inside
+        n_outside = sizes.sum() - rows.inside.sum()
         self._radius = radius
-        self._base = np.zeros((m, n + 2), np.float32)
-        self._counts = np.zeros((m, n + 2), np.float32)
+        self._base = np.zeros((n_groups, n + 2), np.float32)
+        self._counts = np.zeros((n_groups, n + 2), np.float32)
         self._counts[:, :n] = rows.counts
         for j, part in enumerate(rows.groups):
             self._base[j, part] = 1 / sizes[j]
             self._base[j, n] = 1 / sizes[j]
-            own = sizes[j] - inside[j]
-            self._counts[j, n:] = own, (sizes.sum() - inside.sum()) - own
-        np.maximum(self._counts, 0, out=self._counts)  # where weights round
-        # decrease takes place where the group has mass: its rows and those beyond
-        self._own = [np.append(np.arange(n)[part], n) for part in rows.groups]
-        self._p = np.repeat(self._base[None], k, axis=0)
-        self._adam = Adam((k, m, n), rate[:, None, None])
+            self._counts[j, n] = outside[j]
+            self._counts[j, n + 1] = n_outside - outside[j]
+        # Differences of sums of weights may round to slightly less than 0.
+        np.maximum(self._counts, 0, out=self._counts)
+        # Mass can only be taken where the noisy group has some: from its own rows of
+        # this rate, and from its rows outside.
+        self._support = [np.append(np.arange(n)[part], n) for part in rows.groups]
+        self._p = np.repeat(self._base[None], n_models, axis=0)
+        self._adam = Adam((n_models, n_groups, n), rate[:, None, None])
 
     def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
         """Return means and weights at the distributions reached, then climb."""
         p = self._p[:, :, :-2]
         weights = p * self._counts[:, :-2]
-        whole = weights.sum(axis=2)
-        weights /= np.maximum(whole, 1e-12)[:, :, None]
+        mass = np.maximum(weights.sum(axis=2), 1e-12)
+        weights /= mass[:, :, None]
         mean = np.matmul(weights, v[:, :, None])[:, :, 0]
         pull = np.matmul(multiplier[:, None, :], weights)[:, 0]
-        scale = (multiplier / np.maximum(whole, 1e-12))[:, :, None]
+        # The derivative of a weighted mean in a row's probability is the row's
+        # distance from the mean, over the mass that the mean divides by.
+        scale = (multiplier / mass)[:, :, None]
         p += self._adam.step(scale * (v[:, None, :] - mean[:, :, None]))
         self._project()
         return Answer(mean, pull)
 
     def _project(self) -> None:
-        up = self._p - self._base
-        level = _level(up, self._counts, self._radius)
-        moved = self._base + np.maximum(up - level[:, :, None], 0)
-        binding = np.empty(level.shape, bool)
-        for j, own in enumerate(self._own):
-            # the caps are so narrow that Newton's method would gain nothing
-            down = -up[:, j, own]
-            caps = self._base[j, own]
-            below = capped_level(down, caps, self._counts[j, own], self._radius[:, j])
-            below = below.astype(np.float32)
-            binding[:, j] = level[:, j] + below >= 0
-            moved[:, j, own] -= np.clip(down - below[:, None], 0, caps)
-        within = ~binding
-        if within.any():
-            inner = self._p[within]
-            groups = np.nonzero(within)[1]
-            whole = np.ones(len(inner), np.float32)
-            height = _level(inner, self._counts[groups], whole)
-            moved[within] = np.maximum(inner - height[:, None], 0)
-        self._p = moved
+        """Project onto the ball, as `project_tv_ball` does for one distribution.
+
+        Increase and decrease of a distribution decouple where the ball's limit binds;
+        where it does not, the projection onto the simplex lies within the ball.
+        """
+        excess = self._p - self._base
+        increase_level = _level(excess, self._counts, self._radius)
+        projected = self._base + np.maximum(excess - increase_level[:, :, None], 0)
+        binding = np.empty(increase_level.shape, bool)
+        for j, support in enumerate(self._support):
+            # By sorting: the caps, probabilities of one row, are so narrow that
+            # Newton's method would gain nothing.
+            deficit = -excess[:, j, support]
+            caps = self._base[j, support]
+            counts = self._counts[j, support]
+            decrease_level = capped_level(deficit, caps, counts, self._radius[:, j])
+            decrease_level = decrease_level.astype(np.float32)
+            # Where the two levels overlap, less than the radius would do: the limit
+            # of the ball does not bind.
+            binding[:, j] = increase_level[:, j] + decrease_level >= 0
+            decrease = np.clip(deficit - decrease_level[:, None], 0, caps)
+            projected[:, j, support] -= decrease
+        inactive = ~binding
+        if inactive.any():
+            unprojected = self._p[inactive]
+            groups = np.nonzero(inactive)[1]
+            unit_mass = np.ones(len(unprojected), np.float32)
+            simplex_level = _level(unprojected, self._counts[groups], unit_mass)
+            projected[inactive] = np.maximum(unprojected - simplex_level[:, None], 0)
+        self._p = projected
 
 
 def _level(values: Float32, counts: Float32, mass: Float32) -> Float32:
+    """Return the level above which values that occur ``counts`` times sum to a mass."""
     # Newton's method, exact: the next level is the one at which the values above the
     # last would hold the mass. From below all values it only rises, and it has arrived
     # when it passes no more of them.
     level = np.full(values.shape[:-1], -np.inf, np.float32)
     size = np.zeros_like(level)
     for _ in range(NEWTON_STEPS):
-        held = np.where(values > level[..., None], counts, np.float32(0))
-        before = size
-        size = held.sum(axis=-1)
-        if ((size == before) | (size == 0)).all():
+        counted = np.where(values > level[..., None], counts, np.float32(0))
+        previous_size = size
+        size = counted.sum(axis=-1)
+        if ((size == previous_size) | (size == 0)).all():
             break
-        held *= values
-        reached = (held.sum(axis=-1) - mass) / np.where(size > 0, size, 1)
-        level = np.where(size > 0, np.maximum(reached, level), level)
+        counted *= values
+        newton_level = (counted.sum(axis=-1) - mass) / np.where(size > 0, size, 1)
+        level = np.where(size > 0, np.maximum(newton_level, level), level)
     return level
 
 
@@ -200,17 +218,22 @@ def drawn_violations(
     They average over the rows, so they come nowhere near the worst case.
     """
     random = check_random_state(random_state)
-    draws = N_DRAWS, radius.shape[1], len(training.codes)
-    moves = random.standard_exponential(draws).astype(np.float32)
+    shape = (N_DRAWS, radius.shape[1], len(training.codes))
+    # Exponential draws over their sum are a draw of the flat Dirichlet distribution.
+    moves = random.standard_exponential(shape).astype(np.float32)
     moves /= moves.sum(axis=2, keepdims=True)
-    moves *= random.choice(np.array([-1, 1], np.float32), size=draws)
-    different, which = np.unique(radius, axis=0, return_inverse=True)
-    tables = [_tilted(rows, training, radii, moves) for radii in different]
+    moves *= random.choice(np.array([-1, 1], np.float32), size=shape)
+    # Models that share their radii share the table of tilted distributions.
+    distinct_radii, radii_of_model = np.unique(radius, axis=0, return_inverse=True)
+    tables = [_tilted(rows, training, radii, moves) for radii in distinct_radii]
 
-    def worst(side: SideRows, here: Float32) -> Float32:
-        place = rows.sides.index(side)
-        models = zip(which.ravel(), here, strict=True)
-        return np.stack([tables[table][place] @ decided for table, decided in models])
+    def worst(side: SideRows, decisions: Float32) -> Float32:
+        side_index = rows.sides.index(side)
+        rates = [
+            tables[table][side_index] @ decided
+            for table, decided in zip(radii_of_model.ravel(), decisions, strict=True)
+        ]
+        return np.stack(rates)
 
     return violation_function(rows, slack, worst)
 
@@ -218,15 +241,21 @@ def drawn_violations(
 def _tilted(
     rows: Rows, training: TrainingRows, radii: Float32, moves: Float32
 ) -> list[Float32]:
+    """Return the tilted distributions over each side's distinct rows.
+
+    Each table has shape (n_draws * n_groups, n_side), and its rows sum to one.
+    """
     codes = training.codes
-    each = training.each
+    row_weights = training.row_weights
     groups = np.arange(len(radii))[:, None]
-    base = (codes == groups) * each / np.bincount(codes, each)[:, None]
+    base = (codes == groups) * row_weights / np.bincount(codes, row_weights)[:, None]
     p = np.maximum(base + radii[:, None] * moves, 0).reshape(-1, len(codes))
-    merged = np.stack(
-        [np.bincount(rows.of_row, draw, minlength=len(rows.share)) for draw in p]
-    )
-    parts = [merged[:, side.span] for side in rows.sides]
-    return [
-        np.asarray(part / part.sum(axis=1, keepdims=True), np.float32) for part in parts
-    ]
+    # Training rows that are equal were merged: so are their probabilities.
+    n_distinct = len(rows.share)
+    merged = np.stack([np.bincount(rows.of_row, draw, n_distinct) for draw in p])
+    tables = []
+    for side in rows.sides:
+        table = merged[:, side.span]
+        table = table / table.sum(axis=1, keepdims=True)
+        tables.append(table.astype(np.float32))
+    return tables

@@ -11,13 +11,13 @@ from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative, check_positive
 from fairdash.methods.base import (
-    Asked,
     ManyClassifier,
     NetworkClassifier,
     Samples,
+    StopRequest,
     TrainingRows,
     Weighted,
-    alike,
+    group_by_fixed,
 )
 from fairdash.methods.declare import Effort, Method, Scalar, param, positional, vary
 from fairdash.methods.noisy_groups import game
@@ -95,9 +95,9 @@ class NoisyGroupsClassifier(LearnedNoise, Weighted, ManyClassifier, NetworkClass
         prior = sizes / sizes.sum()
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=samples.X, y=samples.y)
-        for places in alike(models, self._stackable):
+        for places in group_by_fixed(models, self._stackable):
             stack = [models[i] for i in places]
-            self._share(stack)
+            self._copy_learned(stack)
             for model in stack:
                 model.noisy_prior_ = prior
             self._fit_stack(stack, rows, root)
@@ -169,7 +169,7 @@ class GameClassifier(NoisyGroupsClassifier):
                 slack=column(part, "slack") + HINGE_SLACK,
                 n_iterations=first.max_iter,
                 violation=first._violations(part, rows, training),
-                stopped=Asked(self, root.subcontext("part", max_subtasks=None)),
+                stopped=StopRequest(self, root.subcontext("part", max_subtasks=None)),
             )
             decided = game.by_model(played.theta, rows.X.T) > 0
             for i, model in enumerate(part):

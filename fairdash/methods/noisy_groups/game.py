@@ -20,7 +20,9 @@ ViolationFunction = Callable[[Mask], Float32]
 SNAPSHOT = 25  # iterations between two candidates for the best iterate
 CACHED = 2**19  # features that all models score before the next, while in the cache
 CLIP = np.float32(1)  # value of a row beyond which it counts no more to choose rows
-DECAY, SQUARE_DECAY, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
+DECAY = 0.9  # Adam's defaults, these three
+SQUARE_DECAY = 0.999
+EPSILON = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class SideRows:
 
     @cached_property
     def share(self) -> Float32:
-        """Of the rows that the rate is over; sums to one."""
+        """Share of each row among those that the rate is over; sums to one."""
         return self.counts / self.counts.sum()
 
     @property
@@ -92,6 +94,7 @@ class Rows:
 
     @cached_property
     def _parts(self) -> list[tuple[slice, Float32]]:
+        """Parts of the rows that stay in the cache, with their features transposed."""
         n_rows = max(CACHED // self.X.shape[1] // 64, 1) * 64
         starts = range(0, len(self.X), n_rows)
         parts = [slice(start, start + n_rows) for start in starts]
@@ -120,30 +123,32 @@ def compress(
     for side in sides:
         side.check_groups(y, codes, groups)
     features = np.asarray(X, dtype=np.float32)
+    # A side is a slice of the rows: those of one outcome must stand together, where
+    # its rate is over one outcome only.
     by_outcome = y if len(sides[0].outcomes) == 1 else np.zeros_like(y)
-    keyed = np.column_stack([1 - by_outcome, codes, y, features]).astype(np.float32)
-    first, of_row = _distinct(keyed)
+    keys = np.column_stack([1 - by_outcome, codes, y, features]).astype(np.float32)
+    first, of_row = _distinct(keys)
     counts = np.bincount(of_row, weight)
     n = len(y) if weight is None else weight.sum()
     order = np.lexsort((codes[first], -by_outcome[first]))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
     first = first[order]
-    often: Float32 = counts[order].astype(np.float32)
+    occurrences: Float32 = counts[order].astype(np.float32)
     sizes = np.bincount(codes, weight, len(groups)).astype(np.float32)
-    parts = []
+    side_rows = []
     for side in sides:
-        (where,) = np.nonzero(side.rows(y[first]))
-        span = slice(int(where[0]), int(where[-1]) + 1)
+        (chosen,) = np.nonzero(side.rows(y[first]))
+        span = slice(int(chosen[0]), int(chosen[-1]) + 1)
         ends = np.searchsorted(codes[first][span], np.arange(len(groups) + 1))
-        part = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
-        parts.append(SideRows(side, span, often[span], part, sizes))
+        group_slices = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
+        side_rows.append(SideRows(side, span, occurrences[span], group_slices, sizes))
     return Rows(
         X=np.column_stack([features[first], np.ones(len(first), np.float32)]),
         sign=np.where(y[first] == 1, 1, -1).astype(np.float32),
-        share=(often / n).astype(np.float32),
-        sides=tuple(parts),
-        of_row=place[of_row],
+        share=(occurrences / n).astype(np.float32),
+        sides=tuple(side_rows),
+        of_row=rank[of_row],
     )
 
 
@@ -174,6 +179,16 @@ class GivenGroups:
     def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
         """Return the means of the noisy groups."""
         return Answer(by_model(v, self.weights.T), by_model(multiplier, self.weights))
+
+
+class Candidate(NamedTuple):
+    """An iterate that may become the result; each value has one entry a model."""
+
+    iteration: int
+    theta: Float32
+    loss: Float32
+    error: Float32
+    violation: Float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,17 +260,17 @@ def play(
 
     Rates and slack have a value for each model.
     """
-    k = len(slack)
-    d = rows.X.shape[1]
-    theta = np.zeros((k, d), np.float32)
+    n_models = len(slack)
+    n_features = rows.X.shape[1]
     n_constraints = sum(opponent.n_groups for opponent in opponents)
-    multiplier = np.zeros((k, n_constraints), np.float32)
+    theta = np.zeros((n_models, n_features), np.float32)
+    multiplier = np.zeros((n_models, n_constraints), np.float32)
     descent = Adam(theta.shape, learning_rate[:, None])
     ascent = Adam(multiplier.shape, multiplier_rate[:, None])
-    candidates: list[Float32] = []
-    seen_at: list[int] = []
-    seen: list[tuple[Float32, Float32, Float32]] = []
+    candidates: list[Candidate] = []
     for iteration in range(1, n_iterations + 1):
+        # Both players answer the same iterate: the multipliers see the scores from
+        # before the model's step.
         slope, gap = slopes(rows, opponents, rows.scores(theta), multiplier)
         gap -= slack[:, None]
         theta = theta - descent.step(by_model(slope, rows.X))
@@ -263,20 +278,27 @@ def play(
         if iteration % SNAPSHOT == 0 or iteration == n_iterations:
             phi = rows.scores(theta)
             decided = phi > 0
-            error = by_model(decided != (rows.sign > 0), rows.share)
-            loss = by_model(np.maximum(1 - phi * rows.sign, 0), rows.share)
-            seen.append((loss, error, violation(decided)))
-            candidates.append(theta)
-            seen_at.append(iteration)
+            hinge = np.maximum(1 - phi * rows.sign, 0)
+            wrong = decided != (rows.sign > 0)
+            candidate = Candidate(
+                iteration,
+                theta,
+                loss=by_model(hinge, rows.share),
+                error=by_model(wrong, rows.share),
+                violation=violation(decided),
+            )
+            candidates.append(candidate)
             if stopped():
                 break
-    loss, error, worst = (np.stack(part) for part in zip(*seen, strict=True))
-    best = np.array([best_candidate(error[:, i], worst[:, i]) for i in range(k)])
+    error = np.stack([candidate.error for candidate in candidates])
+    worst = np.stack([candidate.violation for candidate in candidates])
+    best = np.array([best_candidate(error[:, i], worst[:, i]) for i in range(n_models)])
+    thetas = np.stack([candidate.theta for candidate in candidates])
     return Played(
-        theta=np.stack(candidates)[best, np.arange(k)],
+        theta=thetas[best, np.arange(n_models)],
         multiplier=multiplier,
-        iteration=np.array(seen_at),
-        loss=loss,
+        iteration=np.array([candidate.iteration for candidate in candidates]),
+        loss=np.stack([candidate.loss for candidate in candidates]),
         error=error,
         violation=worst,
         best=best,
@@ -312,45 +334,49 @@ def slopes(
     ``phi`` are scores, (n_models, n_distinct), ``multiplier`` is (n_models,
     n_constraints).
     """
+    # In place, since these arrays have an entry for each model and row.
     slope = phi * rows.sign
-    np.less(slope, 1, out=slope)
+    np.less(slope, 1, out=slope)  # the hinge has a slope where y phi < 1
     slope *= rows.hinge_slope
     gap = np.empty_like(multiplier)
     start = 0
     for side, opponent in zip(rows.sides, opponents, strict=True):
-        part = slice(start, start := start + opponent.n_groups)
-        here = multiplier[:, part]
+        end = start + opponent.n_groups
+        side_multiplier = multiplier[:, start:end]
         phi_side = phi[:, side.span]
+        # With the sign, "TPR not below" and "FPR not above" have the same formula.
         signed = phi_side if side.side.sign > 0 else -phi_side
-        answer = opponent.answer(np.maximum(signed, -1), phi_side > 0, here)
-        overall, bend = _overall(signed, side.share)
-        gap[:, part] = 1 + overall + answer.mean
-        bend *= here.sum(axis=1, keepdims=True)
-        pull = np.greater(signed, -1, out=np.empty_like(bend))
+        v = np.maximum(signed, -1)
+        answer = opponent.answer(v, phi_side > 0, side_multiplier)
+        overall, side_slope = _overall(signed, side.share)
+        gap[:, start:end] = 1 + overall + answer.mean
+        side_slope *= side_multiplier.sum(axis=1, keepdims=True)
+        pull = np.greater(signed, -1, out=np.empty_like(side_slope))
         pull *= answer.pull
-        bend += pull
+        side_slope += pull
         if side.side.sign > 0:
-            slope[:, side.span] += bend
+            slope[:, side.span] += side_slope
         else:
-            slope[:, side.span] -= bend
+            slope[:, side.span] -= side_slope
+        start = end
     return slope, gap
 
 
-def by_model(left: NDArray[Any], right: Float32) -> Float32:
-    """Return left x right of (n_models, n) and (n, k) or (n,), model by model.
+def by_model(values: NDArray[Any], matrix: Float32) -> Float32:
+    """Return values x matrix of (n_models, n) and (n, k) or (n,), model by model.
 
-    One product for all of them would round by their number.
+    One product for all models would round by their number.
     """
-    return np.matmul(left[:, None], right)[:, 0]
+    return np.matmul(values[:, None], matrix)[:, 0]
 
 
 def shrink(multiplier: Float32, radius: float = 1.0) -> Float32:
     """Project onto non-negative multipliers with a sum of at most ``radius``."""
     positive = np.maximum(multiplier, 0)
-    over = positive.sum(axis=1, keepdims=True) > radius
-    if not over.any():
+    exceeds = positive.sum(axis=1, keepdims=True) > radius
+    if not exceeds.any():
         return positive
-    return np.where(over, project_simplex(positive, radius), positive)
+    return np.where(exceeds, project_simplex(positive, radius), positive)
 
 
 def violation_function(
@@ -358,17 +384,23 @@ def violation_function(
     slack: Float32,
     worst: Callable[[SideRows, Float32], Float32] | None = None,
 ) -> ViolationFunction:
-    """Return what gives each model's largest violation; ``worst`` returns rates."""
+    """Return a function of decisions that gives each model's largest violation.
+
+    ``worst`` returns the rates of a side's groups, (n_models, n_groups); without it
+    they are those of the noisy groups.
+    """
 
     def violation(decided: Mask) -> Float32:
         largest = []
         for side in rows.sides:
-            here = decided[:, side.span].astype(np.float32)
-            overall = by_model(here, side.share)
-            rates = (
-                by_model(here, side.weights.T) if worst is None else worst(side, here)
-            )
+            decisions = decided[:, side.span].astype(np.float32)
+            overall = by_model(decisions, side.share)
+            if worst is None:
+                rates = by_model(decisions, side.weights.T)
+            else:
+                rates = worst(side, decisions)
             gaps = side.side.sign * (rates - overall[:, None])
+            # A group that cannot have such rows has the rate NaN and violates nothing.
             largest.append(np.fmax.reduce(gaps, axis=1))
         return np.asarray(np.max(largest, axis=0) - slack, dtype=np.float32)
 
@@ -387,8 +419,11 @@ def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
     return overall, np.multiply(turned, -share, out=turned)
 
 
-def _distinct(keyed: Float32) -> tuple[Codes, Codes]:
-    rows = np.ascontiguousarray(keyed + np.float32(0))  # -0.0 becomes 0.0
-    whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first, of_row = np.unique(whole, return_index=True, return_inverse=True)
+def _distinct(keys: Float32) -> tuple[Codes, Codes]:
+    """Return the first of each set of equal rows, and the set of every row."""
+    rows = np.ascontiguousarray(keys + np.float32(0))  # -0.0 becomes 0.0
+    # As bytes, rows compare at once; along an axis they would field by field.
+    n_bytes = rows.dtype.itemsize * rows.shape[1]
+    as_bytes = rows.view(np.dtype((np.void, n_bytes))).ravel()
+    _, first, of_row = np.unique(as_bytes, return_index=True, return_inverse=True)
     return first, of_row.ravel()

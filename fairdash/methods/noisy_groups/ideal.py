@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative
-from fairdash.methods.base import Asked, TrainingRows
+from fairdash.methods.base import StopRequest, TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.mixture import MixtureClassifier
 from fairdash.methods.noisy_groups import estimators, soft_method
@@ -100,11 +100,12 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
         for model in stack:
             sides = SIDES[model.constraints]
             rows = compress(X, target, codes, model.groups_, sides, weight)
-            ask = Asked(self, root.subcontext("part", max_subtasks=None))
+            ask = StopRequest(self, root.subcontext("part", max_subtasks=None))
             model._play_rounds(rows, soft_method.noises([model]), ask)
 
-    def _play_rounds(self, rows: Rows, b: Float32, stopped: Asked) -> None:
-        radius = self.n_rounds**0.25
+    def _play_rounds(self, rows: Rows, b: Float32, stopped: StopRequest) -> None:
+        """Play Algorithm 1, each best response by Algorithm 3; keep the mixture."""
+        radius = self.n_rounds**0.25  # R of the paper
         rate = self.n_responses**-0.5
         climbers = [PenalisedSoft(side, b, self.tolerance, rate) for side in rows.sides]
         worst = [WorstSoft(side, b) for side in rows.sides]
@@ -114,10 +115,11 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
         features = np.ascontiguousarray(rows.X.T)
         mixture = []
         history = []
-        steepest = 1.0
+        steepest = 1.0  # B of the paper, a bound of the gradient: the largest one yet
         for _ in range(self.n_rounds):
             gaps = []
             for _ in range(self.n_responses):
+                # Algorithm 3: theta descends, then the memberships climb one step.
                 for _ in range(DESCENT_STEPS):
                     slope, _ = slopes(rows, climbers, theta @ features, multiplier)
                     theta = theta - descent.step(slope @ rows.X)
@@ -127,6 +129,7 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
                 mixture.append(theta[0])
                 if stopped():
                     break
+            # Algorithm 1: the multipliers climb by the mean violation of the responses.
             gap = np.mean(gaps, axis=0) - (self.slack + estimators.HINGE_SLACK)
             steepest = max(steepest, float(np.linalg.norm(gap)))
             step = radius / (steepest * self.n_rounds**0.5)
@@ -138,8 +141,8 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
         models = np.stack(mixture)
         self.coefs_ = models[:, :-1]
         self.intercepts_ = models[:, -1]
-        alike = np.full(len(models), 1 / len(models))
-        self.network_ = LinearMixture(self.coefs_, self.intercepts_, alike)
+        equal_shares = np.full(len(models), 1 / len(models))
+        self.network_ = LinearMixture(self.coefs_, self.intercepts_, equal_shares)
         self.multiplier_ = multiplier[0]
         decided = models @ features > 0
         violations = soft_method.soft_violations(
@@ -173,13 +176,12 @@ class WorstSoft(soft_method.SoftOpponent):
     def _memberships(self, cells: soft_method.Cells, multiplier: Float32) -> Float32:
         prior = self._prior.astype(np.float64)
         size = cells.size.astype(np.float64)
-        value = cells.cut / np.maximum(size, soft_method.TINY)
+        divisor = np.maximum(size, soft_method.TINY)  # cells may be empty
+        value = cells.cut / divisor
         rest = np.maximum(prior - size.sum(axis=-1), 0)
         budget = prior[:, None] * self._b
-        _, taken = soft_ratio_max(size, value, rest, budget, budget)
-        return np.asarray(
-            taken / np.maximum(size, soft_method.TINY)[..., None], dtype=np.float32
-        )
+        _, members = soft_ratio_max(size, value, rest, budget, budget)
+        return np.asarray(members / divisor[..., None], dtype=np.float32)
 
 
 class PenalisedSoft(soft_method.SoftOpponent):
@@ -205,12 +207,12 @@ class PenalisedSoft(soft_method.SoftOpponent):
         size = self.shares(cells)
         w = self._w
         gain = self.gain(cells, w)
-        over = np.einsum("knc,kncj->knj", size, w) - self._b
-        worst = np.abs(over).argmax(axis=1, keepdims=True)
-        most = np.take_along_axis(over, worst, 1)
-        mu = np.zeros_like(over)
-        push = PENALTY * np.sign(most) * (np.abs(most) > self._tolerance)
-        np.put_along_axis(mu, worst, push.astype(np.float32), 1)
+        excess = np.einsum("knc,kncj->knj", size, w) - self._b
+        worst_noisy = np.abs(excess).argmax(axis=1, keepdims=True)
+        largest = np.take_along_axis(excess, worst_noisy, 1)
+        mu = np.zeros_like(excess)
+        push = PENALTY * np.sign(largest) * (np.abs(largest) > self._tolerance)
+        np.put_along_axis(mu, worst_noisy, push.astype(np.float32), 1)
         gain -= mu[:, :, None, :] * size[..., None]
         self._w = project_simplex(w + self._rate * multiplier[:, None, None] * gain)
 
@@ -225,6 +227,6 @@ def _climb(
     for side, climber in zip(rows.sides, climbers, strict=True):
         part = multiplier[:, start : start + climber.n_groups]
         start += climber.n_groups
-        here = phi[:, side.span]
-        signed = here if side.side.sign > 0 else -here
-        climber.climb(np.maximum(signed, -1), here > 0, part)
+        phi_side = phi[:, side.span]
+        signed = phi_side if side.side.sign > 0 else -phi_side
+        climber.climb(np.maximum(signed, -1), phi_side > 0, part)

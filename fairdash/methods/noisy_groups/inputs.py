@@ -73,8 +73,9 @@ def check_distribution(name: str, values: ArrayLike) -> Float:
     if not np.isfinite(p).all() or (p < 0).any():
         raise ValueError(f"`{name}` must hold finite probabilities >= 0.")
     sums = p.sum(axis=-1)
-    if (np.abs(sums - 1) > SLACK_OF_SUMS).any():
-        worst = float(np.ravel(sums)[np.abs(np.ravel(sums) - 1).argmax()])
+    errors = np.abs(sums - 1)
+    if (errors > SLACK_OF_SUMS).any():
+        worst = float(np.ravel(sums)[errors.argmax()])
         raise ValueError(f"`{name}` must sum to 1, got {worst:.6g}.")
     return p
 
@@ -83,7 +84,8 @@ def check_shares(name: str, values: ArrayLike) -> Float:
     """Return numbers in [0, 1] as float64."""
     shares = np.asarray(values, dtype=np.float64)
     if not ((shares >= 0) & (shares <= 1)).all():
-        outside = np.ravel(shares)[~((np.ravel(shares) >= 0) & (np.ravel(shares) <= 1))]
+        flat = np.ravel(shares)
+        outside = flat[~((flat >= 0) & (flat <= 1))]
         raise ValueError(f"`{name}` must be in [0, 1], got {outside[0]:g}.")
     return shares
 
@@ -125,14 +127,31 @@ def by_group(name: str, values: object, groups: NDArray[np.generic]) -> Float:
     return np.array(np.broadcast_to(shares, (len(groups),)))
 
 
+class DecidedRows(NamedTuple):
+    """Rows with a decision.
+
+    Attributes
+    ----------
+    outcome, decision : ndarray of shape (n_rows,)
+        0 or 1.
+    names : ndarray of shape (n_groups,)
+        The noisy groups.
+    codes : ndarray of shape (n_rows,)
+        Index in ``names`` of each row's group.
+    """
+
+    outcome: Labels
+    decision: Labels
+    names: NDArray[np.generic]
+    codes: Labels
+
+
 def decided_rows(
     y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike
-) -> tuple[Labels, Labels, NDArray[np.generic], Labels]:
-    """Return outcomes, decisions, names of groups and each row's group."""
-    outcome, decision = (
-        np.asarray(counting.binary_vector(name, values), np.int64)
-        for name, values in (("y", y), ("y_pred", y_pred))
-    )
+) -> DecidedRows:
+    """Return outcomes, decisions and groups as checked arrays."""
+    outcome = np.asarray(counting.binary_vector("y", y), np.int64)
+    decision = np.asarray(counting.binary_vector("y_pred", y_pred), np.int64)
     check_lengths(outcome, decision)
     names, codes = encode_groups(noisy_groups, outcome, at_least=1)
-    return outcome, decision, names, codes
+    return DecidedRows(outcome, decision, names, codes)

@@ -88,13 +88,15 @@ def symmetric_limits(
     n = np.asarray(noisy_counts, dtype=np.float64)
     symmetric_noise(n / n.sum(), level)  # refuses what cannot be
     error = error_of_ends(len(n), confidence)
-    small = np.asarray(beta.ppf(error, n, n.sum() - n + 1), np.float64)
-    large = np.asarray(beta.isf(error, n + 1, n.sum() - n), np.float64)
+    lower = np.asarray(beta.ppf(error, n, n.sum() - n + 1), np.float64)
+    upper = np.asarray(beta.isf(error, n + 1, n.sum() - n), np.float64)
     limits = []
-    for own, other in ((small, large), (large, small)):
-        channel, true_prior = _channel(own, level)
-        share = true_prior[:, None] * channel / other  # by true and noisy group
-        np.fill_diagonal(share, np.diag(channel) * true_prior / own)
+    # P(G = j | noisy k) grows with the share of j and falls with that of k: each limit
+    # takes opposite ends of the two.
+    for group_share, other_share in ((lower, upper), (upper, lower)):
+        channel, true_prior = _channel(group_share, level)
+        share = true_prior[:, None] * channel / other_share  # by true and noisy group
+        np.fill_diagonal(share, np.diag(channel) * true_prior / group_share)
         limits.append(np.clip(share.T, 0, 1))
     return limits[0], limits[1]
 
@@ -281,6 +283,7 @@ def error_of_ends(n_limits: int, confidence: float) -> float:
 
 
 def _with_limits(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Return `tv_bounds` by group, with the upper end of its larger error rate."""
     table = counts.to_numpy(dtype=np.float64)
     right = np.stack([np.diag(table)] * 2)
     wrong = np.stack([table.sum(axis=1), table.sum(axis=0)]) - right
@@ -290,6 +293,7 @@ def _with_limits(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def _exact_limits(hits: Any, misses: Any, confidence: float) -> tuple[Float, Float]:
+    """Return Clopper and Pearson's limits, which hold together for all shares."""
     error = error_of_ends(hits.size, confidence)
     low = np.where(hits > 0, beta.ppf(error, hits, misses + 1), 0.0)
     high = np.where(misses > 0, beta.isf(error, hits + 1, misses), 1.0)
@@ -301,8 +305,9 @@ def _ratio(part: Float, whole: Float) -> Float:
 
 
 def _channel(prior: Float, level: float) -> tuple[Float, Float]:
+    """Return P(noisy k | G = j) of symmetric noise, and the true shares it implies."""
     m = len(prior)
-    other = level / (m - 1)
-    channel = np.full((m, m), other)
+    wrong_share = level / (m - 1)
+    channel = np.full((m, m), wrong_share)
     np.fill_diagonal(channel, 1 - level)
-    return channel, (prior - other) / (1 - m * other)
+    return channel, (prior - wrong_share) / (1 - m * wrong_share)

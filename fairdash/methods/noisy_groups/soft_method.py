@@ -99,11 +99,11 @@ def noises(models: Sequence[Any]) -> Float32:
     for model in models:
         prior = model.noisy_prior_
         matrix = model.group_given_noisy
-        model.noise_ = (
-            symmetric_noise(prior, model.noise_level, name="noise_level")
-            if matrix is None
-            else check_noise_matrix(matrix, len(prior))
-        )
+        if matrix is None:
+            noise = symmetric_noise(prior, model.noise_level, name="noise_level")
+        else:
+            noise = check_noise_matrix(matrix, len(prior))
+        model.noise_ = noise
     return np.array([model.noise_ for model in models], dtype=np.float32)
 
 
@@ -112,25 +112,35 @@ def soft_violations(
 ) -> ViolationFunction:
     """Return the exact violations over soft memberships: see `soft_group_rates`."""
 
-    def worst(side: SideRows, here: Float32) -> Float32:
+    def worst(side: SideRows, decisions: Float32) -> Float32:
         sign = side.side.sign
         prior = side.sizes.astype(np.float64) / side.sizes.sum()
-        positive = by_model(here, side.weights.T) * (
-            inside := prior * side.inside / side.sizes
-        )
+        inside = prior * side.inside / side.sizes
+        positive = by_model(decisions, side.weights.T) * inside
         size = np.stack([inside - positive, positive], axis=-1)
+        # The least rate is the largest mean of its negative.
         value = np.broadcast_to([0.0, float(sign)], size.shape)
+        rest = np.maximum(prior - inside, 0)
         budget = prior[:, None] * group_given_noisy
-        mean, _ = soft_ratio_max(
-            size, value, np.maximum(prior - inside, 0), budget, budget
-        )
+        mean, _ = soft_ratio_max(size, value, rest, budget, budget)
         return np.asarray(sign * mean, dtype=np.float32)
 
     return violation_function(rows, slack, worst)
 
 
 class Cells(NamedTuple):
-    """Share of all rows in each cell, and the sum of v there; (k, n_noisy, 2)."""
+    """Rows by noisy group and decision; each array has shape (k, n_noisy, 2).
+
+    Attributes
+    ----------
+    size : ndarray
+        Share of all rows.
+    total : ndarray
+        Sum of v over these rows, as shares of all.
+    cut : ndarray
+        The same of v cut off at ``CLIP``: v is unbounded, and one outlier would take
+        all the mass.
+    """
 
     size: Float32
     total: Float32
@@ -154,9 +164,9 @@ class SoftOpponent(ABC):
         """Return the means and the pull at this opponent's memberships."""
         cells = self.cells(v, decided)
         w = self._memberships(cells, multiplier)  # (k, n_noisy, 2, m)
-        whole = np.maximum((cells.size[..., None] * w).sum(axis=(1, 2)), TINY)
-        mean = (cells.total[..., None] * w).sum(axis=(1, 2)) / whole
-        coefficient = np.einsum("kncj,kj->knc", w, multiplier / whole)
+        members = np.maximum((cells.size[..., None] * w).sum(axis=(1, 2)), TINY)
+        mean = (cells.total[..., None] * w).sum(axis=(1, 2)) / members
+        coefficient = np.einsum("kncj,kj->knc", w, multiplier / members)
         pull = np.empty_like(v)
         for group, part in enumerate(self._rows.groups):
             no = coefficient[:, group, :1]
@@ -166,19 +176,21 @@ class SoftOpponent(ABC):
         return Answer(mean, pull)
 
     def cells(self, v: Float32, decided: Mask) -> Cells:
-        """Return size and sum of v of the cells, in each noisy group no and yes."""
+        """Return the cells of a side, in each noisy group no and then yes."""
         cut = np.minimum(v, CLIP)
         shape = (len(v), len(self._rows.groups), 2)
-        size, total, short = (np.empty(shape, np.float32) for _ in range(3))
+        size = np.empty(shape, np.float32)
+        total = np.empty(shape, np.float32)
+        cut_total = np.empty(shape, np.float32)
         for group, part in enumerate(self._rows.groups):
             share = self._rows.counts[part] / self._rows.sizes.sum()
             yes = decided[:, part] * share
             size[:, group, 1] = yes.sum(axis=1)
             size[:, group, 0] = share.sum() - size[:, group, 1]
-            for values, sums in ((v, total), (cut, short)):
+            for values, sums in ((v, total), (cut, cut_total)):
                 sums[:, group, 1] = (values[:, part] * yes).sum(axis=1)
                 sums[:, group, 0] = by_model(values[:, part], share) - sums[:, group, 1]
-        return Cells(size, total, short)
+        return Cells(size, total, cut_total)
 
     def shares(self, cells: Cells) -> Float32:
         """Return P(cell | noisy group), the rows beyond this side third."""
@@ -190,13 +202,13 @@ class SoftOpponent(ABC):
 
     def gain(self, cells: Cells, w: Float32) -> Float32:
         """Return the slope of each group's mean in the memberships ``w``."""
-        counted = w[:, :, :2]
-        whole = np.maximum((cells.size[..., None] * counted).sum(axis=(1, 2)), TINY)
-        mean = (cells.total[..., None] * counted).sum(axis=(1, 2)) / whole
+        size = cells.size[..., None]
+        total = cells.total[..., None]
+        counted = w[:, :, :2]  # the third cell has rows that the mean is not over
+        members = np.maximum((size * counted).sum(axis=(1, 2)), TINY)
+        mean = (total * counted).sum(axis=(1, 2)) / members
         gain = np.zeros_like(w)
-        gain[:, :, :2] = (
-            cells.total[..., None] - cells.size[..., None] * mean[:, None, None]
-        ) / whole[:, None, None]
+        gain[:, :, :2] = (total - size * mean[:, None, None]) / members[:, None, None]
         return gain
 
     @abstractmethod
@@ -224,7 +236,12 @@ class AscentSoft(SoftOpponent):
         return self._w[:, :, :2]
 
     def _projected(self, w: Float32, size: Float32) -> Float32:
-        """Project onto total probability, then the simplex of every cell, in turn."""
+        """Project onto total probability, then the simplex of every cell, in turn.
+
+        Dykstra's rule: of the sets that are no subspaces (here only w >= 0), each round
+        first gives back what the last one cut off. Plain alternation would reach a
+        point of the intersection, but not the closest one.
+        """
         normal = size / np.maximum((size**2).sum(axis=-1, keepdims=True), TINY)
         cut_off = np.zeros_like(w)
         for _ in range(DYKSTRA_STEPS):

@@ -51,10 +51,11 @@ def tv_ball_max(
     p = np.array(np.broadcast_to(base, shape))
     order = np.argsort(values, axis=-1, kind="stable")
     top = order[..., -1:]
+    # Mass that lies at the maximum already stays there.
     movable = np.where(values == np.take_along_axis(values, top, -1), 0.0, p)
-    ranked = np.take_along_axis(movable, order, -1)
-    before = np.cumsum(ranked, axis=-1) - ranked
-    taken = np.clip(budget[..., None] - before, 0.0, ranked)
+    ranked_mass = np.take_along_axis(movable, order, -1)
+    mass_before = np.cumsum(ranked_mass, axis=-1) - ranked_mass
+    taken = np.clip(budget[..., None] - mass_before, 0.0, ranked_mass)
     np.put_along_axis(p, order, np.take_along_axis(p, order, -1) - taken, -1)
     highest = np.take_along_axis(p, top, -1) + taken.sum(axis=-1, keepdims=True)
     np.put_along_axis(p, top, highest, -1)
@@ -81,13 +82,17 @@ def worst_rates(
     """
     chosen = side.rows(y)
     n_groups = radii.shape[-1]
+    # A radius is a share of all rows of the group, the rate is over some of them.
     n = np.bincount(codes[chosen], minlength=n_groups)
     positive = np.bincount(codes[chosen], decision[chosen], minlength=n_groups)
     rate = np.where(n > 0, positive / np.maximum(n, 1), np.nan)
     share = n / np.bincount(codes, minlength=n_groups)
     moved = np.clip(rate + side.sign * (radii / share), 0, 1)
+    # Mass needs an error to go to: a false negative, or a false positive.
     movable = (decision[chosen] == (side.sign > 0)).any()
-    return rate, moved if movable else np.broadcast_to(rate, radii.shape)
+    if not movable:
+        return rate, np.broadcast_to(rate, radii.shape)
+    return rate, moved
 
 
 def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:
@@ -112,12 +117,13 @@ def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:
     gamma = inputs.check_shares("radius", radius)
     point = np.asarray(z, dtype=np.float64)
     nearest = project_simplex(point)
-    if np.abs(nearest - base).sum() <= 2 * gamma:
+    distance = np.abs(nearest - base).sum() / 2
+    if distance <= gamma:
         return nearest
     increase = project_simplex(point - base, float(gamma))
-    down = base - point
-    level = capped_level(down, base, np.ones_like(base), gamma)
-    return base + increase - np.clip(down - level, 0.0, base)
+    deficit = base - point
+    level = capped_level(deficit, base, np.ones_like(base), gamma)
+    return base + increase - np.clip(deficit - level, 0.0, base)
 
 
 def project_simplex(z: NDArray[T], mass: float = 1.0) -> NDArray[T]:
@@ -139,22 +145,26 @@ def capped_level(
 ) -> Float:
     """Return the level above which values, each cut off at its cap, hold a mass.
 
-    By sorting where the slope of the mass held changes, so exact.
-
     ``caps`` are the most of a value that counts and ``counts`` how often it counts,
     both (n,); values are (..., n), masses (...).
     """
+    # The mass above a level is piecewise linear in it: a value begins to count where
+    # the level passes it, and no longer grows from its cap on. Sorted kinks make the
+    # solution exact.
     kinks = np.concatenate([values, values - caps], axis=-1)
     order = np.argsort(-kinks, axis=-1)
-    at = np.take_along_axis(kinks, order, -1)
+    levels = np.take_along_axis(kinks, order, -1)
     slope = np.cumsum(np.append(counts, -counts)[order], axis=-1, dtype=np.float64)
-    reached = np.zeros(at.shape)
-    np.cumsum(slope[..., :-1] * -np.diff(at, axis=-1), axis=-1, out=reached[..., 1:])
-    last = (reached <= mass[..., None]).sum(axis=-1, keepdims=True) - 1
-    short = mass[..., None] - np.take_along_axis(reached, last, -1)
-    steep = np.take_along_axis(slope, last, -1)
-    steep = np.where(steep > NOTHING * counts.max(), steep, 1)
-    return (np.take_along_axis(at, last, -1) - short / steep)[..., 0]
+    mass_above = np.zeros(levels.shape)
+    np.cumsum(
+        slope[..., :-1] * -np.diff(levels, axis=-1), axis=-1, out=mass_above[..., 1:]
+    )
+    last = (mass_above <= mass[..., None]).sum(axis=-1, keepdims=True) - 1
+    missing_mass = mass[..., None] - np.take_along_axis(mass_above, last, -1)
+    last_slope = np.take_along_axis(slope, last, -1)
+    # Slopes of values that came and went cancel up to rounding.
+    last_slope = np.where(last_slope > NOTHING * counts.max(), last_slope, 1)
+    return (np.take_along_axis(levels, last, -1) - missing_mass / last_slope)[..., 0]
 
 
 # A cell is (predicted, actual). w[k, c, j] is the probability that a row of noisy group
@@ -242,22 +252,27 @@ def soft_ratio_max(
     low, high : ndarray of shape (..., n_noisy, n_groups)
         Share of all rows that is of each noisy group and group, at least and at most.
     """
-    # (..., n_noisy, n_cells, n_groups, n_choices)
+    # Every array below has shape (..., n_noisy, n_cells, n_groups, n_choices): each
+    # choice takes the value of one cell as the limit that the largest mean may have.
     limits = value.reshape(*value.shape[:-2], 1, 1, 1, -1)
     above = value[..., None, None] >= limits
-    place = np.arange(value.shape[-1])
-    own = value[..., :, None]
-    other = value[..., None, :]
-    earlier = (other > own) | ((other == own) & (place < place[:, None]))
-    before = (earlier * size[..., None, :]).sum(axis=-1)[..., None, None]
+    index = np.arange(value.shape[-1])
+    cell_value = value[..., :, None]
+    other_value = value[..., None, :]
+    earlier = (other_value > cell_value) | (
+        (other_value == cell_value) & (index < index[:, None])
+    )
+    filled = (earlier * size[..., None, :]).sum(axis=-1)[..., None, None]
     beyond = rest[..., None, None, None]
     least = low[..., None, :, None]
     most = high[..., None, :, None]
-    room = np.where(above, most - before, least - before - beyond)
+    # Cells above the limit raise the mean: they fill the budget. Cells below lower it:
+    # they take only what the least share still lacks once the rows beyond are used up.
+    room = np.where(above, most - filled, least - filled - beyond)
     x = np.clip(room, 0, size[..., None, None])
-    whole = x.sum(axis=(-4, -3))
+    members = x.sum(axis=(-4, -3))
     total = (x * value[..., None, None]).sum(axis=(-4, -3))
-    mean = np.where(whole > NOTHING, total / np.maximum(whole, NOTHING), -np.inf)
+    mean = np.where(members > NOTHING, total / np.maximum(members, NOTHING), -np.inf)
     best = mean.argmax(axis=-1)[..., None]
     chosen = np.take_along_axis(x, best[..., None, None, :, :], -1)[..., 0]
     largest = np.take_along_axis(mean, best, -1)[..., 0]
@@ -318,6 +333,7 @@ def soft_group_rates(
 def _checked(
     cell_probability: ArrayLike, group_given_noisy: ArrayLike
 ) -> tuple[Float, Float]:
+    """Return P(noisy group, cell) and P(G = j | noisy group k) as checked arrays."""
     joint = np.asarray(cell_probability, dtype=np.float64)
     if joint.ndim != 2 or joint.shape[1] != len(CELLS):
         message = "`cell_probability` must have one row per noisy group and 4 columns"
