@@ -105,12 +105,15 @@ class Param:
 
     def counts(self, params: Mapping[str, Any]) -> bool:
         """Return whether it has an effect beside the other ``params``."""
-        return all(params.get(n, v) == v for n, v in self.only_with.items())
+        return all(
+            params.get(name, value) == value for name, value in self.only_with.items()
+        )
 
     def words(self, params: Mapping[str, Any]) -> str:
         """Return what the label of a model says of it, "" for nothing."""
         value = params.get(self.name)
-        if not self.counts(params) or value in (None, "") or value != value:
+        is_nan = value != value
+        if not self.counts(params) or value in (None, "") or is_nan:
             return ""
         if self.named and value != self.default:
             return self.options.get(value, value).removesuffix(NOT_INSTALLED)
@@ -150,9 +153,10 @@ class Param:
         kind = self.accepts or self.kind.replace("text", "str")
         if self.options and not self.accepts:
             kind = "{" + ", ".join(f'"{value}"' for value in self.options) + "}"
-        text = fill(" ".join((self.doc or self.help).split()), 80)
-        shown = f'"{self.default}"' if isinstance(self.default, str) else self.default
-        entry = f"{self.name} : {kind}, default={shown}"
+        words = (self.doc or self.help).split()
+        text = fill(" ".join(words), 80)
+        default = f'"{self.default}"' if isinstance(self.default, str) else self.default
+        entry = f"{self.name} : {kind}, default={default}"
         return f"{entry}\n{indent(text, '    ')}" if text else entry
 
 
@@ -205,19 +209,25 @@ class Declared(BaseEstimator):
     here a type checker would take it for a parameter.
     """
 
-    _own_params: ClassVar[dict[str, Param]] = {}
+    _class_params: ClassVar[dict[str, Param]] = {}
     _params: ClassVar[tuple[Param, ...]] = ()
     _stackable: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = {k: v for k, v in vars(cls).items() if isinstance(v, Param)}
-        cls._own_params = {name: replace(own[name], name=name) for name in own}
-        for name in own:
+        declared = {
+            name: replace(value, name=name)
+            for name, value in vars(cls).items()
+            if isinstance(value, Param)
+        }
+        cls._class_params = declared
+        for name in declared:
             delattr(cls, name)
         cls._params = _ordered(cls)
-        made = hasattr(cls.__init__, "__signature__") or cls.__init__ is object.__init__
-        if "__init__" in vars(cls) or not made:
+        # A constructor that somebody wrote, here or in a base, is left as it is.
+        constructor = cls.__init__
+        generated = hasattr(constructor, "__signature__")
+        if "__init__" in vars(cls) or not (generated or constructor is object.__init__):
             return
         cls.__init__ = _constructor(cls._params)  # type: ignore[method-assign]
         if "_stackable" not in vars(cls):
@@ -233,27 +243,35 @@ class Declared(BaseEstimator):
 
 
 def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
-    # First what a form shows at once, then what it shows on request and what it never
-    # shows; of each the bases' before the class's own.
+    """Return the parameters in the order of the constructor and of a form.
+
+    First what a form shows at once, then what it shows on request and what it never
+    shows; among these the bases' before the class's own.
+    """
     declarations: dict[str, Param] = {}
     for base in reversed(cls.__mro__):
         for name in declarations.keys() & vars(base).keys():
             del declarations[name]
-        declarations |= vars(base).get("_own_params", {})
+        declarations |= vars(base).get("_class_params", {})
 
-    def place(declared: Param) -> tuple[bool, bool, bool]:
+    def sort_key(declared: Param) -> tuple[bool, bool, bool]:
         return not declared.positional, not declared.label, declared.advanced
 
-    return tuple(sorted(declarations.values(), key=place))
+    return tuple(sorted(declarations.values(), key=sort_key))
 
 
 def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:
-    kinds = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    arguments = [
-        inspect.Parameter(param.name, kinds[param.positional], default=param.default)
-        for param in params
-    ]
-    signature = inspect.Signature([inspect.Parameter("self", kinds[True]), *arguments])
+    """Return a constructor that stores its arguments, as scikit-learn asks.
+
+    scikit-learn reads the parameters of an estimator from the signature.
+    """
+    by_keyword = inspect.Parameter.KEYWORD_ONLY
+    by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    arguments = [inspect.Parameter("self", by_position)]
+    for param in params:
+        kind = by_position if param.positional else by_keyword
+        arguments.append(inspect.Parameter(param.name, kind, default=param.default))
+    signature = inspect.Signature(arguments)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         bound = signature.bind(self, *args, **kwargs)
@@ -266,11 +284,12 @@ def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:
 
 
 def _documented(text: str, params: tuple[Param, ...]) -> str:
+    """Return a docstring with the parameters before its first section, else last."""
     entries = "\n".join(declared.documentation() for declared in params)
     section = f"Parameters\n----------\n{entries}\n"
     lines = inspect.cleandoc(text).split("\n")
     for i, line in enumerate(lines[1:], start=1):
-        if line and set(line) == {"-"}:
+        if line and set(line) == {"-"}:  # the line under a section's title
             return "\n".join([*lines[: i - 1], section, *lines[i - 1 :]])
     return "\n".join([*lines, "", section])
 

@@ -94,6 +94,8 @@ def is_mixture(scorer: Scorer) -> bool:
 
 
 class _Stored:
+    """A model whose fields are its arrays."""
+
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the parameters by name, ready for a safetensors file."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -175,6 +177,8 @@ class Unkept:
 
 
 class _OnBase:
+    """A model on top of another, ``base``, whose arrays stand beside its own."""
+
     base: Scorer
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -182,14 +186,14 @@ class _OnBase:
         base = self.base.arrays()
         if not isinstance(self.base, Linear):  # whose names are older than the prefix
             base = {_BASE + name: values for name, values in base.items()}
-        own = {field.name: getattr(self, field.name) for field in fields(self)[1:]}  # type: ignore[arg-type]
-        return base | own if base else {}
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)[1:]}  # type: ignore[arg-type]
+        return base | arrays if base else {}  # without its base it could not predict
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the model whose ``arrays()`` these are."""
-        own = {field.name: arrays[field.name] for field in fields(cls)[1:]}  # type: ignore[arg-type]
-        return cls(_base_of(arrays, own), **own)  # type: ignore[call-arg]
+        values = {field.name: arrays[field.name] for field in fields(cls)[1:]}  # type: ignore[arg-type]
+        return cls(_base_of(arrays, values), **values)  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,14 +268,16 @@ class Mixture:
         shares: Any = arrays["member_shares"]
         parts: list[dict[str, Any]] = [{} for _ in shares]
         for name, values in arrays.items():
-            number, _, own = name.partition("/")
-            if own:
-                parts[int(number)][own] = values
+            number, _, member_name = name.partition("/")
+            if member_name:
+                parts[int(number)][member_name] = values
         return cls([scorer_of(part) for part in parts], shares)
 
 
 @dataclass(frozen=True, eq=False)
 class _Trees(_Stored):
+    """Decision trees, their nodes one after the other."""
+
     roots: NDArray[np.int32]  # (n_trees,), nodes; the other arrays are (n_nodes,)
     features: NDArray[np.int32]  # column compared with the threshold; -1 at a leaf
     thresholds: Float
@@ -280,11 +286,14 @@ class _Trees(_Stored):
     right: NDArray[np.int32]
 
     def _total(self, rows: NDArray[np.floating]) -> Float:
+        """Return the sum over trees of the value at each row's leaf."""
         total = np.zeros(len(rows))
         for root in self.roots:
             at = np.full(len(rows), root)
             moving = np.flatnonzero(self.features[at] != _LEAF)
-            for _ in self.features:  # no path is longer
+            # All rows step down at once. No path is longer than there are nodes, so
+            # trees of a file that lead in circles end too.
+            for _ in self.features:
                 if not len(moving):
                     break
                 node = at[moving]
@@ -402,17 +411,17 @@ class Recalibrated:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the parameters by name; none where the base model has none."""
         base = {_BASE + name: values for name, values in self.base.arrays().items()}
-        own = {"n_groups": self.n_groups, **self.trees.arrays()}
-        return base | own if base else {}
+        corrections = {"n_groups": self.n_groups, **self.trees.arrays()}
+        return base | corrections if base else {}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return the model whose ``arrays()`` these are."""
-        own: dict[str, Any] = {
+        corrections: dict[str, Any] = {
             name: values for name, values in arrays.items() if _BASE not in name
         }
-        base = _base_of(arrays, own)
-        return cls(base, own.pop("n_groups"), Forest.from_arrays(own))
+        base = _base_of(arrays, corrections)
+        return cls(base, corrections.pop("n_groups"), Forest.from_arrays(corrections))
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,8 +456,9 @@ def unfilled(X: Any, filled: Codes, flags: Codes) -> Any:
     return rows
 
 
-def _base_of(arrays: Arrays, own: Mapping[str, Any]) -> Scorer:
-    rest = {n.removeprefix(_BASE): v for n, v in arrays.items() if n not in own}
+def _base_of(arrays: Arrays, other_names: Mapping[str, Any]) -> Scorer:
+    """Return the base model, whose arrays are all but those of ``other_names``."""
+    rest = {n.removeprefix(_BASE): v for n, v in arrays.items() if n not in other_names}
     return scorer_of(rest)
 
 

@@ -30,11 +30,14 @@ class FadTrainer(AdversarialTrainer):
         self, logits: Tensor, slope: Tensor, log_ratio: Tensor | None, batch: Batch
     ) -> Tensor:
         """Let f descend mean L_Y - lambda mean L_S; return L_Y row by row."""
+        n = len(batch)
         loss, gradient = binary_cross_entropy(logits, batch.y)
-        read = self.adversary.input_gradient(slope)[..., : self.predictor.sizes[-2]]
-        weight = self.fairness_weight[..., None] / len(batch)
+        # The columns beyond the hidden layer are the target: it does not move f.
+        n_hidden = self.predictor.sizes[-2]
+        hidden_slope = self.adversary.input_gradient(slope)[..., :n_hidden]
+        weight = self.fairness_weight[..., None] / n
         self.predictor.backward(
-            gradient[..., None] / len(batch), at_hidden=-weight * read
+            gradient[..., None] / n, at_hidden=-weight * hidden_slope
         )
         self.predictor.step()
         return loss
@@ -92,7 +95,7 @@ class CumaTrainer(FadTrainer):
     def prepare(self, rows: Batch) -> None:
         """Make the adversary."""
         super().prepare(rows)
-        self.curvature_weight = self.each("curvature_weight")
+        self.curvature_weight = self.per_model("curvature_weight")
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Take FAD's step with the new term; return its size as well."""
@@ -112,31 +115,37 @@ class CumaTrainer(FadTrainer):
         n = len(batch)
         net = self.predictor
         loss, gradient = binary_cross_entropy(logits, batch.y)
-        hidden = self.adversary.input_gradient(slope)[..., : net.sizes[-2]]
-        here = net.input_gradient(gradient[..., None])
-        moved = batch.X + STEP * unit_signs(here)
-        inputs = torch.cat([batch.X.expand_as(moved), moved], dim=1)
+        hidden_slope = self.adversary.input_gradient(slope)[..., : net.sizes[-2]]
+        # G at the rows gives the direction v of the shift. One forward pass then takes
+        # the rows and after them the shifted rows.
+        input_slope = net.input_gradient(gradient[..., None])
+        shifted = batch.X + STEP * unit_signs(input_slope)
+        inputs = torch.cat([batch.X.expand_as(shifted), shifted], dim=1)
         outputs = net.forward(inputs)[..., 0]
         _, slopes = binary_cross_entropy(outputs, torch.cat([batch.y, batch.y]))
-        at_both = net.input_gradient(slopes[..., None])
-        along, self.curvature_gap = self._pull(at_both, batch.groups)
-        tangents = net.tangents(along)
+        input_slopes = net.input_gradient(slopes[..., None])
+        direction, self.curvature_gap = self._pull(input_slopes, batch.groups)
+        tangents = net.tangents(direction)
+        # The second derivative of the cross-entropy in a logit is p (1 - p).
         p = sigmoid(outputs)
-        total = tangents[-1][..., 0] * p * (1 - p)
-        total[:, :n] += gradient / n
+        output_slope = tangents[-1][..., 0] * p * (1 - p)
+        # L_Y and L_S are of the rows themselves, the first half.
+        output_slope[:, :n] += gradient / n
         weight = self.fairness_weight[..., None] / n
-        at_hidden = torch.cat([-weight * hidden, torch.zeros_like(hidden)], dim=1)
-        net.backward(total[..., None], at_hidden=at_hidden)
+        at_rows = -weight * hidden_slope
+        at_hidden = torch.cat([at_rows, torch.zeros_like(at_rows)], dim=1)
+        net.backward(output_slope[..., None], at_hidden=at_hidden)
         net.add_backward_of_slopes(slopes[..., None], tangents)
         net.step()
         return loss
 
-    def _pull(self, at_both: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
+    def _pull(self, input_slopes: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
         """Return gamma times the slope of MMD^2 in both halves of G, and MMD^2."""
         n = len(groups.codes)
-        change = at_both[:, n:] - at_both[:, :n]
+        change = input_slopes[:, n:] - input_slopes[:, :n]
         length = (change * change).sum(-1).sqrt()
         gap, slope = group_mmd(length / STEP, groups)
+        # The slope of a length is the unit vector; a length may be 0.
         scale = self.curvature_weight * slope / (STEP * length.clamp(min=1e-12))
         pull = change * scale[..., None]
         return torch.cat([-pull, pull], dim=1), gap
@@ -163,7 +172,9 @@ def group_mmd(values: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
     shares = (groups.indicator / groups.sizes).T
     present = [g for g in range(groups.n_groups) if bool(groups.indicator[:, g].any())]
     pairs = list(combinations(present, 2))
-    for model, row in enumerate(values):  # one at a time stays in the cache
+    # Model by model: a kernel has n_rows x n_rows entries, and only one stays in the
+    # cache.
+    for model, row in enumerate(values):
         kernel, derivative = kernels(row)
         for a, b in pairs:
             w = shares[a] - shares[b]
@@ -177,15 +188,15 @@ def kernels(values: Tensor) -> tuple[Tensor, Tensor]:
 
     Each width is half of the one before, so each bump is the fourth power of the last.
     """
-    apart = values[:, None] - values
-    bump = (apart * apart).mul_(-0.5 / WIDTHS[0] ** 2).exp_()
+    difference = values[:, None] - values
+    bump = (difference * difference).mul_(-0.5 / WIDTHS[0] ** 2).exp_()
     kernel = bump.clone()
     derivative = bump * (-1 / WIDTHS[0] ** 2)
     for width in WIDTHS[1:]:
         bump.square_().square_()
         kernel += bump
         derivative.add_(bump, alpha=-1 / width**2)
-    return kernel, derivative.mul_(apart)
+    return kernel, derivative.mul_(difference)
 
 
 class CUMA(FAD):

@@ -21,13 +21,14 @@ class ReweightedTrainer(AdversarialTrainer):
     def prepare(self, rows: Batch) -> None:
         """Make the adversary; keep the settings of the weights."""
         super().prepare(rows)
-        self.tau = self.each("tau")
+        self.tau = self.per_model("tau")
         self.conditional = self.first.normalisation == "conditional"
 
     def normalisation_groups(self, batch: Batch) -> Groups:
         """Return the groups within which r averages to one."""
         if self.conditional:
             return batch.groups
+        # The ablation of appendix A.2: one constraint over the whole batch.
         codes = torch.zeros_like(batch.groups.codes)
         return Groups(codes, 1, batch.groups.weight)
 
@@ -39,10 +40,9 @@ class RoadTrainer(ReweightedTrainer):
         """Make the adversary and the ratio network."""
         super().prepare(rows)
         inputs = self.ratio_inputs(rows)
-        layers = self.first.ratio_layers
-        width = inputs.shape[1]
-        seed = self.seeds[2]
-        self.ratio = self.network(width, layers, seed=seed, like=inputs)
+        self.ratio = self.network(
+            inputs.shape[1], self.first.ratio_layers, seed=self.seeds[2], like=inputs
+        )
 
     def fit_ratio(self, group_loss: Tensor, batch: Batch) -> Tensor:
         r"""Let r descend mean(r L_S) + tau mean(r log r), L_S held fixed.
@@ -53,12 +53,16 @@ class RoadTrainer(ReweightedTrainer):
         inputs = self.ratio.prepare(self.ratio_inputs(batch))
         groups = self.normalisation_groups(batch)
         for _ in range(self.first.n_ratio_steps):
+            # Line 8 of Algorithm 1 lacks the factor n_s; section 3.2.2 has it, and
+            # without it r would not average to one.
             log_ratio = groups.log_weights(self.ratio.forward(inputs)[..., 0])
             ratio = log_ratio.exp()
             cost = ratio * (group_loss + self.tau * (log_ratio + 1))
+            # The second term is the derivative of the normalisation.
             slope = cost - ratio * groups.mean(cost)
             self.ratio.backward(slope[..., None] / len(batch))
             self.ratio.step()
+        # The last step moved r, so its weights are computed once more.
         return groups.log_weights(self.ratio.forward(inputs)[..., 0])
 
     def ratios(self, rows: Batch) -> Tensor:
@@ -68,10 +72,13 @@ class RoadTrainer(ReweightedTrainer):
 
     def ratio_inputs(self, batch: Batch) -> Tensor:
         """Return what r sees: features, group, and the target if g sees it."""
-        indicator = batch.groups.indicator
-        group = indicator[:, 1:] if batch.groups.n_groups == 2 else indicator
-        target = [batch.y[:, None]] if self.knows_target else []
-        return torch.cat([batch.X, group, *target], dim=1)
+        group = batch.groups.indicator
+        if batch.groups.n_groups == 2:
+            group = group[:, 1:]  # the other column is one minus it
+        columns = [batch.X, group]
+        if self.knows_target:
+            columns.append(batch.y[:, None])
+        return torch.cat(columns, dim=1)
 
 
 class ROAD(AdversarialDebiasing):

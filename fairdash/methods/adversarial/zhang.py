@@ -82,8 +82,8 @@ class AdversarialTrainer(Trainer):
     def prepare(self, rows: Batch) -> None:
         """Make the adversary."""
         self.knows_target = self.first.constraints == "equalized_odds"
-        self.fairness_weight = self.final_weight = self.each("fairness_weight")
-        self.warm_up = self.each("warm_up")
+        self.fairness_weight = self.final_weight = self.per_model("fairness_weight")
+        self.warm_up = self.per_model("warm_up")
         self.adversary = self.network(
             self.width_read() + self.knows_target,
             self.first.adversary_layers,
@@ -102,15 +102,23 @@ class AdversarialTrainer(Trainer):
         return 1
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
-        """Move adversary, weights and predictor in turn; return their losses."""
+        """Take one pass of Algorithm 1 of ROAD's paper; return the players' losses.
+
+        Adversary, weights and predictor move in turn, each against what the last one
+        has become.
+        """
         logits = self.predictor.forward(batch.X)[..., 0]
+        # g descends mean L_S, unweighted; then L_S is computed once and held fixed.
         group_loss, slope = self.fit_adversary(logits, batch)
+        # r descends mean(r L_S) + tau mean(r log r), without lambda.
         log_ratio = self.fit_ratio(group_loss, batch)
-        weighted = group_loss if log_ratio is None else group_loss * log_ratio.exp()
+        # f descends mean L_Y - lambda mean(r L_S), r held fixed.
         loss = self.fit_predictor(logits, slope, log_ratio, batch)
-        losses = {"loss": loss, "adversary_loss": group_loss, "weighted": weighted}
+        losses = {"loss": loss, "adversary_loss": group_loss, "weighted": group_loss}
         if log_ratio is not None:
-            losses["divergence"] = log_ratio.exp() * log_ratio
+            ratio = log_ratio.exp()
+            losses["weighted"] = group_loss * ratio
+            losses["divergence"] = ratio * log_ratio
         return {name: values.mean(1) for name, values in losses.items()}
 
     def fit_adversary(self, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -131,6 +139,7 @@ class AdversarialTrainer(Trainer):
     ) -> Tensor:
         """Let f descend mean L_Y - lambda mean(r L_S); return L_Y row by row."""
         loss, gradient = binary_cross_entropy(logits, batch.y)
+        # The first input of g is f's logit; the others, such as y, do not move f.
         through_adversary = self.adversary.input_gradient(slope)[..., 0]
         if log_ratio is not None:
             through_adversary = through_adversary * log_ratio.exp()
@@ -146,6 +155,7 @@ class AdversarialTrainer(Trainer):
         return group_cross_entropy(outputs, rows.groups)[0]
 
     def _adversary_inputs(self, logits: Tensor, batch: Batch) -> Tensor:
+        # The logit, as in the public code of ROAD; its paper says the probability.
         if not self.knows_target:
             return logits[..., None]
         return torch.stack([logits, batch.y.expand_as(logits)], dim=-1)

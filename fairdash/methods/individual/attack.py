@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,6 +25,14 @@ class Objective(Protocol):
     def slope(self, outputs: Tensor) -> Tensor:
         """Return its gradient in the outputs."""
         ...
+
+
+class FreeMoves(NamedTuple):
+    """Moves along the free directions, and what they reach, row by row."""
+
+    moves: Tensor
+    entry: Tensor
+    value: Tensor
 
 
 class Attack:
@@ -69,8 +77,8 @@ class Attack:
         self.full_learning_rate = full_learning_rate
         basis = np.ascontiguousarray(metric.basis, np.float32)
         self.basis = torch.as_tensor(basis, device=device)
-        self._across = self._each(self.basis.T)
-        self._minus = self._each(-self.basis)
+        self._across = self._for_all_models(self.basis.T)
+        self._minus = self._for_all_models(-self.basis)
         self._generator = torch.Generator().manual_seed(seed)
 
     def __call__(
@@ -92,6 +100,7 @@ class Attack:
         free = moves = torch.zeros_like(rows)
         if self.n_subspace_steps and self.basis.shape[1]:
             free, at_free, value = self._along_free(at_free, above, objective, value)
+        # From here on x' has a price: its squared distance times the multiplier.
         distance = torch.zeros_like(value)
         if self.n_full_steps:
             moves, distance = self._everywhere(
@@ -99,12 +108,13 @@ class Attack:
             )
         return (rows + free + moves).mT, distance
 
-    def _each(self, matrix: Tensor) -> Tensor:
+    def _for_all_models(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self.network.n_models, *matrix.shape)
 
     def _along_free(
         self, at_rows: Tensor, above: _Above, objective: Objective, value: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    ) -> FreeMoves:
+        """Ascend in the coefficients of A, at no distance from the rows."""
         projected = product(self._across, self.network.weights[0])  # A'W_1
         across = projected.mT.contiguous()
         ascent = self._start(at_rows, projected.shape[1], self.subspace_learning_rate)
@@ -116,12 +126,11 @@ class Attack:
         product(across, coefficients, plus=at_rows, out=above.entry)
         reached = objective.value(above.outputs(above.entry))
         better = reached > value
-        moves = coefficients * better[:, None]
-        at_free = product(across, moves, plus=at_rows)
-        return (
-            product(self._each(self.basis), moves),
-            at_free,
-            torch.where(better, reached, value),
+        coefficients = coefficients * better[:, None]
+        return FreeMoves(
+            moves=product(self._for_all_models(self.basis), coefficients),
+            entry=product(across, coefficients, plus=at_rows),
+            value=torch.where(better, reached, value),
         )
 
     def _everywhere(
@@ -132,15 +141,16 @@ class Attack:
         value: Tensor,
         multiplier: Tensor,
     ) -> tuple[Tensor, Tensor]:
+        """Ascend in all columns against the penalty; return moves and distances."""
         first = self.network.weights[0]
         ascent = self._start(at_free, first.shape[1], self.full_learning_rate)
         moves = ascent.place
-        twice = 2 * multiplier[..., None]
+        penalty_rate = 2 * multiplier[..., None]
         for _ in range(self.n_full_steps):
             product(first.mT, moves, plus=at_free, out=above.entry)
             above.gradient(objective, first, out=ascent.gradient)
-            pull = self._weighed(moves)
-            ascent.gradient.addcmul_(pull, twice, value=-1)
+            # The gradient of lambda d_X is 2 lambda (I - AA') (x' - x).
+            ascent.gradient.addcmul_(self._weighed(moves), penalty_rate, value=-1)
             ascent.step()
         product(first.mT, moves, plus=at_free, out=above.entry)
         reached = objective.value(above.outputs(above.entry))
@@ -149,10 +159,11 @@ class Attack:
         return moves * better[:, None], torch.where(better, distance, 0.0)
 
     def _start(self, like: Tensor, width: int, learning_rate: float) -> _Ascent:
+        """Return an ascent of ``width`` numbers a row, from random moves."""
         n_models, _, n_rows = like.shape
-        drawn = torch.randn((n_rows, width), generator=self._generator) * learning_rate
-        shape = n_models, width, n_rows
-        return _Ascent(drawn.to(like.device).T.expand(shape), learning_rate)
+        noise = torch.randn((n_rows, width), generator=self._generator)
+        first_moves = (noise * learning_rate).to(like.device).T
+        return _Ascent(first_moves.expand(n_models, width, n_rows), learning_rate)
 
     def _weighed(self, move: Tensor) -> Tensor:
         """Return the product with I - AA', to which free moves are nothing."""
@@ -160,11 +171,17 @@ class Attack:
 
 
 class _Above:
+    """The network above its first layer, in buffers for a given number of rows.
+
+    ``entry`` holds the values before the first ReLU, which the search writes itself:
+    a step along few directions costs less than the whole first layer.
+    """
+
     def __init__(self, network: StackedNetwork, n_rows: int) -> None:
         self._weights = network.weights[1:]
         self._biases = network.biases[1:]
         new = network.parameters.new_empty
-        # of the last layer, products of few rows come in memory of their own
+        # The outputs have no buffer: a product of few rows comes in its own memory.
         widths = network.sizes[1 : max(2, len(network.sizes) - 1)]
         self._values = [new(network.n_models, width, n_rows) for width in widths]
         self._slopes = [torch.empty_like(value) for value in self._values]
@@ -175,25 +192,30 @@ class _Above:
         if entry is not self.entry:
             self.entry.copy_(entry)
         hidden = self.entry
-        into = (*self._values[1:], None)
-        for weight, bias, out in zip(self._weights, self._biases, into, strict=False):
+        buffers = (*self._values[1:], None)
+        # Without a hidden layer the entry is the output, and there is nothing to run.
+        layers = zip(self._weights, self._biases, buffers, strict=False)
+        for weight, bias, out in layers:
             hidden = product(weight.mT, hidden.relu_(), plus=bias.mT, out=out)
         return hidden.mT
 
     def gradient(self, objective: Objective, weight: Tensor, *, out: Tensor) -> None:
         """Write ``weight`` times the gradient of the objective in the entry."""
         threshold_backward = torch.ops.aten.threshold_backward.grad_input
-        delta = slope = objective.slope(self.outputs(self.entry)).mT
-        # of one output, it is a factor of each row: cheapest after all products
-        factored = slope.shape[1] == 1 and len(self._weights) > 0
-        for layer in reversed(range(len(self._weights))):
-            above = self._weights[layer]
+        slope = objective.slope(self.outputs(self.entry)).mT
+        delta = slope
+        n_layers = len(self._weights)
+        # The slope in a single output is a factor of each row: it is cheapest to
+        # multiply by it after all products.
+        factored = slope.shape[1] == 1 and n_layers > 0
+        for layer in reversed(range(n_layers)):
             hidden = self._values[layer]
-            if factored and delta is slope:
-                below = above.expand_as(hidden)
+            if factored and layer == n_layers - 1:
+                below = self._weights[layer].expand_as(hidden)
             else:
-                below = product(above, delta, out=self._slopes[layer])
-            # hidden values have served, and the cache holds little
+                below = product(self._weights[layer], delta, out=self._slopes[layer])
+            # The hidden values are not needed again, and the cache holds little: their
+            # memory takes the gradient.
             delta = threshold_backward(below, hidden, 0, grad_input=hidden)
         product(weight, delta, out=out)
         if factored:
@@ -201,13 +223,16 @@ class _Above:
 
 
 class _Ascent:
-    def __init__(self, drawn: Tensor, learning_rate: float) -> None:
-        count = drawn.numel()
-        place, gradient = drawn.new_zeros(2, count + -count % LANES)
+    """Numbers that climb by Adam; ``place`` and ``gradient`` have the start's shape."""
+
+    def __init__(self, start: Tensor, learning_rate: float) -> None:
+        count = start.numel()
+        padding = -count % LANES  # see `fairdash.methods.network.Adam`
+        place, gradient = start.new_zeros(2, count + padding)
         self._adam = Adam(place, gradient, learning_rate, uphill=True)
-        self.place: Tensor = place[:count].view(drawn.shape)
-        self.gradient: Tensor = gradient[:count].view(drawn.shape)
-        self.place.copy_(drawn)
+        self.place: Tensor = place[:count].view(start.shape)
+        self.gradient: Tensor = gradient[:count].view(start.shape)
+        self.place.copy_(start)
 
     def step(self) -> None:
         """Move ``place`` along ``gradient``."""

@@ -36,7 +36,9 @@ METRICS = {
     COMPARABLE: "what comparable rows differ in",
 }
 LONG = {**PAPER, "batch_size": 1000, "n_epochs": 325, "batches": "balanced"}
-_SHARE = 0.25  # a logit s stands for -s/2 and s/2
+# d_Y is the mean of squared differences over two logits. A single logit s stands for
+# -s/2 and s/2, so it is (s/2)^2, a quarter of s^2.
+_SHARE = 0.25
 SENSEI_PAPER = "Yurochkin and Sun, SenSeI (ICLR 2021)"
 
 
@@ -62,19 +64,19 @@ class TargetLoss:
 
 @dataclass(frozen=True)
 class OutputDistance:
-    """d_Y to the outputs ``others``, see `fairdash.metrics.output_distance`."""
+    """d_Y to the outputs ``targets``, see `fairdash.metrics.output_distance`."""
 
-    others: Tensor
+    targets: Tensor
 
     def value(self, outputs: Tensor) -> Tensor:
         """Return the distance of every row, (n_models, n_rows)."""
-        difference = outputs - self.others
+        difference = outputs - self.targets
         squared: Tensor = torch.linalg.vecdot(difference, difference)
         return squared * _SHARE
 
     def slope(self, outputs: Tensor) -> Tensor:
         """Return its gradient in the outputs."""
-        return (outputs - self.others).mul_(2 * _SHARE)
+        return (outputs - self.targets).mul_(2 * _SHARE)
 
 
 class PairTrainer(Trainer):
@@ -86,15 +88,15 @@ class PairTrainer(Trainer):
         """Move the predictor one step; return its two losses, one value per model."""
         rows = batch.X.expand_as(counterparts)
         outputs = self.predictor.forward(torch.cat([rows, counterparts], dim=1))
-        here, there = outputs.split(len(batch), dim=1)
+        at_rows, at_counterparts = outputs.split(len(batch), dim=1)
         loss = TargetLoss(batch.y)
-        distance = OutputDistance(here)
+        distance = OutputDistance(at_rows)
         losses = {
-            "loss": loss.value(here).mean(1),
-            "fair_loss": distance.value(there).mean(1),
+            "loss": loss.value(at_rows).mean(1),
+            "fair_loss": distance.value(at_counterparts).mean(1),
         }
-        pull = distance.slope(there) * weight[..., None]
-        slope = torch.cat([loss.slope(here) - pull, pull], dim=1)
+        pull = distance.slope(at_counterparts) * weight[..., None]
+        slope = torch.cat([loss.slope(at_rows) - pull, pull], dim=1)
         self.predictor.backward(slope / len(batch))
         self.predictor.step()
         return losses
@@ -188,11 +190,13 @@ class FairMetricClassifier(LearnedMetric, StackedClassifier):
         """Return the metric of these training rows."""
         names = self._names()
         if isinstance(self.metric, FairMetric):
+            metric_names = self.metric.feature_names
+            # Names can only be compared where X has some.
             named = self.feature_names is not None or hasattr(self, "feature_names_in_")
-            own = self.metric.feature_names
-            if len(own) != len(names) or (named and own != names):
+            if len(metric_names) != len(names) or (named and metric_names != names):
                 raise ValueError(
-                    f"`metric` is of the {len(own)} columns {', '.join(own[:3])}, ..., "
+                    f"`metric` is of the {len(metric_names)} columns "
+                    f"{', '.join(metric_names[:3])}, ..., "
                     f"X has {len(names)}, {', '.join(names[:3])}, .... Make it from "
                     "the columns of X, in their order."
                 )
@@ -230,15 +234,14 @@ class FairMetricClassifier(LearnedMetric, StackedClassifier):
             )
 
     def _names(self) -> tuple[str, ...]:
-        named = self.feature_names
-        if named is None:
-            named = getattr(
-                self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]
-            )
-        if len(named) != self.n_features_in_:
-            message = f"`feature_names` has {len(named)} names for"
+        names = self.feature_names
+        if names is None:
+            numbered = [f"x{i}" for i in range(self.n_features_in_)]
+            names = getattr(self, "feature_names_in_", numbered)
+        if len(names) != self.n_features_in_:
+            message = f"`feature_names` has {len(names)} names for"
             raise ValueError(f"{message} {self.n_features_in_} columns.")
-        return tuple(map(str, named))
+        return tuple(map(str, names))
 
     def _columns(self) -> list[str]:
         if isinstance(self.columns, str):

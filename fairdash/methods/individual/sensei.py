@@ -16,7 +16,8 @@ from fairdash.methods.params import FAST
 if TYPE_CHECKING:
     from torch import Tensor
 
-FIRST_MULTIPLIER, MULTIPLIER_RATE = 2.0, 0.01  # λ and its step η
+FIRST_MULTIPLIER = 2.0  # λ
+MULTIPLIER_RATE = 0.01  # its step η
 _count = partial(at_least_one, at_least=0)
 
 
@@ -35,7 +36,7 @@ class AttackTrainer(classifier.PairTrainer):
             full_learning_rate=first.full_learning_rate,
             seed=self.seeds[1],
         )
-        self.radius = self.each("fair_radius")
+        self.radius = self.per_model("fair_radius")
         self.multiplier = torch.full_like(self.radius, FIRST_MULTIPLIER)
 
     def move_multiplier(
@@ -54,7 +55,7 @@ class SenseiTrainer(AttackTrainer):
     def prepare(self, rows: Batch) -> None:
         """Make the search for counterparts; keep the weight of fairness."""
         super().prepare(rows)
-        self.weight = self.each("fairness_weight")
+        self.weight = self.per_model("fairness_weight")
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""
@@ -228,7 +229,7 @@ class ClpTrainer(classifier.PairTrainer):
 
     def prepare(self, rows: Batch) -> None:
         """Seed the draws and find the free directions."""
-        self.weight = self.each("fairness_weight")
+        self.weight = self.per_model("fairness_weight")
         self._generator = torch.Generator().manual_seed(self.seeds[1])
         basis = self.share_metric(rows).basis.astype("float32")
         free = torch.as_tensor(basis, device=self.device)
@@ -236,11 +237,13 @@ class ClpTrainer(classifier.PairTrainer):
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Draw counterfactuals and move the predictor; return losses."""
-        drawn = torch.randperm(len(batch), generator=self._generator)
-        other_rows = batch.X[drawn.to(batch.X.device)]
-        others = batch.X + (other_rows - batch.X) @ self.free
+        order = torch.randperm(len(batch), generator=self._generator)
+        other_rows = batch.X[order.to(batch.X.device)]
+        counterfactuals = batch.X + (other_rows - batch.X) @ self.free
         n_models = self.predictor.n_models
-        return self.pair_step(batch, others.expand(n_models, -1, -1), self.weight)
+        return self.pair_step(
+            batch, counterfactuals.expand(n_models, -1, -1), self.weight
+        )
 
 
 class CLP(classifier.WeightedPairs):

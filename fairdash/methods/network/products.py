@@ -16,7 +16,7 @@ LANE = 4  # numbers of 16 bytes
 if TYPE_CHECKING:
     from torch import Tensor
 
-    Way = Callable[[Tensor, Tensor, Tensor | None, Tensor | None], Tensor]
+    ProductFunction = Callable[[Tensor, Tensor, Tensor | None, Tensor | None], Tensor]
 
 
 def product(
@@ -29,24 +29,26 @@ def product(
     """Return left x right (+ plus), for each model the same bits in any stack.
 
     A single product with one row or one column may take another kernel than several,
-    which rounds otherwise: see `alone`. Of one column with one row there is nothing to
-    add up.
+    which rounds otherwise: see `choose_single_product`.
     """
     n_models, n_rows, n_inner = left.shape
     n_columns = right.shape[2]
-    if n_inner == 1:
+    if n_inner == 1:  # a column with a row: nothing is added up, so nothing rounds
         if plus is None:
             return torch.mul(left, right, out=out)
         return torch.addcmul(plus, left, right, out=out)
     if n_columns > LANE and right.stride(2) == 1 and not is_steady():
         if n_columns % LANE:
-            return widened(left, right, plus, out)
+            return padded_product(left, right, plus, out)
+        # The result must begin at a lane: in fresh memory it does.
         if out is not None and out.data_ptr() % (LANE * out.element_size()):
             return out.copy_(product(left, right, plus=plus))
     if n_models == 1 and (n_rows == 1 or n_columns == 1):
-        laid = left.shape, left.stride(), right.shape, right.stride()
-        return alone(*laid, plus is None)(left, right, plus, out)
-    return as_it_is(left, right, plus, out)
+        single_product = choose_single_product(
+            left.shape, left.stride(), right.shape, right.stride(), plus is None
+        )
+        return single_product(left, right, plus, out)
+    return plain_product(left, right, plus, out)
 
 
 @cache
@@ -60,55 +62,60 @@ def is_steady() -> bool:
     for n_rows, n_columns in ((1, 37), (2, 37), (3, 7), (90, 37)):
         left = torch.randn(1, n_rows, 41, generator=random)
         right = torch.randn(1, 41, n_columns, generator=random)
-        products = torch.bmm(*(part.expand(4, -1, -1) for part in (left, right)))
+        products = torch.bmm(left.expand(4, -1, -1), right.expand(4, -1, -1))
         if not (products == products[:1]).all():
             return False
     return True
 
 
-def widened(
+def padded_product(
     left: Tensor, right: Tensor, plus: Tensor | None, out: Tensor | None
 ) -> Tensor:
-    """Return it from a product with columns of zeros up to a whole lane."""
+    """Return left x right + plus, with columns of zeros up to a whole lane between."""
     n_models, _, n_columns = right.shape
     extra = (0, -n_columns % LANE)
-    once = right[:1] if right.stride(0) == 0 else right  # the rows of all models
-    wide = torch.nn.functional.pad(once, extra).expand(n_models, -1, -1)
+    # Where all models share one matrix, it is padded once.
+    shared = right.stride(0) == 0
+    padded = torch.nn.functional.pad(right[:1] if shared else right, extra)
+    padded = padded.expand(n_models, -1, -1)
     if plus is not None and plus.shape[-1] == n_columns:
         plus = torch.nn.functional.pad(plus, extra)
-    result = product(left, wide, plus=plus)[:, :, :n_columns]
-    return result.contiguous() if out is None else out.copy_(result)
+    result = product(left, padded, plus=plus)[:, :, :n_columns]
+    if out is None:
+        return result.contiguous()
+    return out.copy_(result)
 
 
 @cache
-def alone(
-    left: tuple[int, ...],
+def choose_single_product(
+    left_shape: tuple[int, ...],
     left_stride: tuple[int, ...],
-    right: tuple[int, ...],
+    right_shape: tuple[int, ...],
     right_stride: tuple[int, ...],
     bare: bool,
-) -> Way:
-    """Return a way to a single product that rounds like one of several.
+) -> ProductFunction:
+    """Return a function for a single product that rounds like one of several.
 
-    Whether the product as it is does depends on the processor and on how numbers lie in
-    memory, so it is tried, once, with operands of these shapes and strides; `twice`
-    always does.
+    `doubled_product` always does. Whether `plain_product` does depends on the processor
+    and on how numbers lie in memory, so it is tried, once, with operands of these
+    shapes and strides. ``bare`` products have nothing added.
     """
     random = torch.Generator().manual_seed(0)
-    single = torch.float32
     for _ in range(4):
-        a = torch.empty_strided(left, left_stride, dtype=single)
-        b = torch.empty_strided(right, right_stride, dtype=single)
-        c = None if bare else torch.ones(1, left[1], right[2], dtype=single)
-        for part in (a, b):
-            part.normal_(generator=random)
-        expected = twice(a, b, c, None)
-        if not torch.equal(as_it_is(a, b, c, None), expected):
-            return twice
-    return as_it_is
+        left = torch.empty_strided(left_shape, left_stride, dtype=torch.float32)
+        right = torch.empty_strided(right_shape, right_stride, dtype=torch.float32)
+        left.normal_(generator=random)
+        right.normal_(generator=random)
+        plus = None
+        if not bare:
+            plus = torch.ones(1, left_shape[1], right_shape[2], dtype=torch.float32)
+        expected = doubled_product(left, right, plus, None)
+        if not torch.equal(plain_product(left, right, plus, None), expected):
+            return doubled_product
+    return plain_product
 
 
-def as_it_is(
+def plain_product(
     left: Tensor, right: Tensor, plus: Tensor | None, out: Tensor | None
 ) -> Tensor:
     """Return left x right + plus."""
@@ -117,17 +124,21 @@ def as_it_is(
     return torch.baddbmm(plus, left, right, out=out)
 
 
-def twice(
+def doubled_product(
     left: Tensor, right: Tensor, plus: Tensor | None, out: Tensor | None
 ) -> Tensor:
-    """Return it as the first of two equal products."""
-    left, right = (part.expand(2, *part.shape[1:]) for part in (left, right))
-    plus = plus if plus is None else plus.expand(2, *plus.shape[1:])
-    result = as_it_is(left, right, plus, None)[:1]
-    return result if out is None else out.copy_(result)
+    """Return left x right + plus as the first of two equal products."""
+    left = left.expand(2, *left.shape[1:])
+    right = right.expand(2, *right.shape[1:])
+    if plus is not None:
+        plus = plus.expand(2, *plus.shape[1:])
+    result = plain_product(left, right, plus, None)[:1]
+    if out is None:
+        return result
+    return out.copy_(result)
 
 
-LOOKED_AT = 4096  # first rows, which decide; no result depends on the decision
+INSPECTED_ROWS = 4096  # the first, which decide; no result depends on the decision
 RARE = 0.25  # share of other than the common value up to which a column is sparse
 WORTH = 16  # sparse columns from which to treat them apart pays
 
@@ -155,15 +166,16 @@ def find_sparse(X: Tensor) -> SparseColumns | None:
     """Return the columns of ``X`` to treat as sparse; None where that would not pay."""
     if X.device.type != "cpu":
         return None
-    seen = X[:LOOKED_AT].numpy()
-    commonest = np.median(seen, axis=0)
-    rare = (seen != commonest).mean(axis=0) <= RARE
+    rows = X[:INSPECTED_ROWS].numpy()
+    # A value in more than half of the rows, as a sparse column has, is the median.
+    commonest = np.median(rows, axis=0)
+    rare = (rows != commonest).mean(axis=0) <= RARE
     if rare.sum() < WORTH:
         return None
-    value = torch.as_tensor(commonest)
     is_sparse = torch.as_tensor(rare)
+    common = torch.where(is_sparse, torch.as_tensor(commonest), 0).to(X)
     dense = torch.nonzero(~is_sparse)[:, 0]
-    return SparseColumns(dense, torch.where(is_sparse, value, 0).to(X), is_sparse)
+    return SparseColumns(dense, common, is_sparse)
 
 
 class SparseRows:
@@ -201,18 +213,18 @@ class SparseRows:
         """Write inputs x weight + bias."""
         columns = self.columns
         common = columns.common.expand(self.n_models, 1, -1)
-        level = product(common, weight, plus=bias)
-        used = torch.cat([weight[:, columns.dense], level], dim=1)
-        product(self.dense, used, out=out)
+        level = product(common, weight, plus=bias)  # b + W'c, met by the ones of D
+        dense_weight = torch.cat([weight[:, columns.dense], level], dim=1)
+        product(self.dense, dense_weight, out=out)
         out += self._by_row.sums(weight)
 
     def gradients(self, delta: Tensor, *, weight: Tensor, bias: Tensor) -> None:
         """Write the gradients in weight and bias, given that in the outputs."""
-        used = product(self.dense.mT, delta)
-        bias.copy_(used[:, -1:])
+        dense_gradient = product(self.dense.mT, delta)
+        bias.copy_(dense_gradient[:, -1:])  # from the column of ones
         sums = self._by_column.sums(delta)
         torch.addcmul(sums, self.columns.common[:, None], bias, out=weight)
-        weight[:, self.columns.dense] = used[:, :-1]
+        weight[:, self.columns.dense] = dense_gradient[:, :-1]
 
 
 class Bags:

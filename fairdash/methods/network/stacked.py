@@ -55,13 +55,11 @@ class StackedNetwork:
         self.sizes = tuple(sizes)
         self.n_models = n_models
         self._columns = None if like is None else find_sparse(like)
-        shapes = [
-            shape
-            for n_in, n_out in pairwise(self.sizes)
-            for shape in ((n_in, n_out), (1, n_out))
-        ]
-        lengths = [n_models * rows * columns for rows, columns in shapes]
-        padding = -sum(lengths) % LANES
+        shapes = []
+        for n_in, n_out in pairwise(self.sizes):
+            shapes += [(n_in, n_out), (1, n_out)]  # weight, bias
+        lengths = [n_models * n_rows * n_columns for n_rows, n_columns in shapes]
+        padding = -sum(lengths) % LANES  # see `Adam`
         self.parameters = torch.zeros(sum(lengths) + padding, device=device)
         self.gradient = torch.zeros_like(self.parameters)
         self.weights, self.biases = views(self.parameters, lengths, shapes, n_models)
@@ -107,8 +105,9 @@ class StackedNetwork:
         ``at_hidden`` is the gradient of what else depends on ``hidden``.
         """
         for layer, delta in self._deltas(gradient, at_hidden):
+            inputs = self._activations[layer - 1] if layer else self._inputs
             gradients(
-                self._activations[layer - 1] if layer else self._inputs,
+                inputs,
                 delta,
                 weight=self._weight_gradients[layer],
                 bias=self._bias_gradients[layer],
@@ -129,12 +128,13 @@ class StackedNetwork:
         """
         changes = [along]
         for layer, weight in enumerate(self.weights):
+            # As in `affine`, a product with one column is taken transposed.
             if weight.shape[2] == 1:
                 change = product(weight.mT, changes[-1].mT).mT
             else:
                 change = product(changes[-1], weight)
             if layer < len(self.weights) - 1:
-                change *= self._activations[layer] > 0
+                change *= self._activations[layer] > 0  # the slope of ReLU
             changes.append(change)
         return changes
 
@@ -196,24 +196,32 @@ class StackedNetwork:
         """Yield (layer, gradient in its pre-activation) from the last to the first."""
         delta = gradient
         _, scratch = self._buffers_for(gradient.shape[1])
+        last = len(self.weights) - 1
         for layer in reversed(range(len(self.weights))):
             yield layer, delta
             if layer:
-                into = scratch[layer - 1]
-                product(delta, self.weights[layer].mT, out=into)
-                if at_hidden is not None and layer == len(self.weights) - 1:
-                    into += at_hidden
+                below = scratch[layer - 1]
+                product(delta, self.weights[layer].mT, out=below)
+                if at_hidden is not None and layer == last:
+                    below += at_hidden
+                # The gradient of ReLU in one kernel and in place: 0 where the
+                # activation is.
                 delta = torch.ops.aten.threshold_backward.grad_input(
-                    into, self._activations[layer - 1], 0, grad_input=into
+                    below, self._activations[layer - 1], 0, grad_input=below
                 )
 
     def _run(self, inputs: Tensor | SparseRows, outputs: list[Tensor]) -> Tensor:
+        """Write the outputs of every layer; return those of the last.
+
+        A hidden layer's buffer is replaced by its ReLU when the next layer reads it.
+        """
         affine(inputs, self.weights[0], self.biases[0], out=outputs[0])
         for layer, (below, out) in enumerate(pairwise(outputs), start=1):
             affine(below.relu_(), self.weights[layer], self.biases[layer], out=out)
         return outputs[-1]
 
     def _buffers_for(self, n_rows: int) -> tuple[list[Tensor], list[Tensor]]:
+        """Return buffers for the layers' outputs and for gradients of hidden layers."""
         if n_rows not in self._buffers:
             gradients = self._new_outputs(n_rows)[:-1]
             self._buffers[n_rows] = self._new_outputs(n_rows), gradients
@@ -243,20 +251,30 @@ class Adam:
     ) -> None:
         self.place = place
         self.gradient = gradient
-        self._moments = torch.zeros_like(place), torch.zeros_like(place)
+        self._mean = torch.zeros_like(place)
+        self._square = torch.zeros_like(place)
         self._steps = torch.zeros((), device=place.device)
         self._learning_rate = learning_rate
         self._uphill = uphill
 
     def step(self) -> None:
         """Move ``place`` along ``gradient``."""
-        mean, square = self._moments
         self._steps += 1
         torch._fused_adam_(
-            [self.place], [self.gradient], [mean], [square], [], [self._steps],
-            lr=self._learning_rate, beta1=0.9, beta2=0.999, weight_decay=0.0, eps=1e-8,
-            amsgrad=False, maximize=self._uphill,
-        )  # fmt: skip
+            [self.place],
+            [self.gradient],
+            [self._mean],
+            [self._square],
+            [],
+            [self._steps],
+            lr=self._learning_rate,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=0.0,
+            eps=1e-8,
+            amsgrad=False,
+            maximize=self._uphill,
+        )
 
 
 def affine(
@@ -265,7 +283,8 @@ def affine(
     """Write inputs x weight + bias."""
     if isinstance(inputs, SparseRows):
         inputs.affine(weight, bias, out=out)
-    elif weight.shape[2] == 1:  # a quarter of the time of the product as it reads
+    elif weight.shape[2] == 1:
+        # One output: transposed, it takes a quarter of the time.
         product(weight.mT, inputs.mT, plus=bias, out=out.mT)
     else:
         product(inputs, weight, plus=bias, out=out)
@@ -289,8 +308,8 @@ def views(
     flat: Tensor, lengths: list[int], shapes: list[tuple[int, int]], n_models: int
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Return the weights and the biases that lie one after the other in ``flat``."""
+    parts = flat[: sum(lengths)].split(lengths)
     views = [
-        part.view(n_models, *shape)
-        for part, shape in zip(flat[: sum(lengths)].split(lengths), shapes, strict=True)
+        part.view(n_models, *shape) for part, shape in zip(parts, shapes, strict=True)
     ]
     return views[::2], views[1::2]

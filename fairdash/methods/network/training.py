@@ -39,9 +39,8 @@ class Groups:
     @cached_property
     def indicator(self) -> Tensor:
         """1 where a row belongs to a group; shape (n_rows, n_groups)."""
-        return torch.nn.functional.one_hot(self.codes, self.n_groups).to(
-            torch.get_default_dtype()
-        )
+        one_hot = torch.nn.functional.one_hot(self.codes, self.n_groups)
+        return one_hot.to(torch.get_default_dtype())
 
     @cached_property
     def sizes(self) -> Tensor:
@@ -55,21 +54,22 @@ class Groups:
             return self.indicator.T, self.sizes
         counted = self.indicator.T * self.weight
         sums = counted.sum(-1)
-        # a group that weighs nothing counts each of its rows once
+        # A group that weighs nothing counts each of its rows once.
         counted = torch.where(sums[:, None] > 0, counted, self.indicator.T)
         return counted, torch.where(sums > 0, sums, self.sizes)
 
     @cached_property
     def _outside(self) -> Tensor:
+        """Minus infinity where a row is not of a group, 0 elsewhere."""
         return torch.where(self.indicator.T == 1, 0.0, -torch.inf)
 
     def __getitem__(self, rows: Tensor) -> Groups:
-        # rows of a minibatch are drawn by their weight, so that each counts once
+        # Rows of a minibatch are drawn by their weight, so that each counts once.
         return Groups(self.codes[rows], self.n_groups)
 
     def mean(self, values: Tensor) -> Tensor:
         """Return each row's group mean of ``values``."""
-        # a product of matrices would round by the number of models
+        # A product of matrices would round by the number of models.
         counted, totals = self._shares
         sums = (values[:, None] * counted).sum(-1)
         return (sums / totals)[:, self.codes]
@@ -91,8 +91,11 @@ class Groups:
 
 def binary_cross_entropy(logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Return loss and its derivative in ``logits`` row by row; target 0 or 1."""
+    # log(1 + e^f) = log(1 + e^-|f|) + max(f, 0): the exponential cannot overflow.
     loss = logits.abs().neg_().exp_().log1p_().add_(logits.relu())
-    return loss.sub_(logits * target), sigmoid(logits).sub_(target)
+    loss.sub_(logits * target)
+    slope = sigmoid(logits).sub_(target)
+    return loss, slope
 
 
 def sigmoid(logits: Tensor) -> Tensor:
@@ -144,9 +147,8 @@ class Batch:
         if weight is None:
             return self
         relative = torch.as_tensor(weight / weight.mean(), dtype=self.y.dtype)
-        return replace(
-            self, groups=replace(self.groups, weight=relative.to(self.y.device))
-        )
+        groups = replace(self.groups, weight=relative.to(self.y.device))
+        return replace(self, groups=groups)
 
 
 class Trainer(ABC):
@@ -188,8 +190,9 @@ class Trainer(ABC):
         like: Tensor | None = None,
     ) -> StackedNetwork:
         """Return a network a model, with one output for two classes."""
+        n_outputs = 1 if n_classes == 2 else n_classes
         return StackedNetwork(
-            (width, *hidden_layers(layers), 1 if n_classes == 2 else n_classes),
+            (width, *hidden_layers(layers), n_outputs),
             len(self.models),
             seed=seed,
             learning_rate=self.first.learning_rate,
@@ -197,7 +200,7 @@ class Trainer(ABC):
             like=like,
         )
 
-    def each(self, name: str) -> Tensor:
+    def per_model(self, name: str) -> Tensor:
         """Return the setting ``name`` of every model, (n_models, 1)."""
         values = [[float(getattr(model, name))] for model in self.models]
         return torch.tensor(values, device=self.device)
@@ -275,7 +278,7 @@ def train(
     """
     view = StackView(list(points), n_epochs, trainer, rows.weighing(weight))
     generator = torch.Generator().manual_seed(seed)
-    keep = set(np.unique(np.linspace(1, n_epochs, N_SNAPSHOTS).round().astype(int)))
+    snapshot_epochs = set(np.linspace(1, n_epochs, N_SNAPSHOTS).round().astype(int))
     epochs = []
     ratios = []
     for epoch in range(1, n_epochs + 1):
@@ -291,9 +294,11 @@ def train(
             view.history.setdefault(name, []).append(mean)
         view.epoch = epoch
         stop = after_epoch(view)
-        if (epoch in keep or stop) and (snapshot := view.ratios()) is not None:
-            epochs.append(epoch)
-            ratios.append(snapshot)
+        if epoch in snapshot_epochs or stop:
+            snapshot = view.ratios()
+            if snapshot is not None:
+                epochs.append(epoch)
+                ratios.append(snapshot)
         if stop:
             break
     if not ratios:
@@ -308,16 +313,20 @@ def _minibatches(
     balanced: bool,
     weight: NDArray[np.float64] | None,
 ) -> Iterator[Batch]:
+    """Yield the minibatches of one epoch; the generator lives on the CPU.
+
+    So the order is the same on every device.
+    """
     if weight is not None:
         if balanced:
+            # Each class weighs the same in total.
             classes = rows.y.cpu().numpy().astype(int)
             totals = np.bincount(classes, weight)
             weight = weight / np.where(totals > 0, totals, 1)[classes]
         ends = np.cumsum(weight)
-        drawn = torch.rand(len(rows), generator=generator, dtype=torch.float64)
-        order = torch.as_tensor(
-            np.searchsorted(ends, drawn.numpy() * ends[-1], "right")
-        )
+        levels = torch.rand(len(rows), generator=generator, dtype=torch.float64)
+        drawn = np.searchsorted(ends, levels.numpy() * ends[-1], "right")
+        order = torch.as_tensor(drawn)
     elif balanced:
         order = _balanced_order(rows.y.cpu(), generator)
     else:
@@ -327,15 +336,19 @@ def _minibatches(
 
 
 def _balanced_order(y: Tensor, generator: torch.Generator) -> Tensor:
+    """Return an order in which the classes take turns, equally many rows of each.
+
+    A class smaller than the others is shuffled anew for each round through its rows.
+    """
     classes = y.unique()
-    each = -(-len(y) // len(classes))
+    n_per_class = -(-len(y) // len(classes))  # rounded up
     columns = []
     for label in classes:
         members = torch.nonzero(y == label)[:, 0]
-        rounds = -(-each // len(members))
+        rounds = -(-n_per_class // len(members))
         shuffled = [
             members[torch.randperm(len(members), generator=generator)]
             for _ in range(rounds)
         ]
-        columns.append(torch.cat(shuffled)[:each])
+        columns.append(torch.cat(shuffled)[:n_per_class])
     return torch.stack(columns, dim=1).flatten()
