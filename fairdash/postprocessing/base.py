@@ -50,9 +50,8 @@ class Report(NamedTuple):
     @property
     def accepted(self) -> tuple[float, float]:
         """Share of positive decisions before, and on average after."""
-        return self.rows.rate_before, float(
-            np.average(self.h, weights=self.rows.weight)
-        )
+        after = np.average(self.h, weights=self.rows.weight)
+        return self.rows.rate_before, float(after)
 
     def gaps(self) -> tuple[Finding, Finding]:
         """Return the widest gap before and after, each with its own interval.
@@ -69,6 +68,7 @@ class Report(NamedTuple):
         value = np.nan_to_num(cells.value, nan=float(np.nanmean(cells.value)))
         high = int(value.argmax())
         low = int(value.argmin())
+        # The pair is chosen by its values, so the interval must hold for all pairs.
         level = intervals.for_all_pairs(0.95, len(names))
         gap, least, most = map(float, cells.between(high, low, level))
         few = bool(cells.too_few(high, low))
@@ -106,12 +106,9 @@ class Report(NamedTuple):
             name = catalog.MEASURE_NAMES[measure]
             raise ValueError(f"{name} is of scores, and thresholds change decisions.")
         rows = self.rows
-        before, after = (
-            expected_measure(
-                measure, rows.y, h, sensitive_features=rows.codes, **rows.sampling
-            )
-            for h in (rows.before, self.h)
-        )
+        sampling = {"sensitive_features": rows.codes, **rows.sampling}
+        before = expected_measure(measure, rows.y, rows.before, **sampling)
+        after = expected_measure(measure, rows.y, self.h, **sampling)
         groups = [rows.names[int(code)] for code in before["group"]]
         return pd.DataFrame({"group": groups}).join(_beside(before, after, "value"))
 
@@ -132,20 +129,18 @@ class Report(NamedTuple):
         DataFrame of subgroup, n, before, before_low, before_high, after, after_low,
         after_high
         """
-        tables = (
-            expected_local_di(
+        tables = []
+        for h in (self.rows.before, self.h):
+            gaps = expected_local_di(
                 h,
                 sensitive_features=self.rows.labels,
                 subgroups=subgroups,
                 min_size=min_size,
                 **self.rows.sampling,
             )
-            for h in (self.rows.before, self.h)
-        )
-        before, after = (
-            gaps.assign(local_di=gaps["local_di"].where(gaps["estimable"]))
-            for gaps in tables
-        )
+            estimable = gaps["local_di"].where(gaps["estimable"])
+            tables.append(gaps.assign(local_di=estimable))
+        before, after = tables
         return before[["subgroup", "n"]].join(_beside(before, after, "local_di"))
 
     def changes(self) -> tuple[Change, Change]:
@@ -168,12 +163,13 @@ class Report(NamedTuple):
 
 
 def _beside(before: pd.DataFrame, after: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Return the values of two tables and their intervals, with prefixed names."""
     columns = {}
     for when, table in (("before", before), ("after", after)):
+        estimable = table[value].notna()
         columns[when] = table[value]
-        columns[f"{when}_low"], columns[f"{when}_high"] = (
-            table[end].where(table[value].notna()) for end in ("ci_low", "ci_high")
-        )
+        columns[f"{when}_low"] = table["ci_low"].where(estimable)
+        columns[f"{when}_high"] = table["ci_high"].where(estimable)
     return pd.DataFrame(columns)
 
 
@@ -254,11 +250,14 @@ class PostProcessor(BaseEstimator, ABC):
         """Check parameters and return the rule of every group of ``rows``."""
 
     def _rates(self, rows: ScoredRows) -> list[float]:
+        """Return the expected rate of every group on the fitting sample."""
         rates = []
         for k, rule in enumerate(self.rules_.values()):
-            own = rows.codes == k
-            weight = None if rows.weight is None else rows.weight[own]
-            rates.append(float(np.average(rule(rows.margins[own]), weights=weight)))
+            in_group = rows.codes == k
+            weight = None if rows.weight is None else rows.weight[in_group]
+            rates.append(
+                float(np.average(rule(rows.margins[in_group]), weights=weight))
+            )
         return rates
 
     def chance(self, rows: ScoredRows) -> Array:
@@ -347,10 +346,10 @@ class PostProcessor(BaseEstimator, ABC):
         """Return what was learned as data, see :class:`Thresholds`."""
         check_is_fitted(self)
         parameters = self.get_params()
-        shown = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        arguments = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
         return Thresholds(
             self.rules_,
-            f"{type(self).__name__}({shown})",
+            f"{type(self).__name__}({arguments})",
             self.score_type,
             dict(zip(self.rules_, self.expected_rates_.values(), strict=True)),
             self.score_range_,

@@ -12,6 +12,7 @@ from scipy.optimize import isotonic_regression, linprog
 from fairdash._validation import CONSTRAINTS, check_one_of, check_positive
 from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.inputs import Array, ScoreType
+from fairdash.postprocessing.kernels import SortedScores
 from fairdash.postprocessing.outcome import expected_outcome
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
@@ -51,10 +52,8 @@ class Operating:
         regression gives, and the ends of its blocks are the vertices.
         """
         scores = np.unique(np.concatenate([side.scores for side in group]))[::-1]
-        true, false = (
-            side.total - side.mass[np.searchsorted(side.scores, scores)]
-            for side in (group.positive, group.negative)
-        )
+        true = _weight_from(group.positive, scores)
+        false = _weight_from(group.negative, scores)
         selected = np.diff(true + false, prepend=0)
         share = np.diff(true, prepend=0) / selected
         pooled = isotonic_regression(share, weights=selected, increasing=False)
@@ -62,9 +61,9 @@ class Operating:
         below = np.append(scores[1:], -np.inf)[last]
         halfway = np.where(np.isfinite(below), (scores[last] + below) / 2, scores[last])
         return cls(
-            np.append(np.inf, halfway),
-            np.append(0.0, true[last]),
-            np.append(0.0, false[last]),
+            threshold=np.append(np.inf, halfway),
+            true=np.append(0.0, true[last]),
+            false=np.append(0.0, false[last]),
         )
 
     def rule(
@@ -78,11 +77,11 @@ class Operating:
         after = int(np.clip(np.searchsorted(axis, at), 1, len(axis) - 1))
         width = axis[after] - axis[after - 1]
         share = float((at - axis[after - 1]) / width) if width > 0 else 1.0
-        jumps = [
-            (float(self.threshold[place]), mixed * part)
-            for place, part in ((after - 1, 1 - share), (after, share))
-            if part > 0 and np.isfinite(self.threshold[place])
-        ]
+        jumps = []
+        for vertex, part in ((after - 1, 1 - share), (after, share)):
+            threshold = float(self.threshold[vertex])
+            if part > 0 and np.isfinite(threshold):
+                jumps.append((threshold, mixed * part))
         if not jumps or mixed == 0:
             return Rule(score=(0.0,), probability=(floor,))
         return Rule.steps(jumps, floor)
@@ -141,38 +140,54 @@ def _most_accurate(
     A group reaches all means of its vertices, of which (0, 0) and (1, 1) are two.
     Unknown are the vertices' shares and, of each rate compared, the lowest.
     """
-    false = [g.false / g.false[-1] for g in groups]
-    true = [g.true / g.true[-1] for g in groups]
-    all_rows = [(g.true + g.false) / (g.true[-1] + g.false[-1]) for g in groups]
+    false = [group.false / group.false[-1] for group in groups]
+    true = [group.true / group.true[-1] for group in groups]
+    all_rows = [
+        (group.true + group.false) / (group.true[-1] + group.false[-1])
+        for group in groups
+    ]
     compared = {"equalized_odds": [false, true], OPPORTUNITY: [true]}
     kinds = compared.get(constraints, [all_rows])
-    k = len(groups)
+    n_groups = len(groups)
     n_kinds = len(kinds)
-    sizes = [len(g.true) for g in groups]
-    member = np.repeat(np.eye(k), sizes, axis=1)
+    sizes = [len(group.true) for group in groups]
+    member = np.repeat(np.eye(n_groups), sizes, axis=1)
     rates = np.vstack([member * np.concatenate(kind) for kind in kinds])
-    lowest = np.repeat(np.eye(n_kinds), k, axis=0)
-    right = np.concatenate([g.true - g.false for g in groups])
-    best = linprog(
-        -np.append(right / np.abs(right).max(), np.zeros(n_kinds)),
+    lowest = np.repeat(np.eye(n_kinds), n_groups, axis=0)
+    # Right decisions less wrong ones, scaled so that the solver's tolerance fits.
+    gain = np.concatenate([group.true - group.false for group in groups])
+    solution = linprog(
+        -np.append(gain / np.abs(gain).max(), np.zeros(n_kinds)),
+        # lowest <= rate <= lowest + tolerance
         A_ub=np.block([[rates, -lowest], [-rates, lowest]]),
-        b_ub=np.repeat([tolerance, 0], n_kinds * k),
-        A_eq=np.hstack([member, np.zeros((k, n_kinds))]),
-        b_eq=np.ones(k),
-    ).x
+        b_ub=np.repeat([tolerance, 0], n_kinds * n_groups),
+        # the shares of a group's vertices add up to one
+        A_eq=np.hstack([member, np.zeros((n_groups, n_kinds))]),
+        b_eq=np.ones(n_groups),
+    )
+    shares = np.asarray(solution.x)[:-n_kinds]
+    shares_by_group = np.split(shares, np.cumsum(sizes)[:-1])
     rules = []
-    own = np.split(np.asarray(best)[:-n_kinds], np.cumsum(sizes)[:-1])
-    for g, across, up, part in zip(groups, false, true, own, strict=True):
-        at = float(across @ part)
-        height = float(up @ part)
-        # below its curve a group mixes the curve with a coin of the same false rate;
-        # of vertices above one another the last is the highest
-        last = np.append(np.diff(across) > 0, True)
-        top = float(np.interp(at, across[last], up[last]))
-        coin = min((top - height) / (top - at), 1.0) if top - height > ROUNDING else 0.0
-        # along the curve by the sum of both rates, which rises strictly
-        rules.append(g.rule(across + up, at + top, 1 - coin, coin * at))
+    for group, false_rate, true_rate, part in zip(
+        groups, false, true, shares_by_group, strict=True
+    ):
+        x = float(false_rate @ part)
+        y = float(true_rate @ part)
+        # Of vertices above one another the last is the highest.
+        last = np.append(np.diff(false_rate) > 0, True)
+        top = float(np.interp(x, false_rate[last], true_rate[last]))
+        # Below its curve a group mixes the curve with a coin of the same false rate.
+        coin = 0.0
+        if top - y > ROUNDING:
+            coin = min((top - y) / (top - x), 1.0)
+        # Along the curve by the sum of both rates, which rises strictly.
+        rules.append(group.rule(false_rate + true_rate, x + top, 1 - coin, coin * x))
     return rules
+
+
+def _weight_from(side: SortedScores, scores: Array) -> Array:
+    """Return the weight of the rows at or above each score."""
+    return side.total - side.mass[np.searchsorted(side.scores, scores)]
 
 
 @dataclass(eq=False, repr=False)
@@ -213,13 +228,11 @@ class RejectOption(PostProcessor):
         above = total - np.array([group.below(0.0, "right") for group in groups])
         low = above / total < above.sum() / total.sum()
         widths = GRID if self.width is None else np.array([self.width])
-        starts = [-widths if favoured else _above(widths) for favoured in low]
-        corrected = np.array(
-            [
-                1 - group.below(start) / group.total
-                for group, start in zip(groups, starts, strict=True)
-            ]
-        )
+        corrected_rates = []
+        for group, favoured in zip(groups, low, strict=True):
+            starts = -widths if favoured else _above(widths)
+            corrected_rates.append(1 - group.below(starts) / group.total)
+        corrected = np.array(corrected_rates)
         best = int(np.argmin(np.ptp(corrected, axis=0)))
         self.width_ = float(widths[best])
         self.favoured_ = tuple(
@@ -232,6 +245,7 @@ class RejectOption(PostProcessor):
 
 
 def _above(width: ArrayLike) -> np.ndarray:
+    # A rule accepts from its threshold on: rows at +width are still doubtful.
     return np.nextafter(width, np.inf)
 
 
@@ -273,8 +287,8 @@ def trade_off_table(report: Report, baselines: Baselines) -> pd.DataFrame:
         BEFORE: (before, report.accepted[0]),
     }
     for label, method in baselines.items():
-        other = method.report(rows)
-        outcomes[label] = other.outcome, other.accepted[1]
+        baseline = method.report(rows)
+        outcomes[label] = baseline.outcome, baseline.accepted[1]
     lines = []
     for label, (outcome, rate) in outcomes.items():
         line: dict[str, Any] = {"method": label, "selection_rate": rate}

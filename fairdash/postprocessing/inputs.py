@@ -1,7 +1,7 @@
 """What every post-processing method asks of scores, groups and weights."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -54,7 +54,8 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
 def _within(values: Array, score_type: str) -> NDArray[np.bool_]:
     if score_type == "decision":
         return np.isin(values, (0.0, 1.0))
-    return (values >= (-1 if score_type == "margin" else 0)) & (values <= 1)
+    lowest = -1 if score_type == "margin" else 0
+    return (values >= lowest) & (values <= 1)
 
 
 def guess_score_type(scores: ArrayLike) -> ScoreType:
@@ -98,9 +99,9 @@ def check_informative(margins: Array, score_type: str = "margin") -> None:
     """Raise ValueError if scores are constant or look like labels and are not told."""
     low = margins.min()
     high = margins.max()
-    labels = {low, high} <= {-1.0, 0.0, 1.0} and score_type != "decision"
-    two = low < high and ((margins == low) | (margins == high)).all()
-    if labels and two and len(margins) > 2:
+    label_like = {low, high} <= {-1.0, 0.0, 1.0} and score_type != "decision"
+    two_values = low < high and ((margins == low) | (margins == high)).all()
+    if label_like and two_values and len(margins) > 2:
         raise ValueError(
             f"`scores` hold only {[float(low), float(high)]}, which look like labels "
             "or decisions. Give probabilities or margins of the model instead. If it "
@@ -123,14 +124,28 @@ def as_weights(sample_weight: ArrayLike | None, like: Array) -> Array | None:
     return weight
 
 
+class FittedGroups(NamedTuple):
+    """Groups of rows to learn on.
+
+    Attributes
+    ----------
+    values : tuple
+        As they stand in the column.
+    names : tuple of str
+        As JSON and the screen call them.
+    codes : ndarray of shape (n,)
+        Index of every row's group.
+    """
+
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+    codes: NDArray[np.int64]
+
+
 def fit_groups(
     sensitive_features: ArrayLike, margins: Array, weight: Array | None
-) -> tuple[tuple[Any, ...], tuple[str, ...], NDArray[np.int64]]:
-    """Return the groups, each of at least two rows.
-
-    These are their values as they stand in the column, their names, and the place of
-    every row's group, (n,).
-    """
+) -> FittedGroups:
+    """Return the groups, each of at least two rows with a weight above 0."""
     groups, codes = encode_groups(sensitive_features, margins)
     names = tuple(value_label(group) for group in groups)
     check_distinct("sensitive_features", names)
@@ -142,7 +157,7 @@ def fit_groups(
             f"There are groups of fewer than two rows: {listing(small)}; no rate can "
             "be learned from these. Merge them with another group or exclude them."
         )
-    return tuple(groups.tolist()), names, codes
+    return FittedGroups(tuple(groups.tolist()), names, codes)
 
 
 def known_codes(
@@ -160,6 +175,7 @@ def known_codes(
     labels = [value_label(value) for value in uniques]
     unknown = [label for label in labels if label not in names]
     if unknown or (levels < 0).any():
+        # A missing value has the level -1, so the last entry is its own.
         learned = np.array([*(label in names for label in labels), False])
         rows = np.flatnonzero(~learned[levels])
         what = f"groups {unknown[:5]} without" if unknown else "missing values, so no"
@@ -168,9 +184,9 @@ def known_codes(
             f"first row {first_row + rows[0]}. Known groups are {list(names)}; exclude "
             "these rows or fit again with them."
         )
-    place = {name: i for i, name in enumerate(names)}
-    lookup = np.array([place[label] for label in labels], dtype=np.int64)
-    return lookup[levels]
+    index = {name: i for i, name in enumerate(names)}
+    codes = np.array([index[label] for label in labels], dtype=np.int64)
+    return codes[levels]
 
 
 def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:

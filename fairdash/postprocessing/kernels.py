@@ -13,7 +13,7 @@ from fairdash._validation import check_non_negative, check_positive
 from fairdash.postprocessing import inputs
 
 _NOISE = 1e-13  # rounding of a weighted mean of numbers in [0, 1]
-_HALVINGS = 200
+_HALVINGS = 200  # far more than a double has bits
 
 
 def ramp_probability(margins: inputs.Array, start: Any, gamma: float) -> inputs.Array:
@@ -46,10 +46,14 @@ class SortedScores:
 
     def __init__(self, scores: ArrayLike, weight: ArrayLike | None = None) -> None:
         values = np.asarray(scores, dtype=np.float64)
+        self.scores: inputs.Array
+        self.weights: inputs.Array
+        self.mass: inputs.Array
         if weight is None:
-            self.scores: inputs.Array = np.sort(values)
-            self.weights: inputs.Array = np.ones(len(values))
-            self.mass: inputs.Array = np.arange(len(values) + 1, dtype=np.float64)
+            self.scores = np.sort(values)
+            self.weights = np.ones(len(values))
+            self.mass = np.arange(len(values) + 1, dtype=np.float64)
+            weighted = self.scores
         else:
             weights = np.asarray(weight, dtype=np.float64)
             heavy = np.flatnonzero(weights > 0)
@@ -57,7 +61,7 @@ class SortedScores:
             self.scores = values[order]
             self.weights = weights[order]
             self.mass = np.concatenate([[0.0], np.cumsum(self.weights)])
-        weighted = self.scores if weight is None else self.scores * self.weights
+            weighted = self.scores * self.weights
         self.moment: inputs.Array = np.concatenate([[0.0], np.cumsum(weighted)])
 
     @property
@@ -77,6 +81,7 @@ class SortedScores:
         """Return the sum of w h with the ramp starting at ``t`` (number or array)."""
         low, high = np.searchsorted(self.scores, [t, np.add(t, gamma)])
         above = self.total - self.mass[high]
+        # On the ramp the sum of w (f - t) / gamma is a difference of prefix sums.
         moment = self.moment[high] - self.moment[low]
         inside = (moment - t * (self.mass[high] - self.mass[low])) / gamma
         return above + inside
@@ -93,14 +98,16 @@ class SortedScores:
         high = min(rate + tolerance / 2, 1.0)
         if low - _NOISE <= at_rest <= high + _NOISE:
             return -shift
+        # Outside the band the nearer end of it is the optimum.
         target = high if at_rest > high else low
-        t = -shift + reach(
+        farthest = float(np.abs(self.scores[[0, -1]]).max()) + gamma + shift
+        move = reach(
             lambda x: float(self.mean_h(x - shift, gamma)),
             target,
-            bound=float(np.abs(self.scores[[0, -1]]).max()) + gamma + shift,
+            bound=farthest,
             breaks=lambda a, b: self.has_breaks(a - shift, b - shift, gamma),
         )
-        return self._polish(t, gamma, target)
+        return self._polish(move - shift, gamma, target)
 
     def has_breaks(self, low: float, high: float, gamma: float) -> bool:
         """Return whether the mean of h bends strictly between two starts."""
@@ -121,6 +128,7 @@ class SortedScores:
         return self._decided(t, gamma)[0] / self.total
 
     def _decided(self, t: float, gamma: float) -> tuple[float, float]:
+        """Return the sum of w h, added up anew, and the weight on the ramp."""
         low, high = np.searchsorted(self.scores, [t, t + gamma])
         ramp = (self.scores[low:high] - t) @ self.weights[low:high] / gamma
         decided = self.total - self.mass[high] + ramp
@@ -149,7 +157,7 @@ def reach(
         if not breaks(min(near, far), max(near, far)):
             break
         middle = (near + far) / 2
-        if middle in (near, far):
+        if middle in (near, far):  # neighbouring doubles
             break
         if side * (function(middle) - target) > _NOISE:
             near = middle
@@ -257,11 +265,11 @@ def covariance_threshold(
     check_non_negative("tolerance", tolerance)
     inside = inputs.binary_labels(in_group, margins) == 1
     weight = inputs.as_weights(sample_weight, margins)
-    weight = np.ones(len(margins)) if weight is None else weight
-    members, others = (
-        SortedScores(margins[rows], weight[rows]) for rows in (inside, ~inside)
-    )
-    share = members.total / (members.total + others.total)
+    if weight is None:
+        weight = np.ones(len(margins))
+    members = SortedScores(margins[inside], weight[inside])
+    non_members = SortedScores(margins[~inside], weight[~inside])
+    share = members.total / (members.total + non_members.total)
     if not 0 < share < 1:
         raise ValueError(
             "`in_group` must be true for some rows and false for others. A covariance "
@@ -269,14 +277,17 @@ def covariance_threshold(
         )
     spread = share * (1 - share)
 
+    # z is 1 - share for members and -share for all others, so t z are the starts of two
+    # ramps that move apart as t grows: the covariance never rises.
     def covariance(t: float) -> float:
-        first = members.mean_h(t * (1 - share), gamma)
-        return spread * float(first - others.mean_h(-t * share, gamma))
+        member_rate = members.mean_h(t * (1 - share), gamma)
+        other_rate = non_members.mean_h(-t * share, gamma)
+        return spread * float(member_rate - other_rate)
 
     def breaks(low: float, high: float) -> bool:
-        return members.has_breaks(
-            low * (1 - share), high * (1 - share), gamma
-        ) or others.has_breaks(-high * share, -low * share, gamma)
+        if members.has_breaks(low * (1 - share), high * (1 - share), gamma):
+            return True
+        return non_members.has_breaks(-high * share, -low * share, gamma)
 
     at_zero = covariance(0.0)
     if abs(at_zero) <= tolerance + _NOISE:

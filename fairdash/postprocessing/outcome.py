@@ -75,6 +75,6 @@ def _gap(rows: ScoredRows, h: Array) -> list[Any]:
     rates = drawn.estimate(rows.codes, (len(rows.names),))
     gap = np.ptp(rates.value[~np.isnan(rates.value)])
     ends = rates.largest_gap(0.95)
-    asked = {"sensitive_features": rows.codes, **rows.sampling}
-    change = gap_change(rows.decisions, Drawn(h), **asked)
+    sampling = {"sensitive_features": rows.codes, **rows.sampling}
+    change = gap_change(rows.decisions, Drawn(h), **sampling)
     return [float(gap), *map(float, ends), *map(float, change)]

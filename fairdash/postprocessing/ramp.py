@@ -95,13 +95,12 @@ class RampThreshold(PostProcessor):
             inputs.check_rate("target_rate", self.target_rate)
             rate = float(self.target_rate)
         self.target_rate_ = rate
-        self.starts_ = np.array(
-            [
-                group.threshold(self.gamma, rate, self.tolerance, self._shift)
-                for group in rows.by_group
-            ]
-        )
-        starts = self.starts_.tolist()
+        # With a common rate the groups part into problems of one number each.
+        starts = [
+            group.threshold(self.gamma, rate, self.tolerance, self._shift)
+            for group in rows.by_group
+        ]
+        self.starts_ = np.array(starts)
         self.thresholds_ = dict(zip(rows.group_values, starts, strict=True))
         return [Rule.ramp(start, self.gamma) for start in starts]
 
@@ -119,18 +118,15 @@ class RampThreshold(PostProcessor):
         h = self.chance(rows)
         weight = np.ones(len(h)) if rows.weight is None else rows.weight
         drawn = ((h > 0) & (h < 1)) * weight
-        groups = range(len(rows.names))
-        sizes = [float(weight[rows.codes == k].sum()) for k in groups]
-        shares = [
-            float(drawn[rows.codes == k].sum()) / size
-            for k, size in zip(groups, sizes, strict=True)
-        ]
+        shares = []
+        for k in range(len(rows.names)):
+            in_group = rows.codes == k
+            size = float(weight[in_group].sum())
+            shares.append(float(drawn[in_group].sum()) / size)
         if rows.y is None:
             return RampEffect(shares, None)
-        change = np.average(
-            np.where(rows.y == 1, h - rows.before, rows.before - h), weights=weight
-        )
-        return RampEffect(shares, float(change))
+        gain = np.where(rows.y == 1, h - rows.before, rows.before - h)
+        return RampEffect(shares, float(np.average(gain, weights=weight)))
 
     @property
     def _shift(self) -> float:
@@ -212,21 +208,32 @@ class RampPreview:
         :class:`RampThreshold`; this only has to look right while a hand moves.
         """
         last = len(group.scores) - 1
-        knots = group.scores[np.linspace(0, last, _KNOTS).round().astype(np.int64)]
+        quantiles = np.linspace(0, last, _KNOTS).round().astype(np.int64)
+        knots = group.scores[quantiles]
         middles = []
         at_rest = []
         for gamma in _GAMMAS:
+            # Falling starts, since the rate rises as the start falls.
             starts = np.unique(np.concatenate([knots, knots - gamma]))[::-1]
-            at_rates = np.interp(_RATES, group.mean_h(starts, gamma), starts)
-            middles.append((at_rates + gamma / 2).round(4).tolist())
+            start_at_rate = np.interp(_RATES, group.mean_h(starts, gamma), starts)
+            middles.append((start_at_rate + gamma / 2).round(4).tolist())
             at_rest.append(round(float(group.mean_h(0.0, gamma)), 4))
-        shares = _histogram(group, group.total)
-        positives = None if positive is None else _histogram(positive, group.total)
-        axes = _GAMMAS.tolist(), _RATES.tolist()
-        return cls(*axes, middles, at_rest, shares, positives, group.total)
+        positives = None
+        if positive is not None:
+            positives = _histogram(positive, group.total)
+        return cls(
+            gammas=_GAMMAS.tolist(),
+            rates=_RATES.tolist(),
+            middles=middles,
+            at_rest=at_rest,
+            histogram=_histogram(group, group.total),
+            positives=positives,
+            n=group.total,
+        )
 
 
 def _histogram(scores: kernels.SortedScores, total: float) -> list[float]:
-    counts = np.histogram(scores.scores, _BINS, (-1, 1), weights=scores.weights)[0]
+    """Return the share of ``total`` that each span of scores holds."""
+    counts, _ = np.histogram(scores.scores, _BINS, (-1, 1), weights=scores.weights)
     shares: list[float] = (counts / total).round(6).tolist()
     return shares

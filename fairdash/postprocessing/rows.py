@@ -78,8 +78,9 @@ class ScoredRows:
     @property
     def scores(self) -> inputs.Array:
         """Scores as they were given."""
-        is_margin = self.score_type == "margin"
-        return self.margins if is_margin else (self.margins + 1) / 2
+        if self.score_type == "margin":
+            return self.margins
+        return (self.margins + 1) / 2
 
     @property
     def score_range(self) -> tuple[float, float]:
@@ -130,8 +131,8 @@ class ScoredRows:
         groups = []
         for k in range(len(self.names)):
             rows = self.codes == k
-            own = None if self.weight is None else self.weight[rows]
-            groups.append(SortedScores(self.margins[rows], own))
+            weight = None if self.weight is None else self.weight[rows]
+            groups.append(SortedScores(self.margins[rows], weight))
         return groups
 
     @cached_property
@@ -155,13 +156,13 @@ class ScoredRows:
         See :func:`most_accurate_rate` (needs ``y``) and :func:`balanced_rate`.
         """
         rates = self._target_rates
-        if (target, gamma) not in rates:
-            rates[target, gamma] = (
-                balanced_rate(self.by_group, gamma)
-                if target == "balanced"
-                else most_accurate_rate(self.by_outcome, gamma)
-            )
-        return rates[target, gamma]
+        key = (target, gamma)
+        if key not in rates:
+            if target == "balanced":
+                rates[key] = balanced_rate(self.by_group, gamma)
+            else:
+                rates[key] = most_accurate_rate(self.by_outcome, gamma)
+        return rates[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,11 +223,11 @@ class SplitScores:
             calibration = np.setdiff1d(np.arange(len(labels)), test)
         inputs.check_informative(margins[calibration], score_type)
         learned = margins[calibration]
-        own = (
-            None if weight is None else inputs.as_weights(weight[calibration], learned)
-        )
-        _, learned_names, _ = inputs.fit_groups(labels[calibration], learned, own)
-        ordered = tuple(names or learned_names)
+        learned_weight = None
+        if weight is not None:
+            learned_weight = inputs.as_weights(weight[calibration], learned)
+        groups = inputs.fit_groups(labels[calibration], learned, learned_weight)
+        ordered = tuple(names or groups.names)
         present = pd.Index([value_label(group) for group in values])
         codes = pd.Index(ordered).get_indexer(present)[levels]
         unseen = np.flatnonzero(codes[test] < 0)
@@ -236,17 +237,17 @@ class SplitScores:
                 f"as {as_written(labels[test[unseen[0]]])}; cross fewer columns."
             )
 
-        def part(where: Codes) -> ScoredRows:
+        def part(selection: Codes) -> ScoredRows:
             return ScoredRows(
-                margins[where],
-                codes[where].astype(np.int64),
-                ordered,
-                ordered,
-                None if y is None else y[where],
-                None if weight is None else weight[where],
-                score_type,
-                None if decided is None else decided[where],
-                None if unit is None else unit[where],
+                margins=margins[selection],
+                codes=codes[selection].astype(np.int64),
+                names=ordered,
+                group_values=ordered,
+                y=None if y is None else y[selection],
+                weight=None if weight is None else weight[selection],
+                score_type=score_type,
+                decided=None if decided is None else decided[selection],
+                unit=None if unit is None else unit[selection],
             )
 
         return cls(part(calibration), part(test), calibration, test)
@@ -282,10 +283,11 @@ class SplitScores:
         """
         y = None
         if outcome is not None:
-            if n := int(frame[outcome].isna().sum()):
+            n_missing = int(frame[outcome].isna().sum())
+            if n_missing:
                 raise ValueError(
-                    f"The outcome, column {outcome!r}, has no value in {n:,} rows; "
-                    "exclude these rows, or give no outcome."
+                    f"The outcome, column {outcome!r}, has no value in {n_missing:,} "
+                    "rows; exclude these rows, or give no outcome."
                 )
             y = np.asarray(value_labels(frame[outcome]) == positive, dtype=np.int8)
         labels = inputs.cross(*(inputs.fill_missing(frame[name]) for name in groups))
@@ -296,8 +298,10 @@ class SplitScores:
 
 def deal(labels: NDArray[Any], parts: int) -> Codes:
     """Return the part of every row, 0 to ``parts`` - 1, alike in every group."""
+    # Shuffled and then sorted by group, rows get their parts in turn.
     shuffled = np.random.default_rng(0).permutation(len(labels))
     codes, _ = pd.factorize(labels[shuffled])
+    by_group = shuffled[np.argsort(codes, kind="stable")]
     part = np.empty(len(labels), dtype=np.int64)
-    part[shuffled[np.argsort(codes, kind="stable")]] = np.arange(len(labels)) % parts
+    part[by_group] = np.arange(len(labels)) % parts
     return part

@@ -69,17 +69,20 @@ class Rule(Record):
         """Return the probability of a positive decision of every margin."""
         score = np.array(self.score)
         probability = np.array(self.probability)
-        place = np.searchsorted(score, margins, side="right")
-        left = np.maximum(place - 1, 0)
-        right = np.minimum(place, len(score) - 1)
-        width = score[right] - score[left]
+        index = np.searchsorted(score, margins, side="right")
+        left_knot = np.maximum(index - 1, 0)
+        right_knot = np.minimum(index, len(score) - 1)
+        width = score[right_knot] - score[left_knot]
         share = np.divide(
-            margins - score[left], width, out=np.zeros(len(margins)), where=width > 0
+            margins - score[left_knot],
+            width,
+            out=np.zeros(len(margins)),
+            where=width > 0,
         )
-        rise = probability[right] - probability[left]
-        value = probability[left] + np.clip(share, 0, 1) * rise
-        # left of the first knot left is right, and a jump there starts from below
-        return np.where(place == 0, probability[0], value)
+        rise = probability[right_knot] - probability[left_knot]
+        value = probability[left_knot] + np.clip(share, 0, 1) * rise
+        # Below the first knot both knots are the first, and a jump there has not begun.
+        return np.where(index == 0, probability[0], value)
 
 
 @dataclass(frozen=True)
@@ -165,9 +168,9 @@ class Thresholds:
         try:
             checked = _Document.model_validate(document)
         except InvalidError as error:
-            where = ".".join(map(str, error.problems[0].place))
+            entry = ".".join(map(str, error.problems[0].place))
             message = error.problems[0].message.removesuffix(".")
-            raise ValueError(f"Thresholds, {where}: {message}.") from error
+            raise ValueError(f"Thresholds, {entry}: {message}.") from error
         return cls(
             {
                 name: Rule(score=group.score, probability=group.probability)

@@ -73,12 +73,14 @@ class _Curve(NamedTuple):
         for side in group:
             for shift in (0.0, gamma):
                 first, last = np.searchsorted(side.scores, [low + shift, high + shift])
-                step = max(1, (last - first) // most) if most else 1
+                step = 1
+                if most is not None:
+                    step = max(1, (last - first) // most)
                 bends.append(side.scores[first:last:step] - shift)
-        starts = -np.unique(-np.concatenate(bends))
-        positive, negative = (
-            side.sum_h(starts, gamma) for side in (group.positive, group.negative)
-        )
+        starts = -np.unique(-np.concatenate(bends))  # falling, so that rates rise
+        positive = group.positive.sum_h(starts, gamma)
+        negative = group.negative.sum_h(starts, gamma)
+        # Rounding must not make a rate fall: the rates are searched in.
         rate = np.maximum.accumulate((positive + negative) / group.total)
         return cls(starts, rate, positive - negative)
 
@@ -91,7 +93,8 @@ class _Curve(NamedTuple):
 
 def _gain(curves: Sequence[_Curve], rates: Array) -> Array:
     gain = np.zeros(len(rates))
-    for curve in curves:  # one by one: of many groups all at once fill the memory
+    # One by one: the curves of many groups at once would fill the memory.
+    for curve in curves:
         gain += np.interp(rates, curve.rate, curve.gain)
     return gain
 
@@ -99,16 +102,19 @@ def _gain(curves: Sequence[_Curve], rates: Array) -> Array:
 def _promising(
     curves: Sequence[_Curve], totals: Sequence[float]
 ) -> tuple[float, float]:
+    """Return the two rates between which the largest gain must lie."""
     # Between two of its points, w apart in rate, a group's gain differs from the line
     # through them by at most w / 2 times its weight.
     rates = np.unique(np.concatenate([curve.rate for curve in curves]))
     room = np.full(len(rates) - 1, _ROUNDING * sum(totals))
     for curve, total in zip(curves, totals, strict=True):
         after = np.searchsorted(curve.rate, (rates[1:] + rates[:-1]) / 2)
-        after = after.clip(1, len(curve.rate) - 1)  # rounded rates may be below 0
+        # Rounded rates may lie outside the curve's own.
+        after = after.clip(1, len(curve.rate) - 1)
         room += (curve.rate[after] - curve.rate[after - 1]) * total / 2
     gain = _gain(curves, rates)
     ends = np.maximum(gain[1:], gain[:-1])
+    # Spans whose upper bound is below the best lower bound cannot hold the maximum.
     spans = np.flatnonzero(ends + room >= (ends - room).max())
     return float(rates[spans[0]]), float(rates[spans[-1] + 1])
 
@@ -127,8 +133,8 @@ def by_outcome(
     ends = np.searchsorted(cells[order], np.arange(1, 2 * n_groups))
     sides = []
     for rows in np.split(order, ends):
-        own = None if weight is None else weight[rows]
-        sides.append(SortedScores(margins[rows], own))
+        side_weight = None if weight is None else weight[rows]
+        sides.append(SortedScores(margins[rows], side_weight))
     return [ByOutcome(*pair) for pair in zip(sides[::2], sides[1::2], strict=True)]
 
 
@@ -144,7 +150,7 @@ def balanced_rate(groups: Sequence[SortedScores], gamma: float) -> float:
             group.total * (group.threshold(gamma, rate) + gamma / 2) for group in groups
         )
 
-    # thresholds fall as the rate grows, so the balance does
+    # Starts fall as the rate grows, and with them the balance.
     if balance(0.0) <= 0:
         return 0.0
     if balance(1.0) >= 0:

@@ -24,8 +24,10 @@ def benchmark_specs(source: Path) -> list[SweepSpec]:
     if not isinstance(tables, list) or not tables or "data" in content:
         raise ValueError("`tables` must be a list of data, in place of `data`.")
     check_entries("tables", tables)
-    contents = ({**content, "data": data} for data in tables)
-    return [SweepSpec.of_content(each, source.parent) for each in contents]
+    return [
+        SweepSpec.of_content({**content, "data": data}, source.parent)
+        for data in tables
+    ]
 
 
 def split_digest(dataset: Dataset, seed: int) -> str:

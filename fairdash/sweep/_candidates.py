@@ -68,10 +68,13 @@ class Part:
         people = people_of(self.sample_weight)
         tables = []
         for name, within in {OVERALL: about, **self.inside}.items():
-            mine = about & within
-            groups = self.groups[mine]
-            times = None if people is None else people[mine]
-            counted = value[mine] if times is None else value[mine] * times
+            chosen = about & within
+            groups = self.groups[chosen]
+            counted = value[chosen]
+            times = None
+            if people is not None:
+                times = people[chosen]
+                counted = counted * times
             size = np.bincount(groups, times, minlength=present[-1] + 1)
             positive = np.bincount(groups, counted, present[-1] + 1)
             n = np.rint(size[present]).astype(np.int64)
@@ -100,13 +103,13 @@ class Part:
             estimate = measured.estimate(np.where(within, self.groups, -1), shape)
             units = estimate.n if estimate.units is None else estimate.units
             most = max(catalog.error_costs(measure) or (1.0,))
-            every = {
+            numbers_by_group = {
                 "rate": estimate.value / most,
                 "variance": (estimate.error / most) ** 2,
                 "units": units,
             }
-            own = counts.loc[counts["subgroup"] == name, "group"]
-            parts.append(pd.DataFrame(every).loc[own])
+            groups = counts.loc[counts["subgroup"] == name, "group"]
+            parts.append(pd.DataFrame(numbers_by_group).loc[groups])
         numbers = pd.concat(parts, ignore_index=True)
         return pd.concat([counts, numbers], axis=1)
 
@@ -151,8 +154,10 @@ def candidate_table(
     axes = ("validation_worst_1_di", "validation_accuracy")
     ranked = []
     for model in models:
-        given = scores(model)[0]
-        decided = given if isinstance(given, Drawn) else given > _MIDDLE
+        validation_scores = scores(model)[0]
+        decided = validation_scores
+        if not isinstance(decided, Drawn):
+            decided = decided > _MIDDLE
         status = decision_status(validation.y, decided, sample_weight=weight)
         if status["status"].iloc[0]:
             continue
@@ -178,10 +183,11 @@ def candidate_table(
 
 
 def _share(part: Part, decided: NDArray[Any], limits: Mapping[str, float]) -> float:
-    shares = [
-        gap / most
-        for measure in measures_of(limits)
-        for name, gap in part.gaps(decided, measure).items()
-        if (most := limit_of(str(name), limits, measure)) is not None
-    ]
+    """Return the largest gap in units of its limit."""
+    shares = []
+    for measure in measures_of(limits):
+        for name, gap in part.gaps(decided, measure).items():
+            limit = limit_of(str(name), limits, measure)
+            if limit is not None:
+                shares.append(gap / limit)
     return float(np.max(shares, initial=0.0))

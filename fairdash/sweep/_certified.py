@@ -35,7 +35,8 @@ _SET = 1e-4  # chance that the common rate lies outside the set it is looked for
 _MOST_ROWS = 10_000_000  # up to which the rows needed are tested exactly
 _CHANCE = 0.8  # that so many more rows certify
 _RATES = 65  # at which the largest p-value is looked for first
-_FINER, _HALVINGS = 9, 6  # rates around each local maximum, and how often
+_FINER = 9  # rates around each local maximum
+_REFINEMENTS = 6  # of each local maximum
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,8 @@ def choose_certified(
     _check(table, limits, confidence)
     if not 0 <= wrong_groups < 1:
         raise ValueError(f"`wrong_groups` must lie in [0, 1), got {wrong_groups!r}.")
+    # Each of the two rates of a gap may be off by the share of wrong groups, times the
+    # largest value that a row can have.
     limits = {
         name: limit - 2 * wrong_groups * max([1.0, *map(_largest_cost, _of(name))])
         for name, limit in limits.items()
@@ -132,6 +135,8 @@ def choose_certified(
     models.columns = pd.Index(["model", axes[1], axes[0]])
     front = pareto_front(models, axes=axes)
     counts = dict(list(table.groupby("model", sort=False)))
+    # Fixed-sequence testing: the front begins with the fairest model, and the first
+    # that fails ends the sequence, so that no correction for their number is needed.
     tested = []
     chosen = None
     for model, accuracy in zip(
@@ -166,20 +171,24 @@ def gap_p_value(positives: tuple[int, int], n: tuple[int, int], limit: float) ->
         return 1.0
     (x1, x0) = positives
     (n1, n0) = n
+    # Clopper and Pearson's interval of the second rate.
     low = float(beta.ppf(_SET / 2, x0, n0 - x0 + 1)) if x0 else 0.0
     high = float(beta.ppf(1 - _SET / 2, x0 + 1, n0 - x0)) if x0 < n0 else 1.0
     high = min(high, 1 - limit)
     if low > high:
         return _SET  # no pair on the border has a second rate as large
-    wide = 9 * np.sqrt(n0) / 2 + 9
-    first = max(0, int(n0 * low - wide))
-    second = np.arange(first, min(n0, ceil(n0 * high + wide)) + 1)
-    # x / n1 <= second / n0 + (x1 / n1 - x0 / n0), in whole numbers
+    # Counts of the second group more than nine standard deviations, each at most
+    # sqrt(n) / 2, away from all rates of the interval have no chance worth adding.
+    margin = 9 * np.sqrt(n0) / 2 + 9
+    first = max(0, int(n0 * low - margin))
+    last = min(n0, ceil(n0 * high + margin))
+    second = np.arange(first, last + 1)
+    # The largest x with x / n1 - second / n0 <= x1 / n1 - x0 / n0, in whole numbers.
     most = (n1 * second + x1 * n0 - x0 * n1) // n0
 
     def chances(rates: NDArray[np.float64]) -> NDArray[np.float64]:
-        at = rates[:, None]
-        pairs = binom.pmf(second, n0, at) * binom.cdf(most, n1, at + limit)
+        column = rates[:, None]
+        pairs = binom.pmf(second, n0, column) * binom.cdf(most, n1, column + limit)
         return np.sum(np.asarray(pairs), axis=1)
 
     return min(1.0, _supremum(chances, low, high) + _SET)
@@ -190,23 +199,28 @@ def _supremum(
     low: float,
     high: float,
 ) -> float:
+    """Return the largest chance over rates from ``low`` to ``high``.
+
+    Chances have several local maxima: a coarse grid finds where they are, finer grids
+    how large.
+    """
     rates = np.linspace(low, high, _RATES)
     values = chances(rates)
     largest = float(values.max())
     step = (high - low) / (_RATES - 1)
     around = np.pad(values, 1, constant_values=-1)
     tops = (around[1:-1] >= around[:-2]) & (around[1:-1] >= around[2:])
-    # far from the largest a maximum cannot be within one step of it
+    # A local maximum far below the largest value does not exceed it within one step.
     for middle in rates[tops & (values > 0.8 * largest)]:
         width = step
-        for _ in range(_HALVINGS):
-            finer = np.linspace(
-                max(low, middle - width), min(high, middle + width), _FINER
-            )
-            there = chances(finer)
-            middle = float(finer[there.argmax()])
+        for _ in range(_REFINEMENTS):
+            start = max(low, middle - width)
+            end = min(high, middle + width)
+            finer = np.linspace(start, end, _FINER)
+            finer_values = chances(finer)
+            middle = float(finer[finer_values.argmax()])
             width = width / 4
-            largest = max(largest, float(there.max()))
+            largest = max(largest, float(finer_values.max()))
     return largest
 
 
@@ -219,9 +233,9 @@ def independent_counts(table: pd.DataFrame) -> pd.DataFrame:
     """
     if not {"rate", "variance", "units"} <= set(table.columns) or table.empty:
         return table
-    rate, variance, units = (
-        table[name].to_numpy(np.float64) for name in ("rate", "variance", "units")
-    )
+    rate = table["rate"].to_numpy(np.float64)
+    variance = table["variance"].to_numpy(np.float64)
+    units = table["units"].to_numpy(np.float64)
     if not ((variance >= 0) & (units >= 1) & (rate >= 0) & (rate <= 1)).all():
         raise ValueError(
             "In every row `rate` must lie in [0, 1], `variance` be 0 or more and "
@@ -229,9 +243,10 @@ def independent_counts(table: pd.DataFrame) -> pd.DataFrame:
         )
     spread = rate * (1 - rate)
     varies = variance > 0
-    worth = np.where(varies, spread / np.where(varies, variance, 1.0), units)
-    worth *= (ndtri(0.975) / stdtrit(np.maximum(units - 1, 1), 0.975)) ** 2
-    n = np.maximum(np.floor(np.minimum(worth, table["n"])), 1).astype(int)
+    # A rate of 0 or 1 has no variance: it counts as many rows as there are units.
+    effective = np.where(varies, spread / np.where(varies, variance, 1.0), units)
+    effective *= (ndtri(0.975) / stdtrit(np.maximum(units - 1, 1), 0.975)) ** 2
+    n = np.maximum(np.floor(np.minimum(effective, table["n"])), 1).astype(int)
     return table.assign(n=n, positives=np.rint(rate * n).astype(int))
 
 
@@ -250,6 +265,7 @@ def limit_of(
 
 
 def _of(name: str) -> tuple[str, ...]:
+    """Return the measures whose gaps over all rows a limit bounds."""
     if name.partition(" ")[0] == _COST:
         return (name.replace(_COST, "error_cost"),)
     return _MEASURES.get(name, ())
@@ -261,13 +277,16 @@ def _largest_cost(measure: str) -> float:
 
 def measures_of(limits: Mapping[str, float]) -> tuple[str, ...]:
     """Return the rates that limits are of, each once."""
-    every = [measure for name in limits for measure in _of(name)]
-    return tuple(dict.fromkeys([*every, *(["selection_rate"] * (WORST in limits))]))
+    measures = [measure for name in limits for measure in _of(name)]
+    if WORST in limits:
+        measures.append("selection_rate")
+    return tuple(dict.fromkeys(measures))
 
 
 def _pairs(
     counts: pd.DataFrame, limits: Mapping[str, float]
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int], float]]:
+    """Yield positives, sizes and limit of every ordered pair of groups to test."""
     for (measure, subgroup), cells in _measured(counts).groupby(
         ["measure", "subgroup"], sort=False
     ):
@@ -295,27 +314,33 @@ def _rows_needed(
     With the rates of these rows, and half as often with as many as give them a p-value
     at the limit: their errors must be smaller by the quantile of the chance, too.
     """
-    each = []
+    # A normal test needs, of each pair, this many times the rows that there are.
+    factors = []
     for (x1, x0), (n1, n0), limit in _pairs(counts, limits):
-        rates = (x1 + 0.5) / (n1 + 1), (x0 + 0.5) / (n0 + 1)
         room = limit - (x1 / n1 - x0 / n0)
         if room <= 0:
             return inf
-        spread = sum(r * (1 - r) / n for r, n in zip(rates, (n1, n0), strict=True))
-        each.append(1.1 * float(ndtri(confidence)) ** 2 * spread / room**2)
-    times = max(1.0, *each)
+        variance = 0.0
+        for x, n in ((x1, n1), (x0, n0)):
+            rate = (x + 0.5) / (n + 1)  # not 0 or 1, where nothing would vary
+            variance += rate * (1 - rate) / n
+        factors.append(1.1 * float(ndtri(confidence)) ** 2 * variance / room**2)
+    factor = max(1.0, *factors)
     names = _measured(counts)[["measure", "subgroup"]]
     first = (names == names.iloc[0]).all(axis=1)
     n_rows = counts.loc[first, "n"].sum()
     amounts = counts[["n", "positives"]].astype(float)
-    while times * n_rows < _MOST_ROWS:
-        more = counts.assign(**(times * amounts).round())
-        if times > 1 and _largest(more, limits) <= 1 - confidence:
+    # From there on by the exact test.
+    while factor * n_rows < _MOST_ROWS:
+        more = counts.assign(**(factor * amounts).round())
+        if factor > 1 and _largest(more, limits) <= 1 - confidence:
             break
-        times = max(1.1 * times, 1 + 1 / n_rows)
-    n_near = max(sum(one > max(each) / 2 for one in each), 1)
+        factor = max(1.1 * factor, 1 + 1 / n_rows)
+    # All tests must pass at once: the chance of a miss is shared among those that are
+    # nearly as hard as the hardest.
+    n_near = max(sum(value > max(factors) / 2 for value in factors), 1)
     surely = float(ndtri(1 - (1 - _CHANCE) / n_near)) / float(ndtri(confidence))
-    return float(ceil((times * (1 + max(surely, 0.0)) ** 2 - 1) * n_rows))
+    return float(ceil((factor * (1 + max(surely, 0.0)) ** 2 - 1) * n_rows))
 
 
 def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) -> None:
@@ -331,16 +356,16 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
         rows = table.index[table["n"] < 1].tolist()
         raise ValueError(f"`n` must be at least 1; rows {rows[:5]} have none.")
     overall = table["subgroup"] == OVERALL
-    of = _measured(table)["measure"]
+    measured = _measured(table)["measure"]
     for name in limits:
         wanted = _of(name) or ("selection_rate",)
         for measure in wanted:
-            cells = table[(overall == (name != WORST)) & (of == measure)]
+            cells = table[(overall == (name != WORST)) & (measured == measure)]
             if set(cells["model"]) == set(table["model"]):
                 continue
-            where = "inside subgroups" if name == WORST else "over all rows"
+            scope = "inside subgroups" if name == WORST else "over all rows"
             raise ValueError(
-                f"A limit on {name!r} is tested {where}, where the table has no row of "
+                f"A limit on {name!r} is tested {scope}, where the table has no row of "
                 "some model. Drop the limit, choose wider subgroups, or lower the size "
                 "from which one is estimable."
             )

@@ -119,21 +119,22 @@ def compare_methods(
     test = stats.friedmanchisquare(*(wide[name] for name in wide))
     spread = np.sqrt(k * (k + 1) / (6 * n))
     quantile = stats.studentized_range.ppf(confidence, k, np.inf) / np.sqrt(2)
-    reference = str(ranks.index[0]) if reference is None else reference
+    if reference is None:
+        reference = str(ranks.index[0])
     check_one_of("reference", reference, list(map(str, wide)))
     shares_rows = blocks == "splits"
     return MethodComparison(
-        measure,
-        blocks,
-        n,
-        float(test.statistic),
-        float(test.pvalue),
-        float(quantile * spread),
-        ranks,
-        _pairs(ranks, spread),
-        _differences(wide[ranks.index], reference, confidence, shares_rows),
-        reference,
-        confidence,
+        measure=measure,
+        blocks=blocks,
+        n_blocks=n,
+        statistic=float(test.statistic),
+        p_value=float(test.pvalue),
+        critical_difference=float(quantile * spread),
+        ranks=ranks,
+        pairs=_pairs(ranks, spread),
+        differences=_differences(wide[ranks.index], reference, confidence, shares_rows),
+        reference=reference,
+        confidence=confidence,
     )
 
 
@@ -197,16 +198,19 @@ def _check(wide: pd.DataFrame, measure: str) -> None:
 
 
 def _pairs(ranks: "pd.Series[float]", spread: float) -> pd.DataFrame:
+    """Return Nemenyi's p-value of every two methods, the better ranked first."""
     first, second = np.triu_indices(len(ranks), 1)
     values = ranks.to_numpy(np.float64)
-    apart = values[second] - values[first]
-    p = stats.studentized_range.sf(np.sqrt(2) * apart / spread, len(ranks), np.inf)
+    rank_difference = values[second] - values[first]
+    p = stats.studentized_range.sf(
+        np.sqrt(2) * rank_difference / spread, len(ranks), np.inf
+    )
     names = ranks.index.to_numpy()
     return pd.DataFrame(
         {
             "method": names[first],
             "other": names[second],
-            "ranks_apart": apart,
+            "ranks_apart": rank_difference,
             "p_value": p,
         }
     )
@@ -220,15 +224,17 @@ def _differences(
     Splits of one table share rows; their variance is that of Nadeau and Bengio,
     :math:`s^2 (1 / N + n_{test} / n_{training})`.
     """
-    apart = wide.drop(columns=reference).sub(wide[reference], axis=0)
+    differences = wide.drop(columns=reference).sub(wide[reference], axis=0)
     n = len(wide)
-    level = 1 - (1 - confidence) / apart.shape[1]
+    level = 1 - (1 - confidence) / differences.shape[1]
     share = 1 / n + (TEST_TO_TRAINING if shares_rows else 0.0)
-    half = stats.t.ppf((1 + level) / 2, n - 1) * apart.std(ddof=1) * np.sqrt(share)
-    mean = apart.mean()
+    half = (
+        stats.t.ppf((1 + level) / 2, n - 1) * differences.std(ddof=1) * np.sqrt(share)
+    )
+    mean = differences.mean()
     table = {
-        "method": apart.columns,
-        "mean": wide[apart.columns].mean().to_numpy(),
+        "method": differences.columns,
+        "mean": wide[differences.columns].mean().to_numpy(),
         "difference": mean.to_numpy(),
         "low": (mean - half).to_numpy(),
         "high": (mean + half).to_numpy(),

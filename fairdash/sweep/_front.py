@@ -79,17 +79,20 @@ def pareto_front(
         ``{"test_demographic_parity_difference": 0.05}``.
     """
     costs = _costs(rows, axes)
-    able = within(rows, limits) & np.isfinite(costs).all(axis=1)
-    for part, prefixes in (("validation", ("validation", PREFIX)), ("test", ("test",))):
-        if axes[0].startswith(prefixes):
-            able &= decides(rows, part)
-    allowed = np.flatnonzero(able)
+    eligible = within(rows, limits) & np.isfinite(costs).all(axis=1)
+    if axes[0].startswith(("validation", PREFIX)):
+        eligible &= decides(rows, "validation")
+    if axes[0].startswith("test"):
+        eligible &= decides(rows, "test")
+    allowed = np.flatnonzero(eligible)
     costs = costs[allowed]
+    # In rising order of the first cost a point is on the front where its second cost is
+    # below that of all points before it.
     order = np.lexsort((costs[:, 1], costs[:, 0]))
     first, second = costs[order].T
     best_before = np.minimum.accumulate(np.append(np.inf, second[:-1]))
     new_best = second < best_before
-    # equal to the last point that stayed, on both axes
+    # So are its equals on both axes, which stand right behind it.
     last = np.maximum.accumulate(np.where(new_best, np.arange(len(order)), 0))
     same = (first == first[last]) & (second == second[last])
     return rows.iloc[allowed[order[new_best | same]]]
@@ -123,21 +126,24 @@ def select(
     bounds = {f"validation_{name}": value for name, value in limits.items()}
     if column not in rows:
         raise ValueError(f"The rows have no column {column!r}; see `run_sweep`.")
-    able = within(rows, bounds) & decides(rows, "validation")
-    allowed = rows[able & rows[column].notna()]
+    eligible = within(rows, bounds) & decides(rows, "validation")
+    allowed = rows[eligible & rows[column].notna()]
     if allowed.empty:
         return None
     values = allowed[column].to_numpy(float)
-    return allowed.iloc[int(values.argmax() if is_gain(best) else values.argmin())]
+    index = values.argmax() if is_gain(best) else values.argmin()
+    return allowed.iloc[int(index)]
 
 
 def _costs(rows: pd.DataFrame, axes: tuple[str, str]) -> NDArray[np.float64]:
+    """Return the two axes with signs such that less is better."""
     check_columns(rows, axes)
     signs = [-1.0 if is_gain(column) else 1.0 for column in axes]
     return rows[list(axes)].to_numpy(float) * signs
 
 
 def check_columns(rows: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Raise ValueError unless the rows have all these columns."""
     missing = [column for column in columns if column not in rows]
     if missing:
         raise ValueError(f"The rows have no columns {missing}; see `run_sweep`.")

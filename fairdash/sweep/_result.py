@@ -99,12 +99,14 @@ class SweepResult:
         params.sort(key=lambda name: name not in (WEIGHT, TAU))
         to_come = pd.DataFrame(planned, columns=params)
         of_method = pd.concat([of_method[params], to_come], ignore_index=True)
-        axes = {name: of_method[name].dropna().unique().tolist() for name in params}
-        return {
-            name: values if isinstance(values[0], str) else sorted(values)
-            for name, values in axes.items()
-            if len(values) > 1
-        }
+        axes: dict[str, list[Scalar]] = {}
+        for name in params:
+            values = of_method[name].dropna().unique().tolist()
+            if len(values) < 2:
+                continue
+            is_choice = isinstance(values[0], str)
+            axes[name] = values if is_choice else sorted(values)
+        return axes
 
     def best(
         self, limits: Mapping[str, float], method: str | None = None
@@ -123,8 +125,10 @@ class SweepResult:
         that there is nothing to fix, where no setting is nearer to it, or where none
         decides.
         """
-        if method is None and (plain := self.plain_within(limit, metric)) is not None:
-            return plain
+        if method is None:
+            plain = self.plain_within(limit, metric)
+            if plain is not None:
+                return plain
         within_limit = self.best({metric: limit}, method)
         if within_limit is not None:
             return within_limit
@@ -137,7 +141,8 @@ class SweepResult:
                 return plain
         if nearest is not None:
             return nearest
-        plain_models = self._swept(BASELINE)  # none decides, or all is undefined
+        # No model decides, or all gaps are undefined.
+        plain_models = self._swept(BASELINE)
         settings = self._swept(method)
         if method is None and len(plain_models):
             settings = plain_models
@@ -189,18 +194,22 @@ class SweepResult:
         """
         table = self.means.assign(place=np.arange(len(self.means)))
         able = decides(table, "validation")
-        keeps = within(table, {f"validation_{metric}": limit}) & able
-        keeps_test = within(table, {f"test_{metric}": limit})
+        within_limit = within(table, {f"validation_{metric}": limit}) & able
+        within_test = within(table, {f"test_{metric}": limit}) & able
         judgements = [self.deciding(place) for place in table["place"]]
         tests = [self.deciding(place, "test") for place in table["place"]]
-        alike = np.array([test.alike for test in tests], bool)
-        x, y = (f"test_{metric}" for metric in axes)
-        judged = (ranking_column(self.rows, axes[0]), f"validation_{axes[1]}")
+        decides_alike = np.array([test.alike for test in tests], bool)
+        x = f"test_{axes[0]}"
+        y = f"test_{axes[1]}"
+        chosen_by = (ranking_column(self.rows, axes[0]), f"validation_{axes[1]}")
         front = np.zeros(len(table), bool)
         line = np.zeros(len(table), bool)
         for method in dict.fromkeys(table["method"]):
-            best = pareto_front(table[(table["method"] == method) & keeps], axes=judged)
+            candidates = table[(table["method"] == method) & within_limit]
+            best = pareto_front(candidates, axes=chosen_by)
             front[best["place"]] = True
+            # Chosen on validation rows, drawn by test rows: the line connects those
+            # that no other chosen setting beats there.
             line[pareto_front(best, axes=(x, y))["place"]] = True
         methods = [CATALOG[method] for method in table["method"]]
         return pd.DataFrame(
@@ -211,10 +220,10 @@ class SweepResult:
                 "colour_role": [method.colour_role for method in methods],
                 "x": table[x],
                 "y": table[y],
-                "within": keeps,
-                "within_test": keeps_test & able,
-                "constant": ~able | alike,
-                "alike": alike | [judged.alike for judged in judgements],
+                "within": within_limit,
+                "within_test": within_test,
+                "constant": ~able | decides_alike,
+                "alike": decides_alike | [judged.alike for judged in judgements],
                 "guessing_test": [test.idle and not test.alike for test in tests],
                 "front": front,
                 "line": line,

@@ -33,15 +33,22 @@ def python_script(spec: SweepSpec) -> str:
     That of an uploaded table asks for the path of its file.
     """
     content = spec.model_dump(mode="json", exclude_none=True)
-    table = spec.data.table is not None
+    parts = {
+        "system": "",
+        "names": "SweepSpec, run_sweep",
+        "usage": "",
+        "arguments": "spec",
+    }
+    if spec.data.table is not None:
+        parts = {
+            "system": "\nimport sys\n",
+            "names": "SweepSpec, load_dataset, run_sweep",
+            "usage": USAGE,
+            "arguments": "spec, dataset=load_dataset(spec.data, sys.argv[1])",
+        }
     return SCRIPT.format(
         title=as_literal(spec.data.name)[1:-1],  # whatever it holds, it stays text
         version=__version__,
-        system="\nimport sys\n" if table else "",
-        names="SweepSpec, load_dataset, run_sweep" if table else "SweepSpec, run_sweep",
-        usage=USAGE if table else "",
         spec=indent(pformat(content, width=84, sort_dicts=False), "    "),
-        arguments=(
-            "spec, dataset=load_dataset(spec.data, sys.argv[1])" if table else "spec"
-        ),
+        **parts,
     )

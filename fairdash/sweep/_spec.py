@@ -35,7 +35,8 @@ RowCount = Annotated[int, Field(ge=1, le=10**12, strict=True)]
 # fields of earlier versions
 IGNORED = ("equal_models", "initialisations", "cross_validate")
 MOST_VALUES = 1000  # of an axis
-MOST_SEEDS, MOST_SEED = 1000, 2**32 - 1  # further states are made from a seed
+MOST_SEEDS = 1000
+MOST_SEED = 2**32 - 1  # the largest that random number generators take
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
 
 
@@ -175,6 +176,7 @@ def as_axis(values: Any) -> Sequence[Any]:
 
 
 def _spelled(declared: Param, axis: Any) -> Any:
+    """Return the values of an axis given as first, last and number of values."""
     if not isinstance(axis, dict):
         return axis
     name = declared.name
@@ -196,6 +198,7 @@ def _spelled(declared: Param, axis: Any) -> Any:
     for end in (first, last):
         declared.read(end)
     values = SPACINGS[spacing](first, last, number)
+    # Rounded, so that keys of trials do not depend on the last bit of a logarithm.
     return tuple(float(f"{value:.6g}") for value in values)
 
 
@@ -254,7 +257,8 @@ class SweepSpec(_Frozen):
     @field_validator("seeds", mode="before")
     @classmethod
     def _check_seeds(cls, value: Any) -> Any:
-        if len(seeds := as_axis(value)) > MOST_SEEDS:
+        seeds = as_axis(value)
+        if len(seeds) > MOST_SEEDS:
             message = f"`seeds` can have 1 to {MOST_SEEDS} values"
             raise ValueError(f"{message}, got {len(seeds):,}")
         for seed in seeds:
@@ -269,9 +273,9 @@ class SweepSpec(_Frozen):
 
         Raises ValueError with one line that says which entry is wrong and why.
         """
-        text = source.read_bytes() if isinstance(source, Path) else source
-        folder = source.parent if isinstance(source, Path) else None
-        return cls.of_content(parsed(text, "YAML"), folder)
+        if isinstance(source, Path):
+            return cls.of_content(parsed(source.read_bytes(), "YAML"), source.parent)
+        return cls.of_content(parsed(source, "YAML"))
 
     @classmethod
     def of_content(cls, content: Any, folder: Path | None = None) -> Self:
@@ -352,12 +356,14 @@ class SweepSpec(_Frozen):
         A sample comes with the package, and stays one while its file is of the digest.
         Rows of an earlier version's sample are a table like any other.
         """
-        where: dict[str, Any] = {"sha256": digest}
+        changes: dict[str, Any] = {"sha256": digest}
         sample = self.data.sample
         if not sample or datasets.reading.table_digest(_sample_path(sample)) != digest:
-            where = dict.fromkeys(("sample", "sha256", "path", "source", "sample_rows"))
-            where |= {"table": digest, "table_format": table_format}
-        return self.model_copy(update={"data": self.data.model_copy(update=where)})
+            changes = dict.fromkeys(
+                ("sample", "sha256", "path", "source", "sample_rows")
+            )
+            changes |= {"table": digest, "table_format": table_format}
+        return self.model_copy(update={"data": self.data.model_copy(update=changes)})
 
     def to_yaml(self) -> str:
         """Return the specification as YAML that `from_yaml` reads back equal."""
@@ -366,11 +372,16 @@ class SweepSpec(_Frozen):
 
 
 def _trainable(grid: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a stored grid without the values that are refused today.
+
+    None where a parameter has no other value.
+    """
+    method = CATALOG[grid["method"]]
     params = dict(grid.get("params", {}))
-    for name, value in CATALOG[grid["method"]].former.items():
+    for name, value in method.former.items():
         if value not in as_axis(params.pop(name, value)):
             return None
-    for param in CATALOG[grid["method"]].params:
+    for param in method.params:
         values = as_axis(params.get(param.name, ()))
         fitting = [value for value in values if param.fits(value)]
         if len(fitting) < len(values):

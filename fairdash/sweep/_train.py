@@ -83,23 +83,31 @@ def train_stack(
         When a parameter is out of range or training diverged.
     """
     for trial in stack.trials:
-        n_epochs = trial.params.get("n_epochs", 1)
-        begun: Event = {"epoch": 0, "n_epochs": n_epochs, "seconds": 0.0, "curves": {}}
-        report({"key": trial.key, "began": time.time(), **begun})
+        first_event: Event = {
+            "key": trial.key,
+            "began": time.time(),
+            "epoch": 0,
+            "n_epochs": trial.params.get("n_epochs", 1),
+            "seconds": 0.0,
+            "curves": {},
+        }
+        report(first_event)
     parts = datasets.split(dataset, stack.seed)
     validation = parts.validation
     encoded = datasets.encode(dataset, parts.train, scaling=scaling)
     method = CATALOG[stack.method]
+    # Encoding fills missing numbers in. A method that takes them gets them back, and
+    # its stored model does the same with rows that it is to score.
     missing = encoded.encoder.filled
-    keeps = dataset.roles.missing == "keep" and len(missing[0]) > 0
-    keeps = keeps and method.takes_missing(stack.params)
+    keeps_missing = dataset.roles.missing == "keep" and len(missing[0]) > 0
+    keeps_missing = keeps_missing and method.takes_missing(stack.params)
 
-    def rows_of(where: Any) -> Any:
-        rows = encoded.rows(where)
-        return unfilled(rows, *missing) if keeps else rows
+    def rows_of(selection: Any) -> Any:
+        rows = encoded.rows(selection)
+        return unfilled(rows, *missing) if keeps_missing else rows
 
     def stored(network: Any) -> Any:
-        return Unfilled(network, *missing) if keeps else network
+        return Unfilled(network, *missing) if keeps_missing else network
 
     train = datasets.training_rows(dataset, stack.seed, train_rows)
     groups = dataset.sensitive_features
@@ -132,9 +140,11 @@ def train_stack(
         monitor.forget()
     if monitor.was_stopped:
         return None
-    # the processor's time is the same on a busy machine, the clock's with more threads
-    taken = time.monotonic() - clock, time.process_time() - processor
-    seconds = min(taken) / len(models)
+    # The processor's time is the same on a busy machine, but adds up over threads: of
+    # several the clock's time is less.
+    wall_seconds = time.monotonic() - clock
+    processor_seconds = time.process_time() - processor
+    seconds = min(wall_seconds, processor_seconds) / len(models)
     scores = np.empty((len(models), dataset.n_rows), dtype=np.float32)
     for part in encoded.parts():
         X = rows_of(part)
@@ -193,20 +203,21 @@ def score(
     labels = dataset.label_subgroups(subgroups)
     groups = dataset.group  # numbers are checked sooner than names
     parts = []
-    for part, where in (("validation", rows.validation), ("test", rows.test)):
-        content = dataset.content[where] if drawn else None
-        given = Drawn(scores[:, where], content) if drawn else scores[:, where]
+    for part, part_rows in (("validation", rows.validation), ("test", rows.test)):
+        weight = dataset.weight_of(part_rows)
+        part_scores: NDArray[np.floating] | Drawn = scores[:, part_rows]
+        if drawn:
+            content = dataset.content[part_rows]
+            part_scores = Drawn(scores[:, part_rows], content)
         metrics = evaluate(
-            dataset.y[where],
-            given,
-            sensitive_features=groups[where],
-            subgroups=labels.iloc[where],
+            dataset.y[part_rows],
+            part_scores,
+            sensitive_features=groups[part_rows],
+            subgroups=labels.iloc[part_rows],
             min_size=subgroups.min_size,
-            sample_weight=dataset.weight_of(where),
+            sample_weight=weight,
         )
-        status = decisions(
-            dataset.y[where], given, sample_weight=dataset.weight_of(where)
-        )
+        status = decisions(dataset.y[part_rows], part_scores, sample_weight=weight)
         parts.append(metrics.join(status).add_prefix(f"{part}_"))
     parts.append(local_gaps(dataset, seed, scores, subgroups, drawn=drawn))
     table = pd.concat(parts, axis=1)
@@ -383,14 +394,17 @@ class Monitor:
             return False
         stack = getattr(fitted_estimator, "stack_", None)
         if stack:
-            every = math.ceil(stack.n_epochs / (MOST_POINTS - 2))
-            if stack.epoch in (1, stack.n_epochs) or stack.epoch % every == 0:
+            interval = math.ceil(stack.n_epochs / (MOST_POINTS - 2))
+            if stack.epoch in (1, stack.n_epochs) or stack.epoch % interval == 0:
                 self._look(stack)
-            now = time.monotonic()
-            if stack.epoch == stack.n_epochs or now - self._reported >= REPORT_SECONDS:
-                self._reported = now
+            clock = time.monotonic()
+            if (
+                stack.epoch == stack.n_epochs
+                or clock - self._reported >= REPORT_SECONDS
+            ):
+                self._reported = clock
                 for point in stack.points:
-                    self.report(self._event(stack, point, now - self._began))
+                    self.report(self._event(stack, point, clock - self._began))
         self.was_stopped = self.was_stopped or self.stopped()
         return self.was_stopped
 
@@ -412,24 +426,27 @@ class Monitor:
             loss = np.logaddexp(0, logits) - self.y * logits
         losses = np.average(loss, axis=1, weights=self.sample_weight)
         for model, point in enumerate(stack.points):
-            seen = {"epoch": float(stack.epoch)}
+            record = {"epoch": float(stack.epoch)}
             for name in ("loss", "adversary_loss"):
                 if name in stack.history:
-                    seen[name] = float(stack.history[name][-1][model])
-            seen["validation_loss"] = float(losses[model])
-            self.curves.setdefault(point, []).append(seen)
+                    record[name] = float(stack.history[name][-1][model])
+            record["validation_loss"] = float(losses[model])
+            self.curves.setdefault(point, []).append(record)
 
     def _event(self, stack: Any, point: int, seconds: float) -> Event:
-        seen = self.curves[point]
+        records = self.curves[point]
         return {
             "key": self.keys[point],
             "epoch": stack.epoch,
             "n_epochs": stack.n_epochs,
             "seconds": seconds,
             "curves": {
-                name: [
-                    each[name] if math.isfinite(each[name]) else None for each in seen
-                ]
-                for name in seen[0]
+                name: [_finite_or_none(record[name]) for record in records]
+                for name in records[0]
             },
         }
+
+
+def _finite_or_none(value: float) -> float | None:
+    # JSON has no word for NaN and infinity.
+    return value if math.isfinite(value) else None

@@ -11,7 +11,7 @@ from fairdash.methods import CATALOG, Effort
 from fairdash.sweep._spec import BASELINE, DataSource, MethodGrid, Scalar, SweepSpec
 
 WEIGHTS = tuple(np.linspace(0, 5, 20).round(2).tolist())
-# at τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it
+# At τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it.
 TAUS = tuple(np.linspace(0.1, 1, 10).round(2).tolist())
 
 
@@ -72,19 +72,21 @@ def grid_spec(
         swept = {
             name: axis for name, axis in values.items() if name in method.stackable()
         }
-        own = method.trade_off()
-        if own and own.name not in values:
-            between = np.geomspace if own.axis == "log" else np.linspace
-            points = between(own.low, own.high, len(axes.weights))
-            swept[own.name] = tuple(dict.fromkeys(float(f"{x:.4g}") for x in points))
+        trade_off = method.trade_off()
+        if trade_off and trade_off.name not in values:
+            space = np.geomspace if trade_off.axis == "log" else np.linspace
+            points = space(trade_off.low, trade_off.high, len(axes.weights))
+            rounded = [float(f"{value:.4g}") for value in points]
+            swept[trade_off.name] = tuple(dict.fromkeys(rounded))
         fixed: dict[str, Any] = {
-            name: v
-            for name, v in (shared or {}).items()
+            name: value
+            for name, value in (shared or {}).items()
             if name in names - swept.keys()
         }
         grids.append(MethodGrid(method=key, params={**fixed, **swept}, effort=effort))
-        base = _baseline(method.settings(fixed, effort), effort)
-        plain.setdefault(repr(sorted(base.params.items())), base)
+        # Methods of one schedule have one unconstrained model between them.
+        baseline = _baseline(method.settings(fixed, effort), effort)
+        plain.setdefault(repr(sorted(baseline.params.items())), baseline)
     more: dict[str, Any] = {} if subgroups is None else {"subgroups": subgroups}
     return SweepSpec(
         data=data,

@@ -17,7 +17,8 @@ ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
 MOST_SETTINGS = 10_000  # of a grid: days of training, and a page must list them
 MOST_TRIALS = 100_000  # of a sweep, over its seeds
 MAX_MODELS = 32  # of a stack, for it is what a crash can lose
-USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # where only an order of stacks counts
+USUAL_ROWS = 10_000  # these two where only an order of stacks counts
+USUAL_FEATURES = 32
 PREDICTOR = (64, 32, 1)
 ADVERSARY = (1, 64, 32, 16, 1)
 # in the parameters of trials of earlier versions: a further start on the same split
@@ -120,14 +121,16 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
     method = CATALOG[grid.method]
     method.check_names(dict.fromkeys(grid.params, 0))
     declared = {param.name: param for param in method.params}
-    if empty := [name for name, values in grid.params.items() if values == ()]:
+    empty = [name for name, values in grid.params.items() if values == ()]
+    if empty:
         message = f"`{empty[0]}` of {grid.method!r} has no value"
         raise ValueError(f"{message}; give it one, or exclude it.")
     axes = [
         [declared[name].read(value) for value in as_axis(values)]
         for name, values in grid.params.items()
     ]
-    if (n_points := prod(map(len, axes))) > MOST_SETTINGS:
+    n_points = prod(map(len, axes))  # counted before they are made
+    if n_points > MOST_SETTINGS:
         raise ValueError(
             f"The grid of {grid.method!r} has {n_points:,} settings, more than "
             f"{MOST_SETTINGS:,}; give its axes fewer values."
@@ -194,30 +197,28 @@ def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stac
         `fairdash.methods.CACHED_ROWS`: larger stacks are slower, and cannot be shared
         out over workers.
     """
-    alike: dict[str, list[Trial]] = {}
+    groups: dict[str, list[Trial]] = {}
     for trial in trials:
         check_one_of("method", trial.method, CATALOG)
         same = [trial.method, trial.seed, trial.data_key, _fixed(trial)]
-        alike.setdefault(_hash_of(same), []).append(trial)
-    stacks = [
-        Stack(
-            method=members[0].method,
-            seed=members[0].seed,
-            params=_fixed(members[0]),
-            trials=tuple(part),
-        )
-        for members in alike.values()
-        for part in _deal(members, max_models or _fitting(members[0]))
-    ]
-    return sorted(stacks, key=lambda s: (s.method != BASELINE, -s.length))
+        groups.setdefault(_hash_of(same), []).append(trial)
+    stacks = []
+    for members in groups.values():
+        first = members[0]
+        for part in _deal(members, max_models or _cached_models(first)):
+            stack = Stack(first.method, first.seed, _fixed(first), tuple(part))
+            stacks.append(stack)
+    return sorted(stacks, key=lambda stack: (stack.method != BASELINE, -stack.length))
 
 
-def _fitting(trial: Trial) -> int:
+def _cached_models(trial: Trial) -> int:
+    """Return how many models such as this one stay in the cache together."""
     cached = CACHED_ROWS // int(trial.params.get("batch_size", 1))
     return max(1, min(MAX_MODELS, cached))
 
 
 def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:
+    """Yield parts of at most ``most`` trials, whose sizes differ by one at most."""
     n_parts = ceil(len(members) / most)
     ends = [round(part * len(members) / n_parts) for part in range(n_parts + 1)]
     for start, end in pairwise(ends):
@@ -225,6 +226,7 @@ def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:
 
 
 def _fixed(trial: Trial) -> dict[str, Scalar]:
+    """Return the parameters that all trials of a stack share."""
     stackable = CATALOG[trial.method].stackable()
     return {
         name: value for name, value in trial.params.items() if name not in stackable
@@ -247,12 +249,15 @@ def work(params: Mapping[str, Any], *, n_rows: int, n_models: int = 1) -> float:
     ratio = params.get("n_ratio_steps", 0)
     search = params.get("n_subspace_steps", 0) + params.get("n_full_steps", 0)
     curved = CURVED if "curvature_weight" in params else 1
+    # A step takes three products a layer, one forward and two backward; a step of a
+    # search two, since it moves no weights. The ratio network reads one input more than
+    # the predictor.
     per_row = 3 * predictor + 3 * curved * adversary * _products(*ADVERSARY)
     per_row += 3 * ratio * (predictor + PREDICTOR[0]) + 2 * search * predictor
     n_batches = ceil(n_rows / params.get("batch_size", n_rows))
     n_steps = n_batches * (1 + adversary + ratio + search / 2)
-    each_epoch = n_models * n_rows * per_row + n_steps * LEAST_STEP
-    return float(params["n_epochs"] * each_epoch)
+    per_epoch = n_models * n_rows * per_row + n_steps * LEAST_STEP
+    return float(params["n_epochs"] * per_epoch)
 
 
 def _products(*sizes: int) -> int:
