@@ -23,12 +23,12 @@ def new_certificate(*, days: int = 365) -> tuple[str, str]:
 
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "fairdash")])
-    now = datetime.now(UTC)
+    time = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder(name, name, key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))  # clocks differ
-        .not_valid_after(now + timedelta(days=days))
+        .not_valid_before(time - timedelta(days=1))  # clocks differ
+        .not_valid_after(time + timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -65,9 +65,9 @@ def write_certificates(
         When there is a key already and ``renew`` is None.
     """
     folder = folder.expanduser().resolve()
-    certificate, key, config = (
-        folder / name for name in ("certificate.pem", "key.pem", "dask.yaml")
-    )
+    certificate = folder / "certificate.pem"
+    key = folder / "key.pem"
+    config = folder / "dask.yaml"
     if key.exists() and renew is None:
         raise ValueError(
             f"{key} is there; delete it, name another folder, or use --renew."
@@ -75,19 +75,27 @@ def write_certificates(
     if key.exists() and certificate_end(certificate) > days_from_now(renew or 0):
         return config
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    both = {"cert": str(certificate), "key": str(key)}
-    tls = {"ca-file": str(certificate), "scheduler": both, "worker": both}
-    tls["client"] = both
+    # One certificate for every role: it signs itself, so it is its own authority.
+    identity = {"cert": str(certificate), "key": str(key)}
+    tls = {
+        "ca-file": str(certificate),
+        "scheduler": identity,
+        "worker": identity,
+        "client": identity,
+    }
     comm = {"require-encryption": True, "tls": tls}
-    contents = (
-        *new_certificate(days=days),
-        json.dumps({"distributed": {"comm": comm}}),
-    )
-    flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC  # of an earlier key
-    for path, content in zip((certificate, key, config), contents, strict=True):
-        with open(os.open(path, flags, 0o600), "w") as file:
-            file.write(content)
+    certificate_pem, key_pem = new_certificate(days=days)
+    _write_private(certificate, certificate_pem)
+    _write_private(key, key_pem)
+    _write_private(config, json.dumps({"distributed": {"comm": comm}}))
     return config
+
+
+def _write_private(path: Path, content: str) -> None:
+    """Write a file that only its owner can read, from the first byte on."""
+    flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
+    with open(os.open(path, flags, 0o600), "w") as file:
+        file.write(content)
 
 
 def certificate_end(path: Path) -> datetime:

@@ -19,8 +19,8 @@ REPORT_SECONDS = 15.0  # after which the nanny is taken for gone with its worker
 MEMORY = "memory"
 CRASH = "crash"
 OUTSIDE = "outside"
-# signals that a process is sent for what it does itself
-_OWN = {
+# Signals that a process is sent for what it does itself.
+_CRASH_SIGNALS = {
     signal.SIGABRT,
     signal.SIGBUS,
     signal.SIGFPE,
@@ -64,7 +64,7 @@ def judge(exit_code: int, *, n_oom_kills: int) -> Death:
         name = f"signal {number}"
     if number == signal.SIGKILL and n_oom_kills > 0:
         return Death(MEMORY, "when memory ran out")
-    return Death(CRASH if number in _OWN else OUTSIDE, f"by {name}")
+    return Death(CRASH if number in _CRASH_SIGNALS else OUTSIDE, f"by {name}")
 
 
 def count_oom_kills(
@@ -137,7 +137,7 @@ class Witness(NannyPlugin):
 class Deaths:
     """What nannies have said, until a scheduler asks for one of their workers."""
 
-    # of each nanny: the address of its worker, as far as it knew it, and the death
+    # By nanny: the address of its worker, as far as the nanny knew it, and the death.
     _reports: dict[str, list[tuple[str | None, Death]]] = field(default_factory=dict)
     _answers: dict[str, Death] = field(default_factory=dict)  # by address of a worker
     _missed: dict[str, float] = field(default_factory=dict)
@@ -172,11 +172,15 @@ class Deaths:
         """Take the report of this worker, or one that can be of no other."""
         reports = self._reports.get(worker.nanny, [])
         for report in reports:
-            if report[0] == worker.address:
+            address, death = report
+            if address == worker.address:
                 reports.remove(report)
-                return report[1]
+                return death
+        # A report without an address, or with that of a worker that is accounted for,
+        # is of the next worker: see `Witness.setup`.
         for report in reports:
-            if report[0] is None or report[0] in self._answers:
+            address, death = report
+            if address is None or address in self._answers:
                 reports.remove(report)
-                return report[1]
+                return death
         return None

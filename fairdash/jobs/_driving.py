@@ -54,9 +54,9 @@ class OpenRun:
 
     def wake(self) -> None:
         """Let stacks that have rested go first."""
-        now = time.monotonic()
-        rested = [stack for at, stack in self.resting if at <= now]
-        self.resting = [(at, stack) for at, stack in self.resting if at > now]
+        clock = time.monotonic()
+        rested = [stack for at, stack in self.resting if at <= clock]
+        self.resting = [(at, stack) for at, stack in self.resting if at > clock]
         self.waiting.extendleft(rested)
 
 
@@ -121,24 +121,24 @@ class Driver:
 
         That is the oldest of those with the fewest stacks at workers.
         """
-        busy = {
-            trial.key
-            for run in self.runs.values()
-            for task in run.tasks.values()
-            for trial in task.stack.trials
-        }
-        ready = [
-            run
-            for run in self.runs.values()
-            # another run trains the same: it will be on disk then
-            if run.waiting and not {t.key for t in run.waiting[0].trials} & busy
-        ]
+        busy: set[str] = set()
+        for run in self.runs.values():
+            for task in run.tasks.values():
+                busy.update(trial.key for trial in task.stack.trials)
+        ready = []
+        for run in self.runs.values():
+            if not run.waiting:
+                continue
+            # Where another run trains the same model, it is on disk when that ends.
+            if busy.isdisjoint(trial.key for trial in run.waiting[0].trials):
+                ready.append(run)
         return min(ready, key=lambda run: len(run.tasks), default=None)
 
     def give_out(self, run: OpenRun) -> None:
         """Give the next stack of a run to a worker."""
         stack = run.waiting.popleft()
-        # two homes may have a run of one id, which came to both in a bundle
+        # Dask keeps the result of a key, so each try needs one of its own. So does each
+        # home: two may have a run of one id, which came to both in a bundle.
         n_tries = len(run.deaths[stack.key]) + run.kills[stack.key]
         key = f"{self.store.user}/{run.id}-{stack.key}-{n_tries}"
         future = self.client.submit(
@@ -184,6 +184,7 @@ class Driver:
         return self.runs[open_run.id]
 
     def _collect(self, run: OpenRun) -> None:
+        """Write what stacks brought back; try those again that lost their worker."""
         run.wake()
         for key, task in list(run.tasks.items()):
             if not task.future.done():
@@ -225,6 +226,10 @@ class Driver:
             fail(self.store, run.id, stack, _reason(run.deaths[stack.key]))
 
     def _cancel(self, run: OpenRun) -> None:
+        """Wait until the stacks at workers have stopped; kill what takes too long.
+
+        They read the mark in the store themselves: Dask cannot stop a running task.
+        """
         run.waiting.clear()
         run.resting.clear()
         if run.cancel_sent is None:
@@ -243,7 +248,8 @@ class Driver:
         ]
         log.warning("killing %s for run %s", workers, run.id)
         futures = [task.future for task in run.tasks.values()]
-        self.client.cancel(futures, force=True)  # first, or they run again elsewhere
+        # Cancelled first: Dask would run the tasks of a dead worker again elsewhere.
+        self.client.cancel(futures, force=True)
         if workers:
             self.client.run(kill_worker, workers=workers, nanny=True, on_error="ignore")
         run.tasks.clear()

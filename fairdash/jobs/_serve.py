@@ -68,7 +68,8 @@ def serve(
         host = Host(store, claim, client, elsewhere=cluster is None)
         host.deaths.listen(client)
         announced: tuple[int, dict[str, int]] | None = None
-        used = attached = time.monotonic()
+        used = time.monotonic()
+        attached = used
         began = time.time()
         while not stop.is_set():
             if client.status != "running" or not _is_connected(client):
@@ -77,18 +78,21 @@ def serve(
                 os._exit(0)
             claim.check()
             busy = host.turn()
-            if (facts := (host.n_threads, host.training)) != announced:
+            # Pages read the card at every poll: it is written when something changed.
+            facts = (host.n_threads, host.training)
+            if facts != announced:
                 announced = facts
                 _announce(store.home, scheduler, *facts, began)
-            now = time.monotonic()
+            clock = time.monotonic()
             alone = take(store.home / APPS)
             if busy:
-                used = now
+                used = clock
             if alone is None:
-                attached = now
-            unneeded = now - max(used, attached) > patience.alone
-            if unneeded or now - used > patience.apps:
-                break  # keeping the lock: no app can attach to what is ending
+                attached = clock
+            unneeded = clock - max(used, attached) > patience.alone
+            if unneeded or clock - used > patience.apps:
+                # The lock of apps is kept: none can attach to an engine that is ending.
+                break
             if alone is not None:
                 alone.close()
             host.bell.wait(TURN_SECONDS if busy else IDLE_SECONDS)
@@ -110,10 +114,10 @@ def _announce(
         "code": code_version(),
         "since": since,
     }
-    beside = home / ".engine.json"
-    with open(beside, "w", opener=private) as file:
+    partial_file = home / ".engine.json"
+    with open(partial_file, "w", opener=private) as file:
         json.dump(facts, file)
-    beside.replace(home / CARD)
+    partial_file.replace(home / CARD)
 
 
 def _is_connected(client: Client) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairdash.jobs._deaths import Deaths
-from fairdash.jobs._driving import Driver
+from fairdash.jobs._driving import Driver, OpenRun
 from fairdash.jobs._work import describe
 from fairdash.jobs.engine import ENGINE, lacks_room, take
 from fairdash.store import Claim, Homes, Store, Unreachable, trouble
@@ -27,7 +27,7 @@ class Home:
     """A home whose runs are driven, and what keeps others from driving them."""
 
     driver: Driver
-    held: ExitStack
+    locks: ExitStack
     looked: float = 0.0  # when its store was last asked
     served: int = 0  # which of all stacks its last one was
 
@@ -61,7 +61,7 @@ class Host:
         self._users = Homes(server)
         self._homes = {"": Home(self._driver(server), ExitStack())}
         self._resting: dict[str, float] = {}  # until when
-        self._said: dict[str, str] = {}  # why they rest
+        self._logged: dict[str, str] = {}  # why they rest, as the log says once
         self._tidied: set[str] = set()
         self._scanned = -SCAN_SECONDS
         self._count = itertools.count(1)
@@ -104,47 +104,50 @@ class Host:
 
     def _take_in(self) -> None:
         """Begin to drive homes that have open runs by now."""
-        now = time.monotonic()
-        if now - self._scanned < SCAN_SECONDS:
+        clock = time.monotonic()
+        if clock - self._scanned < SCAN_SECONDS:
             return
-        self._scanned = now
+        self._scanned = clock
         for user in sorted(self._users.with_open_runs() - self._homes.keys()):
-            if now < self._resting.get(user, 0.0):
+            if clock < self._resting.get(user, 0.0):
                 continue
-            with self._apart(user), ExitStack() as held:
+            with self._isolated(user), ExitStack() as locks:
                 lock = take(self._users.home(user) / ENGINE)
                 if lock is None:
                     continue  # another process is at it
-                held.callback(lock.close)
+                locks.callback(lock.close)
                 if not self._claim.take(user):
                     continue  # on another machine
-                held.callback(self._claim.give_up, user)
+                locks.callback(self._claim.give_up, user)
                 store = self._users.open(user)
-                held.callback(store.close)
-                self._homes[user] = Home(self._driver(store), held.pop_all())
+                locks.callback(store.close)
+                self._homes[user] = Home(self._driver(store), locks.pop_all())
 
     def _due(self) -> list[str]:
         """Return whose store to ask in this turn: to ask all may take too long."""
         news = {user for user, home in self._homes.items() if home.driver.has_news}
-        others = sorted(
+        quiet = sorted(
             self._homes.keys() - news, key=lambda user: self._homes[user].looked
         )
-        return [*news, *others[:LOOKS]]
+        return [*news, *quiet[:LOOKS]]
 
     def _drive(self, user: str) -> bool:
+        """Take a turn with the runs of a home; return whether some are open."""
         home = self._homes[user]
         home.looked = time.monotonic()
         if not user:
             return home.driver.turn()
         is_open = False
-        with self._apart(user):
+        with self._isolated(user):
             is_open = home.driver.turn()
+            # A run may be queued between these two: then `unmark` says no.
             if not is_open and self._users.unmark(home.driver.store):
                 self._tidy(user)
                 self._let_go(user)
         return is_open
 
     def _give_out(self) -> None:
+        """Give stacks to workers while a thread is free, a home at a time."""
         # Nothing waits at a worker: a death has one culprit, a cancelled run no queue.
         # Nothing begins whose result would find no room.
         if lacks_room(self._server.home):
@@ -152,11 +155,11 @@ class Host:
         free = self.n_threads
         free -= sum(home.driver.n_at_work for home in self._homes.values())
         while free > 0:
-            ready = {
-                user: run
-                for user, home in self._homes.items()
-                if (run := home.driver.next_run()) is not None
-            }
+            ready: dict[str, OpenRun] = {}
+            for user, home in self._homes.items():
+                run = home.driver.next_run()
+                if run is not None:
+                    ready[user] = run
             if not ready:
                 return
             home = min((self._homes[user] for user in ready), key=_turn)
@@ -165,7 +168,7 @@ class Host:
             free -= 1
 
     @contextmanager
-    def _apart(self, user: str) -> Iterator[None]:
+    def _isolated(self, user: str) -> Iterator[None]:
         """Go on with the others when the home of a user fails, and let it rest."""
         try:
             yield
@@ -174,9 +177,9 @@ class Host:
         except Exception as error:  # whatever it is, it is of this home
             self._resting[user] = time.monotonic() + REST_SECONDS
             why = trouble(error) or describe(error)
-            if self._said.get(user) != why:
+            if self._logged.get(user) != why:
                 log.error("the runs of user %s rest: %s", user, why)
-                self._said[user] = why
+                self._logged[user] = why
             if user in self._homes:
                 self._homes[user].driver.stop()
                 self._let_go(user)
@@ -189,7 +192,7 @@ class Host:
 
     def _let_go(self, user: str) -> None:
         with suppress(OSError):  # of a claim that went with its connection
-            self._homes.pop(user).held.close()
+            self._homes.pop(user).locks.close()
 
 
 def _turn(home: Home) -> tuple[int, int]:

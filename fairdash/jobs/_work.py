@@ -35,11 +35,11 @@ def begin(store: Store, run: RunRecord) -> list[sweep.planning.Stack]:
 
     Raises ValueError when a trial cannot be planned, say because its method is gone.
     """
-    left = store.unfinished(run.id)
+    unfinished = store.unfinished(run.id)
     trials = [
         sweep.Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
         for trial in store.snapshot(run.id, curves=False).trials
-        if trial.key in left
+        if trial.key in unfinished
     ]
     stacks = sweep.planning.plan(trials)
     store.set_status(run.id, "running")
@@ -99,8 +99,8 @@ def work(
             if len(part.trials) > 1:
                 waiting = part.split() + waiting
             else:
-                what = describe(error)
-                failed += [Outcome(trial.key, error=what) for trial in part.trials]
+                message = describe(error)
+                failed += [Outcome(trial.key, error=message) for trial in part.trials]
             continue
         if results is None:
             return None
@@ -119,16 +119,18 @@ def describe(error: BaseException) -> str:
 def keep(store: Store, result: sweep.TrialResult, train_rows: int | None) -> None:
     """Keep what training made of a trial."""
     trial = result.trial
+    row = {
+        "key": trial.key,
+        "method": trial.method,
+        "params": trial.params,
+        "seed": trial.seed,
+        "data_key": trial.data_key,
+        "seconds": result.seconds,
+    }
+    if train_rows:
+        row["train_rows"] = train_rows
     store.artifact(trial.key).write(
-        row={
-            "key": trial.key,
-            "method": trial.method,
-            "params": trial.params,
-            "seed": trial.seed,
-            "data_key": trial.data_key,
-            "seconds": result.seconds,
-            **({"train_rows": train_rows} if train_rows else {}),
-        },
+        row=row,
         scores=result.scores,
         history=result.history,
         network=result.network,
@@ -214,8 +216,8 @@ def keep_table(
         message = f"Its data are the sample {data.sample!r}"
         raise ValueError(f"{message}, which needs no `--table`.")
     if data.path or data.source:
-        where = {"path": str(file), "source": None}
-        return spec.model_copy(update={"data": data.model_copy(update=where)})
+        as_file = {"path": str(file), "source": None}
+        return spec.model_copy(update={"data": data.model_copy(update=as_file)})
     assert data.table is not None, "data have one of four names"
     checked = reading.check_reading(data.table, file, data.table_format, file.name)
     store.add_table(file, file.name, **checked._asdict())
@@ -314,7 +316,8 @@ class StoreLink:
         self.watch = watch
         self._tolerated = (StoreError,) if watch is None else ()
         self._events: dict[str, dict[str, Any]] = {}
-        self._wrote = self._looked = 0.0
+        self._wrote = 0.0
+        self._looked = 0.0
         self._cancelled = False
 
     def report(self, event: dict[str, Any]) -> None:

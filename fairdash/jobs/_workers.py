@@ -117,10 +117,10 @@ def check_encrypted(address: str, host: str = "") -> None:
         )
     host = host or parts.hostname
     try:
-        own = host == "localhost" or ip_address(host).is_loopback
+        is_local = host == "localhost" or ip_address(host).is_loopback
     except ValueError:  # a name
-        own = False
-    if parts.scheme != "tls" and not own:
+        is_local = False
+    if parts.scheme != "tls" and not is_local:
         raise ValueError(
             f"{host} is reached by other machines, and whoever reaches a scheduler or "
             "worker without TLS runs code there. Use an address tls://… with the "
@@ -166,7 +166,7 @@ def check_cluster(address: str, *, host: str | None = None) -> int:
             workers = client.scheduler_info(n_workers=-1)["workers"]
     except OSError as error:
         raise ValueError(f"No scheduler answers at {address}.") from error
-    n_workers = sum(host in (None, urlsplit(one).hostname) for one in workers)
+    n_workers = sum(host in (None, urlsplit(worker).hostname) for worker in workers)
     if host is not None and n_workers == 0:
         raise ValueError(f"The scheduler at {address} knows no worker at {host}.")
     return n_workers

@@ -36,7 +36,8 @@ PACKAGE = Path(__file__).parents[1]
 LOG_FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
 FOR_DATABASE = "Waits for Postgres"
 
-# by server, the last one with its start; kept, or it would stay a zombie
+# By server, the last one with its start. A child that nobody asks after would stay a
+# zombie when it ends.
 _children: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
 
 
@@ -67,6 +68,7 @@ def take(path: Path, *, shared: bool = False, patience: float = 0.0) -> Lease | 
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     deadline = time.monotonic() + patience
     while True:
+        # The kernel frees a lock with its process, so a crash leaves none behind.
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -225,9 +227,13 @@ def lacks_room(home: Path) -> bool:
 
 
 def _start_failed(home: Path) -> bool:
+    """Return whether the engine that was started last has just failed."""
     child, started = _children.get(home, (None, 0.0))
-    just = time.monotonic() - started < RETRY_SECONDS
-    return child is not None and (child.poll() or 0) > 0 and just
+    if child is None:
+        return False
+    status = child.poll()  # in any case: it takes a zombie away
+    failed = status is not None and status > 0
+    return failed and time.monotonic() - started < RETRY_SECONDS
 
 
 def engine_card(home: Path) -> dict[str, Any] | None:

@@ -38,9 +38,10 @@ def main() -> None:
         try:
             _drive(home)
         except (OSError, ValueError) as error:
-            if (why := trouble(error)) is None and isinstance(error, OSError):
+            reason = trouble(error)
+            if reason is None and isinstance(error, OSError):
                 raise
-            logging.error("%s", why or error)
+            logging.error("%s", reason or error)
             os._exit(1)  # crash-only; whoever started it tries again after a while
 
 
@@ -52,7 +53,7 @@ def _drive(home: Path) -> None:
         scheduler = os.environ.get("FAIRDASH_SCHEDULER")
         if scheduler is None:
             start_forkserver()
-        # takes a while, as the forkserver does
+        # Imported now: it takes a while, in which the forkserver starts.
         from fairdash.jobs._serve import Patience, serve
 
         patience = Patience(

@@ -65,11 +65,21 @@ LARGEST_SUMMARY = 16 << 20  # bytes of JSON
 _RESULTS = (SCORES, RATIO, LOG_RATIO, EPOCH, RATIOS)
 MOST_SNAPSHOTS = 100  # epochs of weights
 PROBED = 1_000  # rows that a model is asked for, where its scores came along
-PARTS = NETWORK, CURVE, RESULT = "network", "curve", "result"
+NETWORK = "network"
+CURVE = "curve"
+RESULT = "result"
+PARTS = (NETWORK, CURVE, RESULT)
 _BROKEN = (
-    pa.ArrowException, BadZipFile, EOFError, KeyError, NotImplementedError, OSError,
-    RuntimeError, SafetensorError, zlib.error,
-)  # fmt: skip
+    pa.ArrowException,
+    BadZipFile,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    SafetensorError,
+    zlib.error,
+)
 
 
 class Request(NamedTuple):
@@ -122,7 +132,8 @@ def warm_up() -> None:
     """Check the bundle of a sample: libraries load modules when they need them."""
     with ExitStack() as stack:
         bundle = stack.enter_context(open(finished_file("hiring"), "rb"))
-        arrays, table = (stack.enter_context(TemporaryFile()) for _ in range(2))
+        arrays = stack.enter_context(TemporaryFile())
+        table = stack.enter_context(TemporaryFile())
         sample = SAMPLES["hiring"].path
         reading.convert_table(sample, table)
         open_facts([bundle])(b"")
@@ -156,6 +167,7 @@ def _places(error: ValidationError) -> str:
 
 @contextmanager
 def _opened(file: BinaryIO) -> Iterator[ZipFile]:
+    """Open a bundle; whatever a damaged one raises becomes one ValueError."""
     try:
         with ZipFile(file) as bundle:
             total = sum(member.file_size for member in bundle.infolist())
@@ -168,6 +180,7 @@ def _opened(file: BinaryIO) -> Iterator[ZipFile]:
 
 
 def _facts(bundle: ZipFile) -> Facts:
+    """Return what a bundle says that it holds, checked against its members."""
     if bundle.getinfo(FACTS).file_size > LARGEST_FACTS:
         raise ValueError(f"{FACTS} is larger than {size(LARGEST_FACTS)}")
     try:
@@ -187,6 +200,8 @@ def _facts(bundle: ZipFile) -> Facts:
 
 
 class _Check:
+    """A bundle that is read, its contents checked and written to the files given."""
+
     def __init__(
         self, bundle: ZipFile, request: Request, files: Sequence[BinaryIO]
     ) -> None:
@@ -195,6 +210,7 @@ class _Check:
         self._tables = request.tables
         _, self._arrays, *rest = files
         n_present = len(request.present)
+        # Not strict: after the tables that are present follow those to be written.
         self._frames = {
             digest: reading.load_table(file)
             for digest, file in zip(request.present, rest, strict=False)
@@ -237,6 +253,7 @@ class _Check:
                 scratch=self._scratch.__next__,
             )
             frame = reading.load_table(file)
+            # A bundle must not replace rows that are here under the same digest.
             if not frame.equals(self._frames.setdefault(digest, frame)):
                 message = f"a table with the sha256 {digest[:12]}… is kept here"
                 raise ValueError(f"{message}, and its rows are others")
@@ -278,21 +295,21 @@ class _Check:
         for trial in trials:
             if trial.key in run.failed:
                 continue
-            arrays: Arrays = dict(safetensors.load(self._bundle.read(trial.key)))
-            result = {
-                name: arrays.pop(name)
-                for name in list(arrays)
-                if name in _RESULTS or name.startswith(SPREAD)
-            }
+            network: Arrays = dict(safetensors.load(self._bundle.read(trial.key)))
+            result: Arrays = {}
+            for name in list(network):
+                if name in _RESULTS or name.startswith(SPREAD):
+                    result[name] = network.pop(name)
             if LOG_RATIO in result:
                 result[RATIO] = np.exp(result.pop(LOG_RATIO).astype(np.float32))
-            if arrays:
+            if network:
                 if trial.seed not in encoded:
                     train = split(dataset, trial.seed).train
-                    X = encode(dataset, train, scaling=spec.scaling).X
-                    encoded[trial.seed] = X
+                    encoded[trial.seed] = encode(dataset, train, scaling=spec.scaling).X
+                # Scores that came along are compared on some rows; without them the
+                # model scores all rows.
                 n = PROBED if SCORES in result else dataset.n_rows
-                scores = _scores(arrays, encoded[trial.seed][:n], dataset.group[:n])
+                scores = _scores(network, encoded[trial.seed][:n], dataset.group[:n])
                 result.setdefault(SCORES, scores)
                 if not np.allclose(result[SCORES][:n], scores, atol=1e-4):
                     raise ValueError(f"its model {trial.key[:12]} has other scores")
@@ -303,7 +320,7 @@ class _Check:
             history = {
                 str(name): np.ascontiguousarray(columns[name]) for name in columns
             }
-            self._write(f"{trial.key}/{NETWORK}", arrays)
+            self._write(f"{trial.key}/{NETWORK}", network)
             self._write(f"{trial.key}/{RESULT}", result)
             self._write(f"{trial.key}/{CURVE}", history)
 
@@ -352,19 +369,28 @@ def _as_plain_json(content: bytes) -> bytes | None:
 def _fits(
     result: Arrays, dataset: Dataset, subgroups: Sequence[str], n_trained: int
 ) -> bool:
+    """Return whether the results of a model have the shapes and values of these rows.
+
+    Of weights there is one a training row, of snapshots one for each epoch.
+    """
     scores: Any = result[SCORES]
+    if scores.shape != (dataset.n_rows,):
+        return False
+    if not ((scores >= 0) & (scores <= 1)).all():
+        return False
     weights: list[Any] = [result[name] for name in (RATIO, RATIOS) if name in result]
+    for array in weights:
+        if array.shape[-1:] != (n_trained,):
+            return False
+        if not (np.isfinite(array) & (array >= 0)).all():
+            return False
     epochs = result.get(EPOCH)
     snapshots = result.get(RATIOS)
-    return (
-        scores.shape == (dataset.n_rows,)
-        and bool(((scores >= 0) & (scores <= 1)).all())
-        and all(array.shape[-1:] == (n_trained,) for array in weights)
-        and all(bool((np.isfinite(array) & (array >= 0)).all()) for array in weights)
-        and (None if epochs is None else epochs.shape)
-        == (None if snapshots is None else snapshots.shape[:1])
-        and _spread_fits(result, dataset, subgroups)
-    )
+    epochs_shape = None if epochs is None else epochs.shape
+    snapshots_shape = None if snapshots is None else snapshots.shape[:1]
+    if epochs_shape != snapshots_shape:
+        return False
+    return _spread_fits(result, dataset, subgroups)
 
 
 def _spread_fits(result: Arrays, dataset: Dataset, subgroups: Sequence[str]) -> bool:

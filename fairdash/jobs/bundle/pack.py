@@ -120,11 +120,12 @@ def pack_runs(
         When there is no such run, it is not over or has no model, or an earlier version
         kept no more of one than its scores.
     """
-    if isinstance(file, Path):  # an earlier one stays until this one is whole
+    if isinstance(file, Path):
+        # Written beside, then renamed: an earlier file stays until this one is whole.
         half = file.with_name(f".{file.name}.half")
         try:
-            with open(half, "wb") as beside:
-                pack_runs(store, run_ids, beside, rows=rows, address=address)
+            with open(half, "wb") as output:
+                pack_runs(store, run_ids, output, rows=rows, address=address)
             half.replace(file)
         finally:
             half.unlink(missing_ok=True)
@@ -141,11 +142,12 @@ def pack_runs(
         for run_id in dict.fromkeys(run_ids):
             snapshot = store.snapshot(run_id, curves=False)
             run = snapshot.run
-            done = [t for t in snapshot.trials if t.status == "finished"]
-            if not (run.over and done):
+            finished = [t for t in snapshot.trials if t.status == "finished"]
+            if not (run.over and finished):
+                n_finished = plural(len(finished), "finished model")
                 raise ValueError(
-                    f"Run {run.name!r} is {run.status} with "
-                    f"{plural(len(done), 'finished model')}; export it when it is over."
+                    f"Run {run.name!r} is {run.status} with {n_finished}; export it "
+                    "when it is over."
                 )
             record = store.dataset_record(run.dataset_id)
             table = record.table_sha256
@@ -153,18 +155,18 @@ def pack_runs(
             spec = spec.of_table(table, store.table_format(table))
             if rows and not spec.data.sample and f"{table}.parquet" not in digests:
                 put(f"{table}.parquet", store.table_path(table).read_bytes())
-            for trial in done:
-                if trial.key not in digests:
-                    artifact = store.artifact(trial.key)
-                    arrays = (
-                        _with_rows(artifact)
-                        if rows
-                        else _without_rows(store, artifact, run.dataset_id, spec)
-                    )
-                    put(trial.key, safetensors.save(arrays))
-                    curve = _curve(artifact, rows=rows)
-                    curves.append(curve.assign(key=trial.key))
-            keys = {trial.key for trial in done}
+            for trial in finished:
+                if trial.key in digests:  # two runs may share a model
+                    continue
+                artifact = store.artifact(trial.key)
+                if rows:
+                    arrays = _with_rows(artifact)
+                else:
+                    arrays = _without_rows(store, artifact, run.dataset_id, spec)
+                put(trial.key, safetensors.save(arrays))
+                curve = _curve(artifact, rows=rows)
+                curves.append(curve.assign(key=trial.key))
+            keys = {trial.key for trial in finished}
             summaries = dict(islice(store.summaries(run.id).items(), MOST_SUMMARIES))
             for name, content in summaries.items():
                 put(summary_member(run.id, name), content)
@@ -199,6 +201,7 @@ def pack_runs(
 
 
 def _with_rows(artifact: Artifact) -> Arrays:
+    """Return all arrays of a model, those of rows as they are."""
     arrays = {**artifact.network(), SCORES: artifact.scores()}
     ratio = artifact.ratio()
     history = artifact.ratio_history()
@@ -215,6 +218,7 @@ def _with_rows(artifact: Artifact) -> Arrays:
 def _without_rows(
     store: Store, artifact: Artifact, dataset_id: str, spec: SweepSpec
 ) -> Arrays:
+    """Return the arrays of a model from which its scores can be computed again."""
     arrays = artifact.network()
     if not arrays:
         raise ValueError(
@@ -226,10 +230,10 @@ def _without_rows(
         arrays |= {f"{SPREAD}{name}": array for name, array in spread.items()}
     ratio = artifact.ratio()
     if ratio is not None and artifact.row()["seed"] == spec.seeds[0]:
-        # in half precision a small weight would be 0, its logarithm is not
+        # In half precision a small weight would be 0; its logarithm is not.
         with np.errstate(divide="ignore"):
             log_ratio = np.maximum(np.log(ratio), _LEAST_LOG)
-        # a weight is then right to 0.4 %, and the file a tenth smaller
+        # In steps of 1/128 a weight is right to 0.4 %, and the file a tenth smaller.
         log_ratio = np.round(log_ratio * _LOG_STEPS) / _LOG_STEPS
         arrays[LOG_RATIO] = log_ratio.astype(np.float16)
     return _contiguous(arrays)
@@ -238,6 +242,7 @@ def _without_rows(
 def _spread(
     store: Store, artifact: Artifact, dataset_id: str, spec: SweepSpec
 ) -> dict[str, NDArray[Any]] | None:
+    """Return how weights are spread at some epochs, computed here or brought along."""
     history = artifact.ratio_history()
     if history is None:
         return artifact.weight_spread()
@@ -259,8 +264,10 @@ def _contiguous(arrays: Arrays) -> Arrays:
 
 
 def _curve(artifact: Artifact, *, rows: bool) -> pd.DataFrame:
-    whole = artifact.history()
+    """Return the curve of a model; without rows about `EPOCHS` epochs of it."""
+    history = artifact.history()
     if rows:
-        return whole
-    step = max(1, len(whole) // EPOCHS)
-    return whole.astype(np.float32).iloc[::-step][::-1]
+        return history
+    step = max(1, len(history) // EPOCHS)
+    # Backwards from the last epoch, which is the one that counts.
+    return history.astype(np.float32).iloc[::-step][::-1]

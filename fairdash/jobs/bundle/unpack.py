@@ -30,9 +30,8 @@ from fairdash.jobs.bundle.pack import (
 from fairdash.store import ID_LENGTH, Store
 from fairdash.sweep import SweepSpec, Trial, TrialResult, expand
 
-FACTS_TASK, BUNDLE_TASK = (
-    f"{check.__name__}:{task}" for task in ("open_facts", "open_bundle")
-)
+FACTS_TASK = f"{check.__name__}:open_facts"
+BUNDLE_TASK = f"{check.__name__}:open_bundle"
 LIMITS = box.Limits(seconds=600)
 N_SCRATCH = 10
 N_WRITERS = 8  # of models at the same time: each waits for the disk several times
@@ -95,6 +94,10 @@ class _Bundle:
 
 @contextmanager
 def _checked(store: Store, file: Path | IO[bytes]) -> Iterator[_Bundle]:
+    """Read a bundle in the box and give what is in it, in files that go afterwards.
+
+    First its facts, which say what tables the box needs to read the rest.
+    """
     owner = str(store.home)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(store.workspace()))
@@ -106,45 +109,46 @@ def _checked(store: Store, file: Path | IO[bytes]) -> Iterator[_Bundle]:
         with open(file, "rb") if isinstance(file, Path) else _rewound(file) as content:
             shutil.copyfileobj(content, source)
         source.flush()
-        said = box.run(FACTS_TASK, b"", [source], owner=owner, limits=LIMITS)
-        facts = Facts.model_validate_json(said)
+        response = box.run(FACTS_TASK, b"", [source], owner=owner, limits=LIMITS)
+        facts = Facts.model_validate_json(response)
         specs = [check.specification(run) for run in facts.runs]
         digests = [_digest(spec) for spec in specs]
         new = dict[str, Path]()
-        here = dict[str, Path]()
+        present = dict[str, Path]()
         tables = dict[str, _Table]()
         stored = {record.sha256 for record in store.tables()}
         for digest, spec in zip(digests, specs, strict=True):
             if f"{digest}.parquet" in facts.sha256:
                 new[digest] = folder / f"new {digest}"
             if digest in stored:
-                here[digest] = store.table_path(digest)
+                present[digest] = store.table_path(digest)
             elif digest not in new and digest not in tables:
                 tables[digest] = _sample(spec, digest, folder / digest)
-                here[digest] = tables[digest].path
+                present[digest] = tables[digest].path
         arrays = folder / "arrays"
-        readable = [stack.enter_context(open(path, "rb")) for path in here.values()]
+        readable = [stack.enter_context(open(path, "rb")) for path in present.values()]
         writable = [
             stack.enter_context(open(path, "w+b")) for path in (arrays, *new.values())
         ]
-        request = check.Request(digests, list(here), len(new))
-        said = box.run(
+        request = check.Request(digests, list(present), len(new))
+        # In the order that `check.open_bundle` expects its files.
+        scratch_files = [scratch() for _ in range(N_SCRATCH)]
+        files = [source, writable[0], *readable, *writable[1:], *scratch_files]
+        response = box.run(
             BUNDLE_TASK,
             TypeAdapter(check.Request).dump_json(request),
-            [
-                source,
-                writable[0],
-                *readable,
-                *writable[1:],
-                *(scratch() for _ in range(N_SCRATCH)),
-            ],
+            files,
             owner=owner,
             limits=LIMITS,
         )
-        answer = TypeAdapter(check.Answer).validate_json(said)
+        answer = TypeAdapter(check.Answer).validate_json(response)
         ids = [key[:ID_LENGTH] for key in answer.data_keys]
-        parts = zip(facts.runs, specs, digests, ids, strict=True)
-        runs = [_Run(*run) for run in parts]
+        runs = [
+            _Run(packed, spec, digest, dataset_id)
+            for packed, spec, digest, dataset_id in zip(
+                facts.runs, specs, digests, ids, strict=True
+            )
+        ]
         for run in runs:
             if run.table in new and run.table not in stored:
                 about = answer.tables[run.table]
@@ -179,24 +183,34 @@ def _sample(spec: SweepSpec, digest: str, path: Path) -> _Table:
 
 
 def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
+    """Keep a run with its data and models; return its id.
+
+    What is to be taken back if a later step or run fails is put on ``undo``.
+    """
     packed = run.packed
     spec = run.spec
     data = run.spec.data
-    shown = {record.id: record for record in store.datasets()}.get(run.dataset_id)
-    if shown is None:
+    stored_dataset = {record.id: record for record in store.datasets()}.get(
+        run.dataset_id
+    )
+    if stored_dataset is None:
         if run.table in bundle.tables:
             path, name, about, form = bundle.tables[run.table]
             store.adopt_table(run.table, path, about, name, form)
         store.add_dataset(run.table, data.roles, data.name, packed.subgroups)
         undo.callback(store.delete_dataset, run.dataset_id)
-        shown = store.dataset_record(run.dataset_id)
-    for other in store.runs():
-        if other.id == packed.id and other.dataset_id != run.dataset_id:
+        stored_dataset = store.dataset_record(run.dataset_id)
+    for stored_run in store.runs():
+        if stored_run.id == packed.id and stored_run.dataset_id != run.dataset_id:
             raise ValueError(f"the run {packed.id} here is on other data")
-        same = other.name, other.dataset_id, other.spec, other.status
-        wanted = packed.name, run.dataset_id, packed.spec, "finished"
-        if same == wanted or other.id == packed.id:
-            return other.id
+        is_same = (
+            stored_run.name == packed.name
+            and stored_run.dataset_id == run.dataset_id
+            and stored_run.spec == packed.spec
+            and stored_run.status == "finished"
+        )
+        if is_same or stored_run.id == packed.id:
+            return stored_run.id
     dataset = store.dataset(run.dataset_id)
     trials = expand(spec.fitted_to(dataset), dataset.key)
 
@@ -205,14 +219,18 @@ def _keep_run(store: Store, bundle: _Bundle, undo: ExitStack, run: _Run) -> str:
 
     with ThreadPoolExecutor(N_WRITERS) as writers:
         finished = [trial for trial in trials if trial.key not in packed.failed]
-        list(writers.map(keep_trial, finished))  # what one raises is raised here
+        # The list waits for all of them, and raises what one of them raised.
+        list(writers.map(keep_trial, finished))
     run_id = queue(
         store, spec, name=packed.name, run_id=packed.id, failed=packed.failed
     )
+    # Undone in the reverse order: only a run that is over can be deleted.
     undo.callback(store.delete_run, run_id)
     undo.callback(store.set_status, run_id, "cancelled")
-    # to queue a run shows its data set by the run's subgroups
-    store.add_dataset(run.table, shown.roles, shown.name, shown.subgroups)
+    # Queueing has set the subgroups of the data set to those of the run: set them back.
+    store.add_dataset(
+        run.table, stored_dataset.roles, stored_dataset.name, stored_dataset.subgroups
+    )
     for stack in begin(store, store.run(run_id)):
         keys = [trial.key for trial in stack.trials]
         record(store, run_id, measure(store, dataset, stack, keys, spec))
