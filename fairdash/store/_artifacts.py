@@ -61,14 +61,17 @@ class Artifact:
 
     def ratio(self) -> NDArray[np.float32] | None:
         """Return the weight r of every training row, or None for methods without."""
-        return self._array("ratio") if self._has("ratio") else None
+        if not self._has("ratio"):
+            return None
+        return self._array("ratio")
 
     def ratio_history(self) -> dict[str, NDArray[Any]] | None:
         """Return ``epoch`` (k,) and ``ratio`` (k, n_train), or None."""
         if not self._has("ratio_history"):
             return None
-        epoch = self._array("ratio_epochs")
-        return {"epoch": epoch, "ratio": self._array("ratio_history", mmap_mode="r")}
+        # Mapped, not read: a page shows a few of the epochs.
+        ratio = self._array("ratio_history", mmap_mode="r")
+        return {"epoch": self._array("ratio_epochs"), "ratio": ratio}
 
     def weight_spread(self) -> dict[str, NDArray[Any]] | None:
         """Return the arrays of a `fairdash.metrics.weight_spread.WeightSpread`.

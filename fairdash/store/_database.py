@@ -102,7 +102,7 @@ PROGRESS = sa.Table(
 )
 
 
-# of Alembic, with which earlier versions made the tables
+# Alembic's, with which earlier versions made the tables.
 VERSIONS = sa.Table(
     "alembic_version",
     METADATA,
@@ -207,7 +207,8 @@ class Database:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             claim = postgres.Claim(connection)
             try:
-                yield claim if claim.take(self.schema) else None
+                is_free = claim.take(self.schema)
+                yield claim if is_free else None
             finally:
                 connection.invalidate()  # closed, not pooled: locks are its session's
 
@@ -258,10 +259,14 @@ class Database:
             _keep_private(path)
         if not database.stat().st_size:
             # Of two that turn a new file to this journal at once, one fails.
-            with self._alone(), closing(sqlite3.connect(database)) as connection:
+            with (
+                self._folder_locked(),
+                closing(sqlite3.connect(database)) as connection,
+            ):
                 connection.execute("PRAGMA journal_mode=WAL")
 
     def _make_tables(self) -> None:
+        """Make the tables of a new store; refuse a store of another form."""
         with self.reading() as connection:
             form = self._form(connection)
         if form is None:
@@ -269,7 +274,8 @@ class Database:
                 if self.schema is not None:
                     create = sa.schema.CreateSchema(self.schema, if_not_exists=True)
                     connection.execute(create)
-                if self._form(connection) is None:  # nobody was faster
+                # Asked again under the lock: another process may have been faster.
+                if self._form(connection) is None:
                     METADATA.create_all(connection)
                     connection.execute(sa.insert(VERSIONS), {"version_num": FORM})
         elif form != FORM:
@@ -287,7 +293,7 @@ class Database:
         return form
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _folder_locked(self) -> Iterator[None]:
         lock = os.open(self.home / "migrate.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -49,7 +49,7 @@ _BY_CODE = {  # SQLite's primary result code, or the SQLSTATE of Postgres
     "42501": READ_ONLY,
 }
 # A server that refuses to connect sends no SQLSTATE, only words.
-_REFUSALS = "too many clients", "connection slots", "too many connections"
+_REFUSALS = ("too many clients", "connection slots", "too many connections")
 _BY_ERRNO = {
     errno.ENOSPC: FULL,
     errno.EDQUOT: FULL,
@@ -74,7 +74,9 @@ def trouble(error: BaseException) -> str | None:
     """
     if isinstance(error, StoreError):
         return str(error)
-    return _BY_ERRNO.get(error.errno or 0) if isinstance(error, OSError) else None
+    if isinstance(error, OSError):
+        return _BY_ERRNO.get(error.errno or 0)
+    return None
 
 
 @contextmanager
@@ -90,13 +92,14 @@ def explaining() -> Iterator[None]:
         cause = getattr(error, "orig", error)
         state = getattr(cause, "sqlstate", None)
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
-        if text := _BY_CODE.get(state or code):
+        text = _BY_CODE.get(state or code)
+        if text is not None:
             raise StoreError(text) from error
         if "decode to UTF-8" in str(cause):  # SQLite has no code for it
             raise StoreError(DAMAGED) from error
         if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
             raise
-        # 08: no connection, 57P: the server ends; without a state it never answered
+        # 08: no connection, 57P: the server ends. Without a state it never answered.
         lost = not state or state.startswith(("08", "57P"))
         if lost and isinstance(error, sa.exc.OperationalError) and not code:
             refused = any(words in str(cause) for words in _REFUSALS)

@@ -108,7 +108,8 @@ class Files:
         """Delete folders, each at once; nothing happens where there is none."""
         for folder in folders:
             if folder.exists():
-                # another process may delete it just now; `tidy` frees what one left
+                # Renamed first, so that it is gone at once. Another process may delete
+                # it just now; `tidy` frees what one that died has left.
                 with suppress(FileNotFoundError), _beside(folder) as aside:
                     os.rename(folder, aside)
             if self.away is not None:
@@ -122,20 +123,27 @@ class Files:
         """
         root = self.home / kind
         for folder in (*root.glob(f"{WRITING}*"), *root.glob(f"*/{WRITING}*")):
-            if (stat := _stat(folder)) and stat.is_old:
+            stat = _stat(folder)
+            if stat is not None and stat.is_old:
                 shutil.rmtree(folder, ignore_errors=True)
-        if needed is not None:  # its deletion, or its adding, was killed between steps
-            kept = self.listed(kind).items()
-            self.delete(f for f, s in kept if s.is_old and f.name not in needed)
+        if needed is not None:
+            # Complete, but not in the database: adding or deleting it was killed
+            # between its two steps.
+            complete = self.listed(kind)
+            self.delete(
+                folder
+                for folder, stat in complete.items()
+                if stat.is_old and folder.name not in needed
+            )
         if self.away is None:
             return
-        there = self.away.listed(kind, now=True)
-        for name, facts in there.items():
-            half = name.rpartition("/")[2].startswith(WRITING)
-            if half and Stat(*facts).is_old:
+        objects = self.away.listed(kind, now=True)
+        for name, facts in objects.items():
+            is_partial = name.rpartition("/")[2].startswith(WRITING)
+            if is_partial and Stat(*facts).is_old:
                 self.away.delete(name)
         for folder in root.glob("*/[!.]*"):
-            if self._name(folder) not in there and folder.name not in (needed or ()):
+            if self._name(folder) not in objects and folder.name not in (needed or ()):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _name(self, folder: Path) -> str:
@@ -156,10 +164,10 @@ def make_folder(folder: Path) -> None:
 def write_file(path: Path, text: str) -> None:
     """Write a text so that a reader sees the one before or the new one, never half."""
     make_folder(path.parent)
-    descriptor, beside = tempfile.mkstemp(prefix=WRITING, dir=path.parent)
+    descriptor, partial = tempfile.mkstemp(prefix=WRITING, dir=path.parent)
     with open(descriptor, "w") as file:
         file.write(text)
-    os.replace(beside, path)
+    os.replace(partial, path)
 
 
 def intact(path: Path, of: str = "") -> Path:
@@ -180,6 +188,10 @@ def intact(path: Path, of: str = "") -> Path:
 
 @contextmanager
 def _beside(folder: Path) -> Iterator[Path]:
+    """Give an empty folder on the same disk, which is gone afterwards.
+
+    What is to stay is renamed before: only within a disk does that happen at once.
+    """
     make_folder(folder.parent)
     half = Path(tempfile.mkdtemp(prefix=WRITING, dir=folder.parent))
     try:
@@ -196,11 +208,12 @@ def _stat(folder: Path) -> Stat | None:
 
 
 def _fill(folder: Path, files: Mapping[str, bytes | Path]) -> None:
+    """Write files and their digests, each through to the disk."""
     for name, content in files.items():
         if isinstance(content, Path):
             os.rename(content, folder / name)
             (folder / name).chmod(0o600)
-            content = b""
+            content = b""  # nothing to write, but to sync
         _append(folder / name, content)
     digests = {name: _digest(folder / name) for name in files}
     _append(folder / DIGESTS, json.dumps(digests).encode())
@@ -219,10 +232,14 @@ def _rename(half: Path, folder: Path) -> None:
 
 @lru_cache(maxsize=4096)
 def _is_intact(path: Path, size: int, changed: int) -> bool:
+    """Return whether a file has the digest it was written with.
+
+    Size and date are of the key, so that a file is read again once it has changed.
+    """
     try:
         digests = json.loads((path.parent / DIGESTS).read_text())
     except FileNotFoundError:
-        return True
+        return True  # of an earlier version, which wrote no digests
     return bool(_digest(path) == digests.get(path.name))
 
 

@@ -14,9 +14,8 @@ from fairdash.store.server import postgres
 from fairdash.store.server.users import USERS, server_of
 
 MARKS = "waiting"  # folder of the server: a file for each user with open runs
-_OPEN = "SELECT 1 FROM runs WHERE status NOT IN ({}) LIMIT 1".format(
-    ", ".join(f"'{status}'" for status in sorted(TERMINAL))
-)
+_TERMINAL_SQL = ", ".join(f"'{status}'" for status in sorted(TERMINAL))
+_OPEN = f"SELECT 1 FROM runs WHERE status NOT IN ({_TERMINAL_SQL}) LIMIT 1"
 
 
 class Homes:
@@ -71,10 +70,10 @@ class Homes:
         In this order: a run that is queued meanwhile is seen, or marked again.
         """
         (self._marks() / store.user).unlink(missing_ok=True)
-        if not store.open_runs():
-            return True
-        self.mark(store)
-        return False
+        if store.open_runs():
+            self.mark(store)
+            return False
+        return True
 
     def _marks(self) -> Path:
         return self._server.root / MARKS
@@ -94,10 +93,11 @@ def _make(path: Path) -> None:
 
 
 def _may_have_open_runs(file: Path) -> bool:
+    """Return whether a home's database has open runs, or cannot be asked."""
+    # Read-only and without a `Database`, which would make its tables current.
+    address = f"{file.resolve().as_uri()}?mode=ro"
     try:
-        with closing(
-            sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
-        ) as link:
+        with closing(sqlite3.connect(address, uri=True)) as link:
             return link.execute(_OPEN).fetchone() is not None
     except sqlite3.Error:
         return True  # whoever opens it says what is wrong

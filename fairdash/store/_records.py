@@ -76,9 +76,11 @@ class ScoresRecord:
 
     def words(self) -> str:
         """Return how they were joined: "7,214 rows by id; 3 scores of no row used"."""
-        how = f"by {self.key}" if self.key else "in the order of rows"
-        none = f"; {plural(self.n_unused, 'score')} of no row used"
-        return f"{plural(self.n_rows, 'row')} {how}{none * (self.n_unused > 0)}"
+        order = f"by {self.key}" if self.key else "in the order of rows"
+        text = f"{plural(self.n_rows, 'row')} {order}"
+        if self.n_unused > 0:
+            text += f"; {plural(self.n_unused, 'score')} of no row used"
+        return text
 
 
 @dataclass(frozen=True)

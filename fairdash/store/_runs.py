@@ -154,13 +154,14 @@ class RunStore:
         elsewhere = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
         with self.database.writing() as connection:
             keys = connection.execute(used.except_(elsewhere)).scalars().all()
-            for table, column in ((RUN_TRIALS, RUN_TRIALS.c.run_id), (RUNS, RUNS.c.id)):
-                connection.execute(sa.delete(table).where(column == run_id))
+            of_run = sa.delete(RUN_TRIALS).where(RUN_TRIALS.c.run_id == run_id)
+            connection.execute(of_run)
+            connection.execute(sa.delete(RUNS).where(RUNS.c.id == run_id))
             for key in keys:
                 connection.execute(sa.delete(TRIALS).where(TRIALS.c.key == key))
                 connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
         with self.database.writing() as connection:
-            # a run added since then needs them; one added later trains anew
+            # A run added since then needs some of them; one added later trains anew.
             again = TRIALS.c.key.in_(keys)
             needed = set(connection.scalars(sa.select(TRIALS.c.key).where(again)))
             self.files.delete(self.artifact(k).folder for k in keys if k not in needed)
@@ -184,8 +185,12 @@ class RunStore:
         """Return the summaries that are kept with a run, by name."""
         folders = self.files.listed("summaries", within=run_id)
         names = sorted(folder.name for folder in folders)
-        contents = {name: self.summary(run_id, name) for name in names}
-        return {name: kept for name, kept in contents.items() if kept is not None}
+        contents = {}
+        for name in names:
+            content = self.summary(run_id, name)
+            if content is not None:
+                contents[name] = content
+        return contents
 
     def delete_summary(self, run_id: str, name: str) -> None:
         """Delete a summary of a run; nothing happens where there is none."""
@@ -277,6 +282,7 @@ class RunStore:
         )
 
     def _put(self, run_id: str, key: str, change: Mapping[str, Any]) -> None:
+        """Change a trial of a run, unless it has finished: that is never undone."""
         statement = sa.update(RUN_TRIALS).where(
             RUN_TRIALS.c.run_id == run_id,
             RUN_TRIALS.c.key == key,
@@ -300,6 +306,7 @@ def _open_run(run_id: str) -> sa.Update:
 
 
 def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
+    """Return the summary of a run, an entry per method: see `RunRecord`."""
     query = (
         sa.select(TRIALS.c.method, RUN_TRIALS.c.status, RUN_TRIALS.c.row)
         .join(TRIALS, TRIALS.c.key == RUN_TRIALS.c.key)
@@ -311,14 +318,17 @@ def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
     for method in dict.fromkeys(trial.method for trial in trials):
         members = [trial for trial in trials if trial.method == method]
         rows = [json.loads(trial.row) for trial in members if trial.row]
-        means = {
-            name: sum(row[name] for row in rows) / len(rows)
-            for name in (rows[0] if rows else ())
-            if name.startswith("test_")
+        entry = {
+            "method": method,
+            "trials": len(members),
+            "finished": len(rows),
+            "failed": sum(trial.status == "failed" for trial in members),
         }
-        failed = sum(trial.status == "failed" for trial in members)
-        counts = {"trials": len(members), "finished": len(rows), "failed": failed}
-        summary.append({"method": method, **counts, **means})
+        measures = rows[0] if rows else ()
+        for name in measures:
+            if name.startswith("test_"):
+                entry[name] = sum(row[name] for row in rows) / len(rows)
+        summary.append(entry)
     return summary
 
 
@@ -327,13 +337,15 @@ def _trial(row: Any, over: bool) -> records.TrialRecord:
     if row.epoch is not None:
         event = json.loads(row.event)
         progress = records.Progress(row.epoch, row.n_epochs, row.elapsed, event)
-    begun = progress is not None and row.status == "queued" and not over
+    # Training writes only progress: a queued trial with some is running, unless its run
+    # ended without it.
+    is_running = progress is not None and row.status == "queued" and not over
     return records.TrialRecord(
         key=row.key,
         method=row.method,
         params=json.loads(row.params),
         seed=row.seed,
-        status="running" if begun else row.status,
+        status="running" if is_running else row.status,
         row=json.loads(row.row) if row.row else None,
         error=row.error,
         seconds=row.seconds,

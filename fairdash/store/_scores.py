@@ -149,11 +149,12 @@ class ScoreStore(TableStore):
         }
         if model is not None:
             files[MODEL] = model
-        with self.database.writing():  # nobody takes the name meanwhile
-            for other in self.own_scores(dataset_id):
-                if other.score.file == digest:
-                    return other
-                if other.score.column == name:
+        # Under the write lock, so that nobody takes the name meanwhile.
+        with self.database.writing():
+            for added in self.own_scores(dataset_id):
+                if added.score.file == digest:
+                    return added
+                if added.score.column == name:
                     raise ValueError(
                         f"Scores {name!r} are kept already. Remove these, or choose "
                         "another name."

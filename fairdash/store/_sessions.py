@@ -16,7 +16,7 @@ from fairdash.store._database import Database
 
 Record: TypeAlias = dict[str, Any]
 
-# made when a server first needs it: it is no part of the form of a store
+# Made when a server first needs it: it is no part of the form of a store.
 TABLE = sa.Table(
     "sessions",
     sa.MetaData(),

@@ -1,6 +1,7 @@
 """The store of one home folder."""
 
 import os
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -25,7 +26,7 @@ from fairdash.store._scores import ScoreStore
 from fairdash.store._sessions import SessionFiles, SessionRecords, SessionTable
 from fairdash.store.server.users import USERS, server_of
 
-KINDS = "tables", "artifacts", "scores", "summaries"  # folders of the home
+KINDS = ("tables", "artifacts", "scores", "summaries")  # folders of the home
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Store(ScoreStore, RunStore):
         self.user = folder.name if self.root != folder else ""
         schema = folder.name if folder.parent.name == USERS else None
         super().__init__(Database(folder, url, schema), Files(folder, files))
-        # where workers need not see the home folder, its name below theirs, else None
+        # Where workers need not see the home folder: its name below theirs, else None.
         self.place: str | None = None
         if not self.database.is_sqlite and self.files.away is not None:
             self.place = f"{USERS}/{schema}" if schema else ""
@@ -95,8 +96,8 @@ class Store(ScoreStore, RunStore):
 
         It is False where a lock of the home folder says so.
         """
-        own = None if self.user else self.database.schema
-        return self.database.is_claimed(own)
+        schema = None if self.user else self.database.schema
+        return self.database.is_claimed(schema)
 
     def delete_dataset(self, dataset_id: str) -> None:
         """Delete a data set with its runs, and its table if no other one is of it.
@@ -135,31 +136,42 @@ class Store(ScoreStore, RunStore):
             trained = connection.execute(models).all()
         if any(data.table_sha256 not in tables for data in datasets):
             raise StoreError(DAMAGED)
-        n_bytes = {path.name: s.size for path, s in self.files.listed("tables").items()}
+        # By the id of a table or of a data set.
+        n_bytes: Counter[str] = Counter()
+        for folder, stat in self.files.listed("tables").items():
+            n_bytes[folder.name] += stat.size
         for dataset_id, key in trained:
-            stat = self.files.stat(self.artifact(key).folder)
-            n_bytes[dataset_id] = n_bytes.get(dataset_id, 0) + (
-                stat.size if stat else 0
-            )
+            model = self.files.stat(self.artifact(key).folder)
+            if model is not None:
+                n_bytes[dataset_id] += model.size
         for folder, stat in self.files.listed("scores").items():
-            owner = folder.parent.name
-            n_bytes[owner] = n_bytes.get(owner, 0) + stat.size
+            n_bytes[folder.parent.name] += stat.size
         n_runs = runs.value_counts().to_dict()
         entries: list[Kept] = []
         for data in datasets:
             table = tables[data.table_sha256]
-            size = n_bytes.get(table.sha256, 0) + n_bytes.get(data.id, 0)
-            counts = table.n_rows, n_runs.get(data.id, 0)
-            entries.append(
-                Kept("data set", data.id, data.name, *counts, size, data.created)
+            entry = Kept(
+                kind="data set",
+                id=data.id,
+                name=data.name,
+                n_rows=table.n_rows,
+                n_runs=n_runs.get(data.id, 0),
+                n_bytes=n_bytes[table.sha256] + n_bytes[data.id],
+                created=data.created,
             )
+            entries.append(entry)
         for digest in tables.keys() - {data.table_sha256 for data in datasets}:
             table = tables[digest]
-            size = n_bytes.get(digest, 0)
-            counts = table.n_rows, 0
-            entries.append(
-                Kept("file", digest, table.name, *counts, size, table.created)
+            entry = Kept(
+                kind="file",
+                id=digest,
+                name=table.name,
+                n_rows=table.n_rows,
+                n_runs=0,
+                n_bytes=n_bytes[digest],
+                created=table.created,
             )
+            entries.append(entry)
         return sorted(entries, key=lambda entry: entry.created, reverse=True)
 
     def remove(self, key: str) -> None:
@@ -176,7 +188,8 @@ class Store(ScoreStore, RunStore):
 
     def tidy(self) -> None:
         """Finish or undo what processes that died left half done."""
-        with self.database.writing() as connection:  # nobody deletes meanwhile
+        # Under the write lock: what is deleted now must not be added meanwhile.
+        with self.database.writing() as connection:
             trials = set(connection.scalars(sa.select(TRIALS.c.key)))
             tables = set(connection.scalars(sa.select(TABLES.c.sha256)))
             needed = {"tables": tables, "artifacts": trials}
@@ -213,8 +226,9 @@ class Store(ScoreStore, RunStore):
         self._monitor_path(name).unlink(missing_ok=True)
 
     def _monitor_path(self, name: str) -> Path:
-        # a name is never a path
-        return self.home / "monitors" / f"{sha256(name.encode()).hexdigest()[:32]}.json"
+        # By its hash: a user's word is never a path.
+        digest = sha256(name.encode()).hexdigest()
+        return self.home / "monitors" / f"{digest[:32]}.json"
 
 
 def home_folder() -> Path:

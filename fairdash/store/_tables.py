@@ -28,9 +28,12 @@ from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
 TABLE_FILE = "table.parquet"
 FORMAT_FILE = "format.json"
-MOST_TABLES, MOST_DATASETS = 3, 8  # in memory; data sets share the rows of tables
+MOST_TABLES = 3  # in memory
+MOST_DATASETS = 8  # in memory; they share the rows of tables
 MOST_NOTES = 64  # on tables, small where no column was renamed
-APART: dict[str, Any] = {  # fields of roles that decide no row
+# Fields of roles that decide no row: data sets that differ in these alone share their
+# rows in memory.
+NO_ROW_DECISIONS: dict[str, Any] = {
     "subgroup_columns": (),
     "left_out": {},
     "feature_order": (),
@@ -121,7 +124,9 @@ class TableStore:
             "size": size,
             "created": time.time(),
         }
-        with self.database.writing() as connection:  # nobody deletes meanwhile
+        # Under the write lock, so that nobody deletes the table between its row and its
+        # files.
+        with self.database.writing() as connection:
             self.database.upsert(connection, TABLES, [record])
             self.files.write(self._table_folder(digest), files)
 
@@ -133,11 +138,9 @@ class TableStore:
     def table_format(self, digest: str) -> reading.TableFormat | None:
         """Return how an uploaded file was read, or None where that was not kept."""
         path = self.files.local(self._table_folder(digest)) / FORMAT_FILE
-        return (
-            reading.TableFormat(**json.loads(path.read_text()))
-            if path.exists()
-            else None
-        )
+        if not path.exists():
+            return None
+        return reading.TableFormat(**json.loads(path.read_text()))
 
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""
@@ -163,8 +166,11 @@ class TableStore:
                 message = f"The table is of the data sets {list(names)}"
                 raise ValueError(f"{message}; delete these.")
             connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
+        # The row goes first, and its transaction is over before a file is touched: who
+        # dies between the two leaves files without a row, which `tidy` deletes. The
+        # table may have been added again since then.
         again = sa.select(TABLES.c.sha256).where(TABLES.c.sha256 == digest)
-        with self.database.writing() as connection:  # nobody adds it again meanwhile
+        with self.database.writing() as connection:
             if connection.execute(again).first() is None:
                 self.files.delete([self._table_folder(digest)])
         self._table.cache_clear()
@@ -287,15 +293,18 @@ class TableStore:
         raise ValueError(f"No table {digest!r} was uploaded here.")
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
-        said = Roles.model_validate_json(roles)
-        if not set(said.columns()) <= set(self._table(table)):
-            return make_dataset(self.table(table), said, name=name)  # says which
-        rows = self._rows(table, said.model_copy(update=APART).model_dump_json())
-        return replace(rows, roles=said, name=name)
+        checked_roles = Roles.model_validate_json(roles)
+        if not set(checked_roles.columns()) <= set(self._table(table)):
+            # A column is missing: this raises the error that says which.
+            return make_dataset(self.table(table), checked_roles, name=name)
+        rows = self._rows(
+            table, checked_roles.model_copy(update=NO_ROW_DECISIONS).model_dump_json()
+        )
+        return replace(rows, roles=checked_roles, name=name)
 
     def _use_rows(self, table: str, roles: str) -> Dataset:
-        said = Roles.model_validate_json(roles)
-        return make_dataset(self.table(table), said, name="", key=table)
+        checked_roles = Roles.model_validate_json(roles)
+        return make_dataset(self.table(table), checked_roles, name="", key=table)
 
     def _draft_path(self, key: str) -> Path:
         return self.home / "drafts" / f"{Path(key).name}.json"

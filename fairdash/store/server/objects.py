@@ -23,7 +23,7 @@ class Away:
         import fsspec  # a page of a store in a folder lives without
 
         with _reached():
-            # a cached listing would show what others have deleted
+            # A cached listing would show what others have deleted.
             self._fs, root = fsspec.url_to_fs(url, use_listings_cache=False)
         self._root = root.rstrip("/")
         self._listings: dict[str, tuple[float, dict[str, Facts]]] = {}
@@ -38,11 +38,11 @@ class Away:
         looked, objects = self._listings.get(kind, (-LISTED_SECONDS, {}))
         if now or time.monotonic() - looked > LISTED_SECONDS:
             with _reached():
-                there = self._fs.find(f"{self._root}/{kind}", detail=True)
-            objects = {
-                path.removeprefix(f"{self._root}/").removesuffix(".zip"): _facts(about)
-                for path, about in there.items()
-            }
+                details = self._fs.find(f"{self._root}/{kind}", detail=True)
+            objects = {}
+            for path, about in details.items():
+                name = path.removeprefix(f"{self._root}/").removesuffix(".zip")
+                objects[name] = _facts(about)
             self._listings[kind] = time.monotonic(), objects
         return objects
 
@@ -50,11 +50,12 @@ class Away:
         """Put a folder there, whole or not at all."""
         head, _, last = name.rpartition("/")
         half = self._path(f"{head}/{HALF}{last}-{uuid4().hex}")
-        with tempfile.TemporaryDirectory(prefix=HALF, dir=folder.parent) as beside:
-            packed = Path(beside) / "folder.zip"
+        with tempfile.TemporaryDirectory(prefix=HALF, dir=folder.parent) as scratch:
+            packed = Path(scratch) / "folder.zip"
             with ZipFile(packed, "w") as file:
                 for path in sorted(folder.iterdir()):
                     file.write(path, path.name)
+            # Moved when it is whole: not every file system writes an object at once.
             with self._changing():
                 self._fs.makedirs(f"{self._root}/{head}", exist_ok=True)
                 self._fs.put_file(str(packed), half)
@@ -110,6 +111,8 @@ def _reached() -> Iterator[None]:
 
 
 def _facts(about: Mapping[str, Any]) -> Facts:
-    words = ("LastModified", "last_modified", "mtime", "modified", "updated", "created")
-    moment = next((about[word] for word in words if about.get(word)), 0.0)
-    return about["size"] or 0, getattr(moment, "timestamp", lambda: moment)()
+    """Return bytes and time of an object; file systems name the time differently."""
+    names = ("LastModified", "last_modified", "mtime", "modified", "updated", "created")
+    moment = next((about[name] for name in names if about.get(name)), 0.0)
+    seconds = moment.timestamp() if hasattr(moment, "timestamp") else moment
+    return about["size"] or 0, seconds

@@ -22,8 +22,9 @@ BUSY_SECONDS = 10  # to connect, or to wait for a connection of the pool
 SLOW_MS = 60_000  # for which writing may wait: files may lie far away
 CONNECTIONS = max(3, int(os.environ.get("FAIRDASH_CONNECTIONS") or 6))  # of a process
 SPARE = 2  # of these for reading: writing waits for files, too
-WRITING_LOCK, ENGINE_LOCK = 0xFA1D01, 0xFA1D02  # advisory locks
-# schemas with the tables of a store, but that of the server itself
+WRITING_LOCK = 0xFA1D01  # advisory lock
+ENGINE_LOCK = 0xFA1D02  # advisory lock
+# Schemas with the tables of a store, but that of the server itself.
 _SCHEMAS = sa.text(
     "SELECT space.nspname FROM pg_class AS runs"
     " JOIN pg_namespace AS space ON space.oid = runs.relnamespace"
@@ -75,12 +76,12 @@ class Pool:
         A schema takes one at a time, and all together leave some for reading: whoever
         waits here waits without a connection. Raises StoreError after `SLOW_MS`.
         """
-        with ExitStack() as held:
-            own = self._writers.setdefault(schema, threading.Lock())
-            for lock in (own, self._writing):
+        with ExitStack() as locks:
+            writer = self._writers.setdefault(schema, threading.Lock())
+            for lock in (writer, self._writing):
                 if not lock.acquire(timeout=SLOW_MS / 1000):
                     raise StoreError(BUSY)
-                held.callback(lock.release)
+                locks.callback(lock.release)
             yield
 
 
@@ -148,10 +149,12 @@ class Claim:
 def is_claimed(connection: sa.Connection, schema: str | None) -> bool:
     """Tell whether any process has the claim of a schema."""
     locks = sa.table("pg_locks", *map(sa.column, ("database", "classid", "objid")))
-    here = sa.text("(SELECT oid FROM pg_database WHERE datname = current_database())")
+    this_database = sa.text(
+        "(SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
     unsigned = sa.cast(_number(schema), sa.BigInteger).op("&")(0xFFFFFFFF)
     query = sa.select(locks).where(
-        locks.c.database == here,
+        locks.c.database == this_database,
         locks.c.classid == sa.cast(ENGINE_LOCK, postgresql.OID),
         locks.c.objid == sa.cast(unsigned, postgresql.OID),
     )
@@ -175,4 +178,5 @@ def schemas_with_open_runs(connection: sa.Connection, terminal: list[str]) -> li
 
 
 def _number(schema: str | None) -> Any:
+    """Return the second number of an advisory lock, which takes two integers."""
     return sa.func.hashtext(schema or sa.func.current_schema())
