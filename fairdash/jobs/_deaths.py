@@ -1,4 +1,4 @@
-"""Why a worker died, as its nanny saw it: out of memory, by a crash, from outside.
+"""Reasons of a worker's death: out of memory, by a crash, from outside.
 
 A scheduler notices only that a worker is gone. Its nanny, the process that started it,
 knows how it ended and whether the kernel killed for memory meanwhile; `Witness` has
@@ -36,7 +36,7 @@ _UNKNOWN_EXIT = 255  # as the standard library says where nobody waited for a pr
 
 @dataclass(frozen=True)
 class Death:
-    """How a worker ended: its kind, and a clause that says it, such as "by SIGSEGV"."""
+    """End of a worker: its kind, and a clause that says it, such as "by SIGSEGV"."""
 
     kind: str
     how: str
@@ -48,7 +48,7 @@ class Death:
 
 
 def judge(exit_code: int, *, n_oom_kills: int) -> Death:
-    """Return how a worker ended.
+    """Return the death of a worker.
 
     ``exit_code`` is that of `multiprocessing`: less a signal's number, or a status.
     ``n_oom_kills`` counts how often the kernel has killed for memory while it lived;
@@ -70,7 +70,7 @@ def judge(exit_code: int, *, n_oom_kills: int) -> Death:
 def count_oom_kills(
     proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")
 ) -> int:
-    """Return how many processes the kernel has killed for memory so far.
+    """Return the number of processes that the kernel has killed for memory.
 
     That is in the control group of this process, or on the whole machine where the
     group does not say; 0 where nothing does.
@@ -135,7 +135,7 @@ class Witness(NannyPlugin):
 
 @dataclass
 class Deaths:
-    """What nannies have said, until a scheduler asks for one of their workers."""
+    """Reports of nannies, until a scheduler asks for one of their workers."""
 
     # By nanny: the address of its worker, as far as the nanny knew it, and the death.
     _reports: dict[str, list[tuple[str | None, Death]]] = field(default_factory=dict)
@@ -153,7 +153,7 @@ class Deaths:
         self._reports.setdefault(fact["nanny"], []).append((fact["worker"], death))
 
     def why(self, worker: Any) -> Death | None:
-        """Return how a worker of a scheduler ended; None while its nanny may say so.
+        """Return the death of a worker; None while its nanny may still report it.
 
         A nanny that says nothing has gone with its worker, as when a machine stops.
         """

@@ -25,7 +25,7 @@ log = logging.getLogger("fairdash.jobs")
 
 @dataclass(frozen=True)
 class Patience:
-    """How many seconds an engine stays without an open run."""
+    """Seconds that an engine stays without an open run."""
 
     apps: float  # while an app lives
     alone: float  # since the last app has ended

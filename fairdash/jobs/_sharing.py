@@ -196,5 +196,5 @@ class Host:
 
 
 def _turn(home: Home) -> tuple[int, int]:
-    """Return what orders homes: stacks at workers, and when it was last served."""
+    """Return the key that orders homes: stacks at workers, then the last turn."""
     return home.driver.n_at_work, home.served

@@ -22,7 +22,7 @@ ERROR_LENGTH = 8_000  # characters of a traceback that are kept
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a trial: its metrics, or an error."""
+    """Outcome of a trial: its metrics, or an error."""
 
     key: str
     row: dict[str, Any] | None = None
@@ -47,7 +47,7 @@ def begin(store: Store, run: RunRecord) -> list[sweep.planning.Stack]:
 
 
 def record(store: Store, run_id: str, outcomes: Iterable[Outcome]) -> None:
-    """Write what became of trials."""
+    """Write the outcomes of trials."""
     for outcome in outcomes:
         if outcome.row is None:
             error = outcome.error or "unknown error"
@@ -58,7 +58,7 @@ def record(store: Store, run_id: str, outcomes: Iterable[Outcome]) -> None:
 
 
 def fail(store: Store, run_id: str, stack: sweep.planning.Stack, error: str) -> None:
-    """Write that no trial of a stack came out."""
+    """Write that all trials of a stack have failed."""
     record(store, run_id, [Outcome(trial.key, error=error) for trial in stack.trials])
 
 
@@ -117,7 +117,7 @@ def describe(error: BaseException) -> str:
 
 
 def keep(store: Store, result: sweep.TrialResult, train_rows: int | None) -> None:
-    """Keep what training made of a trial."""
+    """Keep the trained model of a trial."""
     trial = result.trial
     row = {
         "key": trial.key,

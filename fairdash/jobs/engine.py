@@ -185,7 +185,7 @@ def has_open_runs(server: Store) -> bool:
 
 
 def why_waits(store: Store, snapshot: Snapshot) -> str:
-    """Return what an open run waits for, "" if it does not."""
+    """Return the reason why an open run waits, "" if it does not."""
     card = engine_card(store.root)
     if lacks_room(store.root):
         return "Waits for room on the disk"
@@ -202,7 +202,7 @@ def why_waits(store: Store, snapshot: Snapshot) -> str:
 
 
 def _why_waits_here(store: Store, snapshot: Snapshot, card: Mapping[str, Any]) -> str:
-    """Return what a run waits for by what the engine of this machine says."""
+    """Return the reason why a run waits, from the card of this machine's engine."""
     if not card["threads"]:
         address = os.environ.get("FAIRDASH_SCHEDULER")
         return f"Waits for a worker at {address}" if address else "Waits for a worker"
@@ -237,7 +237,7 @@ def _start_failed(home: Path) -> bool:
 
 
 def engine_card(home: Path) -> dict[str, Any] | None:
-    """Return who the engine is, None while there is none or it is starting."""
+    """Return the card of the engine, None while there is none or it is starting."""
     if not engine_lives(home):
         return None
     try:

@@ -1,4 +1,4 @@
-"""How classifiers predict: from their features alone, or with the group as well."""
+"""Base classes of classifiers that predict from features, or with the group as well."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,12 +53,12 @@ class TrainingRows(NamedTuple):
 
     @property
     def row_weights(self) -> Float:
-        """How many rows each stands for."""
+        """Number of rows that each row stands for."""
         return np.ones(len(self.target)) if self.weight is None else self.weight
 
     @property
     def n_rows(self) -> float:
-        """How many rows they stand for."""
+        """Number of rows that all together stand for."""
         return float(self.row_weights.sum())
 
     def only(self, selection: NDArray[Any]) -> "TrainingRows":

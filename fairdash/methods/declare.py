@@ -110,7 +110,7 @@ class Param:
         )
 
     def words(self, params: Mapping[str, Any]) -> str:
-        """Return what the label of a model says of it, "" for nothing."""
+        """Return the words for it in the label of a model, "" for none."""
         value = params.get(self.name)
         is_nan = value != value
         if not self.counts(params) or value in (None, "") or is_nan:
@@ -395,7 +395,7 @@ class Method:
                 raise ValueError(message)
 
     def trade_off(self) -> Param | None:
-        """Return what a sweep varies to trade accuracy for fairness, if anything."""
+        """Return the parameter that a sweep varies to trade accuracy for fairness."""
         return next((param for param in self.params if param.trade_off), None)
 
     def stackable(self) -> tuple[str, ...]:

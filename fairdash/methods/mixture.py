@@ -25,7 +25,7 @@ from fairdash.methods.base import (
 
 
 class Drawing(BinaryClassifier):
-    """What mixtures share: a drawn decision, and accuracy on average over draws."""
+    """Base of mixtures: a drawn decision, and accuracy on average over draws."""
 
     _mixture = True
     __metadata_request__predict = {"random_state": True}  # noqa: RUF012

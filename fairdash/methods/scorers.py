@@ -377,7 +377,7 @@ class RuleList(_Stored):
 def audited_rows(
     X: NDArray[np.floating], group: Codes, n_groups: int, log_odds: Float
 ) -> NDArray[np.float32]:
-    """Return what a tree of `Multicalibration` reads: features, group, log odds."""
+    """Return the columns that a tree of `Multicalibration` reads."""
     features = np.nan_to_num(np.asarray(X, np.float32), nan=0.0)
     of_group = np.eye(n_groups, dtype=np.float32)[group]
     return np.column_stack([features, of_group, log_odds.astype(np.float32)])

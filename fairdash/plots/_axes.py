@@ -1,4 +1,4 @@
-"""What an axis spans where Plotly would invent a span: without values, or of one.
+"""Spans of axes where Plotly would invent one: without values, or of one value.
 
 Of no value Plotly draws -1 to 4 or 6 and of one value 1 on both sides, so an axis of
 shares then goes from -100% to 400%.
@@ -46,7 +46,7 @@ def _around(value: float, axis: Spec) -> list[float]:
     pad = max(_AROUND * abs(value), _LEAST)
     ends = [value - pad, value + pad]
     if axis.get("rangemode") == "tozero" or "tickvals" in axis:  # ticks start at 0
-        ends = [min(ends[0], 0.0), ends[1]] if value < 0 else [0.0, ends[1]]
+        ends[0] = min(ends[0], 0.0) if value < 0 else 0.0
     bounds = axis.get("autorangeoptions", {})
     low = bounds.get("clipmin", -np.inf)
     high = bounds.get("clipmax", np.inf)

@@ -33,20 +33,26 @@ def plot_cuts(table: pd.DataFrame, *, points: bool = True) -> Picture:
     for name, (colour, symbol), aside in zip(
         models["model"], looks, shifts, strict=True
     ):
-        own = table[table["model"] == name]
-        rows = [cuts.index(cut) for cut in own["cut"]]
-        place: Spec = {"rows": rows, "aside": aside}
-        chance = marks_of(own, "chance", None, words, series=len(series), **place)
-        series.append(Series("by chance", MUTED, "line-ns-open", 12, named=not marks))
-        gaps = marks_of(own, "gap", ("low", "high"), words, series=len(series), **place)
-        series.append(Series(str(name), colour, symbol))
-        marks += [chance, gaps]
+        of_model = table[table["model"] == name]
+        rows = [cuts.index(cut) for cut in of_model["cut"]]
+        position: Spec = {"rows": rows, "aside": aside}
+        # Strokes first, so that marks lie on top. The legend names them once.
+        stroke = Series("by chance", MUTED, "line-ns-open", 12, named=not marks)
+        for column, ends, look in (
+            ("chance", None, stroke),
+            ("gap", ("low", "high"), Series(str(name), colour, symbol)),
+        ):
+            index = len(series)
+            series.append(look)
+            marks.append(
+                marks_of(of_model, column, ends, words, series=index, **position)
+            )
     largest = float(np.nanmax(table[["high", "chance", "gap"]].to_numpy(np.float64)))
-    axis = (
-        gap_axis("largest gap inside a subgroup, points", largest, rangemode="tozero")
-        if points
-        else value_axis("largest gap inside a subgroup", rangemode="tozero")
-    )
+    title = "largest gap inside a subgroup"
+    if points:
+        axis = gap_axis(f"{title}, points", largest, rangemode="tozero")
+    else:
+        axis = value_axis(title, rangemode="tozero")
     figure = draw_rows(
         pd.concat(marks),
         cuts,
@@ -55,11 +61,11 @@ def plot_cuts(table: pd.DataFrame, *, points: bool = True) -> Picture:
         legend=True,
         top=40,
     )
-    said = "; ".join(words(row) for row in records(table))
+    described = "; ".join(words(row) for row in records(table))
     return Picture(
         figure,
         _headline(table),
-        f"Largest gap by {len(cuts)} ways to cut subgroups. {said}.",
+        f"Largest gap by {len(cuts)} ways to cut subgroups. {described}.",
         table.drop(columns="colour_role"),
         "Largest gap among the subgroups of each cut, 95% intervals, mean over seeds; "
         "strokes: what a fair model stays below in 95% of cases.",

@@ -12,8 +12,15 @@ from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, reasons_of,
 from fairdash.plots.theme import INK, MUTED, Picture, Spec, value_axis
 
 _GAPS = [
-    *("gap_before", "before_low", "before_high", "gap_after", "after_low"),
-    *("after_high", "change", "ci_low", "ci_high"),
+    "gap_before",
+    "before_low",
+    "before_high",
+    "gap_after",
+    "after_low",
+    "after_high",
+    "change",
+    "ci_low",
+    "ci_high",
 ]
 
 
@@ -30,18 +37,19 @@ def plot_gap_changes(
     Of ``fairdash.audits.gap_changes``, drawn in percentage points if a gap is
     ``in_points``; or of ``changes_by_group``. ``title`` says what is compared.
     """
-    shown = table.assign(**100 * table[_GAPS]) if in_points else table
+    drawn = table.assign(**100 * table[_GAPS]) if in_points else table
     unit = ", points" if in_points else ""
     marks = []
     for i, (when, aside) in enumerate((("before", -0.12), ("after", 0.12))):
         hover = partial(_gap, when=when, in_points=in_points)
-        ends = f"{when}_low", f"{when}_high"
-        marks.append(marks_of(shown, f"gap_{when}", ends, hover, series=i, aside=aside))
+        ends = (f"{when}_low", f"{when}_high")
+        marks.append(marks_of(drawn, f"gap_{when}", ends, hover, series=i, aside=aside))
     changed = partial(_changed, in_points=in_points)
+    # Clear changes in ink, others muted: two series of one name.
     clear = excludes_zero(table["ci_low"], table["ci_high"])
     for i, only in ((2, clear), (3, ~clear)):
-        ends = "ci_low", "ci_high"
-        marks.append(marks_of(shown, "change", ends, changed, series=i, only=only))
+        ends = ("ci_low", "ci_high")
+        marks.append(marks_of(drawn, "change", ends, changed, series=i, only=only))
     gaps = value_axis(f"{title}{unit}", nticks=6, domain=[0, 0.54], zeroline=True)
     changes = value_axis(f"change{unit}", nticks=4, domain=[0.62, 1], zeroline=True)
     figure = draw_rows(
@@ -61,14 +69,14 @@ def plot_gap_changes(
         legend=True,
         top=40,
     )
-    said = "; ".join(
+    described = "; ".join(
         f"{row['subgroup']}: {changed(row)}"
-        for row in records(shown[table["estimable"]])
+        for row in records(drawn[table["estimable"]])
     )
     return Picture(
         figure,
         headline,
-        f"{headline}. {said or 'No subgroup is estimable'}.",
+        f"{headline}. {described or 'No subgroup is estimable'}.",
         table,
         caption,
     )
@@ -77,7 +85,7 @@ def plot_gap_changes(
 def _gap(row: Spec, when: str, in_points: bool) -> str:
     if math.isnan(row[f"gap_{when}"]):
         return ""
-    columns = f"gap_{when}", f"{when}_low", f"{when}_high"
+    columns = (f"gap_{when}", f"{when}_low", f"{when}_high")
     return f"{row['subgroup']}: {_estimate(row, columns, in_points, number)}"
 
 
@@ -91,6 +99,7 @@ def _estimate(
     in_points: bool,
     style: Callable[[float, int], str],
 ) -> str:
-    digits, unit = (1, " points") if in_points else (3, "")
+    digits = 1 if in_points else 3
+    unit = " points" if in_points else ""
     value, low, high = (style(row[name], digits) for name in columns)
     return f"{value}{unit} ({low} to {high})"

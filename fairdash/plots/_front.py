@@ -21,7 +21,7 @@ from fairdash.plots._rows import chance_alone, records, scatter, upright_line
 
 
 class Axis(NamedTuple):
-    """How a metric stands along an axis: how it is written, and where it is fairer."""
+    """Style of a metric along an axis: how it is written, and where it is fairer."""
 
     style: Callable[[float], str]
     fairer: str = ""
@@ -87,25 +87,33 @@ def plot_front(
     """
     gap = METRIC_NAMES[limited]
     the_limit = f"the {limit_words(limit, gap)}"
-    known = dict.fromkeys(("quiet", "alike", "guessing_test"), False)
-    models = models.assign(**{n: no for n, no in known.items() if n not in models})
-    shown = models[~models["constant"].astype(bool)]
-    methods = list(dict.fromkeys(shown["method"]))
+    # Sweeps of earlier versions do not have these columns.
+    defaults = dict.fromkeys(("quiet", "alike", "guessing_test"), False)
+    for name in defaults:
+        if name not in models:
+            models = models.assign(**{name: False})
+    drawn = models[~models["constant"].astype(bool)]
+    methods = list(dict.fromkeys(drawn["method"]))
     data: list[theme.Spec] = []
     for method in methods:
-        data.append(_marks(shown[shown["method"] == method], axes, the_limit))
+        data.append(_marks(drawn[drawn["method"] == method], axes, the_limit))
     for method in methods:
-        of_method = shown[(shown["method"] == method) & shown["line"]]
+        of_method = drawn[(drawn["method"] == method) & drawn["line"]]
         if len(of_method):
             data.append(_line(of_method.sort_values("x")))
-    own = models.iloc[:0] if own is None else own
-    own = own.assign(method=own["label"], within=True, front=True, **known)
-    data += [_marks(own.iloc[[i]], axes, the_limit) for i in range(len(own))]
-    across = [*shown["x"], *([limit] if axes[0] == limited else [])]
+    own_models = models.iloc[:0] if own is None else own
+    own_models = own_models.assign(
+        method=own_models["label"], within=True, front=True, **defaults
+    )
+    for i in range(len(own_models)):
+        data.append(_marks(own_models.iloc[[i]], axes, the_limit))
+    across = drawn["x"].tolist()
+    if axes[0] == limited:
+        across.append(limit)
     widest = max((x for x in across if math.isfinite(x)), default=math.nan)
     layout: theme.Spec = {
         "xaxis": _axis(axes[0], widest) | {"showgrid": True},
-        "yaxis": _axis(axes[1], shown["y"].max()),
+        "yaxis": _axis(axes[1], drawn["y"].max()),
     }
     layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
     if axes[0] == limited:
@@ -119,13 +127,13 @@ def plot_front(
             theme.text(f"limit {gap_size(limit)}", theme.INK, **place)
         ]
     table = models.drop(columns=["colour_role", "line", "quiet"])
-    if len(own):
-        rows = own[["label", "x", "y"]].assign(method="own scores")
+    if len(own_models):
+        rows = own_models[["label", "x", "y"]].assign(method="own scores")
         table = pd.concat([table, rows], ignore_index=True)
     return theme.Picture(
         theme.finish(data, layout, height=420, legend=True),
         _headline(models, limit, gap),
-        _description(models, axes, own, the_limit),
+        _description(models, axes, own_models, the_limit),
         table,
         _caption(models, n_seeds, chance, the_limit),
     )
@@ -143,7 +151,10 @@ def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
 
 
 def _description(
-    models: pd.DataFrame, axes: tuple[str, str], own: pd.DataFrame, the_limit: str
+    models: pd.DataFrame,
+    axes: tuple[str, str],
+    own_models: pd.DataFrame,
+    the_limit: str,
 ) -> str:
     parts = []
     for method in dict.fromkeys(models["method"]):
@@ -157,7 +168,7 @@ def _description(
             for end in records(ends)
         )
         parts.append(f"{method}: {values}")
-    parts += [", ".join(_values(row, axes)) for row in records(own)]
+    parts += [", ".join(_values(row, axes)) for row in records(own_models)]
     across, up = (METRICS[metric].title(METRIC_NAMES[metric]) for metric in axes)
     names = f"{up} against {across}"
     return f"Fronts of {names}. {'; '.join(parts)}."
@@ -171,12 +182,13 @@ def _caption(models: pd.DataFrame, n_seeds: int, chance: float, the_limit: str) 
     if math.isfinite(chance):
         words += f" {floor_words(models['label'].iloc[0])}"
     idle = models[models["constant"].astype(bool)]
-    alike = idle["alike"].astype(bool)
-    for why, n in (
-        ("accept all or none, or nearly so", int(alike.sum())),
-        ("are not clearly better than guessing", int((~alike).sum())),
+    uniform = idle["alike"].astype(bool)
+    for reason, n in (
+        ("accept all or none, or nearly so", int(uniform.sum())),
+        ("are not clearly better than guessing", int((~uniform).sum())),
     ):
-        words += f" Not drawn, because they {why}: {n}." if n else ""
+        if n:
+            words += f" Not drawn, because they {reason}: {n}."
     on_test = models[~models["constant"].astype(bool)]["guessing_test"].astype(bool)
     if on_test.any():
         words += f" Not clearly better than guessing on test rows: {on_test.sum()}."
@@ -212,7 +224,9 @@ def _marks(
 def _shade(colour: str, row: theme.Spec) -> str:
     if row["quiet"]:
         return theme.fade(colour, 0.25)
-    return colour if row["front"] else theme.fade(colour, 0.5)
+    if row["front"]:
+        return colour
+    return theme.fade(colour, 0.5)
 
 
 def _line(front: pd.DataFrame) -> theme.Spec:

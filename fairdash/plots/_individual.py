@@ -7,7 +7,8 @@ from fairdash._wording import number, percent
 from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, records
 from fairdash.plots.theme import GROUPS, INK, Picture, Spec, value_axis
 
-_MOST_CHANGES, _WIDE = 10, 44  # differences under the pointer, letters a line
+_MOST_CHANGES = 10  # differences under the pointer
+_WIDE = 44  # letters a line
 _OF_PAIRS = {
     "similar": ("a person", "the most similar other person"),
     "changed": ("as they are", "only this changed"),

@@ -1,6 +1,7 @@
 """Estimates against the limits that a policy sets them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -10,11 +11,13 @@ from fairdash.plots.theme import GROUPS, INK, MUTED, Picture, Spec, fade, value_
 
 _BETWEEN = 0.08  # of the width, between two axes
 _STATUSES = {
-    "pass": ("kept", INK, "circle"),
-    "fail": ("broken", GROUPS[1], "diamond"),
-    "undecided": ("undecided", MUTED, "circle-open"),
-    "not surely broken": ("not surely broken", GROUPS[1], "diamond-open"),
+    "pass": Series("kept", INK, "circle", 10),
+    "fail": Series("broken", GROUPS[1], "diamond", 10),
+    "undecided": Series("undecided", MUTED, "circle-open", 10),
+    "not surely broken": Series("not surely broken", GROUPS[1], "diamond-open", 10),
 }
+_LIMIT = Series("limit", fade(INK, 0.6), "line-ns-open", 14)
+_POSSIBLE = Series("least and largest possible", MUTED, "x-thin-open", 8)
 
 
 def plot_limits(
@@ -42,11 +45,12 @@ def plot_limits(
     series: list[Series] = []
     marks: list[pd.DataFrame] = []
     for panel, title in enumerate(titles):
-        for look, own in _marks(table, of_row == title):
+        for look, of_look in _marks(table, of_row == title):
+            # The legend names a look once, in the first panel that has such marks.
             earlier = {kind.name for kind in series if kind.named}
-            named = len(own) > 0 and look[0] not in earlier
-            marks.append(own.assign(series=len(series)))
-            series.append(Series(*look, panel=panel, named=named))
+            named = len(of_look) > 0 and look.name not in earlier
+            marks.append(of_look.assign(series=len(series)))
+            series.append(replace(look, panel=panel, named=named))
     figure = draw_rows(
         pd.concat(marks),
         table["label"].astype(str).tolist(),
@@ -56,28 +60,26 @@ def plot_limits(
         legend=True,
         top=40,
     )
-    said = "; ".join(_held(row) for row in records(table))
-    return Picture(figure, headline, f"{headline}. {said}.", table, caption)
+    described = "; ".join(_held(row) for row in records(table))
+    return Picture(figure, headline, f"{headline}. {described}.", table, caption)
 
 
 def _marks(
-    table: pd.DataFrame, shown: "pd.Series[bool]"
-) -> Iterator[tuple[tuple[str, str, str, int], pd.DataFrame]]:
-    """Yield the look of each series of one axis and its marks, of the rows shown."""
+    table: pd.DataFrame, in_panel: "pd.Series[bool]"
+) -> Iterator[tuple[Series, pd.DataFrame]]:
+    """Yield the look of each series of one axis and its marks, of the rows in it."""
     for status, look in _STATUSES.items():
-        only = shown & (table["status"] == status)
-        yield (*look, 10), marks_of(table, "value", ("low", "high"), _held, only=only)
-    limits = marks_of(
-        table, "limit", None, lambda row: f"limit {row['limit']:g}", only=shown
-    )
-    yield ("limit", fade(INK, 0.6), "line-ns-open", 14), limits
+        only = in_panel & (table["status"] == status)
+        yield look, marks_of(table, "value", ("low", "high"), _held, only=only)
+    yield _LIMIT, marks_of(table, "limit", None, _limit_words, only=in_panel)
     if "bound_low" in table:
-        both = [
-            marks_of(table, f"bound_{end}", None, _held, only=shown)
-            for end in ("low", "high")
-        ]
-        possible = ("least and largest possible", MUTED, "x-thin-open", 8)
-        yield possible, pd.concat(both)
+        low = marks_of(table, "bound_low", None, _held, only=in_panel)
+        high = marks_of(table, "bound_high", None, _held, only=in_panel)
+        yield _POSSIBLE, pd.concat([low, high])
+
+
+def _limit_words(row: Spec) -> str:
+    return f"limit {row['limit']:g}"
 
 
 def _panels(titles: Sequence[str]) -> list[Panel]:

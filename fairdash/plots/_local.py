@@ -25,7 +25,8 @@ MOST_MODELS = 4
 _LOWEST = 240  # pixels
 _PLANTED = "planted gap (truth)"
 _SPLIT = (0.76, 0.83)  # where gaps end and the counts begin
-_BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
+_BELOW = 44  # pixels to the names of groups
+_LINE = 16  # pixels of one of them
 
 
 def plot_local_di(
@@ -98,22 +99,23 @@ def plot_local_di(
                 reference_words=f"{label}: {words}",
             )
         )
-        own = table[table["label"] == label]
+        of_model = table[table["label"] == label]
         marks.append(
             marks_of(
-                own,
+                of_model,
                 "gap",
                 ("ci_low", "ci_high"),
                 _hover(values[values["label"] == label], groups, symbol, style),
                 series=i,
                 aside=aside,
-                rows=[rows[name] for name in own["subgroup"].astype(str)],
+                rows=[rows[name] for name in of_model["subgroup"].astype(str)],
             )
         )
         if fills is not None:
-            places = own["subgroup"].astype(str)
+            places = of_model["subgroup"].astype(str)
             fill = [fills.get((label, place), theme.PAPER) for place in places]
             marks[-1]["fill"] = fill
+    # The axis has room for all that is drawn on it.
     planted = [gap for name, gap in truth.items() if name in subgroups]
     ends = [
         table["ci_high"].max(),
@@ -124,10 +126,13 @@ def plot_local_di(
     top = 1.05 * max((float(end) for end in ends if np.isfinite(end)), default=0.0)
     counts = values[values["label"] == labels[0]]
 
-    def beside(places: dict[str, float]) -> list[theme.Spec]:
-        bars = _counts(counts, places, groups, feature)
-        keys = [] if fills is None else _fill_keys(groups, feature)
-        return [*bars, *_true_gaps(places, truth), *keys]
+    def more_traces(places: list[float]) -> list[theme.Spec]:
+        place_of = dict(zip(subgroups, places, strict=True))
+        traces = _counts(counts, place_of, groups, feature)
+        traces += _true_gaps(place_of, truth)
+        if fills is not None:
+            traces += _fill_keys(groups, feature)
+        return traces
 
     title = f"gap in {symbol}"
     across = theme.Spec(showgrid=True, range=[0, top])
@@ -145,7 +150,7 @@ def plot_local_di(
         reasons=reasons_of(first),
         said=said,
         grouped=True,
-        extra=lambda places: beside(dict(zip(subgroups, places, strict=True))),
+        extra=more_traces,
         layout=_beside(groups, feature),
         least=20 + 4 * len(labels),
         around=70 + _BELOW + _LINE * len(groups),
@@ -166,10 +171,10 @@ def _describe(
 ) -> str:
     parts = []
     for row in records(models):
-        own = table[(table["label"] == row["label"]) & table["estimable"]]
+        estimable = table[(table["label"] == row["label"]) & table["estimable"]]
         worst = "no estimable subgroup"
-        if len(own):
-            cell = own.loc[own["gap"].idxmax()]
+        if len(estimable):
+            cell = estimable.loc[estimable["gap"].idxmax()]
             ends = interval(cell["ci_low"], cell["ci_high"], style)
             worst = f"worst for {cell['subgroup']}, {style(cell['gap'])} ({ends})"
         parts.append(f"{row['label']}: {worst}, over all rows {style(row['overall'])}")
@@ -191,7 +196,7 @@ def _fills(
 
 
 def _fill_keys(groups: tuple[str, ...], feature: str) -> list[theme.Spec]:
-    """Return what names the fills in the legend: marks that stand nowhere."""
+    """Return the legend's entries of the fills: marks that stand nowhere."""
     return [
         {
             "type": "scatter",
@@ -217,12 +222,14 @@ def _hover(
     def hover(row: theme.Spec) -> str:
         if not row["estimable"]:
             return ""
-        own = values.loc[row["subgroup"]]
-        of_groups = ", ".join(f"{group} {number(own[group])}" for group in groups)
+        of_subgroup = values.loc[row["subgroup"]]
+        of_groups = ", ".join(
+            f"{group} {number(of_subgroup[group])}" for group in groups
+        )
         ends = interval(row["ci_low"], row["ci_high"], style)
         gap = f"{style(row['gap'])} ({ends}), {row['n']:,.0f} rows"
         if len(groups) > 2:
-            gap += f"; lowest {own.idxmin()}, highest {own.idxmax()}"
+            gap += f"; lowest {of_subgroup.idxmin()}, highest {of_subgroup.idxmax()}"
         return in_lines(f"{row['subgroup']}: {gap}", f"{symbol}: {of_groups}")
 
     return hover
@@ -232,9 +239,11 @@ def _true_gaps(
     places: dict[str, float], truth: Mapping[str, float]
 ) -> list[theme.Spec]:
     drawn = {name: gap for name, gap in truth.items() if name in places}
+    if not drawn:
+        return []
     hover = [f"true gap {gap_size(gap)}" for gap in drawn.values()]
     at = [places[name] for name in drawn]
-    return [strokes([*drawn.values()], at, _PLANTED, hover)] if drawn else []
+    return [strokes([*drawn.values()], at, _PLANTED, hover)]
 
 
 def _counts(
@@ -242,20 +251,20 @@ def _counts(
 ) -> list[theme.Spec]:
     bars = []
     for group, colour in theme.group_colours(groups).items():
-        own = cells[cells["group"] == group]
+        of_group = cells[cells["group"] == group]
         label = group_label(feature, group)
         bars.append(
             {
                 "type": "bar",
                 "orientation": "h",
-                "x": own["n"].tolist(),
-                "y": [places[name] for name in own["subgroup"].astype(str)],
+                "x": of_group["n"].tolist(),
+                "y": [places[name] for name in of_group["subgroup"].astype(str)],
                 "xaxis": "x2",
                 "width": 0.5,
                 "marker": {"color": colour, "line": {"width": 0}},
                 "name": label,
                 "showlegend": False,
-                "hovertext": [f"{label}: {count(n)} rows" for n in own["n"]],
+                "hovertext": [f"{label}: {count(n)} rows" for n in of_group["n"]],
                 "hovertemplate": UNDER_POINTER,
             }
         )

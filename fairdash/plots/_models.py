@@ -34,8 +34,9 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         domain = [0.36 * panel, 0.36 * panel + 0.28]
         axis: Spec = {"nticks": 3, "tickangle": 0, "showgrid": True, "domain": domain}
         if share:
-            ends = table[f"{metric}_low"].min(), table[f"{metric}_high"].max()
-            axis = value_axis("", ".2~%", tickvals=_two_ticks(*ends), **axis)
+            low = table[f"{metric}_low"].min()
+            high = table[f"{metric}_high"].max()
+            axis = value_axis("", ".2~%", tickvals=_two_ticks(low, high), **axis)
         else:
             largest = float(table[f"{metric}_high"].max())
             axis = gap_axis("", largest, rangemode="tozero", **axis)
@@ -45,15 +46,12 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         def hover(row: Spec, metric: str = metric, title: str = title) -> str:
             return f"{title} {_value(row, metric)}, {_interval(row, metric)}"
 
-        own = marks_of(table, metric, (f"{metric}_low", f"{metric}_high"), hover)
-        own = own.assign(words=words)
-        marks.append(own.assign(series=own["row"] + len(series)))
-        series += [
-            Series(row["label"], colour, symbol, panel=panel)
-            for row, (colour, symbol) in zip(
-                records(table), model_marks(table["colour_role"].tolist()), strict=True
-            )
-        ]
+        of_metric = marks_of(table, metric, (f"{metric}_low", f"{metric}_high"), hover)
+        of_metric = of_metric.assign(words=words)
+        marks.append(of_metric.assign(series=of_metric["row"] + len(series)))
+        looks = model_marks(table["colour_role"].tolist())
+        for label, (colour, symbol) in zip(table["label"], looks, strict=True):
+            series.append(Series(label, colour, symbol, panel=panel))
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
         table["label"].astype(str).tolist(),
@@ -69,7 +67,7 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
 
 
 def _two_ticks(low: float, high: float) -> list[float]:
-    # where all models are close together, Plotly itself finds room for one only
+    """Return two round numbers within a span; Plotly may find room for one only."""
     if not high > low:
         return [low] if low == high else []
     step = 10 ** math.floor(math.log10((high - low) / 2))

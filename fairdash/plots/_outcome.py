@@ -1,4 +1,4 @@
-"""How often the outcome came: by subgroup, and at a score."""
+"""Rates of the outcome: by subgroup, and at a score."""
 
 from typing import Any
 
@@ -68,10 +68,10 @@ def plot_base_rates(
                 reference_words=f"{label}, {share} of all rows",
             )
         )
-    shown = table.assign(rate=table["rate"].where(table["estimable"]))
+    estimable = table.assign(rate=table["rate"].where(table["estimable"]))
     reasons = rows.reasons_of(table.drop_duplicates("subgroup"))
     look = {"reasons": reasons, "grouped": True}
-    figure = _rows(shown, "subgroup", groups, series, outcome, **look)
+    figure = _rows(estimable, "subgroup", groups, series, outcome, **look)
     words = f"Share with {outcome} by subgroup and group"
     whole = ", ".join(
         f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
@@ -117,8 +117,8 @@ def plot_planted(
     shares = table.assign(rate=share, ci_low=share, ci_high=share, n=n)
     figure = _rows(shares, "subgroup", groups, series, outcome, extra=strokes)
     worst = words[(moved["fair"] - moved["decided"]).abs().argmax()]
-    shown = f"Share with {outcome} of {n.sum():,} rows drawn like the sample."
-    return Picture(figure, worst, f"{shown} {worst}.", table, shown)
+    caption = f"Share with {outcome} of {n.sum():,} rows drawn like the sample."
+    return Picture(figure, worst, f"{caption} {worst}.", table, caption)
 
 
 def _rows(
@@ -129,11 +129,15 @@ def _rows(
     outcome: str,
     **look: Any,
 ) -> go.Figure:
-    marks = [
-        rows.marks_of(own, "rate", ("ci_low", "ci_high"), _hover, series=i, aside=aside)
-        for i, aside in enumerate(rows.offsets(len(groups)))
-        if len(own := table[table["group"] == groups[i]])
-    ]
+    marks = []
+    ends = ("ci_low", "ci_high")
+    for i, aside in enumerate(rows.offsets(len(groups))):
+        of_group = table[table["group"] == groups[i]]
+        if of_group.empty:
+            continue
+        marks.append(
+            rows.marks_of(of_group, "rate", ends, _hover, series=i, aside=aside)
+        )
     title = wrap(f"share with {outcome}", 34)
     axis = value_axis(title, ".1~%", nticks=8, showgrid=True, rangemode="tozero")
     return rows.draw_rows(

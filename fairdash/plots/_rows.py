@@ -27,7 +27,10 @@ def scatter(
 
     ``hover`` says for each mark what it shows under the pointer.
     """
-    x, y = (at if isinstance(at, list) else numbers(at) for at in (x, y))
+    if not isinstance(x, list):
+        x = numbers(x)
+    if not isinstance(y, list):
+        y = numbers(y)
     if hover is not None:
         more |= {"text": hover, "hovertemplate": _TEXT_UNDER_POINTER}
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **more}
@@ -70,14 +73,16 @@ def chance_alone(chance: float, at: float, **place: Any) -> Spec:
 
 
 def positions(names: Sequence[str]) -> list[float]:
-    """Return where each row stands, with a gap where the first words change."""
+    """Return the place of each row, with a gap where the first words change."""
     heads = [name.partition(" ")[0] for name in names]
-    apart = len(set(heads)) <= len(names) / 2
+    separated = len(set(heads)) <= len(names) / 2
     place = 0.0
     places = []
     for i, head in enumerate(heads):
-        if i:
-            place += 1 + (_GAP if apart and head != heads[i - 1] else 0)
+        if i > 0:
+            place += 1
+        if i > 0 and separated and head != heads[i - 1]:
+            place += _GAP
         places.append(place)
     return places
 
@@ -163,7 +168,8 @@ def marks_of(
     columns = [value, *(ends or (value, value))]
     numbers_of = table[columns].to_numpy(np.float64).reshape(-1, 3)
     marks = pd.DataFrame(numbers_of, columns=["value", "low", "high"])
-    # a column of strings would keep the characters of a `Label`, and not what it is
+    # As objects: a column of strings would keep the characters of a `Label`, and not
+    # what it is.
     hovers = pd.Series([hover(row) for row in records(table)], dtype=object)
     return marks.assign(row=at, series=series, aside=aside, hover=hovers)
 
@@ -217,61 +223,68 @@ def draw_rows(
     if ticks is not None:
         rows["ticktext"] = list(ticks)
     if said in labels:
-        words = rows["ticktext"][list(labels).index(said)]
-        rows["ticktext"][list(labels).index(said)] = bold(words)
+        index = list(labels).index(said)
+        rows["ticktext"][index] = bold(rows["ticktext"][index])
     across = [_across(i) for i in range(len(panels))]
     at = np.array([places[row] for row in marks["row"]]) + marks["aside"].to_numpy()
     data = _joins(marks, at, series) if joined else []
     for i, kind in enumerate(series):
-        own = (marks["series"] == i).to_numpy()
-        data += _trace(marks[own], at[own], kind, across[kind.panel])
+        of_series = (marks["series"] == i).to_numpy()
+        data += _trace(marks[of_series], at[of_series], kind, across[kind.panel])
         if np.isfinite(kind.reference):
             data.append(_reference(kind, rows, across[kind.panel]))
     data += extra(places)
 
     whole: Spec = {"yaxis": rows, "shapes": [], "annotations": []}
     for panel, axis in zip(panels, across, strict=True):
-        whole[f"xaxis{axis[1:]}"] = panel.axis | ({"anchor": "y"} if panels[1:] else {})
+        look_of_axis = panel.axis
+        if len(panels) > 1:
+            look_of_axis = {**look_of_axis, "anchor": "y"}
+        whole[f"xaxis{axis[1:]}"] = look_of_axis
         shapes, notes = _panel_notes(panel, axis, rows)
         whole["shapes"] += shapes
         whole["annotations"] += notes
     whole["annotations"] += not_estimable(reasons, places)
     height = round((rows["range"][0] + 0.6) * row_height(rows, least)) + around
+    # A caller adds notes, and keys to axes; all else of a layout replaces.
     for name, part in (layout or {}).items():
         if name == "annotations":
             whole[name] = [*whole[name], *part]
+        elif "axis" in name:
+            whole[name] = {**whole.get(name, {}), **part}
         else:
-            whole[name] = {**whole.get(name, {}), **part} if "axis" in name else part
+            whole[name] = part
     return finish(data, whole, height=max(height, lowest), **look)
 
 
 def _across(panel: int) -> str:
+    # Plotly's first axis has no number.
     return f"x{panel + 1}" if panel else "x"
 
 
-def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> list[Spec]:
+def _trace(marks: pd.DataFrame, at: Any, kind: Series, axis: str) -> list[Spec]:
     trace = dots(
-        own["value"],
-        own["low"],
-        own["high"],
+        marks["value"],
+        marks["low"],
+        marks["high"],
         at.tolist(),
         colour=kind.colour,
         symbol=kind.symbol,
         name=kind.name,
-        hover=own["hover"].tolist(),
+        hover=marks["hover"].tolist(),
         showlegend=kind.named,
         xaxis=axis,
     )
     trace["marker"]["size"] = kind.size
     if "open" in kind.symbol or kind.symbol.startswith("line"):
         trace["marker"]["line"] = {"color": kind.colour, "width": 2}
-    if "words" in own:
-        words = {"text": own["words"].tolist(), "textposition": "top center"}
+    if "words" in marks:
+        words = {"text": marks["words"].tolist(), "textposition": "top center"}
         trace |= {"mode": "markers+text", "textfont": {"color": INK, "size": 12}}
-        trace |= words | {"hovertext": own["hover"].tolist()}
+        trace |= words | {"hovertext": marks["hover"].tolist()}
         trace["hovertemplate"] = UNDER_POINTER
-    if "fill" in own:
-        return [_filled(trace, own["fill"].tolist(), kind), _key(trace)]
+    if "fill" in marks:
+        return [_filled(trace, marks["fill"].tolist(), kind), _key(trace)]
     return [trace]
 
 
@@ -283,12 +296,13 @@ def _filled(trace: Spec, fill: list[str], kind: Series) -> Spec:
 
 
 def _key(trace: Spec) -> Spec:
-    """Return what names marks in the legend, which would show the first one's fill."""
+    """Return the legend's entry of a series, which would show the first mark's fill."""
     names = ("type", "mode", "name", "legendgroup", "marker", "xaxis", "showlegend")
     return {name: trace[name] for name in names} | {"x": [None], "y": [None]}
 
 
 def _joins(marks: pd.DataFrame, at: Any, series: Sequence[Series]) -> list[Spec]:
+    """Return one trace of the lines between the marks of each row, parted by None."""
     first = np.array([series[i].panel == 0 for i in marks["series"]], bool)
     joined = marks.assign(at=at)[first & marks["value"].notna()]
     x: list[float | None] = []
@@ -318,10 +332,11 @@ def _panel_notes(panel: Panel, axis: str, rows: Spec) -> tuple[list[Spec], list[
     if np.isfinite(panel.chance):
         shapes.append(chance_band(panel.chance, xref=axis))
         words = f"by chance {panel.style(panel.chance)}"
-        inside = panel.chance > panel.axis["range"][1] / 2
-        place: Spec = {"x": panel.chance, "xref": axis, "xshift": -4 if inside else 4}
-        place |= {"xanchor": "right" if inside else "left"}
-        place |= {"y": rows["range"][0], "yref": "y"}
+        # On the side of the band's end where there is more room.
+        place: Spec = {"xanchor": "left", "xshift": 4}
+        if panel.chance > panel.axis["range"][1] / 2:
+            place = {"xanchor": "right", "xshift": -4}
+        place |= {"x": panel.chance, "xref": axis, "y": rows["range"][0], "yref": "y"}
         notes.append(text(words, yanchor="bottom", **place))
     if np.isfinite(panel.limit):
         line = {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"}

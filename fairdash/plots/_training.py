@@ -23,23 +23,27 @@ def plot_training(
     adversary_loss, with several seeds their means. The axis ends at ``n_epochs``, if
     not before the last epoch of the curves.
     """
-    own = theme.method_mark(colour_role)[0]
-    colours = {"loss": own, "validation_loss": theme.INK, "adversary_loss": theme.MUTED}
+    colour = theme.method_mark(colour_role)[0]
+    colours = {
+        "loss": colour,
+        "validation_loss": theme.INK,
+        "adversary_loss": theme.MUTED,
+    }
     data: list[theme.Spec] = []
     parts = []
     for name, words in _CURVES.items():
         if name not in curves or curves[name].isna().all():
             continue
-        seen = curves.dropna(subset=name)  # not every epoch was looked at
+        measured = curves.dropna(subset=name)  # not every epoch was looked at
         line = scatter(
-            seen["epoch"].tolist(),
-            seen[name],
+            measured["epoch"].tolist(),
+            measured[name],
             name=words,
             line={"color": colours[name], "width": 2},
             hovertemplate=Label(f"epoch %{{x}}: {words} %{{y:.4f}}<extra></extra>"),
         )
         data.append(line)
-        first, last = seen[name].iloc[[0, -1]]
+        first, last = measured[name].iloc[[0, -1]]
         parts.append(f"{words} loss from {number(first)} to {number(last)}")
     end = max(n_epochs, float(curves["epoch"].max()))
     layout: theme.Spec = {

@@ -1,4 +1,4 @@
-"""How weights of rows are spread: a density a group, a row of quantiles a subgroup.
+"""Spread of the weights of rows: a density a group, quantiles by subgroup.
 
 Both stand on one logarithmic axis of r. With several steps, epochs or values of τ, a
 slider below moves through them in the browser, and *Play* runs through all.
@@ -55,7 +55,9 @@ def plot_weight_spread(
         what it is.
     """
     steps = list(dict.fromkeys(table["step"]))
-    shown = steps[-1] if step is None else min(steps, key=lambda at: abs(at - step))
+    first_step = (
+        steps[-1] if step is None else min(steps, key=lambda at: abs(at - step))
+    )
     rows, n_left_out = _rows(table)
     axis = name_axis(
         [name or f"All {noun.several}" for name in rows], list(range(len(rows))), 0
@@ -64,28 +66,30 @@ def plot_weight_spread(
     named = {group: group_label(feature, group) for group in groups}
 
     def traces(at: float) -> list[theme.Spec]:
-        now = table[table["step"] == at]
+        at_step = table[table["step"] == at]
         bins = density[density["step"] == at]
         data = []
         for group, shift in zip(groups, offsets(len(groups)), strict=True):
-            own = now[now["group"] == group].set_index("subgroup").reindex(rows)
+            quantiles = (
+                at_step[at_step["group"] == group].set_index("subgroup").reindex(rows)
+            )
             spread = bins[bins["group"] == group]
             colour = colours[group]
             name = named[group]
             data += [_density(spread, colour, name, noun)]
-            data += _bars(own, colour, name, shift, noun)
+            data += _bars(quantiles, colour, name, shift, noun)
         return data
 
-    data = traces(shown)
+    data = traces(first_step)
     if beside is not None:
         data += [_outline(beside[beside["group"] == g], colours[g]) for g in groups]
     frames = [{"name": _name(at), "data": traces(at)} for at in steps]
     height = _DENSITY + (_ROW * len(groups) + 8) * len(rows) + 70
     layout = _layout(axis, height, [table, density], noun)
     if len(steps) > 1:
-        layout |= _controls(steps, steps.index(shown), step_name)
+        layout |= _controls(steps, steps.index(first_step), step_name)
         height += _CONTROLS
-    now = table[table["step"] == shown]
+    at_step = table[table["step"] == first_step]
     return theme.Picture(
         theme.finish(
             data,
@@ -95,14 +99,15 @@ def plot_weight_spread(
             bottom=_CONTROLS if len(steps) > 1 else 4,
             frames=frames if len(steps) > 1 else (),
         ),
-        _headline(now, noun),
-        _describe(now, groups, named, f"{step_name} {_name(shown)}", noun),
-        now.drop(columns="step"),
+        _headline(at_step, noun),
+        _describe(at_step, groups, named, f"{step_name} {_name(first_step)}", noun),
+        at_step.drop(columns="step"),
         _caption(n_left_out, beside_words, step_name, noun),
     )
 
 
 def _rows(table: pd.DataFrame) -> tuple[list[str], int]:
+    """Return the subgroups drawn, all rows ("") first, and how many are left out."""
     total = table[table["step"] == table["step"].iloc[0]]
     sizes = total.groupby("subgroup", sort=False)["n"].sum()
     largest = sizes.drop("").nlargest(MOST_ROWS).index
@@ -111,7 +116,7 @@ def _rows(table: pd.DataFrame) -> tuple[list[str], int]:
 
 
 def _density(spread: pd.DataFrame, colour: str, name: str, noun: Noun) -> theme.Spec:
-    centres = np.sqrt(spread["low"] * spread["high"])
+    centres = np.sqrt(spread["low"] * spread["high"])  # on a logarithmic axis
     hover = [
         f"{name}: r {number(row['low'])} to {number(row['high'])}, "
         f"{100 * row['share']:.1f}% of its {noun.several}"
@@ -141,11 +146,13 @@ def _outline(spread: pd.DataFrame, colour: str) -> theme.Spec:
 
 
 def _bars(
-    own: pd.DataFrame, colour: str, name: str, shift: float, noun: Noun
+    quantiles: pd.DataFrame, colour: str, name: str, shift: float, noun: Noun
 ) -> list[theme.Spec]:
-    at = [float(place) + shift for place in range(len(own))]
-    within = own[list(_QUANTILES)].clip(*_SPANNED)
-    hover = [_hover(str(subgroup), name, row, noun) for subgroup, row in own.iterrows()]
+    at = [float(place) + shift for place in range(len(quantiles))]
+    within = quantiles[list(_QUANTILES)].clip(*_SPANNED)
+    hover = [
+        _hover(str(subgroup), name, row, noun) for subgroup, row in quantiles.iterrows()
+    ]
     marker = {
         "color": colour,
         "size": 8,
@@ -326,14 +333,12 @@ def _describe(
 
 
 def _caption(n_left_out: int, beside_words: str, step_name: str, noun: Noun) -> str:
-    left_out = (
-        f" The {MOST_ROWS} largest subgroups; {n_left_out} more in the table."
-        if n_left_out
-        else ""
-    )
-    dashed = f" Dotted: {beside_words}." if beside_words else ""
-    return (
+    words = (
         f"At each {step_name}, thin lines hold 5 to 95% of {noun.several}, thick lines "
         f"25 to 75%; dots are medians. Training {noun.several}, logarithmic axis."
-        f"{dashed}{left_out}"
     )
+    if beside_words:
+        words += f" Dotted: {beside_words}."
+    if n_left_out:
+        words += f" The {MOST_ROWS} largest subgroups; {n_left_out} more in the table."
+    return words

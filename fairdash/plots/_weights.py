@@ -28,25 +28,34 @@ def plot_ratio_against_di(
     the line is that of ``related``, a ``fairdash.metrics.weights.Correlation``, none
     where its slope is NaN. ``noun`` is what ``n`` of the table counts.
     """
-    shown = table[table["estimable"]]
+    estimable = table[table["estimable"]]
     colour = theme.method_mark(colour_role)[0]
-    names = shown["subgroup"].astype(str).tolist()
+    names = estimable["subgroup"].astype(str).tolist()
     spec = dots(
-        shown["local_di"], shown["ci_low"], shown["ci_high"], [],
+        estimable["local_di"],
+        estimable["ci_low"],
+        estimable["ci_high"],
+        [],
         colour=colour,
         symbol="circle",
         name="subgroups",
-        hover=[_hover(cell) for cell in records(shown)],
-    )  # fmt: skip
-    spec["y"] = numbers(shown["mean_ratio"])
-    ends = (shown[name] for name in ("mean_ratio", "ratio_low", "ratio_high"))
+        hover=[_hover(cell) for cell in records(estimable)],
+    )
+    spec["y"] = numbers(estimable["mean_ratio"])
     spec["error_x"] = spec["error_x"] | {"color": theme.fade(colour, 0.25)}
-    spec["error_y"] = interval_bars(*ends, colour=theme.fade(colour, 0.55), thickness=2)
-    area = np.sqrt(shown["n"] / max(shown["n"].max(), 1))
-    spec["marker"] = spec["marker"] | {"size": (_LARGEST * area).clip(8).tolist()}
+    spec["error_y"] = interval_bars(
+        estimable["mean_ratio"],
+        estimable["ratio_low"],
+        estimable["ratio_high"],
+        colour=theme.fade(colour, 0.55),
+        thickness=2,
+    )
+    # The area of a dot, not its diameter, is in proportion to its rows.
+    diameter = np.sqrt(estimable["n"] / max(estimable["n"].max(), 1))
+    spec["marker"] = spec["marker"] | {"size": (_LARGEST * diameter).clip(8).tolist()}
     data = [spec]
     if not np.isnan(related.slope):
-        x = [float(shown["local_di"].min()), float(shown["local_di"].max())]
+        x = [float(estimable["local_di"].min()), float(estimable["local_di"].max())]
         y = [related.intercept + related.slope * value for value in x]
         line = {"color": theme.INK, "width": 1.5}
         data.append(scatter(x, y, line=line, hoverinfo="skip"))
@@ -58,37 +67,39 @@ def plot_ratio_against_di(
     layout: theme.Spec = {
         "xaxis": theme.gap_axis(
             f"gap of {reference}, points",
-            float(shown["ci_high"].max()),
+            float(estimable["ci_high"].max()),
             rangemode="tozero",
         ),
         "yaxis": {"title": "mean weight r", "nticks": 6},
         "shapes": [equal],
-        "annotations": _extremes(shown, names),
+        "annotations": _extremes(estimable, names),
     }
     return theme.Picture(
         theme.finish(data, layout, height=380, top=20),
-        _headline(shown, related.value),
-        _describe(shown, related),
+        _headline(estimable, related.value),
+        _describe(estimable, related),
         table,
         f"One dot per subgroup of the training {noun.several}, area by {noun.several}, "
         "95% intervals on both axes; line: least squares.",
     )
 
 
-def _describe(shown: pd.DataFrame, related: Any) -> str:
-    start = f"Mean weight against the gap of {len(shown)} subgroups: correlation "
+def _describe(estimable: pd.DataFrame, related: Any) -> str:
+    start = f"Mean weight against the gap of {len(estimable)} subgroups: correlation "
     start += number(related.value, 2)
-    if shown.empty:
+    if estimable.empty:
         return f"{start}."
-    top = max(records(shown), key=lambda cell: float(cell["mean_ratio"]))
-    where = f"largest mean weight {number(top['mean_ratio'], 2)} for {top['subgroup']}"
-    return f"{start}; {where}, whose gap is {gap_size(top['local_di'])}."
+    top = max(records(estimable), key=lambda cell: float(cell["mean_ratio"]))
+    largest = (
+        f"largest mean weight {number(top['mean_ratio'], 2)} for {top['subgroup']}"
+    )
+    return f"{start}; {largest}, whose gap is {gap_size(top['local_di'])}."
 
 
-def _headline(shown: pd.DataFrame, correlation: float) -> str:
+def _headline(estimable: pd.DataFrame, correlation: float) -> str:
     if np.isnan(correlation):
         return "Too few subgroups to relate weights and gaps"
-    if np.ptp(shown["mean_ratio"]) < _PRACTICALLY_EQUAL:
+    if np.ptp(estimable["mean_ratio"]) < _PRACTICALLY_EQUAL:
         return "Mean weights are practically equal in all subgroups"
     value = number(correlation, 2)
     sign = related(correlation)
@@ -103,14 +114,14 @@ def _hover(cell: theme.Spec) -> str:
     return f"{cell['subgroup']}: {weight}, gap {gap_size(cell['local_di'])}"
 
 
-def _extremes(shown: pd.DataFrame, names: list[str]) -> list[theme.Spec]:
+def _extremes(estimable: pd.DataFrame, names: list[str]) -> list[theme.Spec]:
     if not names:
         return []
-    order = np.argsort(shown["mean_ratio"].to_numpy())
+    order = np.argsort(estimable["mean_ratio"].to_numpy())
     place: theme.Spec = {"xref": "x", "yref": "y", "xanchor": "left", "xshift": 10}
     notes = []
     for i, shift in ((order[-1], 14), (order[0], -14)):
-        at = {"x": float(shown["local_di"].iloc[i])}
-        at["y"] = float(shown["mean_ratio"].iloc[i])
+        at = {"x": float(estimable["local_di"].iloc[i])}
+        at["y"] = float(estimable["mean_ratio"].iloc[i])
         notes.append(theme.text(names[i], theme.INK, yshift=shift, **at, **place))
     return notes[: len(names)]

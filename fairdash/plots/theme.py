@@ -29,7 +29,9 @@ _MARKS = tomllib.loads(Path(__file__).with_name("marks.toml").read_text("utf-8")
 METHODS = {role: tuple(mark) for role, mark in _MARKS["methods"].items()}
 OTHER_METHOD = tuple(_MARKS["other"])
 REPEATS = _MARKS["repeats"]
-MUTED, INK, PAPER = "#000036", "#000037", "#000038"
+MUTED = "#000036"
+INK = "#000037"
+PAPER = "#000038"
 GRID = "#00003626"
 TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white
 BAND = "#00003620"
@@ -48,8 +50,14 @@ NEUTRAL = {"light": "808495 262730 FFFFFF", "dark": "E6EAF1 FAFAFA 0D1215"}
 CONFIG: Spec = {
     "displaylogo": False,
     "modeBarButtonsToRemove": [
-        *("zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "resetScale2d"),
-        *("select2d", "lasso2d"),
+        "zoom2d",
+        "pan2d",
+        "zoomIn2d",
+        "zoomOut2d",
+        "autoScale2d",
+        "resetScale2d",
+        "select2d",
+        "lasso2d",
     ],
     "toImageButtonOptions": {"format": "svg", "filename": "fairdash"},
 }
@@ -92,7 +100,7 @@ _LEGEND: Spec = {
 }
 
 
-# in pixels, wherever they stand in a figure; the width of a bar is not
+# In pixels, wherever they stand in a figure; the width of a bar is not.
 _LENGTHS = {"size", "height", "standoff", "l", "r", "t", "b"}
 
 
@@ -129,9 +137,11 @@ def model_marks(roles: Sequence[str]) -> list[tuple[str, str]]:
     marks = []
     for i, role in enumerate(roles):
         colour, symbol = method_mark(role)
+        # Further models of a method keep its colour and differ in their symbol.
         earlier = list(roles[:i]).count(role)
-        repeat = REPEATS[(earlier - 1) % len(REPEATS)]
-        marks.append((colour, repeat if earlier else symbol))
+        if earlier:
+            symbol = REPEATS[(earlier - 1) % len(REPEATS)]
+        marks.append((colour, symbol))
     return marks
 
 
@@ -165,9 +175,10 @@ def gap_axis(title: str, largest: float, *, nticks: int = 6, **more: Any) -> Spe
     """
     if not math.isfinite(largest):
         return {"title": title, "tickvals": [], **more}
+    # The smallest of 1, 2 and 5 times a power of ten with few enough ticks.
     least = max(largest, 1e-4) / (nticks - 1)
     size = 10 ** math.floor(math.log10(least))
-    step = next(size * of for of in (1, 2, 5, 10) if size * of >= least)
+    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= least)
     at = [step * i for i in range(nticks + 1)]
     words = [f"{100 * value:g}" for value in at]
     return {"title": title, "tickvals": at, "ticktext": words, **more}
@@ -214,7 +225,7 @@ def resolve(figure: go.Figure, theme: Theme = "light") -> go.Figure:
 
 def figure_json(figure: go.Figure) -> str:
     """Return a figure for use outside Streamlit, in the tokens of `palette`."""
-    # an app in this process makes Streamlit's template, full of tokens, the default
+    # An app in this process makes Streamlit's template, full of tokens, the default.
     plain = go.Figure(figure).update_layout(template="none", font_color=INK)
     document: str = plain.to_json()
     return document
@@ -229,9 +240,10 @@ def _times(part: Any, scale: float, inside: str = "") -> Any:
     if isinstance(part, dict):
         return {name: _times(value, scale, name) for name, value in part.items()}
     if isinstance(part, list | tuple):
-        return [_times(each, scale, inside) for each in part]
-    length = inside in _LENGTHS and isinstance(part, int | float)
-    return part * scale if length else part
+        return [_times(entry, scale, inside) for entry in part]
+    if inside in _LENGTHS and isinstance(part, int | float):
+        return part * scale
+    return part
 
 
 def plotly_script() -> str:

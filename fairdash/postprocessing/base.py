@@ -1,4 +1,4 @@
-"""What all post-processing methods share: rules by group, applied or drawn from."""
+"""Base class of post-processing methods: rules by group, applied or drawn from."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _GROUPS_AND_WEIGHTS = {"sensitive_features": True, "sample_weight": True}
 
 
 class Report(NamedTuple):
-    """What decisions do on rows, on average.
+    """Effect of decisions on rows, on average.
 
     ``h``, (n,), is the probability of a positive decision; ``outcome`` is the table of
     `expected_outcome` against no correction. ``changed`` says by group how many
@@ -343,7 +343,7 @@ class PostProcessor(BaseEstimator, ABC):
         return float(np.average(right, weights=as_weights(sample_weight, h)))
 
     def thresholds(self) -> Thresholds:
-        """Return what was learned as data, see :class:`Thresholds`."""
+        """Return the learned rules as data, see :class:`Thresholds`."""
         check_is_fitted(self)
         parameters = self.get_params()
         arguments = ", ".join(f"{name}={value!r}" for name, value in parameters.items())

@@ -1,4 +1,4 @@
-"""What every post-processing method asks of scores, groups and weights."""
+"""Checks of scores, groups and weights for every post-processing method."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -59,7 +59,7 @@ def _within(values: Array, score_type: str) -> NDArray[np.bool_]:
 
 
 def guess_score_type(scores: ArrayLike) -> ScoreType:
-    """Return what a column holds: decisions if 0 and 1, else what its range tells.
+    """Return the type of scores: decisions if 0 and 1, else by their range.
 
     These are probabilities where no score is negative.
     """

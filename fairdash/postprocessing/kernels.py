@@ -178,7 +178,7 @@ def ramp_threshold(
     tolerance: float = 0.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Where the ramp of one group starts, exactly.
+    r"""Return the start of the ramp of one group, exactly.
 
     The probability of a positive decision is
     :math:`h(f) = \mathrm{clip}((f - t)/\gamma, 0, 1)`, which minimises
@@ -230,7 +230,7 @@ def covariance_threshold(
     tolerance: float = 0.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Multiplier that bounds the covariance of decisions with a group, exactly.
+    r"""Return the multiplier that bounds a covariance with a group, exactly.
 
     With :math:`z_i = 1_S(i) - P(S)` and
     :math:`h_i = \mathrm{clip}((f_i - t z_i)/\gamma, 0, 1)`, finds the t nearest 0 with

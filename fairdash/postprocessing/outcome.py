@@ -1,4 +1,4 @@
-"""What randomised decisions do on average: accuracy, DI, and their changes."""
+"""Expected accuracy and gap of randomised decisions, and their changes."""
 
 from typing import Any
 

@@ -111,7 +111,7 @@ class RampThreshold(PostProcessor):
         ]
 
     def effect(self, rows: ScoredRows) -> "RampEffect":
-        """Return who is decided by chance on rows of known groups, and what it costs.
+        """Return the share of rows decided by chance, and the change of accuracy.
 
         A row is decided by chance where 0 < h < 1.
         """
@@ -141,7 +141,7 @@ class RampThreshold(PostProcessor):
 
 @dataclass(frozen=True)
 class RampEffect:
-    """What a ramp does on rows, beside their rates.
+    """Effect of a ramp on rows, beside their rates.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class RampEffect:
 
 @dataclass(frozen=True)
 class RampPreview:
-    """What a slider shows of one group while it moves, to draw and interpolate.
+    """Table of one group for a slider that moves, to draw and interpolate.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ class ByOutcome(NamedTuple):
 
 
 def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
-    r"""Rate with the highest expected accuracy on the fitting sample, exactly.
+    r"""Return the rate with the highest expected accuracy on the rows, exactly.
 
     With demographic parity, the expected accuracy
     :math:`\sum_i w_i (2 y_i - 1) h_i` is piecewise linear in the rate, so its global
@@ -139,7 +139,7 @@ def by_outcome(
 
 
 def balanced_rate(groups: Sequence[SortedScores], gamma: float) -> float:
-    r"""Rate at which corrections of the groups cancel; needs no outcome.
+    r"""Return the rate at which corrections of the groups cancel, without outcomes.
 
     The root of :math:`\sum_k W_k (t_k(\rho) + \gamma/2)` with group weights
     :math:`W_k`: the middles of the ramps are 0 on average.

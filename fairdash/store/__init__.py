@@ -1,4 +1,4 @@
-"""What survives: data sets, runs, trials and artifacts."""
+"""Storage of data sets, runs, trials and artifacts."""
 
 from fairdash._lazy import load
 

@@ -1,4 +1,4 @@
-"""What a trained model leaves on disk: readable, complete or absent, never replaced."""
+"""Files of a trained model: readable, complete or absent, never replaced."""
 
 import io
 import json
@@ -37,11 +37,11 @@ class Artifact:
         return None if stat is None else stat.written
 
     def row(self) -> dict[str, Any]:
-        """Return what the trial is: method, params, seed, seconds."""
+        """Return the facts of the trial: method, params, seed, seconds."""
         return json.loads(self._files.intact(self.folder / "row.json").read_text())
 
     def train_rows(self) -> int | None:
-        """Return how many training rows were drawn to train on, or None for all."""
+        """Return the number of training rows that were drawn, or None for all."""
         return self.row().get("train_rows")
 
     def scores(self) -> NDArray[np.float32]:

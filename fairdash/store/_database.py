@@ -184,7 +184,7 @@ class Database:
         return self._pool.turn_to_write(self.schema)
 
     def rows(self, query: "sa.Select[Any]") -> list[sa.RowMapping]:
-        """Return what a query finds, read at one moment."""
+        """Return the rows of a query, read at one moment."""
         with self.reading() as connection:
             return list(connection.execute(query).mappings())
 

@@ -1,4 +1,4 @@
-"""What keeps a store from working, said in one sentence with the way out."""
+"""Errors of a store, each said in one sentence with the way out."""
 
 import errno
 import sqlite3
@@ -68,7 +68,7 @@ class Unreachable(StoreError):
 
 
 def trouble(error: BaseException) -> str | None:
-    """Return what keeps the store from working, one sentence, or None if it is not it.
+    """Return the trouble of the store in one sentence, None if it has no part in it.
 
     A disk that is full or read-only says so by an `OSError` of whoever writes.
     """

@@ -47,7 +47,7 @@ class Files:
         self.away = Away(url) if url else None
 
     def stat(self, folder: Path) -> Stat | None:
-        """Return what is known of a folder that is complete, None where it is not.
+        """Return size and date of a folder that is complete, None where it is not.
 
         Of an object store that is what it held two seconds ago at most.
         """

@@ -1,4 +1,4 @@
-"""What the store answers: plain frozen records."""
+"""Answers of the store: plain frozen records."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -75,7 +75,7 @@ class ScoresRecord:
     created: float
 
     def words(self) -> str:
-        """Return how they were joined: "7,214 rows by id; 3 scores of no row used"."""
+        """Return words for the join: "7,214 rows by id; 3 scores of no row used"."""
         order = f"by {self.key}" if self.key else "in the order of rows"
         text = f"{plural(self.n_rows, 'row')} {order}"
         if self.n_unused > 0:

@@ -57,7 +57,7 @@ class Kept:
 
 
 class Store(ScoreStore, RunStore):
-    """What survives: tables, data sets and drafts, runs, trials and artifacts.
+    """Tables, data sets and drafts, runs, trials and artifacts: all that survives.
 
     All files are in ``home``, unless ``files`` is the fsspec address of an object
     store, and the database too, unless ``url`` is the SQLAlchemy address of another.

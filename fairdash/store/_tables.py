@@ -136,7 +136,7 @@ class TableStore:
         return TemporaryDirectory(prefix=WRITING, dir=self.home / "tables")
 
     def table_format(self, digest: str) -> reading.TableFormat | None:
-        """Return how an uploaded file was read, or None where that was not kept."""
+        """Return the format of an uploaded file, or None where it was not kept."""
         path = self.files.local(self._table_folder(digest)) / FORMAT_FILE
         if not path.exists():
             return None
@@ -215,7 +215,7 @@ class TableStore:
         return [_record(row) for row in self.database.rows(query)]
 
     def dataset_record(self, dataset_id: str) -> DatasetRecord:
-        """Return what is known of a data set without reading its rows.
+        """Return the record of a data set, without reading its rows.
 
         Raises ValueError when there is no such data set.
         """

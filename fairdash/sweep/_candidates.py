@@ -1,4 +1,4 @@
-"""What a certified choice is made among: models that decide at 0.5.
+"""Candidates of a certified choice: models that decide at 0.5.
 
 They are put in order without the test rows, on which
 `fairdash.sweep.choose_certified` tests them: there decisions are only counted.
@@ -83,7 +83,7 @@ class Part:
         return pd.concat(tables, ignore_index=True)
 
     def tested(self, decided: NDArray[np.bool_], measure: str) -> pd.DataFrame:
-        """Return what `choose_certified` takes of the decisions of one model.
+        """Return the rows of one model for `choose_certified`.
 
         That is counts, and with weights or units rates with their variances.
         """
@@ -130,7 +130,7 @@ def candidate_table(
     limits: Mapping[str, float],
     local: Mapping[int, float] | None = None,
 ) -> pd.DataFrame:
-    """Return what `choose_certified` tests: models on the front, counted.
+    """Return the table for `choose_certified`: models on the front, counted.
 
     The front is of accuracy against the largest gap, in units of its limit, over the
     models that decide, all on validation rows.

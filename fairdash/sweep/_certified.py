@@ -41,7 +41,7 @@ _REFINEMENTS = 6  # of each local maximum
 
 @dataclass(frozen=True)
 class CertifiedChoice:
-    """What was certified.
+    """Result of a certified choice.
 
     Attributes
     ----------
@@ -309,7 +309,7 @@ def _largest(counts: pd.DataFrame, limits: Mapping[str, float]) -> float:
 def _rows_needed(
     counts: pd.DataFrame, limits: Mapping[str, float], confidence: float
 ) -> float:
-    """Return how many more rows certify with a chance of `_CHANCE`.
+    """Return the number of further rows that certify with a chance of `_CHANCE`.
 
     With the rates of these rows, and half as often with as many as give them a p-value
     at the limit: their errors must be smaller by the quantile of the chance, too.

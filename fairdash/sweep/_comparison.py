@@ -36,7 +36,7 @@ _OF_LONG = ("table", "table_digest", "split_digest", "measure", "value")
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """How methods compare in a measure.
+    """Comparison of methods in a measure.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""By what a sweep ranks its models where no outcome is needed for it.
+"""Ranking of the models of a sweep by numbers that need no outcome.
 
 A largest local gap is one cell's figure, and on validation rows mostly its noise. The
 root mean square over rows a model was made with varies less: docs/measured/sweeps.md.

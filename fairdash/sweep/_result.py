@@ -1,4 +1,4 @@
-"""What a sweep found, as finished tables: every model, every setting, fronts, choices.
+"""Results of a sweep as finished tables: models, settings, fronts, choices.
 
 Everything a page, a report or a notebook shows of a sweep is computed here, from the
 rows of `run_sweep`; nothing is read from disk.
@@ -172,7 +172,7 @@ class SweepResult:
         return list(dict.fromkeys(places))
 
     def fairest(self, method: str | None = None, *, metric: str = PARITY) -> int | None:
-        """Return where a gap is least by `ranking_column`, of models that decide."""
+        """Return the place of the least gap among models that decide."""
         models = self._swept(method)
         column = ranking_column(self.rows, metric)
         gaps = models[decides(models, "validation")][column].dropna()
@@ -231,7 +231,7 @@ class SweepResult:
         )
 
     def deciding(self, place: int, part: str = "validation") -> Deciding:
-        """Return what the decisions of a setting are worth on the rows of a part."""
+        """Return whether, and how well, a setting decides on the rows of a part."""
         names = {"accepted": "selection_rate"}
         names |= {name: name for name in ("constant", "alike", "balanced_accuracy")}
         row = self.means.iloc[place]

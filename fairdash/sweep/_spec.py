@@ -1,4 +1,4 @@
-"""What is to be trained, on what: readable, checkable, and the same everywhere."""
+"""Specification of a sweep: readable, checkable, and the same everywhere."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

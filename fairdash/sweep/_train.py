@@ -416,7 +416,7 @@ class Monitor:
         del self.X, self.y, self.sample_weight, self.report, self.stopped
 
     def table(self, point: int) -> pd.DataFrame:
-        """Return what was seen of the model at a point, one row per epoch looked at."""
+        """Return the curve of the model at a point, one row per epoch looked at."""
         columns = ["epoch", "validation_loss"]
         return pd.DataFrame(self.curves.get(point, []), columns=columns, dtype=float)
 

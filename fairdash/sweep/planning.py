@@ -171,7 +171,7 @@ class Stack:
 
     @property
     def points(self) -> list[dict[str, Scalar]]:
-        """What is particular to each trial, for ``fit_many``."""
+        """Parameters in which the trials differ, for ``fit_many``."""
         return [
             {k: value for k, value in trial.params.items() if k not in self.params}
             for trial in self.trials
@@ -212,7 +212,7 @@ def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stac
 
 
 def _cached_models(trial: Trial) -> int:
-    """Return how many models such as this one stay in the cache together."""
+    """Return the number of such models that stay in the cache together."""
     cached = CACHED_ROWS // int(trial.params.get("batch_size", 1))
     return max(1, min(MAX_MODELS, cached))
 

@@ -83,7 +83,7 @@ _BROKEN = (
 
 
 class Request(NamedTuple):
-    """What `open_bundle` is asked for.
+    """Request to `open_bundle`.
 
     sha256 of the table of each run, and of those that are here, the files after the
     second; then follow files for ``n_new`` tables of the bundle, in the order in which
@@ -96,14 +96,14 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a bundle holds: new tables by sha256, keys of the data set of each run."""
+    """Content of a bundle: new tables by sha256, keys of the data set of each run."""
 
     tables: dict[str, reading.TableFile]
     data_keys: list[str]
 
 
 def open_facts(files: Sequence[BinaryIO]) -> box.Handler:
-    """Return what says what the bundle in the first file holds, as JSON of `Facts`."""
+    """Return a handler that reads the `Facts` of the bundle in the first file."""
 
     def handle(message: bytes) -> bytes:
         with _opened(files[0]) as bundle:
@@ -113,7 +113,9 @@ def open_facts(files: Sequence[BinaryIO]) -> box.Handler:
 
 
 def open_bundle(files: Sequence[BinaryIO]) -> box.Handler:
-    """Return what checks the bundle in the first file, its arrays into the second.
+    """Return a handler that checks the bundle in the first file.
+
+    It writes the arrays into the second file.
 
     It takes a `Request` and returns an `Answer`, both as JSON.
     """
@@ -143,7 +145,7 @@ def warm_up() -> None:
 
 
 def specification(run: PackedRun) -> SweepSpec:
-    """Return what a run asks for.
+    """Return the specification of a run.
 
     Raises ValueError, naming fields but not their content, where that is not valid.
     """
@@ -180,7 +182,7 @@ def _opened(file: BinaryIO) -> Iterator[ZipFile]:
 
 
 def _facts(bundle: ZipFile) -> Facts:
-    """Return what a bundle says that it holds, checked against its members."""
+    """Return the facts that a bundle states, checked against its members."""
     if bundle.getinfo(FACTS).file_size > LARGEST_FACTS:
         raise ValueError(f"{FACTS} is larger than {size(LARGEST_FACTS)}")
     try:

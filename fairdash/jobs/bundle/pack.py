@@ -69,7 +69,7 @@ class PackedRun(BaseModel):
 
 
 class Facts(BaseModel):
-    """What a file holds; ``sha256`` of every other member."""
+    """Content of a file; ``sha256`` of every other member."""
 
     model_config = ConfigDict(extra="forbid")
     format: Literal[2]
@@ -86,7 +86,7 @@ def finished_file(sample: str) -> Path:
 
 
 def summary_member(run_id: str, name: str) -> str:
-    """Return what the member of a bundle is called that holds a summary of a run."""
+    """Return the name of the member of a bundle that holds a summary of a run."""
     return f"{run_id} {name}.summary"
 
 
@@ -242,7 +242,7 @@ def _without_rows(
 def _spread(
     store: Store, artifact: Artifact, dataset_id: str, spec: SweepSpec
 ) -> dict[str, NDArray[Any]] | None:
-    """Return how weights are spread at some epochs, computed here or brought along."""
+    """Return the spread of weights at some epochs, computed here or brought along."""
     history = artifact.ratio_history()
     if history is None:
         return artifact.weight_spread()

@@ -71,7 +71,7 @@ class RoadTrainer(ReweightedTrainer):
         return self.normalisation_groups(rows).log_weights(logits).exp()
 
     def ratio_inputs(self, batch: Batch) -> Tensor:
-        """Return what r sees: features, group, and the target if g sees it."""
+        """Return the inputs of r: features, group, and the target if g reads it."""
         group = batch.groups.indicator
         if batch.groups.n_groups == 2:
             group = group[:, 1:]  # the other column is one minus it

@@ -98,7 +98,7 @@ class AdversarialTrainer(Trainer):
         self.fairness_weight = self.final_weight * share
 
     def width_read(self) -> int:
-        """Return how many numbers of f the adversary reads."""
+        """Return the number of outputs of f that the adversary reads."""
         return 1
 
     def step(self, batch: Batch) -> dict[str, Tensor]:

@@ -120,7 +120,7 @@ def base_model(
 
 
 def row_checks(estimator: Any) -> dict[str, Any]:
-    """Return how scikit-learn's `validate_data` is to read rows for a base model."""
+    """Return arguments of scikit-learn's `validate_data` for rows of a base model."""
     if not isinstance(estimator, str):
         return {"skip_check_array": True}
     if bases()[estimator].takes_missing:

@@ -9,7 +9,7 @@ from fairdash.methods.lazy import reductions
 
 
 class WeightedRows:
-    """What stands before a class of fairlearn, so that it counts weighted rows.
+    """Mixin before a class of fairlearn, so that it counts weighted rows.
 
     ``weight`` says how many rows each row stands for.
     """
@@ -23,7 +23,7 @@ class WeightedRows:
 
     @property
     def total_samples(self) -> float:
-        """How many rows there are, those that others stand for included."""
+        """Number of rows, those that others stand for included."""
         return float(self.weight.sum())
 
 

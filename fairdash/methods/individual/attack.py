@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Objective(Protocol):
-    """What the search raises, of outputs of shape (n_models, n_rows, K)."""
+    """Function that the search raises, of outputs of shape (n_models, n_rows, K)."""
 
     def value(self, outputs: Tensor) -> Tensor:
         """Return the value of each row, (n_models, n_rows)."""

@@ -1,4 +1,4 @@
-"""What SenSeI, SenSR and CLP share: a metric, and losses on counterparts."""
+"""Parts that SenSeI, SenSR and CLP share: a metric, and losses on counterparts."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ ACCEPTED = 1e-6  # residual above which a fit warns
 
 
 class LearnedLogLoss:
-    """What `FairLogLoss` learns, with its types; described there."""
+    """Attributes that `FairLogLoss` learns, with their types; described there."""
 
     coef_: truncation.Float
     intercept_: truncation.Float

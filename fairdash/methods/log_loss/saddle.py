@@ -211,7 +211,7 @@ def _never() -> bool:
 
 
 class Solution(NamedTuple):
-    """Where the search ended, and how many Hessians it took."""
+    """End of a search, and the number of Hessians that it took."""
 
     position: Position
     n_iter: int
@@ -301,7 +301,7 @@ def _stiffer(position: Position, damping: float, longest: float) -> float | None
 
 
 def _reach(position: Position, damping: float) -> float:
-    """Return how far the largest move of a multiplier goes, within the bounds."""
+    """Return the length of the largest move of a multiplier, within the bounds."""
     bound = position.game.bound
     step = position.newton(damping).multiplier
     target = np.clip(position.multiplier + step, -bound, bound)

@@ -31,7 +31,7 @@ def scales(
     groups: NDArray[Any],
     constraints: str,
 ) -> Float:
-    """Return what each multiplier counts for by (outcome, group, multiplier).
+    """Return the factor of each multiplier by (outcome, group, multiplier).
 
     One over the cell's share, minus in the first group; ValueError if a cell is empty.
     """
@@ -144,7 +144,7 @@ def limits(pull: Float) -> tuple[Float, Float]:
 
 
 class Played(NamedTuple):
-    """What the two players answer: P(1), Q(1), and where P is truncated."""
+    """Answers of the two players: P(1), Q(1), and where P is truncated."""
 
     p: Float
     q: Float

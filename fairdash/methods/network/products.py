@@ -145,7 +145,7 @@ WORTH = 16  # sparse columns from which to treat them apart pays
 
 @dataclass(frozen=True)
 class SparseColumns:
-    """Which columns of a training set hold one value in most rows.
+    """Columns of a training set that hold one value in most rows.
 
     Parameters
     ----------

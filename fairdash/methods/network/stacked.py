@@ -121,7 +121,7 @@ class StackedNetwork:
         raise AssertionError("a network has at least one layer")
 
     def tangents(self, along: Tensor) -> list[Tensor]:
-        """Return how the last inputs of every layer change with those of the first.
+        """Return the derivatives of every layer's last inputs along a direction.
 
         ``along``, (n_models, n_rows, n_inputs), is a direction a row; the last entry is
         the derivative of the outputs in it.

@@ -23,7 +23,7 @@ N_SNAPSHOTS = 20  # weights of the training rows that a finished model keeps
 
 @dataclass(frozen=True)
 class Groups:
-    """Which group each row belongs to.
+    """The group of each row.
 
     Values of rows have shape (n_models, n_rows), of groups (n_models, n_groups). A
     group without rows in sight is skipped: nothing is divided by its size.
@@ -49,7 +49,7 @@ class Groups:
 
     @cached_property
     def _shares(self) -> tuple[Tensor, Tensor]:
-        """How much each row counts in each group, and the sums of it by group."""
+        """Weight of each row in each group, and the sums of these by group."""
         if self.weight is None:
             return self.indicator.T, self.sizes
         counted = self.indicator.T * self.weight

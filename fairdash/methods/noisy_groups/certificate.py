@@ -1,4 +1,4 @@
-"""What is guaranteed of the true groups for any decisions."""
+"""Guarantees about the true groups for any decisions."""
 
 from collections.abc import Sequence
 

@@ -28,7 +28,7 @@ N_DRAWS = 20  # of the check in the paper's public code
 
 
 class LearnedRadius:
-    """What `NoisyGroupsDRO` learns beside the model."""
+    """Attributes that `NoisyGroupsDRO` learns beside the model."""
 
     radius_: dict[Any, float]
 

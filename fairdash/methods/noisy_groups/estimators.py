@@ -54,7 +54,7 @@ NOISY_CONSTRAINT: Any = vary(
 
 
 class LearnedNoise:
-    """What methods on noisy groups learn beside the model, with its types."""
+    """Attributes that methods on noisy groups learn beside the model."""
 
     noisy_prior_: NDArray[np.float64]
     constant_: bool

@@ -229,7 +229,7 @@ class Adam:
         self._steps = 0
 
     def step(self, gradient: Float32) -> Float32:
-        """Return how far to move along ``gradient``."""
+        """Return the move along ``gradient``."""
         self._steps += 1
         self._mean *= DECAY
         self._mean += (1 - DECAY) * gradient

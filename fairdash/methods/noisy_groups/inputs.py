@@ -1,4 +1,4 @@
-"""Which rates a constraint compares, and the checks that all functions here share."""
+"""Rates that a constraint compares, and checks that all functions here share."""
 
 from typing import NamedTuple
 

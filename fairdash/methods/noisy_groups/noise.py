@@ -1,4 +1,4 @@
-"""What is known of the noise, and how far a noisy group can be from its true one."""
+"""Models and estimates of the noise, and bounds of what it can change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

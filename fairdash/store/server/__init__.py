@@ -1,1 +1,1 @@
-"""What a server adds to a home folder: Postgres, an object store, users."""
+"""Additions of a server to a home folder: Postgres, an object store, users."""

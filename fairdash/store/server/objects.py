@@ -34,7 +34,7 @@ class Away:
             return bool(self._fs.exists(self._path(name)))
 
     def listed(self, kind: str, *, now: bool = False) -> dict[str, Facts]:
-        """Return what is there, by name: bytes, and when it was written."""
+        """Return the objects of a kind by name: bytes, and when each was written."""
         looked, objects = self._listings.get(kind, (-LISTED_SECONDS, {}))
         if now or time.monotonic() - looked > LISTED_SECONDS:
             with _reached():

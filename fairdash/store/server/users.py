@@ -13,7 +13,7 @@ _ID = re.compile(r"[\da-f]{16}", re.ASCII)
 
 @dataclass(frozen=True)
 class User:
-    """Who is logged in.
+    """A user who is logged in.
 
     Attributes
     ----------
