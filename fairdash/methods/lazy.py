@@ -1,7 +1,7 @@
 """Modules loaded at their first use.
 
 A page process reads the catalog, and with it the files of all methods, and must load
-neither torch nor fairlearn: who trains finds them here.
+neither torch nor fairlearn. Methods import them from here, and load them by training.
 """
 
 from typing import TYPE_CHECKING

@@ -42,8 +42,9 @@ class Drawing(BinaryClassifier):
         outcome = column_or_1d(y)
         check_consistent_length(outcome, chances, sample_weight)
         right = outcome[:, None] == self.classes_
+        chance_of_right = (chances * right).sum(axis=1)
         weight = None if sample_weight is None else np.asarray(sample_weight)
-        return float(np.average((chances * right).sum(axis=1), weights=weight))
+        return float(np.average(chance_of_right, weights=weight))
 
 
 class MixtureClassifier(Drawing, NetworkClassifier):

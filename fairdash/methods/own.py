@@ -69,7 +69,7 @@ def plugged(taken: Mapping[str, Method]) -> dict[str, Method]:
                 raise TypeError("it is no `Method`")
             if method.key in {**taken, **methods}:
                 raise ValueError(f"another method has the key {method.key!r}")
-        except Exception as error:
+        except Exception as error:  # whatever somebody else's module raises
             warnings.warn(
                 f"The method {entry.name!r} of {entry.value} is excluded: {error}.",
                 stacklevel=2,

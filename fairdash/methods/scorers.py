@@ -184,10 +184,13 @@ class _OnBase:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the parameters by name; none where the base model has none."""
         base = self.base.arrays()
-        if not isinstance(self.base, Linear):  # whose names are older than the prefix
+        if not base:  # without its base it could not predict
+            return {}
+        # The arrays of a linear base are older than the prefix.
+        if not isinstance(self.base, Linear):
             base = {_BASE + name: values for name, values in base.items()}
         arrays = {field.name: getattr(self, field.name) for field in fields(self)[1:]}  # type: ignore[arg-type]
-        return base | arrays if base else {}  # without its base it could not predict
+        return base | arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
@@ -268,9 +271,9 @@ class Mixture:
         shares: Any = arrays["member_shares"]
         parts: list[dict[str, Any]] = [{} for _ in shares]
         for name, values in arrays.items():
-            number, _, member_name = name.partition("/")
+            index, _, member_name = name.partition("/")
             if member_name:
-                parts[int(number)][member_name] = values
+                parts[int(index)][member_name] = values
         return cls([scorer_of(part) for part in parts], shares)
 
 
@@ -403,16 +406,19 @@ class Recalibrated:
         """Return P(1) of every row of known group."""
         p = self.base.positive(X, group)
         z = logit(p.clip(EXTREME, 1 - EXTREME))
+        # One after the other: each tree reads the log odds that the last one left.
+        n_groups = int(self.n_groups[0])
         for root in self.trees.roots:
             tree = replace(self.trees, roots=np.array([root]))
-            z = z + tree.positive(audited_rows(X, group, int(self.n_groups[0]), z))
+            z = z + tree.positive(audited_rows(X, group, n_groups, z))
         return expit(z)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the parameters by name; none where the base model has none."""
         base = {_BASE + name: values for name, values in self.base.arrays().items()}
-        corrections = {"n_groups": self.n_groups, **self.trees.arrays()}
-        return base | corrections if base else {}
+        if not base:
+            return {}
+        return base | {"n_groups": self.n_groups, **self.trees.arrays()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
@@ -477,7 +483,8 @@ def scorer_of(arrays: Arrays) -> Scorer:
     )
 
 
-_KINDS: dict[str, Any] = {  # by an array that no other kind before it has
+# By an array that only this kind has, or none of the kinds before it: the order counts.
+_KINDS: dict[str, Any] = {
     "flags": Unfilled,
     "weight_0": Network,
     "pulls": TruncatedLogistic,

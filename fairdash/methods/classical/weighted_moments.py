@@ -63,6 +63,7 @@ class WeightedParity(WeightedRows):
         super().load_data(X, y, sensitive_features=sensitive_features)  # type: ignore[misc]
         event = self.tags["event"]
         group = self.tags["group_id"]
+        # fairlearn has counted rows; count what they stand for instead.
         counted = self.tags.assign(weight=self.weight)
         shares = counted.groupby(["event", "group_id"])["weight"].sum()
         self.prob_group_event = shares / self.total_samples
@@ -73,9 +74,11 @@ class WeightedParity(WeightedRows):
                 f"group number {shares.idxmin()[1]}; leave this group out."
             )
         for sign, e, g in self.U:
-            all_rows = (event == e) / self.prob_event[e]
-            own_rows = ((event == e) & (group == g)) / self.prob_group_event[e, g]
-            gap = self.weight * (all_rows - own_rows)
+            in_event = event == e
+            in_cell = in_event & (group == g)
+            overall = in_event / self.prob_event[e]
+            of_group = in_cell / self.prob_group_event[e, g]
+            gap = self.weight * (overall - of_group)
             self.U[sign, e, g] = gap if sign == "+" else -gap
 
     def default_objective(self) -> Any:
@@ -83,6 +86,7 @@ class WeightedParity(WeightedRows):
         return weighted(reductions.ErrorRate, WeightedError, self.weight)
 
 
-def weighted(kind: type, before: type, weight: Float, **bounds: float) -> Any:
-    """Return a class of fairlearn, made, with one that weights rows before it."""
-    return type(kind.__name__, (before, kind), {})(weight, **bounds)
+def weighted(kind: type, mixin: type, weight: Float, **bounds: float) -> Any:
+    """Return an object of a class of fairlearn, with a mixin that weights its rows."""
+    weighted_kind = type(kind.__name__, (mixin, kind), {})
+    return weighted_kind(weight, **bounds)

@@ -78,14 +78,20 @@ def tv_curve(
     """
     outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
     steps = np.stack([by_group("radius", radius, names) for radius in radii])
+    n_steps = len(steps)
     parts = []
     for side in _sides(constraints, slack):
         side.check_groups(outcome, codes, names)
         value, worst = worst_case.worst_rates(side, outcome, decision, codes, steps)
-        overall = _overall(side, outcome, decision)
-        rates = {"value": np.tile(value, len(steps)), "worst": worst.ravel()}
-        part = _part(side, np.tile(names, len(steps)), overall, slack, **rates)
-        part["step"] = np.repeat(np.arange(len(steps)), len(names))
+        part = _part(
+            side,
+            np.tile(names, n_steps),
+            _overall(side, outcome, decision),
+            slack,
+            value=np.tile(value, n_steps),
+            worst=worst.ravel(),
+        )
+        part["step"] = np.repeat(np.arange(n_steps), len(names))
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
@@ -146,13 +152,17 @@ def _sides(constraints: str, slack: float) -> tuple[Side, ...]:
 
 
 def _overall(side: Side, outcome: Labels, decision: Labels) -> float:
-    chosen = decision[side.rows(outcome)]
-    return float(chosen.mean()) if len(chosen) else float("nan")
+    """Return the rate of all rows; NaN where no row has such an outcome."""
+    decisions = decision[side.rows(outcome)]
+    if not len(decisions):
+        return float("nan")
+    return float(decisions.mean())
 
 
 def _part(
     side: Side, names: NDArray[np.generic], overall: float, slack: float, **rates: Float
 ) -> pd.DataFrame:
+    """Return a row for each group: its rates, and the violation by each of them."""
     table = pd.DataFrame({"rate": side.rate, "group": names, "overall": overall})
     for name, values in rates.items():
         table[name] = values

@@ -55,16 +55,18 @@ def symmetric_noise(
         )
     channel, true_prior = _channel(prior, wrong)
     if true_prior.min() < -ROUNDING:
-        most = np.floor(1000 * largest_noise(prior)) / 1000  # so that it can be used
+        # Rounded down, so that the level that the error names can be used.
+        most = np.floor(1000 * largest_noise(prior)) / 1000
         raise ValueError(
             f"`{name}` can be at most {most:g} here, got {wrong:g}. More noise would "
             f"give the smallest noisy group ({prior.min():.1%} of the rows) more rows "
             "than it has."
         )
+    # Bayes' rule: P(G = j, noisy k) over its sum P(noisy k).
     joint = np.maximum(true_prior, 0)[:, None] * channel
-    reached = joint.sum(axis=0)[:, None]
-    share: Float = joint.T / np.where(reached > 0, reached, 1)
-    return np.where(reached > 0, share, np.eye(m))
+    noisy = joint.sum(axis=0)[:, None]
+    share: Float = joint.T / np.where(noisy > 0, noisy, 1)
+    return np.where(noisy > 0, share, np.eye(m))
 
 
 def largest_noise(noisy_prior: ArrayLike) -> float:
@@ -152,7 +154,8 @@ def estimate_noise(
     """
     true, code = encode_groups(true_groups, noisy_groups, at_least=1)
     noisy, noisy_code = encode_groups(noisy_groups, true_groups, at_least=1)
-    flat = np.bincount(len(noisy) * code + noisy_code, minlength=len(true) * len(noisy))
+    cells = len(noisy) * code + noisy_code
+    flat = np.bincount(cells, minlength=len(true) * len(noisy))
     counts = pd.DataFrame(
         flat.reshape(len(true), len(noisy)),
         index=[value_label(name) for name in true],
@@ -171,20 +174,17 @@ def estimate_noise(
             f"Got true {', '.join(map(str, counts.index))} and noisy "
             f"{', '.join(map(str, counts.columns))}; rename or join groups."
         )
-    counts = counts[list(counts.index)]
-    recorded = counts.T
-    hits = recorded.to_numpy()
-    whole = recorded.to_numpy().sum(axis=1, keepdims=True)
-    low, high = (
-        pd.DataFrame(end, recorded.index, recorded.columns)
-        for end in _exact_limits(hits, whole - hits, confidence)
-    )
+    counts = counts[list(counts.index)]  # noisy groups in the order of the true ones
+    by_noisy = counts.T
+    hits = by_noisy.to_numpy()
+    n_noisy = hits.sum(axis=1, keepdims=True)
+    low, high = _exact_limits(hits, n_noisy - hits, confidence)
     return NoiseEstimate(
         counts=counts.rename_axis(index="true group", columns="noisy group"),
-        group_given_noisy=recorded / whole,
+        group_given_noisy=by_noisy / n_noisy,
         bounds=_with_limits(counts, confidence),
-        low=low,
-        high=high,
+        low=pd.DataFrame(low, by_noisy.index, by_noisy.columns),
+        high=pd.DataFrame(high, by_noisy.index, by_noisy.columns),
     )
 
 
@@ -224,8 +224,11 @@ def reach(least: ArrayLike, most: ArrayLike, n: ArrayLike) -> Float:
     rows = np.asarray(n, dtype=np.float64)[:, None]
     right = rows * np.asarray(least, dtype=np.float64)
     most_rows = rows * np.asarray(most, dtype=np.float64)
-    gained = most_rows.sum(axis=0) - most_rows
-    return np.fmax(1 - right / rows, _ratio(gained, right + gained))
+    # Rows of true group j that other noisy groups hold, at most.
+    elsewhere = most_rows.sum(axis=0) - most_rows
+    wrongly_recorded = 1 - right / rows
+    missed = _ratio(elsewhere, right + elsewhere)
+    return np.fmax(wrongly_recorded, missed)
 
 
 def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
@@ -285,6 +288,7 @@ def error_of_ends(n_limits: int, confidence: float) -> float:
 def _with_limits(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return `tv_bounds` by group, with the upper end of its larger error rate."""
     table = counts.to_numpy(dtype=np.float64)
+    # Both error rates of every group: of the true group, and of the noisy one.
     right = np.stack([np.diag(table)] * 2)
     wrong = np.stack([table.sum(axis=1), table.sum(axis=0)]) - right
     _, high = _exact_limits(wrong, right, confidence)

@@ -52,13 +52,16 @@ def tv_ball_max(
     order = np.argsort(values, axis=-1, kind="stable")
     top = order[..., -1:]
     # Mass that lies at the maximum already stays there.
-    movable = np.where(values == np.take_along_axis(values, top, -1), 0.0, p)
+    maximum = np.take_along_axis(values, top, -1)
+    movable = np.where(values == maximum, 0.0, p)
+    # From the lowest point up, each gives what the points below it left of the budget.
     ranked_mass = np.take_along_axis(movable, order, -1)
     mass_before = np.cumsum(ranked_mass, axis=-1) - ranked_mass
     taken = np.clip(budget[..., None] - mass_before, 0.0, ranked_mass)
-    np.put_along_axis(p, order, np.take_along_axis(p, order, -1) - taken, -1)
-    highest = np.take_along_axis(p, top, -1) + taken.sum(axis=-1, keepdims=True)
-    np.put_along_axis(p, top, highest, -1)
+    remaining = np.take_along_axis(p, order, -1) - taken
+    np.put_along_axis(p, order, remaining, -1)
+    mass_at_top = np.take_along_axis(p, top, -1) + taken.sum(axis=-1, keepdims=True)
+    np.put_along_axis(p, top, mass_at_top, -1)
     return (p * values).sum(axis=-1), p
 
 
@@ -131,9 +134,13 @@ def project_simplex(z: NDArray[T], mass: float = 1.0) -> NDArray[T]:
 
     Along the last axis, in the precision of ``z``.
     """
+    # The projection cuts all entries at one level. If only the k largest stayed above
+    # it, this would be their sum less the mass, over k; the right k has the highest.
     ranked = np.sort(z, axis=-1)[..., ::-1]
-    level = (ranked.cumsum(axis=-1) - mass) / np.arange(1, z.shape[-1] + 1)
-    projected: NDArray[T] = np.maximum(z - level.max(axis=-1, keepdims=True), 0)
+    n_above = np.arange(1, z.shape[-1] + 1)
+    levels = (ranked.cumsum(axis=-1) - mass) / n_above
+    level = levels.max(axis=-1, keepdims=True)
+    projected: NDArray[T] = np.maximum(z - level, 0)
     return projected.astype(z.dtype, copy=False)
 
 
@@ -155,10 +162,10 @@ def capped_level(
     order = np.argsort(-kinks, axis=-1)
     levels = np.take_along_axis(kinks, order, -1)
     slope = np.cumsum(np.append(counts, -counts)[order], axis=-1, dtype=np.float64)
+    gains = slope[..., :-1] * -np.diff(levels, axis=-1)
     mass_above = np.zeros(levels.shape)
-    np.cumsum(
-        slope[..., :-1] * -np.diff(levels, axis=-1), axis=-1, out=mass_above[..., 1:]
-    )
+    np.cumsum(gains, axis=-1, out=mass_above[..., 1:])
+    # The last kink above the solution; beyond it the mass rises in a line.
     last = (mass_above <= mass[..., None]).sum(axis=-1, keepdims=True) - 1
     missing_mass = mass[..., None] - np.take_along_axis(mass_above, last, -1)
     last_slope = np.take_along_axis(slope, last, -1)
@@ -168,7 +175,7 @@ def capped_level(
 
 
 # A cell is (predicted, actual). w[k, c, j] is the probability that a row of noisy group
-# k and cell c is of group j; means over cells are known, P(G = j | noisy group k).
+# k and cell c is of group j. Only its mean over cells is known, P(G = j | noisy k).
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
 NOTHING = 1e-12  # of all rows, up to which a group has no rows
 
@@ -256,12 +263,12 @@ def soft_ratio_max(
     # choice takes the value of one cell as the limit that the largest mean may have.
     limits = value.reshape(*value.shape[:-2], 1, 1, 1, -1)
     above = value[..., None, None] >= limits
+    # Cells fill up in falling order of their value, ties in the order of cells.
     index = np.arange(value.shape[-1])
     cell_value = value[..., :, None]
     other_value = value[..., None, :]
-    earlier = (other_value > cell_value) | (
-        (other_value == cell_value) & (index < index[:, None])
-    )
+    first_of_ties = (other_value == cell_value) & (index < index[:, None])
+    earlier = (other_value > cell_value) | first_of_ties
     filled = (earlier * size[..., None, :]).sum(axis=-1)[..., None, None]
     beyond = rest[..., None, None, None]
     least = low[..., None, :, None]
@@ -274,9 +281,9 @@ def soft_ratio_max(
     total = (x * value[..., None, None]).sum(axis=(-4, -3))
     mean = np.where(members > NOTHING, total / np.maximum(members, NOTHING), -np.inf)
     best = mean.argmax(axis=-1)[..., None]
-    chosen = np.take_along_axis(x, best[..., None, None, :, :], -1)[..., 0]
+    memberships = np.take_along_axis(x, best[..., None, None, :, :], -1)[..., 0]
     largest = np.take_along_axis(mean, best, -1)[..., 0]
-    return np.where(np.isfinite(largest), largest, np.nan), chosen
+    return np.where(np.isfinite(largest), largest, np.nan), memberships
 
 
 def soft_group_rates(
